@@ -1,0 +1,1 @@
+//! The collector and the command line.

@@ -1,0 +1,3 @@
+//! The `ascend-trace` command.
+
+fn main() {}

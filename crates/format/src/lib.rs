@@ -1,1 +1,15 @@
-//! Placeholder until the first real module lands.
+//! What the interposer, the collector and the reader agree on: the record that a traced call
+//! leaves in shared memory, the layout of that memory, and the vocabulary of the hook table.
+//!
+//! This crate runs inside traced programs, so it has no dependencies, no `std` and no unsafe code.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod api;
+pub mod record;
+pub mod session;
+pub mod version;
+
+#[cfg(test)]
+extern crate std;

@@ -1,0 +1,275 @@
+//! The vocabulary of the hook table: what a function does to streams, events and the host, and
+//! what its arguments mean. The table itself is generated; these are the words it is written in.
+
+/// Declares a field-less enum with a stable code and a stable lower-case name for each variant.
+macro_rules! coded_enum {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name { $($(#[$vmeta])* $variant = $code),+ }
+
+        impl $name {
+            /// Every variant, in code order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The variant with this code, if there is one.
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some(Self::$variant),)+ _ => None }
+            }
+
+            /// The code that stands for this variant in records and files.
+            pub const fn code(self) -> u8 { self as u8 }
+
+            /// The name that stands for this variant in tables and JSON.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// The variant with this name, if there is one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+coded_enum! {
+    /// What a call does, as far as the tracer must react to it.
+    Role {
+        /// Recorded, nothing more.
+        Plain = 0 "plain",
+        /// Submits a task to a stream.
+        Task = 1 "task",
+        /// Submits an event record.
+        RecordEvent = 2 "record-event",
+        /// Submits a wait for an event.
+        WaitEvent = 3 "wait-event",
+        /// Submits a reset of an event.
+        ResetEvent = 4 "reset-event",
+        /// Blocks the host until a stream is done.
+        SyncStream = 5 "sync-stream",
+        /// Blocks the host until an event is done.
+        SyncEvent = 6 "sync-event",
+        /// Blocks the host until every stream of the context is done.
+        SyncDevice = 7 "sync-device",
+        /// Blocks the host for a transfer of its own, outside all streams.
+        BlockingCopy = 8 "blocking-copy",
+        /// Makes a stream.
+        CreateStream = 9 "create-stream",
+        /// Ends a stream.
+        DestroyStream = 10 "destroy-stream",
+        /// Makes an event.
+        CreateEvent = 11 "create-event",
+        /// Ends an event.
+        DestroyEvent = 12 "destroy-event",
+        /// Binds the thread to a device and its default context.
+        SetDevice = 13 "set-device",
+        /// Gives one reference of a device back.
+        ResetDevice = 14 "reset-device",
+        /// Makes a context and makes it current.
+        CreateContext = 15 "create-context",
+        /// Ends a context.
+        DestroyContext = 16 "destroy-context",
+        /// Switches the thread's context.
+        SetContext = 17 "set-context",
+        /// Tells the thread's context.
+        GetContext = 18 "get-context",
+        /// Brings the runtime up.
+        Initialize = 19 "initialize",
+        /// Takes the runtime down.
+        Finalize = 20 "finalize",
+        /// A stream begins to be captured.
+        CaptureBegin = 21 "capture-begin",
+        /// A captured graph is complete.
+        CaptureEnd = 22 "capture-end",
+        /// Asks whether an event is done.
+        QueryEvent = 23 "query-event",
+        /// Asks whether a stream is done.
+        QueryStream = 24 "query-stream",
+        /// Tells the handle of the current context's default stream.
+        GetDefaultStream = 25 "get-default-stream",
+        /// Tells a stream's id.
+        GetStreamId = 26 "get-stream-id",
+        /// Binds a stream to a model that is built by hand: its tasks do not run when submitted.
+        BindStream = 27 "bind-stream",
+        /// Undoes `BindStream`.
+        UnbindStream = 28 "unbind-stream",
+        /// Tasks submitted from here on replace those of a captured task group.
+        UpdateBegin = 29 "update-begin",
+        /// Ends `UpdateBegin`.
+        UpdateEnd = 30 "update-end",
+        /// Tells the id of the thread's last task.
+        LastTaskId = 31 "last-task-id",
+        /// Runs callbacks that are due in the calling thread.
+        ProcessReport = 32 "process-report",
+        /// Stops a stream's tasks.
+        AbortStream = 33 "abort-stream",
+    }
+}
+
+coded_enum! {
+    /// What kind of work a task is: the words of the truth log and of `tasks.csv`.
+    TaskKind {
+        Other = 0 "other",
+        Memcpy = 1 "memcpy",
+        Memset = 2 "memset",
+        Kernel = 3 "kernel",
+        HostFunc = 4 "hostfunc",
+        Record = 5 "record",
+        Wait = 6 "wait",
+        Graph = 7 "graph",
+        Notify = 8 "notify",
+        Value = 9 "value",
+    }
+}
+
+coded_enum! {
+    /// What an argument means.
+    ArgKind {
+        /// Signed integer.
+        Int = 0 "int",
+        /// Unsigned integer.
+        Uint = 1 "uint",
+        /// Bytes.
+        Size = 2 "size",
+        /// An address nobody looks behind.
+        Pointer = 3 "pointer",
+        /// A stream handle.
+        Stream = 4 "stream",
+        /// An event handle.
+        Event = 5 "event",
+        /// A context handle.
+        Context = 6 "context",
+        /// A device number.
+        Device = 7 "device",
+        /// A value of a named enumeration.
+        Enum = 8 "enum",
+        /// A NUL-terminated string, copied into the record.
+        String = 9 "string",
+        /// The address of a function.
+        Function = 10 "function",
+        /// Any other handle of the runtime.
+        Handle = 11 "handle",
+        /// A number with a fraction, kept as the bits of an `f64`.
+        Float = 12 "float",
+        /// Milliseconds or seconds until the call gives up.
+        Timeout = 13 "timeout",
+    }
+}
+
+coded_enum! {
+    /// What a function returns.
+    RetKind {
+        /// An error code of the runtime, 0 on success.
+        Error = 0 "error",
+        Void = 1 "void",
+        /// A 32-bit number.
+        Int = 2 "int",
+        /// A 64-bit number.
+        Wide = 3 "wide",
+        Pointer = 4 "pointer",
+        /// Bits of a `float`.
+        Float = 5 "float",
+    }
+}
+
+coded_enum! {
+    /// Whether a call can keep the host waiting for the device.
+    Blocks {
+        No = 0 "no",
+        Yes = 1 "yes",
+        /// Only under a condition, such as pageable host memory.
+        Sometimes = 2 "sometimes",
+    }
+}
+
+coded_enum! {
+    /// Why a task has no device time.
+    Untimed {
+        /// It has one, or its time has not been read yet.
+        Timed = 0 "",
+        /// The user asked for `--timing off`.
+        Off = 1 "timing-off",
+        /// The stream is being captured: a graph holds no timestamps.
+        Captured = 2 "captured",
+        /// The stream is bound to a model or being updated.
+        Bound = 3 "bound-stream",
+        /// No event could be had for the measurement.
+        NoEvent = 4 "no-event",
+        /// Another thread was submitting to the same stream.
+        Contended = 5 "contended",
+        /// The submitting call failed.
+        Failed = 6 "call-failed",
+        /// The runtime did not give the time back.
+        Unreadable = 7 "unreadable",
+        /// The context or the process ended before the time could be read.
+        Lost = 8 "not-harvested",
+        /// The runtime copied on the host: no device task exists.
+        HostCopy = 9 "host-copy",
+        /// The call came from inside a callback, where nothing may be injected.
+        InCallback = 10 "in-callback",
+        /// The stream or its context was not seen being made.
+        Unknown = 11 "unknown-stream",
+    }
+}
+
+/// One argument of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arg {
+    pub name: &'static str,
+    /// The C type as written in the declaration.
+    pub ctype: &'static str,
+    pub kind: ArgKind,
+    /// The argument is a pointer through which the call answers: after a successful call the
+    /// record holds what is found there, else the pointer.
+    pub out: bool,
+    /// Bytes of the value (of the value pointed to when `out`): 1, 2, 4 or 8.
+    pub width: u8,
+    /// The enumeration of `ArgKind::Enum`, else empty.
+    pub enumeration: &'static str,
+}
+
+/// One function of the hook table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: &'static str,
+    /// The header that declares it, such as `acl/acl_rt.h`.
+    pub header: &'static str,
+    /// The library that exports it in current CANN releases.
+    pub library: &'static str,
+    pub category: &'static str,
+    pub role: Role,
+    /// The kind of task it submits, if it submits one.
+    pub task: Option<TaskKind>,
+    /// Whether event pairs are put around the task.
+    pub timed: bool,
+    pub blocks: Blocks,
+    /// Index of the stream argument that the call works on.
+    pub stream: Option<u8>,
+    /// Index of the event argument that the call works on.
+    pub event: Option<u8>,
+    /// Index of the argument that names the bytes moved.
+    pub bytes: Option<u8>,
+    pub ret: RetKind,
+    pub args: &'static [Arg],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_names_round_trip() {
+        for role in Role::ALL {
+            assert_eq!(Role::from_code(role.code()), Some(*role));
+            assert_eq!(Role::from_name(role.name()), Some(*role));
+        }
+        for kind in TaskKind::ALL {
+            assert_eq!(TaskKind::from_code(kind.code()), Some(*kind));
+            assert_eq!(TaskKind::from_name(kind.name()), Some(*kind));
+        }
+        assert_eq!(Role::from_code(250), None);
+        assert_eq!(Untimed::from_name(""), Some(Untimed::Timed));
+    }
+}

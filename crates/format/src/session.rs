@@ -1,0 +1,75 @@
+//! The layout of a session's shared memory: one header page, a table of channels, then segments.
+//!
+//! A *channel* belongs to one thread of one traced process. Its records lie in a chain of
+//! *segments*; segments come from one pool that all threads of all processes share, so a session
+//! has one budget and no thread has a size of its own. Nothing ever wraps around: a full segment
+//! points to the next one, and goes back to the pool when the collector has read it.
+
+use crate::record::SLOT_BYTES;
+
+/// Bytes of the header page.
+pub const HEADER_BYTES: usize = 4096;
+/// Bytes of one channel's entry.
+pub const CHANNEL_BYTES: usize = 128;
+/// Threads that can be recorded at one time.
+pub const CHANNELS: usize = 4096;
+/// Bytes of a segment: large enough that taking one is rare, small enough for 128 idle threads.
+pub const SEGMENT_BYTES: usize = 64 * 1024;
+/// Slots of a segment; slot 0 is the segment's header.
+pub const SEGMENT_SLOTS: usize = SEGMENT_BYTES / SLOT_BYTES;
+
+/// Offset of the channel table.
+pub const CHANNELS_OFFSET: usize = HEADER_BYTES;
+/// Offset of segment 1; segment numbers begin at 1 because 0 means none.
+pub const SEGMENTS_OFFSET: usize = CHANNELS_OFFSET + CHANNELS * CHANNEL_BYTES;
+
+const _: () = assert!(SEGMENTS_OFFSET.is_multiple_of(4096));
+const _: () = assert!(SEGMENT_BYTES.is_multiple_of(4096));
+
+/// Bytes of a session with room for `segments` segments.
+pub const fn session_bytes(segments: u32) -> usize {
+    SEGMENTS_OFFSET + segments as usize * SEGMENT_BYTES
+}
+
+/// The environment variable that tells the interposer which file to map.
+pub const SESSION_VARIABLE: &str = "ASCEND_TRACE_SESSION";
+
+/// How the interposer times tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Timing {
+    /// Calls only; the interposer makes no AscendCL call of its own.
+    Off = 0,
+    /// Event pairs around tasks.
+    Events = 1,
+}
+
+impl Timing {
+    pub const fn from_code(code: u32) -> Option<Self> {
+        match code {
+            0 => Some(Self::Off),
+            1 => Some(Self::Events),
+            _ => None,
+        }
+    }
+}
+
+/// Which counter the `begin` and `end` ticks of records come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TickSource {
+    /// `CLOCK_MONOTONIC` in nanoseconds.
+    Monotonic = 0,
+    /// The processor's own counter (TSC, CNTVCT); the collector converts it.
+    Counter = 1,
+}
+
+impl TickSource {
+    pub const fn from_code(code: u32) -> Option<Self> {
+        match code {
+            0 => Some(Self::Monotonic),
+            1 => Some(Self::Counter),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! What a trace file stores: one row type per thing that the collector learns.
+//!
+//! Handles are the traced program's own pointers and may be reused, so things are named by
+//! *serials*: numbers that are never reused within their process. All host times are nanoseconds
+//! of the recording host's `CLOCK_MONOTONIC`; device times are nanoseconds of the device's clock.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How and where the trace was recorded: the first chunk of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// Version of the tool that recorded.
+    pub tool_version: String,
+    /// The command that was run, word by word.
+    pub command: Vec<String>,
+    pub host: String,
+    /// Architecture of the recording host, as in `std::env::consts::ARCH`.
+    pub architecture: String,
+    /// `events` or `off`.
+    pub timing: String,
+    /// `installed` or `softacl`.
+    pub runtime: String,
+    /// Wall-clock time of `start_ns`, RFC 3339 with the host's offset.
+    pub start_time: String,
+    /// `CLOCK_MONOTONIC` at the start of the recording.
+    pub start_ns: i64,
+    /// `CLOCK_REALTIME` at the same moment, nanoseconds since 1970.
+    pub start_realtime_ns: i64,
+}
+
+/// A function of the hook table, as the recording tool knew it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionRow {
+    pub name: String,
+    pub category: String,
+    /// `ascend_trace_format::api::Role` by name.
+    pub role: String,
+    /// Kind of the task it submits, or empty.
+    pub task: String,
+    /// `no`, `yes` or `sometimes`.
+    pub blocks: String,
+    /// `ascend_trace_format::api::RetKind` by name.
+    pub ret: String,
+    pub stream: Option<u8>,
+    pub event: Option<u8>,
+    pub bytes: Option<u8>,
+    pub args: Vec<ArgRow>,
+}
+
+/// One argument of a [`FunctionRow`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgRow {
+    pub name: String,
+    /// `ascend_trace_format::api::ArgKind` by name.
+    pub kind: String,
+    pub out: bool,
+    pub enumeration: String,
+}
+
+/// The tables that make a trace readable without any header: the second chunk of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TablesRow {
+    /// Indexed by the function number of a call.
+    pub functions: Vec<FunctionRow>,
+    /// Enumeration name → value → constant. `aclError` holds the return codes.
+    pub enumerations: BTreeMap<String, BTreeMap<i64, String>>,
+}
+
+/// A traced process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessRow {
+    /// Number of the process in this trace.
+    pub process: u32,
+    pub pid: u32,
+    pub parent_pid: u32,
+    pub begin_ns: i64,
+    pub name: String,
+    /// The rank it has in a distributed run, if its environment names one.
+    pub rank: String,
+}
+
+/// A traced thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadRow {
+    /// Number of the thread in this trace.
+    pub thread: u32,
+    pub process: u32,
+    pub tid: u32,
+    pub name: String,
+}
+
+/// A context. A later row with the same serial replaces the earlier one; so for streams and events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextRow {
+    pub process: u32,
+    pub serial: u32,
+    pub device: u32,
+    pub handle: u64,
+    pub is_default: bool,
+}
+
+/// A stream.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StreamRow {
+    pub process: u32,
+    pub serial: u32,
+    pub context: u32,
+    pub device: u32,
+    pub handle: u64,
+    /// As `aclrtStreamGetId` tells it; `None` when it was never asked.
+    pub acl_id: Option<i32>,
+    pub flags: u32,
+    pub priority: u32,
+    pub is_default: bool,
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRow {
+    pub process: u32,
+    pub serial: u32,
+    pub context: u32,
+    pub handle: u64,
+    pub flags: u32,
+    /// 0: `aclrtCreateEvent`; 1: `…WithFlag`; 2: `…ExWithFlag`.
+    pub creation: u8,
+}
+
+/// The task that a call submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRow {
+    /// Position among the tasks submitted to the call's stream.
+    pub sequence: u32,
+    /// `TaskKind` code.
+    pub kind: u8,
+    /// `Untimed` code known at submission.
+    pub untimed: u8,
+}
+
+/// A call that returned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRow {
+    pub thread: u32,
+    pub function: u16,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    pub ret: i64,
+    pub depth: u8,
+    pub device: Option<u8>,
+    /// Serial of the stream it worked on.
+    pub stream: Option<u32>,
+    pub context: Option<u32>,
+    /// Serial and generation of the event it worked on. Generation 0: not recorded yet.
+    pub event: Option<(u32, u32)>,
+    pub task: Option<TaskRow>,
+    pub args: Vec<u64>,
+    /// One entry per argument of kind `string`, in order; `None` for NULL.
+    pub strings: Vec<Option<String>>,
+}
+
+/// When a task ran, in the device's own time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskTimeRow {
+    pub process: u32,
+    pub stream: u32,
+    pub sequence: u32,
+    /// `Untimed` code; the times are 0 unless it is `Timed`.
+    pub untimed: u8,
+    pub begin_device_ns: i64,
+    pub end_device_ns: i64,
+    /// Host time at which the task had certainly completed.
+    pub seen_ns: i64,
+}
+
+/// The device clock read `device_ns` somewhere between the two host times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AnchorRow {
+    pub process: u32,
+    pub device: u32,
+    pub before_ns: i64,
+    pub after_ns: i64,
+    pub device_ns: i64,
+}
+
+/// What could not be recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossRow {
+    /// `None` when the loss belongs to no thread: there was no channel left.
+    pub thread: Option<u32>,
+    pub calls: u64,
+    /// Records that were not calls: times, names.
+    pub others: u64,
+}
+
+/// A counter of the tool itself, cumulative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterRow {
+    pub process: u32,
+    /// `ascend_trace_format::record::Counter` code.
+    pub what: u16,
+    pub value: u64,
+}
+
+/// How the recording ended: the last chunk of a complete file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndRow {
+    pub end_ns: i64,
+    /// The program's exit status as the tool passed it on.
+    pub exit_status: i32,
+}
+
+/// Anything a trace file stores after its two leading chunks.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    Process(ProcessRow),
+    Thread(ThreadRow),
+    Context(ContextRow),
+    Stream(StreamRow),
+    Event(EventRow),
+    Call(CallRow),
+    TaskTime(TaskTimeRow),
+    Anchor(AnchorRow),
+    Loss(LossRow),
+    Counter(CounterRow),
+    End(EndRow),
+}

@@ -1,0 +1,319 @@
+//! A trace in memory. Things are kept in the order they arrived and named by index, so an index
+//! stays valid while a recording grows; each lane has its own time-ordered list of indices.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
+
+use crate::rows::SessionRow;
+
+/// Declares an index into one of the trace's tables.
+macro_rules! index_type {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in the table.
+            pub fn index(self) -> usize { self.0 as usize }
+        }
+    )+};
+}
+
+index_type! {
+    FunctionId, ProcessId, ThreadId, ContextId, StreamId, EventId, CallId, TaskId,
+}
+
+/// A function of the hook table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    pub category: String,
+    pub role: Role,
+    pub task: Option<TaskKind>,
+    pub blocks: Blocks,
+    pub ret: RetKind,
+    /// Positions of the stream, event and byte-count arguments.
+    pub stream: Option<u8>,
+    pub event: Option<u8>,
+    pub bytes: Option<u8>,
+    pub args: Vec<Argument>,
+}
+
+/// One argument of a [`Function`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    pub name: String,
+    pub kind: ArgKind,
+    pub out: bool,
+    pub enumeration: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    pub pid: u32,
+    pub parent_pid: u32,
+    pub begin_ns: i64,
+    pub name: String,
+    pub rank: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    pub process: ProcessId,
+    pub tid: u32,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Context {
+    pub process: ProcessId,
+    pub device: u32,
+    pub handle: u64,
+    pub is_default: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stream {
+    pub process: ProcessId,
+    pub serial: u32,
+    pub context: Option<ContextId>,
+    pub device: u32,
+    pub handle: u64,
+    /// As `aclrtStreamGetId` tells it.
+    pub acl_id: Option<i32>,
+    pub flags: u32,
+    pub priority: u32,
+    pub is_default: bool,
+}
+
+impl Stream {
+    /// The number by which the stream is shown: the runtime's id, else its order of creation.
+    pub fn number(&self) -> i64 {
+        self.acl_id.map_or(i64::from(self.serial), i64::from)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub process: ProcessId,
+    pub serial: u32,
+    pub handle: u64,
+    pub flags: u32,
+    /// 0: `aclrtCreateEvent`; 1: `…WithFlag`; 2: `…ExWithFlag`.
+    pub creation: u8,
+}
+
+/// One recording of an event. Waits name the recording they are bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Generation {
+    pub event: EventId,
+    /// Counts from 1; 0 stands for an event that has not been recorded.
+    pub number: u32,
+}
+
+/// A call that returned. Times are `CLOCK_MONOTONIC` nanoseconds of the recording host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub thread: ThreadId,
+    pub function: FunctionId,
+    pub begin: i64,
+    pub end: i64,
+    pub ret: i64,
+    /// 0 for the program's own calls; more for calls that the runtime's libraries made inside one.
+    pub depth: u8,
+    pub device: Option<u8>,
+    pub stream: Option<StreamId>,
+    pub event: Option<Generation>,
+    pub task: Option<TaskId>,
+    pub(crate) args: (u32, u8),
+    pub(crate) strings: (u32, u8),
+}
+
+/// When a task ran, on the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskTime {
+    pub begin: i64,
+    pub end: i64,
+    /// Half width of the interval that certainly holds the true time, from the clock mapping.
+    pub error: i64,
+}
+
+/// Work that a call put on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub stream: StreamId,
+    /// Position among the tasks submitted to its stream.
+    pub sequence: u32,
+    pub kind: TaskKind,
+    pub call: CallId,
+    /// `None` while it is not known, and for good when `untimed` says why.
+    pub time: Option<TaskTime>,
+    pub untimed: Untimed,
+}
+
+/// How well a device's clock is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceClock {
+    pub process: u32,
+    pub device: u32,
+    pub anchors: u32,
+    /// Median and largest half width of the anchors' bands, nanoseconds.
+    pub median_error_ns: i64,
+    pub max_error_ns: i64,
+    /// Device clock rate over host clock rate, minus 1, in parts per million.
+    pub drift_ppm: f64,
+}
+
+/// What could not be recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    pub calls: u64,
+    pub others: u64,
+}
+
+/// A whole trace, or as much of it as has been read so far.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub(crate) session: SessionRow,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) enumerations: BTreeMap<String, BTreeMap<i64, String>>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) threads: Vec<Thread>,
+    pub(crate) contexts: Vec<Context>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) words: Vec<u64>,
+    pub(crate) texts: Vec<Option<String>>,
+    pub(crate) thread_calls: Vec<Vec<CallId>>,
+    pub(crate) stream_tasks: Vec<Vec<TaskId>>,
+    pub(crate) clocks: Vec<DeviceClock>,
+    pub(crate) losses: Losses,
+    pub(crate) counters: BTreeMap<(u32, u16), u64>,
+    /// Set once the recording has ended properly.
+    pub(crate) end: Option<(i64, i32)>,
+    pub(crate) span: Option<(i64, i64)>,
+}
+
+/// Answers `table[id]` for the id of a thing.
+macro_rules! lookup {
+    ($($(#[$meta:meta])* $one:ident, $all:ident: $id:ty => $item:ty;)+) => {$(
+        $(#[$meta])*
+        ///
+        /// # Panics
+        /// When the id comes from another trace.
+        pub fn $one(&self, id: $id) -> &$item { &self.$all[id.index()] }
+
+        /// The whole table, in the order of the ids.
+        pub fn $all(&self) -> &[$item] { &self.$all }
+    )+};
+}
+
+impl Trace {
+    lookup! {
+        /// The function with this id.
+        function, functions: FunctionId => Function;
+        /// The process with this id.
+        process, processes: ProcessId => Process;
+        /// The thread with this id.
+        thread, threads: ThreadId => Thread;
+        /// The context with this id.
+        context, contexts: ContextId => Context;
+        /// The stream with this id.
+        stream, streams: StreamId => Stream;
+        /// The event with this id.
+        event, events: EventId => Event;
+        /// The call with this id.
+        call, calls: CallId => Call;
+        /// The task with this id.
+        task, tasks: TaskId => Task;
+    }
+
+    pub fn session(&self) -> &SessionRow {
+        &self.session
+    }
+
+    /// The calls of a thread by begin time; children follow the call they were made in.
+    pub fn thread_calls(&self, thread: ThreadId) -> &[CallId] {
+        self.thread_calls
+            .get(thread.index())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The tasks of a stream in the order of submission, which is the order of execution.
+    pub fn stream_tasks(&self, stream: StreamId) -> &[TaskId] {
+        self.stream_tasks
+            .get(stream.index())
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The argument words of a call, in the order of its function's arguments.
+    pub fn args(&self, call: &Call) -> &[u64] {
+        let begin = call.args.0 as usize;
+        self.words
+            .get(begin..begin + usize::from(call.args.1))
+            .unwrap_or(&[])
+    }
+
+    /// The strings among a call's arguments: one entry per argument of kind `string`.
+    pub fn strings(&self, call: &Call) -> &[Option<String>] {
+        let begin = call.strings.0 as usize;
+        self.texts
+            .get(begin..begin + usize::from(call.strings.1))
+            .unwrap_or(&[])
+    }
+
+    /// The constant of an enumeration that has this value.
+    pub fn constant(&self, enumeration: &str, value: i64) -> Option<&str> {
+        self.enumerations
+            .get(enumeration)?
+            .get(&value)
+            .map(String::as_str)
+    }
+
+    /// The name of a return code.
+    pub fn error_name(&self, code: i64) -> Option<&str> {
+        self.constant("aclError", code)
+    }
+
+    /// The name a task is shown by: what was launched, else the function that submitted it.
+    pub fn task_name(&self, task: &Task) -> &str {
+        &self.function(self.call(task.call).function).name
+    }
+
+    /// Bytes that a call moves, when its function says so.
+    pub fn bytes(&self, call: &Call) -> Option<u64> {
+        let position = self.function(call.function).bytes?;
+        self.args(call).get(usize::from(position)).copied()
+    }
+
+    /// First and last moment of anything in the trace; `None` when it is empty.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        self.span
+    }
+
+    pub fn clocks(&self) -> &[DeviceClock] {
+        &self.clocks
+    }
+
+    pub fn losses(&self) -> Losses {
+        self.losses
+    }
+
+    /// A counter of the tool, summed over all processes.
+    pub fn counter(&self, what: u16) -> u64 {
+        self.counters
+            .iter()
+            .filter(|((_, code), _)| *code == what)
+            .map(|(_, value)| value)
+            .sum()
+    }
+
+    /// When the recording ended and with which status, once it has ended properly.
+    pub fn end(&self) -> Option<(i64, i32)> {
+        self.end
+    }
+}

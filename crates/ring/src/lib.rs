@@ -1,1 +1,38 @@
-//! Placeholder until the first real module lands.
+//! Record channels in shared memory: the one lock-free algorithm of the project.
+//!
+//! The collector makes a session file and provides it with memory ([`Arena`]); each traced thread
+//! claims a channel and writes records into it ([`Producer`]); the collector reads them
+//! ([`Arena::drain`]). Layout and sizes are in `ascend_trace_format::session`.
+//!
+//! # States that a crash can leave
+//!
+//! A process may be killed between any two instructions. What each moment leaves behind, and who
+//! tidies up:
+//!
+//! | killed while | left behind | consequence |
+//! |---|---|---|
+//! | filling reserved slots | slots past `committed` | never read: the record had not been published |
+//! | between `next` and the first commit of a new segment | an empty last segment | drained as empty, then freed |
+//! | after taking a segment, before linking it | one segment that nobody owns | lost to the session: 64 KiB |
+//! | `CLAIMED` | a channel without segments | freed once its process is gone |
+//! | `CLAIMED`, before its pid was stored | a channel without an owner | lost to the session: 1 of 4096 |
+//! | `LIVE` | a chain of segments | drained to the last commit, freed once its process is gone |
+//!
+//! A collector that dies leaves its producers writing until the pool is empty; after that they
+//! count what they drop. Nothing in a producer waits for the collector.
+
+#![expect(
+    unsafe_code,
+    reason = "shared memory is raw memory; this crate is the moat around it"
+)]
+
+mod arena;
+mod layout;
+mod map;
+mod pool;
+mod producer;
+
+pub use arena::{Arena, ArenaError, ChannelInfo, Drained};
+pub use layout::SessionSettings;
+pub use map::{AttachError, Session};
+pub use producer::Producer;

@@ -1,0 +1,415 @@
+//! The collector's end: makes the session, provides memory, reads the channels.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use ascend_trace_format::record::{Header, SLOT_BYTES, SLOT_WORDS};
+use ascend_trace_format::session::{
+    CHANNELS, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
+};
+use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
+
+use crate::layout::{SessionSettings, state};
+use crate::map::{AttachError, Session};
+use crate::pool;
+
+/// Segments that are given memory in one go.
+const STEP: u32 = 64;
+
+/// Why a session could not be made. Written out by hand: this crate is part of what is loaded
+/// into traced programs, and keeps its dependencies to libc.
+#[derive(Debug)]
+pub enum ArenaError {
+    Create {
+        path: PathBuf,
+        source: io::Error,
+    },
+    Map {
+        path: PathBuf,
+        source: io::Error,
+    },
+    Room {
+        path: PathBuf,
+        bytes: usize,
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for ArenaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { path, source } => write!(f, "cannot make {}: {source}", path.display()),
+            Self::Map { path, source } => write!(f, "cannot map {}: {source}", path.display()),
+            Self::Room {
+                path,
+                bytes,
+                source,
+            } => {
+                write!(
+                    f,
+                    "no room for {bytes} bytes in {}: {source}",
+                    path.display()
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for ArenaError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Create { source, .. } | Self::Map { source, .. } | Self::Room { source, .. } => {
+                Some(source)
+            }
+        }
+    }
+}
+
+/// Who a channel belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ChannelInfo {
+    pub pid: u32,
+    pub tid: u32,
+    /// Differs between processes that had the same pid.
+    pub process_key: u64,
+}
+
+/// What draining a channel found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drained {
+    pub records: usize,
+    /// The thread or its process is gone; the channel has been given back.
+    pub ended: bool,
+    /// Records lost since the channel was claimed.
+    pub dropped_calls: u64,
+    pub dropped_others: u64,
+}
+
+/// How far a channel has been read.
+#[derive(Clone, Copy, Default)]
+struct Position {
+    segment: u32,
+    consumed: u32,
+}
+
+/// A session as its owner sees it. Dropping it removes the file.
+pub struct Arena {
+    session: Session,
+    file: OwnedFd,
+    path: PathBuf,
+    positions: Vec<Position>,
+    words: Vec<u64>,
+}
+
+impl Arena {
+    /// Makes a session file in `directory` with room for `budget` bytes of records.
+    pub fn create(
+        directory: &Path,
+        budget: usize,
+        settings: SessionSettings,
+    ) -> Result<Self, ArenaError> {
+        let segments = (budget / SEGMENT_BYTES).clamp(STEP as usize, u32::MAX as usize) as u32;
+        let (path, file) = create_file(directory)?;
+        let room = |source| ArenaError::Room {
+            path: path.clone(),
+            bytes: session_bytes(segments),
+            source,
+        };
+        let length = session_bytes(segments) as libc::off_t;
+        // SAFETY: plain system call on an open file.
+        if unsafe { libc::ftruncate(file.as_raw_fd(), length) } != 0 {
+            return Err(room(io::Error::last_os_error()));
+        }
+        allocate(&file, 0, SEGMENTS_OFFSET).map_err(room)?;
+        let session = Session::map_new(file.as_raw_fd(), segments).map_err(|error| {
+            let source = match error {
+                AttachError::System(code) => io::Error::from_raw_os_error(code),
+                AttachError::Foreign => io::ErrorKind::InvalidData.into(),
+            };
+            ArenaError::Map {
+                path: path.clone(),
+                source,
+            }
+        })?;
+        let positions = vec![Position::default(); CHANNELS];
+        let mut arena = Self {
+            session,
+            file,
+            path,
+            positions,
+            words: Vec::new(),
+        };
+        arena.describe(settings);
+        arena.provide(STEP).map_err(|source| ArenaError::Room {
+            path: arena.path.clone(),
+            bytes: STEP as usize * SEGMENT_BYTES,
+            source,
+        })?;
+        Ok(arena)
+    }
+
+    fn describe(&self, settings: SessionSettings) {
+        let header = self.session.header();
+        header.version.store(SESSION_VERSION, Relaxed);
+        header.timing.store(settings.timing as u32, Relaxed);
+        header.ticks.store(settings.ticks as u32, Relaxed);
+        header.table_hash.store(settings.table_hash, Relaxed);
+        header.segments.store(self.session.segments(), Relaxed);
+        header.magic.store(SESSION_MAGIC, Release);
+    }
+
+    /// The session file, for the traced program's environment.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Processes that have attached so far.
+    pub fn attached(&self) -> u32 {
+        self.session.header().attached.load(Relaxed)
+    }
+
+    /// Records lost because there was no channel for their thread.
+    pub fn homeless(&self) -> u64 {
+        self.session.header().homeless.load(Relaxed)
+    }
+
+    /// Keeps at least `STEP` free segments ahead of the producers, within the budget. Producers
+    /// never touch memory that was not allocated here, so a full file system cannot kill them.
+    pub fn replenish(&mut self) -> io::Result<()> {
+        let header = self.session.header();
+        let provided = header.provided.load(Relaxed);
+        let free = provided.saturating_sub(header.taken.load(Relaxed));
+        if free >= STEP || provided >= self.session.segments() {
+            return Ok(());
+        }
+        // Doubling keeps up with any burst that the budget can hold.
+        self.provide(provided.max(STEP))
+    }
+
+    fn provide(&mut self, count: u32) -> io::Result<()> {
+        let header = self.session.header();
+        let first = header.provided.load(Relaxed) + 1;
+        let last = (first - 1)
+            .saturating_add(count)
+            .min(self.session.segments());
+        if first > last {
+            return Ok(());
+        }
+        let offset = SEGMENTS_OFFSET + (first as usize - 1) * SEGMENT_BYTES;
+        allocate(
+            &self.file,
+            offset,
+            (last - first + 1) as usize * SEGMENT_BYTES,
+        )?;
+        header.provided.store(last, Relaxed);
+        for number in first..=last {
+            pool::put(&self.session, number);
+        }
+        Ok(())
+    }
+
+    /// Channels that some thread has claimed.
+    pub fn channels(&self) -> Vec<(usize, ChannelInfo)> {
+        (0..CHANNELS)
+            .filter_map(|index| Some((index, self.info(index)?)))
+            .collect()
+    }
+
+    fn info(&self, index: usize) -> Option<ChannelInfo> {
+        let channel = self.session.channel(index);
+        if channel.state.load(Acquire) == state::FREE {
+            return None;
+        }
+        let pid = channel.pid.load(Relaxed);
+        // A claim that has not told its owner yet is left alone.
+        (pid != 0).then(|| ChannelInfo {
+            pid,
+            tid: channel.tid.load(Relaxed),
+            process_key: channel.process_key.load(Relaxed),
+        })
+    }
+
+    /// Hands every record published on a channel since the last call to `visit`, oldest first.
+    /// With `gone`, the channel's process is known to have ended, so nothing more will come.
+    pub fn drain(&mut self, index: usize, gone: bool, visit: &mut dyn FnMut(&[u64])) -> Drained {
+        let session = self.session;
+        let channel = session.channel(index);
+        // The state is read first: whatever a closing thread published is then visible.
+        let ended = gone || channel.state.load(Acquire) == state::CLOSED;
+        let mut position = self.positions.get(index).copied().unwrap_or_default();
+        let records = self.follow(channel.first.load(Acquire), &mut position, visit);
+        let drained = Drained {
+            records,
+            ended,
+            dropped_calls: channel.dropped_calls.load(Relaxed),
+            dropped_others: channel.dropped_others.load(Relaxed),
+        };
+        if ended {
+            if position.segment != 0 {
+                pool::give_back(&session, position.segment);
+            }
+            position = Position::default();
+            channel.pid.store(0, Relaxed);
+            channel.first.store(0, Relaxed);
+            channel.dropped_calls.store(0, Relaxed);
+            channel.dropped_others.store(0, Relaxed);
+            channel.state.store(state::FREE, Release);
+        }
+        if let Some(place) = self.positions.get_mut(index) {
+            *place = position;
+        }
+        drained
+    }
+
+    /// Reads along a chain, giving back each segment that is done with.
+    fn follow(
+        &mut self,
+        first: u32,
+        position: &mut Position,
+        visit: &mut dyn FnMut(&[u64]),
+    ) -> usize {
+        let mut records = 0;
+        if position.segment == 0 {
+            position.segment = first;
+            position.consumed = 0;
+        }
+        // A chain cannot be longer than the file; a scribbled one must not hold the collector.
+        for _ in 0..=self.session.segments() {
+            let Some(header) = self.session.segment_header(position.segment) else {
+                break;
+            };
+            // `next` before `committed`: once there is a next segment, this one grows no more.
+            let next = header.next.load(Acquire);
+            let committed = header.committed.load(Acquire).min(SEGMENT_SLOTS as u32 - 1);
+            records += self.visit_slots(position.segment, position.consumed, committed, visit);
+            position.consumed = position.consumed.max(committed);
+            if next == 0 {
+                break;
+            }
+            pool::give_back(&self.session, position.segment);
+            *position = Position {
+                segment: next,
+                consumed: 0,
+            };
+        }
+        records
+    }
+
+    /// Visits the records in slots `from..to` of a segment.
+    fn visit_slots(
+        &mut self,
+        segment: u32,
+        from: u32,
+        to: u32,
+        visit: &mut dyn FnMut(&[u64]),
+    ) -> usize {
+        let Some(start) = self.session.segment(segment) else {
+            return 0;
+        };
+        if from >= to {
+            return 0;
+        }
+        let words = (to - from) as usize * SLOT_WORDS;
+        // SAFETY: slots below `committed` are published and lie inside the segment; the producer
+        // does not touch them again until the segment has been through the pool.
+        let published = unsafe {
+            let place = start.add((1 + from as usize) * SLOT_BYTES).cast::<u64>();
+            std::slice::from_raw_parts(place, words)
+        };
+        // Copied out first: a misbehaving program may still scribble over shared memory.
+        self.words.clear();
+        self.words.extend_from_slice(published);
+        visit_records(&self.words, visit)
+    }
+}
+
+/// Splits slots into records. A word that is no header skips one slot.
+fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> usize {
+    let mut records = 0;
+    while let Some(header) = words.first().map(|word| Header::decode(*word)) {
+        let slots = header.map_or(1, |header| usize::from(header.slots));
+        let Some((record, rest)) = words.split_at_checked(slots * SLOT_WORDS) else {
+            break;
+        };
+        if header.is_some() {
+            visit(record);
+            records += 1;
+        }
+        words = rest;
+    }
+    records
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // The file may already be gone; there is nobody to tell.
+        let _ = std::fs::remove_file(&self.path);
+        // SAFETY: the arena is the only user of this mapping in the collector.
+        unsafe { self.session.unmap() };
+    }
+}
+
+const PREFIX: &str = "ascend-trace-";
+
+fn create_file(directory: &Path) -> Result<(PathBuf, OwnedFd), ArenaError> {
+    remove_stale(directory);
+    let pid = std::process::id();
+    let mut attempt = 0u32;
+    loop {
+        let path = directory.join(format!("{PREFIX}{pid}-{attempt}"));
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        match options.open(&path) {
+            Ok(file) => return Ok((path, file.into())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {
+                attempt += 1;
+            }
+            Err(source) => return Err(ArenaError::Create { path, source }),
+        }
+    }
+}
+
+/// Removes session files whose collector was killed before it could do so itself.
+fn remove_stale(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if owner_pid(&entry.file_name()).is_some_and(|pid| !process_exists(pid)) {
+            // Somebody else's file, or already gone: either way not ours to worry about.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn owner_pid(name: &OsStr) -> Option<i32> {
+    let name = name.to_str()?.strip_prefix(PREFIX)?;
+    name.split_once('-')?.0.parse().ok()
+}
+
+fn process_exists(pid: i32) -> bool {
+    // SAFETY: signal 0 only asks whether the process exists.
+    let answer = unsafe { libc::kill(pid, 0) };
+    answer == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+}
+
+fn allocate(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<()> {
+    // SAFETY: plain system call on an open file.
+    let code = unsafe {
+        libc::posix_fallocate(
+            file.as_raw_fd(),
+            offset as libc::off_t,
+            bytes as libc::off_t,
+        )
+    };
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(code))
+    }
+}

@@ -1,0 +1,170 @@
+//! A session file mapped into this process.
+
+use std::ffi::CStr;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use ascend_trace_format::session::{
+    CHANNEL_BYTES, CHANNELS, CHANNELS_OFFSET, HEADER_BYTES, SEGMENT_BYTES, SEGMENTS_OFFSET,
+    TickSource, Timing, session_bytes,
+};
+use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
+
+use crate::layout::{Channel, HeaderPage, SegmentHeader, SessionSettings};
+
+/// Why a process could not join a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachError {
+    /// The file could not be opened or mapped; the operating system's error number.
+    System(i32),
+    /// The file is not a session, or one of another version.
+    Foreign,
+}
+
+/// A mapped session. It stays mapped until the process ends: a thread may be writing to it.
+#[derive(Clone, Copy)]
+pub struct Session {
+    base: *mut u8,
+    segments: u32,
+}
+
+// SAFETY: everything reached through `base` is either atomic or slots owned by one producer.
+unsafe impl Send for Session {}
+// SAFETY: as above.
+unsafe impl Sync for Session {}
+
+impl Session {
+    /// Maps the session at `path`, which the collector has made.
+    pub fn attach(path: &CStr) -> Result<Self, AttachError> {
+        // SAFETY: `path` is a C string; the descriptor is checked before use.
+        let file = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
+        if file < 0 {
+            return Err(AttachError::System(errno()));
+        }
+        let result = Self::map_checked(file);
+        // SAFETY: the descriptor was opened above and is not used after this.
+        unsafe { libc::close(file) };
+        result
+    }
+
+    fn map_checked(file: i32) -> Result<Self, AttachError> {
+        // SAFETY: an all-zero stat is a valid out-parameter for fstat.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: `file` is open and `stat` is a live local.
+        if unsafe { libc::fstat(file, &mut stat) } != 0 {
+            return Err(AttachError::System(errno()));
+        }
+        let bytes = usize::try_from(stat.st_size).unwrap_or(0);
+        if bytes < SEGMENTS_OFFSET {
+            return Err(AttachError::Foreign);
+        }
+        let base = map_shared(file, bytes)?;
+        let session = Self {
+            base,
+            segments: ((bytes - SEGMENTS_OFFSET) / SEGMENT_BYTES) as u32,
+        };
+        let header = session.header();
+        let known = header.magic.load(Acquire) == SESSION_MAGIC
+            && header.version.load(Relaxed) == SESSION_VERSION
+            && header.segments.load(Relaxed) == session.segments;
+        if !known {
+            // SAFETY: the mapping was made above and nothing refers to it yet.
+            unsafe { libc::munmap(base.cast(), bytes) };
+            return Err(AttachError::Foreign);
+        }
+        Ok(session)
+    }
+
+    /// Maps a new session file that has room for `segments` segments.
+    pub(crate) fn map_new(file: i32, segments: u32) -> Result<Self, AttachError> {
+        let base = map_shared(file, session_bytes(segments))?;
+        Ok(Self { base, segments })
+    }
+
+    /// What the collector asked for; `None` when it speaks of something this build does not know.
+    pub fn settings(&self) -> Option<SessionSettings> {
+        let header = self.header();
+        Some(SessionSettings {
+            timing: Timing::from_code(header.timing.load(Relaxed))?,
+            ticks: TickSource::from_code(header.ticks.load(Relaxed))?,
+            table_hash: header.table_hash.load(Relaxed),
+        })
+    }
+
+    /// Counts this process as attached; the collector tells by it whether the library was loaded.
+    pub fn count_process(&self) {
+        self.header().attached.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn header(&self) -> &HeaderPage {
+        const _: () = assert!(size_of::<HeaderPage>() <= HEADER_BYTES);
+        // SAFETY: the mapping begins with a header page, is page-aligned and never unmapped; all
+        // fields are atomics, so sharing them with other processes is sound.
+        unsafe { &*self.base.cast::<HeaderPage>() }
+    }
+
+    pub(crate) fn channel(&self, index: usize) -> &Channel {
+        let index = index.min(CHANNELS - 1);
+        // SAFETY: the channel table lies inside the mapping and `index` inside the table; all
+        // fields that two sides touch are atomics.
+        unsafe {
+            &*self
+                .base
+                .add(CHANNELS_OFFSET + index * CHANNEL_BYTES)
+                .cast::<Channel>()
+        }
+    }
+
+    /// The first byte of a segment, if there is one with this number.
+    pub(crate) fn segment(&self, number: u32) -> Option<*mut u8> {
+        if number == 0 || number > self.segments {
+            return None;
+        }
+        // SAFETY: the offset is inside the mapping because `number` is at most `segments`.
+        Some(unsafe {
+            self.base
+                .add(SEGMENTS_OFFSET + (number as usize - 1) * SEGMENT_BYTES)
+        })
+    }
+
+    pub(crate) fn segment_header(&self, number: u32) -> Option<&SegmentHeader> {
+        // SAFETY: a segment begins with its header, which consists of atomics, and is aligned.
+        self.segment(number)
+            .map(|start| unsafe { &*start.cast::<SegmentHeader>() })
+    }
+
+    pub(crate) fn segments(&self) -> u32 {
+        self.segments
+    }
+
+    /// Unmaps a session that no producer of this process uses.
+    ///
+    /// # Safety
+    /// Nothing of this process may refer to the session afterwards.
+    pub(crate) unsafe fn unmap(self) {
+        // SAFETY: the range is what was mapped; the caller vouches for the rest.
+        unsafe { libc::munmap(self.base.cast(), session_bytes(self.segments)) };
+    }
+}
+
+fn map_shared(file: i32, bytes: usize) -> Result<*mut u8, AttachError> {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a fresh shared mapping of an open file at an address of the kernel's choice.
+    let base = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            access,
+            libc::MAP_SHARED,
+            file,
+            0,
+        )
+    };
+    if base == libc::MAP_FAILED {
+        return Err(AttachError::System(errno()));
+    }
+    Ok(base.cast())
+}
+
+pub(crate) fn errno() -> i32 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

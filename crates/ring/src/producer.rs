@@ -1,0 +1,128 @@
+//! The writing end of a channel: one thread of a traced process.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use ascend_trace_format::record::{MAX_SLOTS, SLOT_BYTES, SLOT_WORDS};
+use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS};
+
+use crate::layout::{Channel, state};
+use crate::map::Session;
+use crate::pool;
+
+/// Slots of a segment that hold records.
+const USABLE: u32 = SEGMENT_SLOTS as u32 - 1;
+
+/// The writing end of a channel. It is meant to live in thread-local memory without a destructor;
+/// [`Producer::close`] hands the channel back.
+pub struct Producer {
+    session: Session,
+    channel: u32,
+    /// The segment being written, 0 when none could be had.
+    segment: u32,
+    /// Slots of it that are published.
+    used: u32,
+}
+
+impl Producer {
+    /// Claims a channel for the calling thread. `None` when every channel is in use: the records
+    /// of such a thread are counted with [`Session::count_homeless`].
+    pub fn claim(session: Session, pid: u32, tid: u32, process_key: u64) -> Option<Self> {
+        let start = session.header().channel_hint.fetch_add(1, Relaxed) as usize;
+        for step in 0..CHANNELS {
+            let index = start.wrapping_add(step) % CHANNELS;
+            let channel = session.channel(index);
+            if channel.state.load(Relaxed) == state::FREE
+                && channel
+                    .state
+                    .compare_exchange(state::FREE, state::CLAIMED, Acquire, Relaxed)
+                    .is_ok()
+            {
+                channel.pid.store(pid, Relaxed);
+                channel.tid.store(tid, Relaxed);
+                channel.process_key.store(process_key, Relaxed);
+                channel.state.store(state::LIVE, Release);
+                return Some(Self {
+                    session,
+                    channel: index as u32,
+                    segment: 0,
+                    used: 0,
+                });
+            }
+        }
+        None
+    }
+
+    /// Room for a record of `slots` slots, to be filled and then published with
+    /// [`Producer::publish`]. `None` when the pool is empty: count the loss with
+    /// [`Producer::count_dropped`].
+    #[inline]
+    pub fn reserve(&mut self, slots: usize) -> Option<&mut [u64]> {
+        if slots == 0 || slots > MAX_SLOTS {
+            return None;
+        }
+        if self.segment == 0 || self.used + slots as u32 > USABLE {
+            self.next_segment()?;
+        }
+        let start = self.session.segment(self.segment)?;
+        let offset = (1 + self.used as usize) * SLOT_BYTES;
+        // SAFETY: `used + slots` is within the segment, which this producer alone writes; slots
+        // past `committed` are not read by anybody; the address is a multiple of 64.
+        Some(unsafe {
+            std::slice::from_raw_parts_mut(start.add(offset).cast::<u64>(), slots * SLOT_WORDS)
+        })
+    }
+
+    /// Publishes the record that was written into the last reservation of `slots` slots.
+    #[inline]
+    pub fn publish(&mut self, slots: usize) {
+        self.used += slots as u32;
+        if let Some(header) = self.session.segment_header(self.segment) {
+            header.committed.store(self.used, Release);
+        }
+    }
+
+    /// Counts a record that found no room.
+    pub fn count_dropped(&self, is_call: bool) {
+        let channel = self.entry();
+        let counter = if is_call {
+            &channel.dropped_calls
+        } else {
+            &channel.dropped_others
+        };
+        counter.fetch_add(1, Relaxed);
+    }
+
+    /// Hands the channel back when its thread ends; what was published is still read.
+    pub fn close(self) {
+        self.entry().state.store(state::CLOSED, Release);
+    }
+
+    #[cold]
+    fn next_segment(&mut self) -> Option<()> {
+        let number = pool::take(&self.session)?;
+        self.link_from().store(number, Release);
+        self.segment = number;
+        self.used = 0;
+        Some(())
+    }
+
+    /// Where the chain is to be continued.
+    fn link_from(&self) -> &AtomicU32 {
+        match self.session.segment_header(self.segment) {
+            Some(header) => &header.next,
+            None => &self.entry().first,
+        }
+    }
+
+    fn entry(&self) -> &Channel {
+        self.session.channel(self.channel as usize)
+    }
+}
+
+impl Session {
+    /// Counts a record of a thread that has no channel.
+    pub fn count_homeless(&self) {
+        self.header().homeless.fetch_add(1, Relaxed);
+    }
+}

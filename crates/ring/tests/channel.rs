@@ -1,0 +1,368 @@
+//! The channel as its two sides use it: across threads, across processes, and through the crashes
+//! that the crate's documentation names.
+
+#![expect(unsafe_code, reason = "the tests fork and kill processes")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ascend_trace_format::record::{Header, Reader, RecordKind, SLOT_WORDS};
+use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
+use ascend_trace_ring::{
+    Arena, AttachError, ChannelInfo, Drained, Producer, Session, SessionSettings,
+};
+
+const SETTINGS: SessionSettings = SessionSettings {
+    timing: Timing::Events,
+    ticks: TickSource::Counter,
+    table_hash: 77,
+};
+
+struct Fixture {
+    arena: Arena,
+    _directory: tempfile::TempDir,
+}
+
+fn fixture(budget: usize) -> Fixture {
+    let directory = tempfile::tempdir().unwrap();
+    let arena = Arena::create(directory.path(), budget, SETTINGS).unwrap();
+    Fixture {
+        arena,
+        _directory: directory,
+    }
+}
+
+fn attach(path: &Path) -> Session {
+    Session::attach(&CString::new(path.as_os_str().as_bytes()).unwrap()).unwrap()
+}
+
+/// Writes a record of `slots` slots whose second word is `value`.
+fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
+    let Some(words) = producer.reserve(slots) else {
+        producer.count_dropped(true);
+        return false;
+    };
+    let header = Header {
+        kind: RecordKind::Call,
+        slots: slots as u8,
+        aux: 0,
+        depth: 0,
+        flags: 0,
+        device: None,
+    };
+    words[0] = header.encode();
+    words[1] = value;
+    words[slots * SLOT_WORDS - 1] = value;
+    producer.publish(slots);
+    true
+}
+
+fn drain(arena: &mut Arena, channel: usize, gone: bool) -> (Vec<u64>, Drained) {
+    let mut values = Vec::new();
+    let drained = arena.drain(channel, gone, &mut |record| {
+        let value = Reader::new(record).word();
+        assert_eq!(record.last(), Some(&value), "a record is published whole");
+        values.push(value);
+    });
+    (values, drained)
+}
+
+fn only_channel(arena: &Arena) -> (usize, ChannelInfo) {
+    let channels = arena.channels();
+    assert_eq!(channels.len(), 1);
+    channels[0]
+}
+
+#[test]
+fn what_the_collector_asks_for_reaches_the_program() {
+    let fixture = fixture(1 << 20);
+    assert_eq!(attach(fixture.arena.path()).settings(), Some(SETTINGS));
+}
+
+#[test]
+fn records_arrive_in_order_across_many_segments() {
+    let mut fixture = fixture(16 << 20);
+    let session = attach(fixture.arena.path());
+    let mut producer = Producer::claim(session, 10, 11, 12).unwrap();
+    let count = 3 * SEGMENT_SLOTS as u64;
+    for value in 0..count {
+        assert!(write(&mut producer, value, 1 + (value % 5) as usize));
+    }
+    let (channel, info) = only_channel(&fixture.arena);
+    assert_eq!(
+        info,
+        ChannelInfo {
+            pid: 10,
+            tid: 11,
+            process_key: 12
+        }
+    );
+    let (values, drained) = drain(&mut fixture.arena, channel, false);
+    assert_eq!(values, (0..count).collect::<Vec<_>>());
+    assert!(!drained.ended);
+    write(&mut producer, 5, 1);
+    producer.close();
+    let (values, drained) = drain(&mut fixture.arena, channel, false);
+    assert_eq!((values, drained.ended), (vec![5], true));
+    assert!(
+        fixture.arena.channels().is_empty(),
+        "a closed and drained channel is free again"
+    );
+}
+
+#[test]
+fn an_unpublished_record_is_never_read() {
+    let mut fixture = fixture(1 << 20);
+    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 1, 1).unwrap();
+    write(&mut producer, 1, 1);
+    let words = producer.reserve(2).unwrap();
+    words.fill(u64::MAX);
+    let (channel, _) = only_channel(&fixture.arena);
+    assert_eq!(drain(&mut fixture.arena, channel, true).0, [1]);
+}
+
+#[test]
+fn a_full_pool_drops_and_counts_and_recovers() {
+    let mut fixture = fixture(4 << 20);
+    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 1, 1).unwrap();
+    let mut written = 0;
+    while write(&mut producer, written, 1) {
+        written += 1;
+    }
+    assert_eq!(
+        written,
+        64 * (SEGMENT_SLOTS as u64 - 1),
+        "the whole budget is used"
+    );
+    let (channel, _) = only_channel(&fixture.arena);
+    let (values, drained) = drain(&mut fixture.arena, channel, false);
+    assert_eq!(values.len() as u64, written);
+    assert_eq!(drained.dropped_calls, 1);
+    assert!(
+        write(&mut producer, 9, 1),
+        "read segments are written again"
+    );
+    assert_eq!(drain(&mut fixture.arena, channel, false).0, [9]);
+}
+
+#[test]
+fn memory_is_provided_on_demand_up_to_the_budget() {
+    let mut fixture = fixture(64 << 20);
+    let mut producer = Producer::claim(attach(fixture.arena.path()), 1, 1, 1).unwrap();
+    let mut written = 0u64;
+    loop {
+        if written.is_multiple_of(1000) {
+            fixture.arena.replenish().unwrap();
+        }
+        if !write(&mut producer, written, 1) {
+            break;
+        }
+        written += 1;
+    }
+    assert_eq!(written, 1024 * (SEGMENT_SLOTS as u64 - 1));
+}
+
+#[test]
+fn threads_that_come_and_go_leave_nothing_behind() {
+    let mut fixture = fixture(16 << 20);
+    let session = attach(fixture.arena.path());
+    let mut seen = 0;
+    for round in 0..300u64 {
+        let threads: Vec<_> = (0..16)
+            .map(|number| {
+                std::thread::spawn(move || {
+                    let mut producer = Producer::claim(session, 1, number, 1).unwrap();
+                    write(&mut producer, round, 1);
+                    producer.close();
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+        for (channel, _) in fixture.arena.channels() {
+            seen += drain(&mut fixture.arena, channel, false).1.records;
+        }
+    }
+    assert_eq!(seen, 300 * 16);
+    assert!(fixture.arena.channels().is_empty());
+    let mut producer = Producer::claim(session, 1, 1, 1).unwrap();
+    let mut written = 0;
+    while write(&mut producer, 0, 1) {
+        written += 1;
+    }
+    assert_eq!(
+        written,
+        64 * (SEGMENT_SLOTS - 1),
+        "every segment came back to the pool"
+    );
+}
+
+#[test]
+fn many_threads_and_a_reader_lose_nothing_they_do_not_count() {
+    const THREADS: u64 = 8;
+    const RECORDS: u64 = 100_000;
+    let mut fixture = fixture(8 << 20);
+    let session = attach(fixture.arena.path());
+    let done = AtomicBool::new(false);
+    let mut received = vec![0u64; THREADS as usize];
+    let mut dropped = 0;
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..THREADS)
+            .map(|number| {
+                scope.spawn(move || {
+                    let mut producer = Producer::claim(session, 1, number as u32, 1).unwrap();
+                    for value in 0..RECORDS {
+                        write(
+                            &mut producer,
+                            number << 32 | value,
+                            1 + (value % 3) as usize,
+                        );
+                    }
+                    producer.close();
+                })
+            })
+            .collect();
+        let done = &done;
+        let waiter = scope.spawn(move || {
+            writers
+                .into_iter()
+                .for_each(|writer| writer.join().unwrap());
+            done.store(true, Ordering::Release);
+        });
+        let mut last = vec![None; THREADS as usize];
+        loop {
+            let finished = done.load(Ordering::Acquire);
+            fixture.arena.replenish().unwrap();
+            for (channel, _) in fixture.arena.channels() {
+                let (values, drained) = drain(&mut fixture.arena, channel, false);
+                for value in values {
+                    let (number, value) = ((value >> 32) as usize, value & 0xffff_ffff);
+                    assert!(
+                        last[number].is_none_or(|last| last < value),
+                        "order is kept"
+                    );
+                    last[number] = Some(value);
+                    received[number] += 1;
+                }
+                if drained.ended {
+                    dropped += drained.dropped_calls;
+                }
+            }
+            if finished {
+                break;
+            }
+        }
+        waiter.join().unwrap();
+    });
+    assert_eq!(received.iter().sum::<u64>() + dropped, THREADS * RECORDS);
+}
+
+/// Runs `child` in a forked process and answers its pid.
+fn fork(child: impl FnOnce()) -> i32 {
+    // SAFETY: the child only runs code that takes no lock of the parent, then leaves by `_exit`.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0);
+    if pid == 0 {
+        child();
+        // SAFETY: ends the child without running the test harness's exit handlers.
+        unsafe { libc::_exit(0) };
+    }
+    pid
+}
+
+fn wait(pid: i32) {
+    let mut status = 0;
+    // SAFETY: waits for the child that `fork` made.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+}
+
+#[test]
+fn a_killed_process_keeps_everything_it_had_published() {
+    let mut fixture = fixture(64 << 20);
+    let session = attach(fixture.arena.path());
+    let mut pipe = [0; 2];
+    // SAFETY: `pipe` has room for two descriptors.
+    assert_eq!(unsafe { libc::pipe(pipe.as_mut_ptr()) }, 0);
+    let pid = fork(|| {
+        let Some(mut producer) = Producer::claim(session, 99, 99, 1) else {
+            return;
+        };
+        for value in 0u64.. {
+            if !write(&mut producer, value, 1 + (value % 4) as usize) {
+                // The pool is empty: wait here to be killed.
+                // SAFETY: sleeps until a signal comes.
+                unsafe { libc::pause() };
+            }
+            if value % 1000 == 0 {
+                // SAFETY: writes eight bytes of a live local to the pipe.
+                unsafe { libc::write(pipe[1], (&raw const value).cast(), 8) };
+            }
+        }
+    });
+    let mut acknowledged = 0u64;
+    for _ in 0..20 {
+        // SAFETY: reads eight bytes into a live local.
+        unsafe { libc::read(pipe[0], (&raw mut acknowledged).cast(), 8) };
+    }
+    // SAFETY: kills the child made above.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    wait(pid);
+    let (channel, _) = only_channel(&fixture.arena);
+    let (values, drained) = drain(&mut fixture.arena, channel, true);
+    assert!(drained.ended);
+    assert!(values.len() as u64 > acknowledged);
+    let expected = 0..values.len() as u64;
+    assert!(
+        values.iter().copied().eq(expected),
+        "no gap and no torn record"
+    );
+}
+
+#[test]
+fn foreign_and_missing_files_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("not-a-session");
+    std::fs::write(&path, vec![7u8; 4 << 20]).unwrap();
+    let refused =
+        |path: &Path| Session::attach(&CString::new(path.as_os_str().as_bytes()).unwrap());
+    assert_eq!(refused(&path).err(), Some(AttachError::Foreign));
+    std::fs::write(&path, b"short").unwrap();
+    assert_eq!(refused(&path).err(), Some(AttachError::Foreign));
+    let missing = directory.path().join("missing");
+    assert_eq!(
+        refused(&missing).err(),
+        Some(AttachError::System(libc::ENOENT))
+    );
+}
+
+#[test]
+fn a_session_file_goes_with_its_owner_and_stale_ones_are_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let dead = fork(|| ());
+    wait(dead);
+    let stale = directory.path().join(format!("ascend-trace-{dead}-0"));
+    std::fs::write(&stale, b"left behind").unwrap();
+    let arena = Arena::create(directory.path(), 1 << 20, SETTINGS).unwrap();
+    assert!(!stale.exists());
+    let path = arena.path().to_owned();
+    assert!(path.exists());
+    drop(arena);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named_in_the_error() {
+    let missing = Path::new("/nonexistent-directory");
+    let message = Arena::create(missing, 1 << 20, SETTINGS)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        message.contains("/nonexistent-directory/ascend-trace-"),
+        "{message}"
+    );
+}

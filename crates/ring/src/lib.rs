@@ -31,6 +31,7 @@ mod layout;
 mod map;
 mod pool;
 mod producer;
+pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, Drained};
 pub use layout::SessionSettings;

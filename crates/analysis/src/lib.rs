@@ -1,1 +1,20 @@
-//! Placeholder until the first real module lands.
+//! What a trace means: who waited for whom, for how long, and where the time went.
+//!
+//! Everything here is a pure function of [`ascend_trace_model::Trace`]: no files, no printing, no
+//! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
+//! trace that is still growing.
+//!
+//! - [`dependencies`]: the edges between calls and tasks;
+//! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
+//! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
+//! - [`stats`]: tables per operation, stream and API function.
+
+pub mod dependencies;
+pub mod intervals;
+pub mod stalls;
+pub mod stats;
+
+pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
+pub use intervals::Intervals;
+pub use stalls::{Cause, Culprit, Lane, Stall, Stalls};
+pub use stats::Stats;

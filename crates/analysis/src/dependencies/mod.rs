@@ -1,0 +1,242 @@
+//! The dependency graph: which call or task had to happen before which other one.
+//!
+//! Edges point from cause to effect. Stream order is not stored: it is the order of
+//! [`Trace::stream_tasks`]. Launch edges are not stored either, since every task names its call;
+//! the queries answer them all the same.
+
+mod build;
+mod window;
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{CallId, Generation, TaskId, Trace};
+
+use window::Blocks;
+
+pub(crate) use build::{runs, waited};
+
+/// An end of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Node {
+    Task(TaskId),
+    Call(CallId),
+}
+
+/// Why one thing had to wait for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EdgeKind {
+    /// From the call that submitted a task, to the task.
+    LaunchToTask,
+    /// From an event record, to a wait on a stream that it released.
+    RecordToWait,
+    /// From the last task that a host call waited for, to the call. A call that waits for several
+    /// streams has one edge for each.
+    TaskToSync,
+    /// From a task, to the host function or callback that it started.
+    HostFunc,
+}
+
+impl EdgeKind {
+    pub const ALL: [Self; 4] = [
+        Self::LaunchToTask,
+        Self::RecordToWait,
+        Self::TaskToSync,
+        Self::HostFunc,
+    ];
+
+    /// The word for this kind in tables and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LaunchToTask => "launch",
+            Self::RecordToWait => "record-wait",
+            Self::TaskToSync => "sync",
+            Self::HostFunc => "host-function",
+        }
+    }
+}
+
+/// `to` could not go on before `from` had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Edge {
+    pub kind: EdgeKind,
+    pub from: Node,
+    pub to: Node,
+}
+
+impl Edge {
+    /// The edge from a task's call to the task.
+    pub fn launch(trace: &Trace, task: TaskId) -> Self {
+        Self {
+            kind: EdgeKind::LaunchToTask,
+            from: Node::Call(trace.task(task).call),
+            to: Node::Task(task),
+        }
+    }
+
+    /// When the edge leaves `from` and when it arrives at `to`; `None` while a time is still to
+    /// be read. A task that will never have a time is replaced by its call.
+    pub fn moments(&self, trace: &Trace) -> Option<(i64, i64)> {
+        let leave = match (self.kind, self.from) {
+            (EdgeKind::LaunchToTask, Node::Call(call)) => trace.call(call).begin,
+            (_, from) => end_of(trace, from)?,
+        };
+        let arrive = match (self.kind, self.to) {
+            (EdgeKind::LaunchToTask | EdgeKind::HostFunc, to) => begin_of(trace, to)?,
+            (_, to) => end_of(trace, to)?,
+        };
+        Some((leave, arrive))
+    }
+}
+
+/// Whether a task has no time yet, but may still get one.
+pub fn is_pending(trace: &Trace, task: TaskId) -> bool {
+    let task = trace.task(task);
+    task.time.is_none() && task.untimed == Untimed::Timed
+}
+
+fn begin_of(trace: &Trace, node: Node) -> Option<i64> {
+    span_of(trace, node).map(|span| span.0)
+}
+
+fn end_of(trace: &Trace, node: Node) -> Option<i64> {
+    span_of(trace, node).map(|span| span.1)
+}
+
+fn span_of(trace: &Trace, node: Node) -> Option<(i64, i64)> {
+    let call = match node {
+        Node::Call(call) => call,
+        Node::Task(task) if is_pending(trace, task) => return None,
+        Node::Task(task) => match trace.task(task).time {
+            Some(time) => return Some((time.begin, time.end)),
+            None => trace.task(task).call,
+        },
+    };
+    let call = trace.call(call);
+    Some((call.begin, call.end))
+}
+
+/// Edges that were found in a window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Visible {
+    pub edges: Vec<Edge>,
+    /// False when there are more than were asked for.
+    pub complete: bool,
+}
+
+/// The edges of a trace, with an index from both ends and over time.
+///
+/// Building costs one pass over the calls (O(n), a hash lookup per wait and sync), memory only for
+/// records, waits and syncs. [`Dependencies::update`] reads only what a growing trace has gained.
+#[derive(Clone, Debug, Default)]
+pub struct Dependencies {
+    edges: Vec<Edge>,
+    /// Newest edge of a node, and for every edge the next older one of the same node.
+    first_in: HashMap<Node, u32>,
+    first_out: HashMap<Node, u32>,
+    next_in: Vec<Option<u32>>,
+    next_out: Vec<Option<u32>>,
+    counts: [usize; EdgeKind::ALL.len()],
+    blocks: Blocks,
+    builder: build::Builder,
+}
+
+impl Dependencies {
+    /// The dependencies of a whole trace.
+    pub fn of(trace: &Trace) -> Self {
+        let mut dependencies = Self::default();
+        dependencies.update(trace);
+        dependencies
+    }
+
+    /// Takes in what the trace has gained since the last update.
+    ///
+    /// A host sync is resolved when it is first seen: a task that another thread had submitted
+    /// before, and whose record arrives after it, is not found. [`Dependencies::of`] on the
+    /// finished trace finds those too.
+    pub fn update(&mut self, trace: &Trace) {
+        let mut builder = std::mem::take(&mut self.builder);
+        builder.advance(trace, &mut |edge| self.insert(edge));
+        self.builder = builder;
+        self.counts[EdgeKind::LaunchToTask as usize] = trace.tasks().len();
+        self.blocks.update(trace, &self.edges);
+    }
+
+    fn insert(&mut self, edge: Edge) {
+        let index = u32::try_from(self.edges.len()).unwrap_or(u32::MAX);
+        self.counts[edge.kind as usize] += 1;
+        self.next_in.push(self.first_in.insert(edge.to, index));
+        self.next_out.push(self.first_out.insert(edge.from, index));
+        self.edges.push(edge);
+    }
+
+    /// The stored edges: all but the launches.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Every edge: the launches in task order, then the others.
+    pub fn all<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = Edge> + 'a {
+        let launches = (0..trace.tasks().len() as u32).map(|i| Edge::launch(trace, TaskId(i)));
+        launches.chain(self.edges.iter().copied())
+    }
+
+    /// What `node` had to wait for.
+    pub fn incoming(&self, trace: &Trace, node: Node) -> Vec<Edge> {
+        let mut edges = self.chain(self.first_in.get(&node), &self.next_in);
+        if let Node::Task(task) = node {
+            edges.push(Edge::launch(trace, task));
+        }
+        edges.reverse();
+        edges
+    }
+
+    /// What had to wait for `node`.
+    pub fn outgoing(&self, trace: &Trace, node: Node) -> Vec<Edge> {
+        let mut edges = self.chain(self.first_out.get(&node), &self.next_out);
+        if let Node::Call(call) = node
+            && let Some(task) = trace.call(call).task
+        {
+            edges.push(Edge::launch(trace, task));
+        }
+        edges.reverse();
+        edges
+    }
+
+    fn chain(&self, first: Option<&u32>, next: &[Option<u32>]) -> Vec<Edge> {
+        std::iter::successors(first.copied(), |at| next[*at as usize])
+            .map(|at| self.edges[at as usize])
+            .collect()
+    }
+
+    /// The record that released a wait task, or that a host call waited for.
+    pub fn record_of(&self, trace: &Trace, waiter: Node) -> Option<TaskId> {
+        let call = match waiter {
+            Node::Task(task) => trace.task(task).call,
+            Node::Call(call) => call,
+        };
+        self.builder.record_for(trace, call)
+    }
+
+    /// The task that made this recording of an event.
+    pub fn record(&self, generation: Generation) -> Option<TaskId> {
+        self.builder.record(generation)
+    }
+
+    /// Edges that cross `[begin, end]`, launches apart, at most `limit`. The cost grows with what
+    /// is in view and with a 256th of all edges.
+    pub fn in_window(&self, trace: &Trace, begin: i64, end: i64, limit: usize) -> Visible {
+        self.blocks.search(trace, &self.edges, (begin, end), limit)
+    }
+
+    /// How many edges of a kind there are.
+    pub fn count(&self, kind: EdgeKind) -> usize {
+        self.counts[kind as usize]
+    }
+
+    /// Waits on streams that no record is known for: the event had not been recorded, or its
+    /// record is not in the trace.
+    pub fn unresolved(&self, trace: &Trace) -> Vec<TaskId> {
+        self.builder.unresolved(trace)
+    }
+}

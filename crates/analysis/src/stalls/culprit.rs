@@ -1,0 +1,81 @@
+//! Who kept a lane waiting.
+
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
+
+use super::{Cause, Stall};
+use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
+
+/// What a stall ended with, as far as it is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Culprit {
+    /// The event that was waited for.
+    pub event: Option<Generation>,
+    /// The stream that was waited for.
+    pub stream: Option<StreamId>,
+    /// The record of that event.
+    pub record: Option<TaskId>,
+    /// The last piece of work that was waited for.
+    pub task: Option<TaskId>,
+    /// The call that came late.
+    pub call: Option<CallId>,
+}
+
+impl Stall {
+    /// Who is to blame. Times that are read later can change the answer of a device sync.
+    pub fn culprit(&self, trace: &Trace, dependencies: &Dependencies) -> Culprit {
+        match (self.cause, self.node) {
+            (Cause::HostLate, Node::Task(task)) => Culprit {
+                call: Some(trace.task(task).call),
+                ..Culprit::default()
+            },
+            (Cause::EventWait | Cause::HostSync, node) => awaited(trace, dependencies, node),
+            _ => Culprit::default(),
+        }
+    }
+}
+
+/// What a waiting task or call waited for.
+fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) -> Culprit {
+    let call = match node {
+        Node::Task(task) => trace.task(task).call,
+        Node::Call(call) => call,
+    };
+    let mut culprit = Culprit {
+        event: trace.call(call).event,
+        ..Culprit::default()
+    };
+    let Some(last) = last_cause(trace, &dependencies.incoming(trace, node)) else {
+        return culprit;
+    };
+    culprit.stream = Some(trace.task(last).stream);
+    culprit.record = (trace.task(last).kind == TaskKind::Record).then_some(last);
+    culprit.task = work_until(trace, last);
+    if culprit.event.is_none() {
+        culprit.event = culprit
+            .record
+            .and_then(|it| trace.call(trace.task(it).call).event);
+    }
+    culprit
+}
+
+/// The cause that ended last; one whose time is not known yet counts as the latest.
+fn last_cause(trace: &Trace, edges: &[Edge]) -> Option<TaskId> {
+    let waits = edges
+        .iter()
+        .filter(|edge| edge.kind != EdgeKind::LaunchToTask);
+    let tasks = waits.filter_map(|edge| match edge.from {
+        Node::Task(task) => Some(task),
+        Node::Call(_) => None,
+    });
+    tasks.max_by_key(|task| trace.task(*task).time.map_or(i64::MAX, |time| time.end))
+}
+
+/// The last task up to `task` on its stream that is more than a mark in it.
+fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
+    let tasks = trace.stream_tasks(trace.task(task).stream);
+    let sequence = trace.task(task).sequence;
+    let upto = tasks.partition_point(|other| trace.task(*other).sequence <= sequence);
+    let mut earlier = tasks[..upto].iter().rev().copied();
+    earlier.find(|other| trace.task(*other).kind != TaskKind::Record && runs(trace, *other))
+}

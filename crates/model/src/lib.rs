@@ -1,9 +1,12 @@
 //! The trace: as rows in a file, and as a queryable whole in memory.
 //!
 //! [`file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
-//! work on, [`load`] how the one becomes the other, [`clock`] how device time becomes host time.
+//! work on, [`load`] how the one becomes the other, `clock` how device time becomes host time.
 
+mod clock;
+pub mod load;
 pub mod rows;
 pub mod trace;
 
+pub use load::TraceBuilder;
 pub use trace::*;

@@ -1,0 +1,131 @@
+//! The set of straight lines that a device clock can still be, as a convex polygon.
+//!
+//! Over a short time, host time minus device time is a line `offset + rate * t`. Each bound on it
+//! cuts a half plane off the (offset, rate) plane; what remains is exactly what is known.
+
+/// Corners beyond this number are not worth their cost: a further cut is then left out, which
+/// only keeps the region larger than it need be.
+const MAX_CORNERS: usize = 64;
+
+/// One line: `offset` nanoseconds at the region's pivot and its change per nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) offset: f64,
+    pub(super) rate: f64,
+}
+
+impl Line {
+    /// The line's value `t` nanoseconds after the pivot.
+    pub(super) fn at(self, t: f64) -> f64 {
+        self.offset + self.rate * t
+    }
+}
+
+/// A convex set of lines, given by its corners in order.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    corners: Vec<Line>,
+}
+
+impl Region {
+    /// Every line with an offset and a rate between these.
+    pub(super) fn rectangle(offset: (f64, f64), rate: (f64, f64)) -> Self {
+        let corner = |offset, rate| Line { offset, rate };
+        Self {
+            corners: vec![
+                corner(offset.0, rate.0),
+                corner(offset.1, rate.0),
+                corner(offset.1, rate.1),
+                corner(offset.0, rate.1),
+            ],
+        }
+    }
+
+    /// Keeps the lines whose value at `t` lies in the band. When there is none, the region stays
+    /// as it is and the answer is false.
+    pub(super) fn clip(&mut self, t: f64, band: (f64, f64)) -> bool {
+        let Some(above) = self.cut(|line| line.at(t) - band.0) else {
+            return false;
+        };
+        let Some(within) = above.cut(|line| band.1 - line.at(t)) else {
+            return false;
+        };
+        if within.corners.len() <= MAX_CORNERS {
+            *self = within;
+        }
+        true
+    }
+
+    /// The part of the region where `inside` is not negative; `inside` is linear.
+    fn cut(&self, inside: impl Fn(Line) -> f64) -> Option<Self> {
+        let mut corners = Vec::with_capacity(self.corners.len() + 1);
+        let mut previous = *self.corners.last()?;
+        let mut previous_inside = inside(previous);
+        for &corner in &self.corners {
+            let corner_inside = inside(corner);
+            if (corner_inside < 0.0) != (previous_inside < 0.0) {
+                let share = previous_inside / (previous_inside - corner_inside);
+                corners.push(Line {
+                    offset: previous.offset + share * (corner.offset - previous.offset),
+                    rate: previous.rate + share * (corner.rate - previous.rate),
+                });
+            }
+            if corner_inside >= 0.0 {
+                corners.push(corner);
+            }
+            (previous, previous_inside) = (corner, corner_inside);
+        }
+        (!corners.is_empty()).then_some(Self { corners })
+    }
+
+    /// Whether the band at `t` would take nothing away: the common case, worth no allocation.
+    pub(super) fn lies_within(&self, t: f64, band: (f64, f64)) -> bool {
+        let (low, high) = self.range(t);
+        band.0 <= low && high <= band.1
+    }
+
+    /// Smallest and largest value that a line of the region has at `t`.
+    pub(super) fn range(&self, t: f64) -> (f64, f64) {
+        range(self.corners.iter().map(|line| line.at(t)))
+    }
+
+    /// Smallest and largest rate in the region.
+    pub(super) fn rates(&self) -> (f64, f64) {
+        range(self.corners.iter().map(|line| line.rate))
+    }
+}
+
+fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_bands_leave_the_lines_through_both() {
+        let mut region = Region::rectangle((-10.0, 10.0), (-1.0, 1.0));
+        assert!(region.clip(100.0, (40.0, 60.0)));
+        let (low, high) = region.rates();
+        assert!((low - 0.3).abs() < 1e-9 && (high - 0.7).abs() < 1e-9);
+        let (low, high) = region.range(50.0);
+        assert!((low - 15.0).abs() < 1e-9 && (high - 35.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_band_out_of_reach_changes_nothing() {
+        let mut region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
+        assert!(!region.clip(10.0, (5.0, 6.0)));
+        assert_eq!(region.range(10.0), (0.0, 2.0));
+    }
+
+    #[test]
+    fn a_wide_band_takes_nothing_away() {
+        let region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
+        assert!(region.lies_within(10.0, (-1.0, 3.0)));
+        assert!(!region.lies_within(10.0, (-1.0, 1.5)));
+    }
+}

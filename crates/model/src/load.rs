@@ -1,0 +1,381 @@
+//! Rows become a trace: all at once, or bit by bit while a recording grows.
+
+mod lanes;
+mod numbers;
+mod tables;
+mod times;
+
+use ascend_trace_format::api::{TaskKind, Untimed};
+
+use crate::rows::{
+    CallRow, ContextRow, EndRow, EventRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
+    TaskRow, TaskTimeRow, ThreadRow,
+};
+use crate::trace::{
+    Call, CallId, Context, ContextId, Event, EventId, FunctionId, Generation, Process, ProcessId,
+    Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
+};
+use lanes::Lanes;
+use numbers::Numbers;
+use times::Times;
+
+/// Serial of the stream that takes the tasks whose stream the trace does not name.
+const NO_STREAM: u32 = u32::MAX;
+
+/// Builds a [`Trace`] from rows in the order they come.
+///
+/// Rows may refer to things whose own row comes later, or never: such things are there from their
+/// first mention on, without their details.
+#[derive(Clone, Debug, Default)]
+pub struct TraceBuilder {
+    trace: Trace,
+    processes: Numbers,
+    threads: Numbers,
+    /// By process.
+    serials: Vec<Serials>,
+    lanes: Lanes,
+    times: Times,
+    calls_span: Option<(i64, i64)>,
+}
+
+/// Where the things of one process are.
+#[derive(Clone, Debug, Default)]
+struct Serials {
+    contexts: Numbers,
+    streams: Numbers,
+    events: Numbers,
+}
+
+impl TraceBuilder {
+    pub fn new(session: SessionRow, tables: TablesRow) -> Self {
+        let trace = Trace {
+            session,
+            functions: tables.functions.into_iter().map(tables::function).collect(),
+            enumerations: tables.enumerations,
+            ..Trace::default()
+        };
+        Self {
+            trace,
+            ..Self::default()
+        }
+    }
+
+    /// Takes one row in. Lists are in order and times are mapped only after [`Self::settle`].
+    pub fn apply(&mut self, row: Row) {
+        match row {
+            Row::Process(row) => self.process_row(row),
+            Row::Thread(row) => self.thread_row(row),
+            Row::Context(row) => self.context_row(&row),
+            Row::Stream(row) => self.stream_row(&row),
+            Row::Event(row) => self.event_row(&row),
+            Row::Call(row) => self.call_row(row),
+            Row::TaskTime(row) => self.task_time_row(row),
+            Row::Anchor(row) => {
+                let process = self.process(row.process);
+                self.times.push_anchor(process, row);
+            }
+            Row::Loss(row) => {
+                let losses = &mut self.trace.losses;
+                losses.calls = losses.calls.saturating_add(row.calls);
+                losses.others = losses.others.saturating_add(row.others);
+            }
+            Row::Counter(row) => {
+                let key = (row.process, row.what);
+                self.trace.counters.insert(key, row.value);
+            }
+            Row::End(EndRow {
+                end_ns,
+                exit_status,
+            }) => self.trace.end = Some((end_ns, exit_status)),
+        }
+    }
+
+    /// Puts what was applied since the last time in order and maps device times. The cost follows
+    /// what is new, apart from passes over everything whose number grows with the logarithm of
+    /// the trace's size.
+    pub fn settle(&mut self) {
+        let ended = self.trace.end.is_some();
+        self.lanes.settle(&mut self.trace);
+        self.times.settle(&mut self.trace, ended);
+        if ended {
+            self.give_up_waiting();
+        }
+        let calls = self.calls_span.into_iter();
+        self.trace.span = calls.chain(self.times.span()).reduce(widen);
+    }
+
+    /// The trace as of the last [`Self::settle`].
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// Settles and hands the trace out.
+    pub fn finish(mut self) -> Trace {
+        self.settle();
+        self.trace
+    }
+
+    /// A time that has not come by the end of the recording never will.
+    fn give_up_waiting(&mut self) {
+        for task in &mut self.trace.tasks {
+            if task.time.is_none() && task.untimed == Untimed::Timed {
+                task.untimed = Untimed::Lost;
+            }
+        }
+    }
+
+    fn process_row(&mut self, row: ProcessRow) {
+        let id = self.process(row.process);
+        self.trace.processes[id.index()] = Process {
+            pid: row.pid,
+            parent_pid: row.parent_pid,
+            begin_ns: row.begin_ns,
+            name: row.name,
+            rank: row.rank,
+        };
+    }
+
+    fn thread_row(&mut self, row: ThreadRow) {
+        let process = self.process(row.process);
+        let id = self.thread(row.thread, process);
+        self.trace.threads[id.index()] = Thread {
+            process,
+            tid: row.tid,
+            name: row.name,
+        };
+    }
+
+    fn context_row(&mut self, row: &ContextRow) {
+        let process = self.process(row.process);
+        let id = self.context(process, row.serial);
+        self.trace.contexts[id.index()] = Context {
+            process,
+            device: row.device,
+            handle: row.handle,
+            is_default: row.is_default,
+        };
+    }
+
+    fn stream_row(&mut self, row: &StreamRow) {
+        let process = self.process(row.process);
+        let id = self.stream(process, row.serial, row.device);
+        self.trace.streams[id.index()] = Stream {
+            process,
+            serial: row.serial,
+            context: Some(self.context(process, row.context)),
+            device: row.device,
+            handle: row.handle,
+            acl_id: row.acl_id,
+            flags: row.flags,
+            priority: row.priority,
+            is_default: row.is_default,
+        };
+    }
+
+    fn event_row(&mut self, row: &EventRow) {
+        let process = self.process(row.process);
+        let id = self.event(process, row.serial);
+        self.trace.events[id.index()] = Event {
+            process,
+            serial: row.serial,
+            handle: row.handle,
+            flags: row.flags,
+            creation: row.creation,
+        };
+    }
+
+    fn task_time_row(&mut self, row: TaskTimeRow) {
+        let process = self.process(row.process);
+        let stream = self.stream(process, row.stream, 0);
+        self.times.push_time(stream, row);
+    }
+
+    fn call_row(&mut self, row: CallRow) {
+        let thread = match self.threads.get(row.thread) {
+            Some(position) => ThreadId(position),
+            None => {
+                let process = self.only_process();
+                self.thread(row.thread, process)
+            }
+        };
+        let process = self.trace.thread(thread).process;
+        let device = row.device.map_or(0, u32::from);
+        let stream = match (row.stream, row.task) {
+            (Some(serial), _) => Some(self.stream(process, serial, device)),
+            (None, Some(_)) => Some(self.stream(process, NO_STREAM, device)),
+            (None, None) => None,
+        };
+        let id = CallId(self.trace.calls.len() as u32);
+        let call = Call {
+            thread,
+            function: self.function(row.function),
+            begin: row.begin_ns,
+            end: row.end_ns.max(row.begin_ns),
+            ret: row.ret,
+            depth: row.depth,
+            device: row.device,
+            stream,
+            event: row.event.map(|(serial, number)| Generation {
+                event: self.event(process, serial),
+                number,
+            }),
+            task: match (row.task, stream) {
+                (Some(task), Some(stream)) => Some(self.task(id, stream, task)),
+                _ => None,
+            },
+            args: append(&mut self.trace.words, row.args),
+            strings: append(&mut self.trace.texts, row.strings),
+        };
+        let span = (call.begin, call.end);
+        self.calls_span = Some(self.calls_span.map_or(span, |all| widen(all, span)));
+        self.trace.calls.push(call);
+        self.trace.thread_calls[thread.index()].push(id);
+    }
+
+    fn task(&mut self, call: CallId, stream: StreamId, row: TaskRow) -> TaskId {
+        let id = TaskId(self.trace.tasks.len() as u32);
+        self.trace.tasks.push(Task {
+            stream,
+            sequence: row.sequence,
+            kind: TaskKind::from_code(row.kind).unwrap_or(TaskKind::Other),
+            call,
+            time: None,
+            untimed: Untimed::from_code(row.untimed).unwrap_or(Untimed::Unreadable),
+        });
+        self.trace.stream_tasks[stream.index()].push(id);
+        id
+    }
+
+    fn function(&mut self, number: u16) -> FunctionId {
+        while self.trace.functions.len() <= usize::from(number) {
+            let next = self.trace.functions.len() as u16;
+            self.trace.functions.push(tables::unknown_function(next));
+        }
+        FunctionId(u32::from(number))
+    }
+}
+
+/// The things that rows mention: found, or made without their details.
+impl TraceBuilder {
+    fn process(&mut self, number: u32) -> ProcessId {
+        if let Some(position) = self.processes.get(number) {
+            return ProcessId(position);
+        }
+        let id = ProcessId(self.trace.processes.len() as u32);
+        self.processes.insert(number, id.0);
+        self.serials.push(Serials::default());
+        self.trace.processes.push(Process {
+            pid: 0,
+            parent_pid: 0,
+            begin_ns: 0,
+            name: String::new(),
+            rank: String::new(),
+        });
+        id
+    }
+
+    /// The process of a thread whose own row is lost: the first one is the best guess.
+    fn only_process(&mut self) -> ProcessId {
+        if self.trace.processes.is_empty() {
+            return self.process(0);
+        }
+        ProcessId(0)
+    }
+
+    fn thread(&mut self, number: u32, process: ProcessId) -> ThreadId {
+        if let Some(position) = self.threads.get(number) {
+            return ThreadId(position);
+        }
+        let id = ThreadId(self.trace.threads.len() as u32);
+        self.threads.insert(number, id.0);
+        self.trace.thread_calls.push(Vec::new());
+        self.trace.threads.push(Thread {
+            process,
+            tid: 0,
+            name: String::new(),
+        });
+        id
+    }
+
+    fn context(&mut self, process: ProcessId, serial: u32) -> ContextId {
+        let known = &mut self.serials[process.index()].contexts;
+        if let Some(position) = known.get(serial) {
+            return ContextId(position);
+        }
+        let id = ContextId(self.trace.contexts.len() as u32);
+        known.insert(serial, id.0);
+        self.trace.contexts.push(Context {
+            process,
+            device: 0,
+            handle: 0,
+            is_default: false,
+        });
+        id
+    }
+
+    fn stream(&mut self, process: ProcessId, serial: u32, device: u32) -> StreamId {
+        let known = &mut self.serials[process.index()].streams;
+        if let Some(position) = known.get(serial) {
+            return StreamId(position);
+        }
+        let id = StreamId(self.trace.streams.len() as u32);
+        known.insert(serial, id.0);
+        self.trace.stream_tasks.push(Vec::new());
+        self.trace.streams.push(Stream {
+            process,
+            serial,
+            context: None,
+            device,
+            handle: 0,
+            acl_id: None,
+            flags: 0,
+            priority: 0,
+            is_default: false,
+        });
+        id
+    }
+
+    fn event(&mut self, process: ProcessId, serial: u32) -> EventId {
+        let known = &mut self.serials[process.index()].events;
+        if let Some(position) = known.get(serial) {
+            return EventId(position);
+        }
+        let id = EventId(self.trace.events.len() as u32);
+        known.insert(serial, id.0);
+        self.trace.events.push(Event {
+            process,
+            serial,
+            handle: 0,
+            flags: 0,
+            creation: 0,
+        });
+        id
+    }
+}
+
+impl Trace {
+    /// The trace that these rows make.
+    pub fn from_rows(
+        session: SessionRow,
+        tables: TablesRow,
+        rows: impl IntoIterator<Item = Row>,
+    ) -> Self {
+        let mut builder = TraceBuilder::new(session, tables);
+        for row in rows {
+            builder.apply(row);
+        }
+        builder.finish()
+    }
+}
+
+fn append<T>(all: &mut Vec<T>, some: Vec<T>) -> (u32, u8) {
+    let begin = all.len() as u32;
+    let count = some.len().min(usize::from(u8::MAX));
+    all.extend(some.into_iter().take(count));
+    (begin, count as u8)
+}
+
+/// The smallest interval that holds both.
+fn widen(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+    (one.0.min(other.0), one.1.max(other.1))
+}

@@ -1,0 +1,242 @@
+//! Puts device times on tasks: finds the task, maps its times to the host's clock.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::Untimed;
+
+use crate::clock::{self, Bound, Clock};
+use crate::rows::{AnchorRow, TaskTimeRow};
+use crate::trace::{DeviceClock, ProcessId, StreamId, TaskId, TaskTime, Trace};
+
+/// A task's time as the device told it.
+#[derive(Clone, Copy, Debug)]
+struct DeviceTime {
+    begin: i64,
+    end: i64,
+    /// Host time at which the task had certainly completed, if that is known.
+    seen: Option<i64>,
+}
+
+/// One device as seen by one process.
+#[derive(Clone, Debug)]
+struct Device {
+    anchors: Vec<AnchorRow>,
+    /// Bounds that the clock has not taken in yet.
+    fresh: Vec<Bound>,
+    clock: Option<Clock>,
+}
+
+/// Device times that have arrived, and the clocks that map them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Times {
+    /// By stream: times whose task has not been matched yet.
+    waiting: Vec<Vec<TaskTimeRow>>,
+    /// By task.
+    raw: Vec<Option<DeviceTime>>,
+    devices: BTreeMap<(ProcessId, u32), Device>,
+    timed: usize,
+    timed_at_full_pass: usize,
+    span: Option<(i64, i64)>,
+}
+
+impl Times {
+    pub(super) fn push_time(&mut self, stream: StreamId, row: TaskTimeRow) {
+        let place = stream.index();
+        if self.waiting.len() <= place {
+            self.waiting.resize_with(place + 1, Vec::new);
+        }
+        self.waiting[place].push(row);
+    }
+
+    pub(super) fn push_anchor(&mut self, process: ProcessId, row: AnchorRow) {
+        let device = self.device(process, row.device);
+        device.anchors.push(row);
+        device.fresh.push(bound_of(&row));
+    }
+
+    fn device(&mut self, process: ProcessId, device: u32) -> &mut Device {
+        self.devices
+            .entry((process, device))
+            .or_insert_with(|| Device {
+                anchors: Vec::new(),
+                fresh: Vec::new(),
+                clock: None,
+            })
+    }
+
+    /// Maps what is new. Now and then everything is mapped anew, since later anchors sharpen what
+    /// is known about earlier times: each time the number of timed tasks has grown by a quarter,
+    /// so that the cost per task stays bounded, and with `last` once more from the beginning.
+    pub(super) fn settle(&mut self, trace: &mut Trace, last: bool) {
+        self.raw.resize(trace.tasks.len(), None);
+        let fresh = self.match_tasks(trace);
+        if last {
+            self.start_over(trace);
+        }
+        for device in self.devices.values_mut() {
+            device.fit();
+        }
+        if last || self.timed * 4 > self.timed_at_full_pass * 5 {
+            self.timed_at_full_pass = self.timed;
+            self.span = None;
+            for index in 0..trace.tasks.len() {
+                self.map(trace, TaskId(index as u32));
+            }
+        } else {
+            for task in fresh {
+                self.map(trace, task);
+            }
+        }
+        trace.clocks = self.devices.iter().map(summary).collect();
+    }
+
+    /// Moves waiting times to their tasks; those without one keep waiting.
+    fn match_tasks(&mut self, trace: &mut Trace) -> Vec<TaskId> {
+        let mut fresh = Vec::new();
+        for place in 0..self.waiting.len() {
+            let stream = StreamId(place as u32);
+            let rows = std::mem::take(&mut self.waiting[place]);
+            let mut unmatched = Vec::new();
+            for row in rows {
+                match task_at(trace, stream, row.sequence) {
+                    Some(task) => {
+                        self.accept(trace, task, &row);
+                        fresh.push(task);
+                    }
+                    None => unmatched.push(row),
+                }
+            }
+            self.waiting[place] = unmatched;
+        }
+        fresh
+    }
+
+    fn accept(&mut self, trace: &mut Trace, id: TaskId, row: &TaskTimeRow) {
+        let task = &mut trace.tasks[id.index()];
+        task.untimed = Untimed::from_code(row.untimed).unwrap_or(Untimed::Unreadable);
+        if task.untimed != Untimed::Timed {
+            return;
+        }
+        let time = DeviceTime {
+            begin: row.begin_device_ns,
+            end: row.end_device_ns.max(row.begin_device_ns),
+            seen: (row.seen_ns > 0).then_some(row.seen_ns),
+        };
+        if self.raw[id.index()].replace(time).is_none() {
+            self.timed += 1;
+        }
+        self.bind(trace, id, time);
+    }
+
+    /// A task's end lies after the entry of its launch call and before it was seen complete.
+    fn bind(&mut self, trace: &Trace, id: TaskId, time: DeviceTime) {
+        let task = trace.task(id);
+        let stream = trace.stream(task.stream);
+        if let Some(latest) = time.seen {
+            let bound = Bound {
+                device: time.end,
+                earliest: trace.call(task.call).begin,
+                latest,
+            };
+            self.device(stream.process, stream.device).fresh.push(bound);
+        }
+    }
+
+    /// Forgets the fits and queues every bound again.
+    fn start_over(&mut self, trace: &Trace) {
+        for device in self.devices.values_mut() {
+            device.clock = None;
+            device.fresh = device.anchors.iter().map(bound_of).collect();
+        }
+        for index in 0..self.raw.len() {
+            if let Some(time) = self.raw[index] {
+                self.bind(trace, TaskId(index as u32), time);
+            }
+        }
+    }
+
+    /// First and last moment of any task.
+    pub(super) fn span(&self) -> Option<(i64, i64)> {
+        self.span
+    }
+
+    fn map(&mut self, trace: &mut Trace, id: TaskId) {
+        let Some(raw) = self.raw[id.index()] else {
+            return;
+        };
+        let stream = trace.stream(trace.task(id).stream);
+        let clock = self
+            .devices
+            .get(&(stream.process, stream.device))
+            .and_then(|device| device.clock.as_ref());
+        let launched = trace.call(trace.task(id).call).begin;
+        let task = &mut trace.tasks[id.index()];
+        match clock.and_then(|clock| Some((clock.map(raw.begin)?, clock.map(raw.end)?))) {
+            None => {
+                task.time = None;
+                task.untimed = Untimed::Unreadable;
+            }
+            Some((begin, end)) => {
+                // The start event of an idle stream completes before the task is submitted.
+                let begin_ns = begin.host.max(launched);
+                let end_ns = end.host.max(begin_ns);
+                task.untimed = Untimed::Timed;
+                task.time = Some(TaskTime {
+                    begin: begin_ns,
+                    end: end_ns,
+                    error: begin.error.max(end.error),
+                });
+                let span = (begin_ns, end_ns);
+                self.span = Some(self.span.map_or(span, |all| super::widen(all, span)));
+            }
+        }
+    }
+}
+
+impl Device {
+    fn fit(&mut self) {
+        if self.fresh.is_empty() {
+            return;
+        }
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.sort_by_key(|bound| bound.device);
+        let anchors = &self.anchors;
+        self.clock
+            .get_or_insert_with(|| {
+                Clock::new(clock::tick_of(anchors.iter().map(|row| row.device_ns)))
+            })
+            .extend(&fresh);
+    }
+}
+
+fn bound_of(row: &AnchorRow) -> Bound {
+    Bound {
+        device: row.device_ns,
+        earliest: row.before_ns,
+        latest: row.after_ns,
+    }
+}
+
+fn task_at(trace: &Trace, stream: StreamId, sequence: u32) -> Option<TaskId> {
+    let lane = trace.stream_tasks(stream);
+    let place = lane.partition_point(|id| trace.task(*id).sequence < sequence);
+    let id = *lane.get(place)?;
+    (trace.task(id).sequence == sequence).then_some(id)
+}
+
+fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> DeviceClock {
+    let mut errors: Vec<i64> = device
+        .anchors
+        .iter()
+        .map(|row| row.after_ns.saturating_sub(row.before_ns) / 2)
+        .collect();
+    errors.sort_unstable();
+    DeviceClock {
+        process: process.0,
+        device: number,
+        anchors: errors.len() as u32,
+        median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
+        max_error_ns: errors.last().copied().unwrap_or(0),
+        drift_ppm: device.clock.as_ref().map_or(0.0, Clock::drift_ppm),
+    }
+}

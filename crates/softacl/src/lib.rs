@@ -1,1 +1,31 @@
-//! Placeholder until the first real module lands.
+//! A software AscendCL runtime.
+//!
+//! Built as `libascendcl.so` it stands in for the vendor's library on a machine without an NPU.
+//! The exported C functions (`exports`) are thin shells: they translate pointers and codes and call
+//! the modules below, which never call an exported symbol themselves, so that an interposer sees
+//! the program's calls only.
+//!
+//! Device time is computed, not measured: see `engine`.
+#![expect(
+    unsafe_code,
+    reason = "a C library: raw pointers, mapped memory and callbacks"
+)]
+
+mod callback;
+mod clock;
+mod code;
+mod context;
+mod device;
+mod engine;
+mod errors;
+mod event;
+mod exports;
+mod ffi;
+mod handles;
+mod init;
+mod memory;
+mod options;
+mod runtime;
+mod stream;
+mod sync;
+mod truth;

@@ -1,0 +1,217 @@
+//! Callbacks that run in threads of the program: `aclrtSubscribeReport` and its family.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::code::{
+    INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_REPORT_TIMEOUT, RT_STREAM_NO_CALLBACK,
+    RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
+};
+use crate::engine::task::Work;
+use crate::ffi::Callback;
+use crate::runtime;
+use crate::stream::{self, Stream};
+use crate::sync::lock;
+
+/// Which thread serves which stream.
+#[derive(Default)]
+pub(crate) struct Reports {
+    state: Mutex<Subscriptions>,
+}
+
+#[derive(Default)]
+struct Subscriptions {
+    by_thread: HashMap<u64, Arc<Mailbox>>,
+    /// Stream handle to thread.
+    by_stream: HashMap<usize, u64>,
+}
+
+/// What waits for one subscribed thread.
+struct Mailbox {
+    device: u32,
+    due: Mutex<VecDeque<Due>>,
+    arrived: Condvar,
+    closed: AtomicBool,
+}
+
+/// A callback that may run: the stream and number of its task.
+struct Due {
+    report: Arc<Report>,
+    stream: Arc<Stream>,
+    seq: u64,
+}
+
+/// A callback task.
+pub(crate) struct Report {
+    callback: Callback,
+    blocks: bool,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Report {
+    /// Hands the callback to its thread; tells whether the stream has to wait for it.
+    pub(crate) fn deliver(self: &Arc<Self>, stream: &Arc<Stream>, seq: u64) -> bool {
+        let due = Due {
+            report: Arc::clone(self),
+            stream: Arc::clone(stream),
+            seq,
+        };
+        lock(&self.mailbox.due).push_back(due);
+        self.mailbox.arrived.notify_one();
+        self.blocks
+    }
+}
+
+impl Due {
+    fn finish(&self) {
+        if self.report.blocks {
+            self.stream.host_work_done(self.seq);
+        }
+    }
+}
+
+pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
+    let stream = stream::of_context(stream)?;
+    let mut state = lock(&runtime::get().reports.state);
+    match state.by_stream.get(&stream.handle) {
+        Some(&other) if other == thread => {
+            return fault(RT_THREAD_SUBSCRIBE, "the thread serves this stream already");
+        }
+        Some(_) => return fault(RT_STREAM_SUBSCRIBE, "another thread serves this stream"),
+        None => {}
+    }
+    let device = stream.device.id;
+    let mailbox = state.by_thread.entry(thread).or_insert_with(|| {
+        let (due, arrived, closed) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
+        Arc::new(Mailbox {
+            device,
+            due,
+            arrived,
+            closed,
+        })
+    });
+    if mailbox.device != device {
+        return fault(
+            RT_THREAD_SUBSCRIBE,
+            "the thread serves streams of another device",
+        );
+    }
+    state.by_stream.insert(stream.handle, thread);
+    Ok(())
+}
+
+/// Ends a subscription. Callbacks that were not processed yet are dropped, and streams that wait
+/// for them go on.
+pub(crate) fn unsubscribe(thread: u64, stream: usize) -> Outcome {
+    let stream = stream::of_any_context(stream)?;
+    let mut state = lock(&runtime::get().reports.state);
+    if !state.by_thread.contains_key(&thread) {
+        return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
+    }
+    if state.by_stream.get(&stream.handle) != Some(&thread) {
+        return fault(RT_STREAM_SUBSCRIBE, "the thread does not serve this stream");
+    }
+    state.by_stream.remove(&stream.handle);
+    let unused = !state.by_stream.values().any(|&other| other == thread);
+    let mailbox = if unused {
+        state.by_thread.remove(&thread)
+    } else {
+        None
+    };
+    drop(state);
+    if let Some(mailbox) = mailbox {
+        mailbox.closed.store(true, Ordering::Release);
+        for due in std::mem::take(&mut *lock(&mailbox.due)) {
+            due.finish();
+        }
+        mailbox.arrived.notify_all();
+    }
+    Ok(())
+}
+
+pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
+    let Some(callback) = callback else {
+        return fault(INVALID_PARAM, "the function is NULL");
+    };
+    if block_type > 1 {
+        return fault(RT_PARAM_INVALID, "this block type does not exist");
+    }
+    let stream = stream::of_context(stream)?;
+    let state = lock(&runtime::get().reports.state);
+    let thread = state.by_stream.get(&stream.handle);
+    let Some(mailbox) = thread
+        .and_then(|thread| state.by_thread.get(thread))
+        .cloned()
+    else {
+        return fault(
+            RT_STREAM_NO_CALLBACK,
+            "no thread has subscribed to the stream",
+        );
+    };
+    drop(state);
+    let blocks = block_type == 1;
+    let report = Report {
+        callback,
+        blocks,
+        mailbox,
+    };
+    stream.submit(|_| Work::Report(Arc::new(report))).map(drop)
+}
+
+/// Runs the callbacks that are due in the calling thread; waits for the first one.
+pub(crate) fn process(timeout_ms: i32) -> Outcome {
+    if timeout_ms < -1 || timeout_ms == 0 {
+        return fault(INVALID_PARAM, "the timeout is neither -1 nor positive");
+    }
+    // SAFETY: has no preconditions.
+    let thread = unsafe { libc::pthread_self() };
+    let mailbox = lock(&runtime::get().reports.state)
+        .by_thread
+        .get(&thread)
+        .cloned();
+    let Some(mailbox) = mailbox else {
+        return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
+    };
+    let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
+    let due = mailbox.take(limit);
+    if due.is_empty() {
+        return fault(RT_REPORT_TIMEOUT, "no callback came in time");
+    }
+    for one in due {
+        one.report.callback.run();
+        one.finish();
+    }
+    Ok(())
+}
+
+impl Mailbox {
+    fn take(&self, limit: Option<Duration>) -> VecDeque<Due> {
+        let deadline = limit.map(|limit| Instant::now() + limit);
+        let mut due = lock(&self.due);
+        while due.is_empty() {
+            let left = deadline.map_or(Duration::from_secs(3600), |deadline| {
+                deadline.saturating_duration_since(Instant::now())
+            });
+            if left.is_zero() || self.closed.load(Ordering::Acquire) {
+                break;
+            }
+            due = self
+                .arrived
+                .wait_timeout(due, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        std::mem::take(&mut due)
+    }
+}
+
+/// `aclrtLaunchHostFunc`: runs on the context's helper thread, and the stream waits for it.
+pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome {
+    let Some(callback) = callback else {
+        return fault(INVALID_PARAM, "the function is NULL");
+    };
+    let stream = stream::of_context(stream)?;
+    stream.submit(|_| Work::HostFunction(callback)).map(drop)
+}

@@ -1,0 +1,67 @@
+//! The host's monotonic clock, and the device clocks derived from it.
+
+/// Nanoseconds of `CLOCK_MONOTONIC`.
+pub(crate) fn mono() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a valid timespec; the call cannot fail for this clock.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    (now.tv_sec as u64) * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// What a device's own clock reads at a given host time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DeviceClock {
+    pub(crate) offset_ns: i64,
+    /// Drift in parts per 10^12, so that fractions of a ppm stay exact.
+    pub(crate) drift_ppt: i64,
+    pub(crate) tick_ns: u64,
+}
+
+impl DeviceClock {
+    /// `(host + offset) * (1 + drift)`, floored to a tick, in nanoseconds.
+    pub(crate) fn read(&self, host_ns: u64) -> i64 {
+        let shifted = i128::from(host_ns) + i128::from(self.offset_ns);
+        let scaled = shifted + (shifted * i128::from(self.drift_ppt)).div_euclid(1_000_000_000_000);
+        let tick = i128::from(self.tick_ns.max(1));
+        (scaled.div_euclid(tick) * tick) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DeviceClock;
+
+    #[test]
+    fn a_plain_clock_reads_host_time_floored_to_its_tick() {
+        let clock = DeviceClock {
+            offset_ns: 0,
+            drift_ppt: 0,
+            tick_ns: 20,
+        };
+        assert_eq!(clock.read(1_000_019), 1_000_000);
+        assert_eq!(clock.read(1_000_020), 1_000_020);
+    }
+
+    #[test]
+    fn drift_scales_after_the_offset_was_added() {
+        let clock = DeviceClock {
+            offset_ns: 500_000_000,
+            drift_ppt: 100_000_000,
+            tick_ns: 1,
+        };
+        assert_eq!(clock.read(500_000_000), 1_000_100_000);
+    }
+
+    #[test]
+    fn a_clock_before_its_start_floors_downwards() {
+        let clock = DeviceClock {
+            offset_ns: -31,
+            drift_ppt: 0,
+            tick_ns: 20,
+        };
+        assert_eq!(clock.read(0), -40);
+    }
+}

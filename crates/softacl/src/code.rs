@@ -1,0 +1,52 @@
+//! AscendCL result codes, and the error type of everything inside this crate.
+
+/// What a C function returns.
+pub(crate) type Code = i32;
+
+pub(crate) const SUCCESS: Code = 0;
+pub(crate) const INVALID_PARAM: Code = 100_000;
+pub(crate) const UNINITIALIZE: Code = 100_001;
+pub(crate) const REPEAT_INITIALIZE: Code = 100_002;
+pub(crate) const REPEAT_FINALIZE: Code = 100_037;
+pub(crate) const RT_PARAM_INVALID: Code = 107_000;
+pub(crate) const RT_INVALID_DEVICE: Code = 107_001;
+pub(crate) const RT_CONTEXT_NULL: Code = 107_002;
+pub(crate) const RT_STREAM_CONTEXT: Code = 107_003;
+pub(crate) const RT_TIMESTAMP_INVALID: Code = 107_006;
+pub(crate) const RT_STREAM_SUBSCRIBE: Code = 107_011;
+pub(crate) const RT_THREAD_SUBSCRIBE: Code = 107_012;
+pub(crate) const RT_STREAM_NO_CALLBACK: Code = 107_015;
+pub(crate) const RT_INVALID_HANDLE: Code = 107_017;
+pub(crate) const RT_WAIT_TIMEOUT: Code = 107_019;
+pub(crate) const RT_STREAM_ABORT: Code = 107_023;
+pub(crate) const RT_NOT_SUPPORTED: Code = 207_000;
+pub(crate) const RT_OUT_OF_MEMORY: Code = 207_001;
+pub(crate) const RT_NO_EVENT: Code = 207_007;
+pub(crate) const RT_NO_STREAM: Code = 207_008;
+pub(crate) const RT_INTERNAL: Code = 507_000;
+pub(crate) const RT_REPORT_TIMEOUT: Code = 507_012;
+pub(crate) const RT_STREAM_SYNC_TIMEOUT: Code = 507_046;
+pub(crate) const RT_EVENT_SYNC_TIMEOUT: Code = 507_047;
+
+/// A failed call: the code for the caller and one line for `aclGetRecentErrMsg`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) code: Code,
+    pub(crate) why: &'static str,
+}
+
+pub(crate) type Outcome<T = ()> = Result<T, Fault>;
+
+/// Shorthand for returning an error.
+pub(crate) const fn fault<T>(code: Code, why: &'static str) -> Outcome<T> {
+    Err(Fault { code, why })
+}
+
+/// Fails with `RT_PARAM_INVALID` unless the condition holds.
+pub(crate) const fn check(holds: bool, why: &'static str) -> Outcome {
+    if holds {
+        Ok(())
+    } else {
+        fault(RT_PARAM_INVALID, why)
+    }
+}

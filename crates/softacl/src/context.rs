@@ -1,0 +1,158 @@
+//! Contexts: owners of streams; one is current in each thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::clock::mono;
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID,
+    RT_STREAM_SYNC_TIMEOUT, fault,
+};
+use crate::device::Device;
+use crate::engine::HostThread;
+use crate::runtime;
+use crate::stream::Stream;
+use crate::sync::lock;
+
+pub(crate) struct Context {
+    pub(crate) handle: usize,
+    pub(crate) device: &'static Device,
+    pub(crate) is_primary: bool,
+    pub(crate) host_thread: Arc<HostThread>,
+    alive: AtomicBool,
+    default_stream: OnceLock<Arc<Stream>>,
+    streams: Mutex<Vec<Arc<Stream>>>,
+}
+
+impl Context {
+    pub(crate) fn create(device: &'static Device, is_primary: bool) -> Outcome<Arc<Self>> {
+        let runtime = runtime::get();
+        let made = runtime.contexts.insert_with(|handle| Self {
+            handle,
+            device,
+            is_primary,
+            host_thread: Arc::default(),
+            alive: AtomicBool::new(true),
+            default_stream: OnceLock::new(),
+            streams: Mutex::default(),
+        });
+        let context = made.ok_or(Fault {
+            code: RT_INTERNAL,
+            why: "no context is left",
+        })?;
+        match Stream::create(&context, 0, 0, true) {
+            Ok(stream) => {
+                context.default_stream.get_or_init(|| stream);
+                Ok(context)
+            }
+            Err(failed) => {
+                runtime.contexts.remove(context.handle);
+                Err(failed)
+            }
+        }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// `create` sets it before anybody sees the context.
+    pub(crate) fn default_stream(&self) -> &Arc<Stream> {
+        self.default_stream.wait()
+    }
+
+    pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
+        lock(&self.streams).push(Arc::clone(stream));
+    }
+
+    pub(crate) fn disown(&self, handle: usize) {
+        let mut streams = lock(&self.streams);
+        if let Some(index) = streams.iter().position(|stream| stream.handle == handle) {
+            streams.swap_remove(index);
+        }
+    }
+
+    fn all_streams(&self) -> Vec<Arc<Stream>> {
+        let explicit = lock(&self.streams).clone();
+        self.default_stream
+            .get()
+            .cloned()
+            .into_iter()
+            .chain(explicit)
+            .collect()
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.all_streams().iter().all(|stream| stream.is_idle())
+    }
+
+    /// Waits for every stream of the context.
+    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
+        let deadline = limit.map(|limit| mono().saturating_add(limit.as_nanos() as u64));
+        let mut outcome = Ok(());
+        for stream in self.all_streams() {
+            let left = deadline.map(|end| Duration::from_nanos(end.saturating_sub(mono())));
+            let one = stream.synchronize(left);
+            if one.is_err_and(|failed| failed.code == RT_STREAM_SYNC_TIMEOUT) {
+                return one;
+            }
+            outcome = outcome.and(one);
+        }
+        outcome
+    }
+
+    /// Ends the context: waits for its streams and takes them away.
+    pub(crate) fn release(&self) {
+        // What failed on the device has nobody to be reported to any more.
+        let _ = self.synchronize(None);
+        self.alive.store(false, Ordering::Release);
+        for stream in self.all_streams() {
+            stream.retire();
+        }
+        lock(&self.streams).clear();
+        self.host_thread.close();
+        runtime::get().contexts.remove(self.handle);
+    }
+}
+
+pub(crate) fn create(device: i32) -> Outcome<usize> {
+    let runtime = runtime::get();
+    runtime.require_usable()?;
+    let device = runtime.device(device)?;
+    let context = Context::create(device, false)?;
+    device.adopt(&context);
+    let handle = context.handle;
+    runtime.set_context(Some(context));
+    Ok(handle)
+}
+
+fn of(handle: usize) -> Outcome<Arc<Context>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the context is NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no context",
+    };
+    runtime::get().contexts.get(handle).ok_or(UNKNOWN)
+}
+
+pub(crate) fn destroy(handle: usize) -> Outcome {
+    let context = of(handle)?;
+    if context.is_primary {
+        return fault(
+            RT_PARAM_INVALID,
+            "a default context is destroyed by resetting its device",
+        );
+    }
+    context.release();
+    context.device.disown(handle);
+    Ok(())
+}
+
+pub(crate) fn set_current(handle: usize) -> Outcome {
+    let context = of(handle)?;
+    runtime::get().set_context(Some(context));
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! Devices: reference counts, the default context, and the numbers they hand out.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use crate::clock::DeviceClock;
+use crate::code::{Outcome, RT_CONTEXT_NULL, fault};
+use crate::context::Context;
+use crate::memory::Arena;
+use crate::options::{Options, for_device};
+use crate::runtime;
+use crate::sync::lock;
+
+pub(crate) struct Device {
+    /// The number by which the program knows it.
+    pub(crate) id: u32,
+    pub(crate) physical: u32,
+    pub(crate) clock: DeviceClock,
+    pub(crate) memory: Arena,
+    pub(crate) stream_ids: Numbers,
+    event_ids: Arc<Numbers>,
+    pub(crate) notify_ids: Arc<Numbers>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    references: u64,
+    primary: Option<Arc<Context>>,
+    /// Explicit contexts, by handle.
+    contexts: Vec<Arc<Context>>,
+}
+
+impl Device {
+    pub(crate) fn new(id: u32, physical: u32, options: &Options) -> Self {
+        Self {
+            id,
+            physical,
+            clock: DeviceClock {
+                offset_ns: for_device(&options.clock_offset_ns, physical as usize),
+                drift_ppt: for_device(&options.drift_ppt, physical as usize),
+                tick_ns: options.tick_ns,
+            },
+            memory: Arena::new(options.memory),
+            stream_ids: Numbers::new(options.streams),
+            event_ids: Arc::new(Numbers::new(options.events)),
+            notify_ids: Arc::new(Numbers::new(options.notifies)),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Takes an event id, which is given back when its last user is gone.
+    pub(crate) fn event_lease(&self) -> Option<Arc<Lease>> {
+        Lease::take(&self.event_ids)
+    }
+
+    pub(crate) fn events_left(&self) -> u32 {
+        self.event_ids.left()
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = lock(&self.state);
+        state
+            .primary
+            .iter()
+            .chain(&state.contexts)
+            .all(|context| context.is_idle())
+    }
+
+    pub(crate) fn primary_is_active(&self) -> bool {
+        lock(&self.state).primary.is_some()
+    }
+
+    pub(crate) fn adopt(&self, context: &Arc<Context>) {
+        lock(&self.state).contexts.push(Arc::clone(context));
+    }
+
+    pub(crate) fn disown(&self, handle: usize) {
+        lock(&self.state)
+            .contexts
+            .retain(|context| context.handle != handle);
+    }
+
+    fn acquire(&'static self) -> Outcome<Arc<Context>> {
+        let mut state = lock(&self.state);
+        let context = match &state.primary {
+            Some(context) => Arc::clone(context),
+            None => {
+                let context = Context::create(self, true)?;
+                state.primary = Some(Arc::clone(&context));
+                context
+            }
+        };
+        state.references += 1;
+        Ok(context)
+    }
+
+    /// Gives up one reference, or all; returns the default context when it has to go.
+    fn release(&self, force: bool) -> Outcome<Option<Arc<Context>>> {
+        let mut state = lock(&self.state);
+        if state.references == 0 {
+            return fault(
+                RT_CONTEXT_NULL,
+                "the device is not set or was reset already",
+            );
+        }
+        state.references = if force { 0 } else { state.references - 1 };
+        Ok(if state.references == 0 {
+            state.primary.take()
+        } else {
+            None
+        })
+    }
+}
+
+/// `aclrtSetDevice`: the device's default context becomes the thread's.
+pub(crate) fn set(id: i32) -> Outcome {
+    let runtime = runtime::get();
+    runtime.require_usable()?;
+    let context = runtime.device(id)?.acquire()?;
+    runtime.set_context(Some(context));
+    Ok(())
+}
+
+/// `aclrtResetDevice` and its forced form. The last one waits for the default context's streams
+/// and releases them.
+pub(crate) fn reset(id: i32, force: bool) -> Outcome {
+    let runtime = runtime::get();
+    let released = runtime.device(id)?.release(force)?;
+    if let Some(context) = released {
+        context.release();
+        if runtime.context().is_err() {
+            runtime.set_context(None);
+        }
+    }
+    Ok(())
+}
+
+/// Physical numbers of the devices that the process may use. `ASCEND_RT_VISIBLE_DEVICES` selects
+/// some, ascending; what follows its first invalid entry is ignored.
+pub(crate) fn visible(options: &Options) -> impl Iterator<Item = u32> + use<> {
+    let count = options.devices;
+    let chosen = match std::env::var("ASCEND_RT_VISIBLE_DEVICES") {
+        Ok(list) if !list.trim().is_empty() => select(&list, count),
+        _ => (0..count).collect(),
+    };
+    chosen.into_iter()
+}
+
+fn select(list: &str, count: u32) -> Vec<u32> {
+    let mut chosen: Vec<u32> = Vec::new();
+    for item in list.split(',') {
+        match item.trim().parse() {
+            Ok(id) if id < count && chosen.last().is_none_or(|&last| last < id) => chosen.push(id),
+            _ => break,
+        }
+    }
+    chosen
+}
+
+/// Small numbers that are handed out and given back; the one that rested longest comes first.
+pub(crate) struct Numbers {
+    limit: u32,
+    state: Mutex<(u32, VecDeque<u32>)>,
+}
+
+impl Numbers {
+    pub(crate) const fn new(limit: u32) -> Self {
+        Self {
+            limit,
+            state: Mutex::new((0, VecDeque::new())),
+        }
+    }
+
+    pub(crate) fn take(&self) -> Option<u32> {
+        let (next, returned) = &mut *lock(&self.state);
+        if *next < self.limit {
+            *next += 1;
+            return Some(*next - 1);
+        }
+        returned.pop_front()
+    }
+
+    pub(crate) fn give_back(&self, number: u32) {
+        lock(&self.state).1.push_back(number);
+    }
+
+    pub(crate) fn left(&self) -> u32 {
+        let (next, returned) = &*lock(&self.state);
+        self.limit - next + returned.len() as u32
+    }
+}
+
+/// A number that goes back by itself.
+pub(crate) struct Lease {
+    number: u32,
+    source: Arc<Numbers>,
+}
+
+impl Lease {
+    pub(crate) fn take(source: &Arc<Numbers>) -> Option<Arc<Self>> {
+        let number = source.take()?;
+        Some(Arc::new(Self {
+            number,
+            source: Arc::clone(source),
+        }))
+    }
+
+    pub(crate) const fn id(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.source.give_back(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Numbers, select};
+
+    #[test]
+    fn visible_devices_end_at_the_first_invalid_entry() {
+        assert_eq!(select("1,3", 4), [1, 3]);
+        assert_eq!(select("0,x,1", 4), [0]);
+        assert_eq!(select("2,1", 4), [2]);
+        assert_eq!(select("9", 4), [] as [u32; 0]);
+    }
+
+    #[test]
+    fn numbers_are_reused_only_after_all_were_used() {
+        let numbers = Numbers::new(2);
+        assert_eq!(numbers.take(), Some(0));
+        numbers.give_back(0);
+        assert_eq!(numbers.take(), Some(1));
+        assert_eq!(
+            (numbers.take(), numbers.take(), numbers.left()),
+            (Some(0), None, 0)
+        );
+    }
+}

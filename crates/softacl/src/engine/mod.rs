@@ -1,0 +1,219 @@
+//! The engine: one thread that plays every stream of every device.
+//!
+//! The times of a task are computed: it begins at the latest of the end of the task before it, the
+//! ends of what it depends on, and its submission plus the submit latency; it ends after the
+//! duration that its kind has by the documented model. The thread performs the effect when all
+//! earlier tasks of the stream are complete, and publishes completion no earlier than the computed
+//! end. So the times are exact however late the thread runs. Only the end of a host function or a
+//! blocking callback is measured, since it is the program's own code.
+//!
+//! A stream that has something to do is in exactly one of these places: the inbox (new work), the
+//! heap (until a time), or with what it waits for (an event record, a running host function).
+//! Looking at a stream once too often does no harm: `advance` finds the same state again.
+
+mod host;
+mod lane;
+pub(crate) mod task;
+
+use std::cmp::{Ordering as Order, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread::Thread;
+use std::time::Duration;
+
+use crate::clock::mono;
+use crate::runtime::{self, Runtime};
+use crate::stream::Stream;
+use crate::sync::lock;
+
+pub(crate) use host::HostThread;
+pub(crate) use lane::Lane;
+
+/// After its last activity the thread stays awake for this long, so that a busy submitter does not
+/// pay for waking it.
+const LINGER_NS: u64 = 30_000;
+/// The thread sleeps only when the next completion is farther away than this.
+const SLEEP_AHEAD_NS: u64 = 60_000;
+
+/// The engine as the other threads see it.
+pub(crate) struct Engine {
+    inbox: Mutex<Vec<Arc<Stream>>>,
+    /// Length of the inbox, readable without its lock.
+    waiting: AtomicUsize,
+    thread: OnceLock<Thread>,
+}
+
+impl Engine {
+    pub(crate) const fn new() -> Self {
+        Self {
+            inbox: Mutex::new(Vec::new()),
+            waiting: AtomicUsize::new(0),
+            thread: OnceLock::new(),
+        }
+    }
+
+    /// Has the stream looked at. While the engine is awake this makes no system call.
+    pub(crate) fn enqueue(&self, stream: &Arc<Stream>) {
+        let mut inbox = lock(&self.inbox);
+        inbox.push(Arc::clone(stream));
+        self.waiting.store(inbox.len(), Ordering::Release);
+        drop(inbox);
+        self.thread.get_or_init(start).unpark();
+    }
+}
+
+fn start() -> Thread {
+    let runtime = runtime::get();
+    let spawned = spawn("softacl-engine", move || Player::new(runtime).run());
+    spawned.unwrap_or_else(|| {
+        // Without the thread nothing can complete; say so instead of hanging silently.
+        crate::ffi::complain("cannot start the engine thread: asynchronous tasks will not run");
+        std::thread::current()
+    })
+}
+
+/// Starts a detached thread that takes none of the program's signals.
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Option<Thread> {
+    // SAFETY: the sets are plain data that sigfillset and pthread_sigmask fill in; the calling
+    // thread gets its own mask back.
+    let before = unsafe {
+        let (mut all, mut before) = std::mem::zeroed::<(libc::sigset_t, libc::sigset_t)>();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        before
+    };
+    let spawned = std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body);
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut()) };
+    spawned.ok().map(|handle| handle.thread().clone())
+}
+
+/// A stream to look at when its time has come. Orders by time, then by entry, so that equal times
+/// are taken in the order in which they were set.
+struct Alarm {
+    at: u64,
+    entry: u64,
+    stream: Arc<Stream>,
+}
+
+impl PartialEq for Alarm {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Order::Equal
+    }
+}
+
+impl Eq for Alarm {}
+
+impl PartialOrd for Alarm {
+    fn partial_cmp(&self, other: &Self) -> Option<Order> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Alarm {
+    fn cmp(&self, other: &Self) -> Order {
+        (self.at, self.entry).cmp(&(other.at, other.entry))
+    }
+}
+
+/// The state of the engine thread.
+struct Player {
+    runtime: &'static Runtime,
+    ready: Vec<Arc<Stream>>,
+    alarms: BinaryHeap<Reverse<Alarm>>,
+    entries: u64,
+}
+
+impl Player {
+    fn new(runtime: &'static Runtime) -> Self {
+        Self {
+            runtime,
+            ready: Vec::new(),
+            alarms: BinaryHeap::new(),
+            entries: 0,
+        }
+    }
+
+    fn run(mut self) {
+        // Sleeps should end when asked, not up to 50 us later.
+        // SAFETY: this option takes a plain number and concerns this thread only.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
+        loop {
+            self.collect();
+            if self.ready.is_empty() {
+                self.rest();
+                continue;
+            }
+            while let Some(stream) = self.ready.pop() {
+                self.advance(&stream);
+            }
+        }
+    }
+
+    /// Takes the streams with new work and those whose time has come.
+    fn collect(&mut self) {
+        if self.runtime.engine.waiting.load(Ordering::Acquire) != 0 {
+            let mut inbox = lock(&self.runtime.engine.inbox);
+            self.ready.append(&mut inbox);
+            self.runtime.engine.waiting.store(0, Ordering::Release);
+        }
+        if self.alarms.is_empty() {
+            return;
+        }
+        let now = mono();
+        while self
+            .alarms
+            .peek()
+            .is_some_and(|Reverse(alarm)| alarm.at <= now)
+        {
+            if let Some(Reverse(alarm)) = self.alarms.pop() {
+                self.ready.push(alarm.stream);
+            }
+        }
+        // The last is taken first: earlier times go to the end.
+        self.ready.reverse();
+    }
+
+    fn set_alarm(&mut self, at: u64, stream: &Arc<Stream>) {
+        self.entries += 1;
+        let alarm = Alarm {
+            at,
+            entry: self.entries,
+            stream: Arc::clone(stream),
+        };
+        self.alarms.push(Reverse(alarm));
+    }
+
+    /// Waits for new work or the next alarm: awake for a while, then asleep.
+    fn rest(&self) {
+        let engine = &self.runtime.engine;
+        let next = self
+            .alarms
+            .peek()
+            .map_or(u64::MAX, |Reverse(alarm)| alarm.at);
+        let linger_until = mono() + LINGER_NS;
+        loop {
+            if engine.waiting.load(Ordering::Acquire) != 0 {
+                return;
+            }
+            let now = mono();
+            if now >= next {
+                return;
+            }
+            let left = next - now;
+            if now >= linger_until && left > SLEEP_AHEAD_NS {
+                self.runtime.flush_truth();
+                fence(Ordering::SeqCst);
+                if engine.waiting.load(Ordering::SeqCst) == 0 {
+                    let nap = left - SLEEP_AHEAD_NS / 2;
+                    std::thread::park_timeout(Duration::from_nanos(nap));
+                }
+                return;
+            }
+            std::thread::yield_now();
+        }
+    }
+}

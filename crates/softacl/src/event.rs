@@ -1,0 +1,448 @@
+//! Events: three ways to create them, and what each kind permits.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_EVENT_SYNC_TIMEOUT, RT_INTERNAL, RT_INVALID_HANDLE,
+    RT_NO_EVENT, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_ABORT, RT_TIMESTAMP_INVALID, check,
+    fault,
+};
+use crate::context::Context;
+use crate::device::{Device, Lease};
+use crate::engine::task::Work;
+use crate::runtime;
+use crate::stream::{self, Stream, Waited};
+use crate::sync::lock;
+
+pub(crate) mod flag {
+    pub(crate) const SYNC: u32 = 0x01;
+    pub(crate) const PROGRESS: u32 = 0x02;
+    /// Part of the default set; it has no public name.
+    pub(crate) const DEVICE_SYNC: u32 = 0x04;
+    pub(crate) const TIME_LINE: u32 = 0x08;
+    pub(crate) const DEVICE_USE_ONLY: u32 = 0x10;
+    pub(crate) const EXTERNAL: u32 = 0x20;
+    pub(crate) const IPC: u32 = 0x40;
+    pub(crate) const DEFAULT: u32 = DEVICE_SYNC | TIME_LINE | PROGRESS;
+    pub(crate) const MIX: u32 = SYNC | PROGRESS | DEVICE_SYNC | TIME_LINE;
+}
+
+/// The rows of the permission table in docs/SOFTACL.md.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// `aclrtCreateEvent`.
+    Default,
+    /// `aclrtCreateEventWithFlag` with SYNC: holds a hardware id until it is destroyed.
+    HeldSync,
+    /// `aclrtCreateEventWithFlag` without SYNC.
+    HeldPlain,
+    /// `aclrtCreateEventExWithFlag` with a sync bit.
+    ExSync,
+    /// `aclrtCreateEventExWithFlag` without a sync bit.
+    ExPlain,
+    Ipc,
+    DeviceUseOnly,
+    External,
+}
+
+impl Class {
+    /// Events of the older kind are "not ready" until they are recorded for the first time.
+    const fn is_old(self) -> bool {
+        matches!(
+            self,
+            Self::Default | Self::HeldSync | Self::HeldPlain | Self::External
+        )
+    }
+
+    const fn takes_id_at_record(self) -> bool {
+        matches!(self, Self::Default | Self::ExSync)
+    }
+}
+
+pub(crate) struct Event {
+    pub(crate) handle: usize,
+    pub(crate) flags: u32,
+    class: Class,
+    device: &'static Device,
+    /// The id of an event that holds one from creation on.
+    held_id: Option<Arc<Lease>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    latest: Option<Arc<Record>>,
+    /// What a wait issued before the first record is bound to.
+    expected: Option<Arc<Record>>,
+    waits: Vec<(Arc<Stream>, u64)>,
+}
+
+/// One recording of an event. A wait is bound to the record that was the latest when it was issued.
+pub(crate) struct Record {
+    /// Identity and flags of the event, for the truth log.
+    pub(crate) event: (usize, u32),
+    /// The stream and the number of the record task in it; unset while only expected.
+    place: OnceLock<(Arc<Stream>, u64)>,
+    id: OnceLock<Arc<Lease>>,
+    /// Host time at which it was reached; zero before.
+    end_ns: AtomicU64,
+    waiters: Mutex<Vec<Arc<Stream>>>,
+}
+
+impl Record {
+    fn new(event: &Event) -> Arc<Self> {
+        Arc::new(Self {
+            event: (event.handle, event.flags),
+            place: OnceLock::new(),
+            id: OnceLock::new(),
+            end_ns: AtomicU64::new(0),
+            waiters: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn end_ns(&self) -> Option<u64> {
+        Some(self.end_ns.load(Ordering::Acquire)).filter(|&end| end != 0)
+    }
+
+    /// Remembers a stream that waits for this record. Called by the engine only.
+    pub(crate) fn notify(&self, stream: &Arc<Stream>) {
+        if self.end_ns().is_none() {
+            lock(&self.waiters).push(Arc::clone(stream));
+        }
+    }
+
+    /// Marks the record as reached and returns who waited. Called by the engine only.
+    pub(crate) fn complete(&self, end_ns: u64) -> Vec<Arc<Stream>> {
+        self.end_ns.store(end_ns, Ordering::Release);
+        std::mem::take(&mut lock(&self.waiters))
+    }
+
+    /// The host sees completion: from now on the timestamp is readable.
+    fn reap(&self) {
+        if let Some((stream, seq)) = self.place.get() {
+            stream.reap(*seq);
+        }
+    }
+
+    fn is_reaped(&self) -> bool {
+        self.place
+            .get()
+            .is_some_and(|(stream, seq)| stream.is_reaped(*seq))
+    }
+
+    fn wait(&self, limit: Option<Duration>) -> Outcome {
+        let Some((stream, seq)) = self.place.get() else {
+            return Ok(());
+        };
+        match stream.wait_for(*seq, limit) {
+            Waited::Done => {
+                self.reap();
+                Ok(())
+            }
+            Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
+            Waited::Aborted => fault(RT_STREAM_ABORT, "the event's stream was aborted"),
+        }
+    }
+}
+
+const NO_ID: Fault = Fault {
+    code: RT_NO_EVENT,
+    why: "the device has no event left",
+};
+const UNSUPPORTED: Fault = Fault {
+    code: RT_NOT_SUPPORTED,
+    why: "events of this kind do not permit this call",
+};
+
+fn make(class: Class, flags: u32) -> Outcome<usize> {
+    let runtime = runtime::get();
+    let context: Arc<Context> = runtime.context()?;
+    let device = context.device;
+    let holds = matches!(class, Class::HeldSync | Class::External);
+    let held_id = if holds {
+        Some(device.event_lease().ok_or(NO_ID)?)
+    } else {
+        None
+    };
+    let event = runtime.events.insert_with(|handle| Event {
+        handle,
+        flags,
+        class,
+        device,
+        held_id,
+        state: Mutex::default(),
+    });
+    event.map(|event| event.handle).ok_or(NO_ID)
+}
+
+pub(crate) fn create() -> Outcome<usize> {
+    make(Class::Default, flag::DEFAULT)
+}
+
+pub(crate) fn create_with_flag(flags: u32) -> Outcome<usize> {
+    let class = match flags {
+        flag::DEVICE_USE_ONLY => Class::DeviceUseOnly,
+        flag::EXTERNAL => Class::External,
+        _ => {
+            check(
+                flags != 0 && flags & !flag::MIX == 0,
+                "these event flags do not go together",
+            )?;
+            match flags {
+                _ if flags & flag::SYNC != 0 => Class::HeldSync,
+                _ if flags & flag::DEVICE_SYNC != 0 => Class::Default,
+                _ => Class::HeldPlain,
+            }
+        }
+    };
+    make(class, flags)
+}
+
+pub(crate) fn create_ex_with_flag(flags: u32) -> Outcome<usize> {
+    if flags == flag::IPC {
+        return make(Class::Ipc, flags);
+    }
+    check(
+        flags != 0 && flags & !flag::MIX == 0,
+        "these event flags do not go together",
+    )?;
+    let syncs = flags & (flag::SYNC | flag::DEVICE_SYNC) != 0;
+    make(if syncs { Class::ExSync } else { Class::ExPlain }, flags)
+}
+
+pub(crate) fn of(handle: usize) -> Outcome<Arc<Event>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the event is NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no event",
+    };
+    runtime::get().events.get(handle).ok_or(UNKNOWN)
+}
+
+/// The event object lives on while tasks refer to it; its handle is dead at once.
+pub(crate) fn destroy(handle: usize) -> Outcome {
+    of(handle)?;
+    runtime::get().events.remove(handle);
+    Ok(())
+}
+
+impl Event {
+    fn host_may_use(&self) -> Outcome {
+        check(
+            self.class != Class::DeviceUseOnly,
+            "the event is for the device only",
+        )
+    }
+
+    fn latest(&self) -> Option<Arc<Record>> {
+        lock(&self.state).latest.clone()
+    }
+
+    pub(crate) fn record(&self, stream: usize) -> Outcome {
+        self.host_may_use()?;
+        let stream = stream::of_context(stream)?;
+        let id = self.id_for_record()?;
+        let mut state = lock(&self.state);
+        let record = state.expected.take().unwrap_or_else(|| Record::new(self));
+        if let Some(id) = id {
+            let _ = record.id.set(id);
+        }
+        let task = Arc::clone(&record);
+        stream.submit(|seq| {
+            let _ = task.place.set((Arc::clone(&stream), seq));
+            Work::Record(task)
+        })?;
+        state.latest = Some(record);
+        state.waits.clear();
+        Ok(())
+    }
+
+    /// The id that a record takes; waits for one while the device still has work that holds some.
+    fn id_for_record(&self) -> Outcome<Option<Arc<Lease>>> {
+        if !self.class.takes_id_at_record() {
+            return Ok(self.held_id.clone());
+        }
+        loop {
+            if let Some(id) = self.device.event_lease() {
+                return Ok(Some(id));
+            }
+            if self.device.is_idle() {
+                // Nothing will free an id any more, except dropping our own older record.
+                lock(&self.state).latest = None;
+                return self.device.event_lease().map(Some).ok_or(NO_ID);
+            }
+            std::thread::sleep(Duration::from_micros(20));
+        }
+    }
+
+    /// Makes the stream wait for the latest record.
+    pub(crate) fn wait_in(self: &Arc<Self>, stream: usize, timeout_s: u64) -> Outcome {
+        self.host_may_use()?;
+        let stream = stream::of_context(stream)?;
+        if matches!(self.class, Class::HeldPlain | Class::ExPlain) {
+            return Err(UNSUPPORTED);
+        }
+        let mut state = lock(&self.state);
+        let record = match &state.latest {
+            Some(record) => Arc::clone(record),
+            None if !self.class.is_old() => return Ok(()),
+            None if self.class == Class::Default => {
+                return fault(RT_PARAM_INVALID, "the event was never recorded");
+            }
+            None => Arc::clone(state.expected.get_or_insert_with(|| Record::new(self))),
+        };
+        // Order inside a stream needs no wait.
+        if record
+            .place
+            .get()
+            .is_some_and(|(source, _)| Arc::ptr_eq(source, &stream))
+        {
+            return Ok(());
+        }
+        let timeout_ns = timeout_s.saturating_mul(1_000_000_000);
+        let seq = stream.submit(|_| Work::Wait { record, timeout_ns })?;
+        state
+            .waits
+            .retain(|(stream, seq)| !stream.has_completed(*seq));
+        state.waits.push((stream, seq));
+        Ok(())
+    }
+
+    /// A task that takes the record back, in the order of the stream that waited for it.
+    pub(crate) fn reset_in(&self, stream: usize) -> Outcome {
+        self.host_may_use()?;
+        let stream = stream::of_context(stream)?;
+        if !matches!(
+            self.class,
+            Class::Default | Class::HeldSync | Class::External
+        ) {
+            return Err(UNSUPPORTED);
+        }
+        let mut state = lock(&self.state);
+        stream.submit(|_| Work::Marker)?;
+        if self.class != Class::Default {
+            state.latest = None;
+        }
+        Ok(())
+    }
+
+    fn query(&self) -> bool {
+        match self.latest() {
+            None => false,
+            Some(record) => {
+                let done = record.end_ns().is_some();
+                if done {
+                    record.reap();
+                }
+                done
+            }
+        }
+    }
+
+    /// `aclrtQueryEventStatus`: has the latest record been reached?
+    pub(crate) fn is_complete(&self) -> Outcome<bool> {
+        self.host_may_use()?;
+        if self.class == Class::External {
+            return Err(UNSUPPORTED);
+        }
+        let never_recorded = self.latest().is_none();
+        Ok(if never_recorded {
+            !self.class.is_old()
+        } else {
+            self.query()
+        })
+    }
+
+    /// `aclrtQueryEvent`: is there no record under way?
+    pub(crate) fn has_no_pending_record(&self) -> Outcome<bool> {
+        self.host_may_use()?;
+        if !matches!(
+            self.class,
+            Class::Default | Class::HeldSync | Class::HeldPlain
+        ) {
+            return Err(UNSUPPORTED);
+        }
+        Ok(self.latest().is_none() || self.query())
+    }
+
+    /// `aclrtQueryEventWaitStatus`: have all waits been passed?
+    pub(crate) fn has_no_pending_wait(&self) -> Outcome<bool> {
+        self.host_may_use()?;
+        if !matches!(
+            self.class,
+            Class::Default | Class::HeldSync | Class::HeldPlain
+        ) {
+            return Err(UNSUPPORTED);
+        }
+        let state = lock(&self.state);
+        Ok(state
+            .waits
+            .iter()
+            .all(|(stream, seq)| stream.has_completed(*seq)))
+    }
+
+    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
+        self.host_may_use()?;
+        if self.class == Class::External {
+            return Err(UNSUPPORTED);
+        }
+        self.latest().map_or(Ok(()), |record| record.wait(limit))
+    }
+
+    /// The device's clock at the latest record, in nanoseconds. Completed events without a
+    /// timeline have the time zero, as on the device.
+    pub(crate) fn device_time_ns(&self) -> Outcome<i64> {
+        self.host_may_use()?;
+        if matches!(self.class, Class::External | Class::Ipc) {
+            return Err(UNSUPPORTED);
+        }
+        let Some(record) = self.latest() else {
+            return fault(RT_INTERNAL, "the event was never recorded");
+        };
+        match record.end_ns() {
+            Some(end) if record.is_reaped() => {
+                let timed = self.flags & flag::TIME_LINE != 0;
+                Ok(if timed {
+                    self.device.clock.read(end)
+                } else {
+                    0
+                })
+            }
+            _ => fault(
+                RT_TIMESTAMP_INVALID,
+                "the time has not been seen to be ready",
+            ),
+        }
+    }
+
+    pub(crate) fn id(&self) -> Outcome<u32> {
+        if matches!(
+            self.class,
+            Class::Ipc | Class::External | Class::DeviceUseOnly
+        ) {
+            return Err(UNSUPPORTED);
+        }
+        let recorded = self.latest().and_then(|record| record.id.get().cloned());
+        let id = self.held_id.clone().or(recorded);
+        id.map(|lease| lease.id()).ok_or(Fault {
+            code: RT_INTERNAL,
+            why: "the event has no id now",
+        })
+    }
+}
+
+/// Milliseconds from one event to another, as a 32-bit float like the device library's.
+pub(crate) fn elapsed_ms(start: usize, end: usize) -> Outcome<f32> {
+    let (start, end) = (of(start)?, of(end)?);
+    let span = end.device_time_ns()? - start.device_time_ns()?;
+    Ok((span as f64 / 1e6) as f32)
+}
+
+/// The device's time at the record, in whole microseconds.
+pub(crate) fn timestamp_us(event: usize) -> Outcome<u64> {
+    Ok((of(event)?.device_time_ns()?.max(0) / 1000) as u64)
+}

@@ -1,0 +1,27 @@
+//! Callbacks and host functions.
+
+use super::acl;
+use crate::callback;
+use crate::ffi::Callback;
+
+type Function = Option<extern "C" fn(usize)>;
+
+fn bind(function: Function, data: usize) -> Option<Callback> {
+    function.map(|function| Callback { function, data })
+}
+
+acl! {
+    fn aclrtSubscribeReport(thread: u64, stream: usize) { callback::subscribe(thread, stream) }
+
+    fn aclrtUnSubscribeReport(thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
+
+    fn aclrtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
+
+    fn aclrtLaunchCallback(function: Function, data: usize, block_type: u32, stream: usize) {
+        callback::launch(bind(function, data), block_type, stream)
+    }
+
+    fn aclrtLaunchHostFunc(stream: usize, function: Function, data: usize) {
+        callback::launch_host(bind(function, data), stream)
+    }
+}

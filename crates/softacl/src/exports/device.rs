@@ -1,0 +1,39 @@
+//! Devices.
+
+use super::acl;
+use crate::ffi::Out;
+use crate::{device, runtime, stream};
+
+/// `ACL_HOST`: the program runs on the host of a card.
+const RUN_MODE_HOST: u32 = 1;
+
+acl! {
+    fn aclrtSetDevice(id: i32) { device::set(id) }
+
+    fn aclrtResetDevice(id: i32) { device::reset(id, false) }
+
+    fn aclrtResetDeviceForce(id: i32) { device::reset(id, true) }
+
+    fn aclrtGetDevice(id: Out<i32>) {
+        id.check()?;
+        runtime::get().with_context(|context| id.put(context.device.id as i32))
+    }
+
+    fn aclrtGetDeviceCount(count: Out<u32>) { count.put(runtime::get().devices.len() as u32) }
+
+    fn aclrtGetRunMode(mode: Out<u32>) { mode.put(RUN_MODE_HOST) }
+
+    fn aclrtSynchronizeDevice() { runtime::get().context()?.synchronize(None) }
+
+    fn aclrtSynchronizeDeviceWithTimeout(timeout_ms: i32) {
+        let limit = stream::timeout(timeout_ms)?;
+        runtime::get().context()?.synchronize(limit)
+    }
+
+    fn aclrtGetPrimaryCtxState(id: i32, flags: Out<u32>, active: Out<i32>) {
+        let device = runtime::get().device(id)?;
+        active.put(i32::from(device.primary_is_active()))?;
+        flags.put_if_wanted(0);
+        Ok(())
+    }
+}

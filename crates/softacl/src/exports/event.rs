@@ -1,0 +1,97 @@
+//! Events.
+
+use std::sync::atomic::Ordering;
+
+use super::acl;
+use crate::code::check;
+use crate::ffi::Out;
+use crate::{event, runtime, stream};
+
+/// `aclrtEventRecordedStatus` counts the other way round than the other status enums.
+const RECORDED_NOT_READY: u32 = 0;
+const RECORDED_COMPLETE: u32 = 1;
+const COMPLETE: u32 = 0;
+const NOT_READY: u32 = 1;
+
+acl! {
+    fn aclrtCreateEvent(event: Out<usize>) {
+        event.check()?;
+        event.put(event::create()?)
+    }
+
+    fn aclrtCreateEventWithFlag(event: Out<usize>, flags: u32) {
+        event.check()?;
+        event.put(event::create_with_flag(flags)?)
+    }
+
+    fn aclrtCreateEventExWithFlag(event: Out<usize>, flags: u32) {
+        event.check()?;
+        event.put(event::create_ex_with_flag(flags)?)
+    }
+
+    fn aclrtDestroyEvent(event: usize) { event::destroy(event) }
+
+    fn aclrtRecordEvent(event: usize, stream: usize) { event::of(event)?.record(stream) }
+
+    fn aclrtResetEvent(event: usize, stream: usize) { event::of(event)?.reset_in(stream) }
+
+    fn aclrtStreamWaitEvent(stream: usize, event: usize) {
+        let timeout_s = runtime::get().op_wait_timeout_s.load(Ordering::Relaxed);
+        event::of(event)?.wait_in(stream, timeout_s)
+    }
+
+    fn aclrtStreamWaitEventWithTimeout(stream: usize, event: usize, timeout_s: i32) {
+        check(timeout_s >= 0, "the timeout is negative")?;
+        event::of(event)?.wait_in(stream, timeout_s as u64)
+    }
+
+    fn aclrtSetOpWaitTimeout(timeout_s: u32) {
+        runtime::get().op_wait_timeout_s.store(u64::from(timeout_s), Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn aclrtQueryEvent(event: usize, status: Out<u32>) {
+        status.check()?;
+        let done = event::of(event)?.has_no_pending_record()?;
+        status.put(if done { COMPLETE } else { NOT_READY })
+    }
+
+    fn aclrtQueryEventStatus(event: usize, status: Out<u32>) {
+        status.check()?;
+        let done = event::of(event)?.is_complete()?;
+        status.put(if done { RECORDED_COMPLETE } else { RECORDED_NOT_READY })
+    }
+
+    fn aclrtQueryEventWaitStatus(event: usize, status: Out<u32>) {
+        status.check()?;
+        let done = event::of(event)?.has_no_pending_wait()?;
+        status.put(if done { COMPLETE } else { NOT_READY })
+    }
+
+    fn aclrtSynchronizeEvent(event: usize) { event::of(event)?.synchronize(None) }
+
+    fn aclrtSynchronizeEventWithTimeout(event: usize, timeout_ms: i32) {
+        let limit = stream::timeout(timeout_ms)?;
+        event::of(event)?.synchronize(limit)
+    }
+
+    fn aclrtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
+        ms.check()?;
+        ms.put(event::elapsed_ms(start, end)?)
+    }
+
+    fn aclrtEventGetTimestamp(event: usize, timestamp: Out<u64>) {
+        timestamp.check()?;
+        timestamp.put(event::timestamp_us(event)?)
+    }
+
+    fn aclrtGetEventId(event: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(event::of(event)?.id()?)
+    }
+
+    fn aclrtGetEventAvailNum(count: Out<u32>) {
+        count.check()?;
+        runtime::get().with_context(|context| count.put(context.device.events_left()))
+    }
+}

@@ -1,0 +1,51 @@
+//! Initialisation, versions and errors.
+
+use std::ffi::c_char;
+
+use super::acl;
+use crate::code::{Code, check};
+use crate::ffi::{Out, Text};
+use crate::{errors, init};
+
+acl! {
+    fn aclInit(_config: Text) { init::initialise() }
+
+    fn aclFinalize() { init::finalise() }
+
+    fn aclFinalizeReference(count: Out<u64>) {
+        count.put_if_wanted(init::finalise_one()?);
+        Ok(())
+    }
+
+    fn aclrtGetVersion(major: Out<i32>, minor: Out<i32>, patch: Out<i32>) {
+        major.put(1)?;
+        minor.put(17)?;
+        patch.put(0)
+    }
+}
+
+// SAFETY: as in `acl!`; these return something else than a code, or must not note an error.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclGetRecentErrMsg() -> *const c_char {
+    errors::recent_message()
+}
+
+// SAFETY: see above.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclrtGetLastError(level: u32) -> Code {
+    check(level == 0, "only the level of the thread exists")
+        .map_or_else(|failed| failed.code, |()| errors::take())
+}
+
+// SAFETY: see above.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclrtPeekAtLastError(level: u32) -> Code {
+    check(level == 0, "only the level of the thread exists")
+        .map_or_else(|failed| failed.code, |()| errors::peek())
+}
+
+// SAFETY: see above.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclrtGetSocName() -> *const c_char {
+    c"Ascend910B1".as_ptr()
+}

@@ -1,0 +1,99 @@
+//! Memory: allocation, copies and fills.
+
+use super::acl;
+use crate::ffi::Out;
+use crate::memory::copy::{self, Fill, Transfer};
+use crate::{memory, stream};
+
+acl! {
+    fn aclrtMalloc(address: Out<usize>, size: usize, policy: u32) {
+        address.check()?;
+        address.put(memory::allocate_device(size, policy)?)
+    }
+
+    fn aclrtMallocCached(address: Out<usize>, size: usize, policy: u32) {
+        address.check()?;
+        address.put(memory::allocate_device(size, policy)?)
+    }
+
+    fn aclrtMallocAlign32(address: Out<usize>, size: usize, policy: u32) {
+        address.check()?;
+        address.put(memory::allocate_device(size, policy)?)
+    }
+
+    fn aclrtFree(address: usize) { memory::free_device(address) }
+
+    fn aclrtMallocHost(address: Out<usize>, size: usize) {
+        address.check()?;
+        address.put(memory::allocate_host(size)?)
+    }
+
+    fn aclrtFreeHost(address: usize) { memory::free_host(address) }
+
+    fn aclrtMemcpy(dst: usize, room: usize, src: usize, len: usize, _kind: u32) {
+        copy::copy_now(linear(dst, room, src, len))
+    }
+
+    fn aclrtMemcpyAsync(
+        dst: usize,
+        room: usize,
+        src: usize,
+        len: usize,
+        _kind: u32,
+        stream: usize,
+    ) {
+        copy::copy_async(linear(dst, room, src, len), &stream::of_context(stream)?)
+    }
+
+    fn aclrtMemcpy2d(
+        dst: usize,
+        dst_pitch: usize,
+        src: usize,
+        src_pitch: usize,
+        width: usize,
+        rows: usize,
+        _kind: u32,
+    ) {
+        copy::copy_now(Transfer { dst, src, dst_pitch, src_pitch, width, rows })
+    }
+
+    fn aclrtMemcpy2dAsync(
+        dst: usize,
+        dst_pitch: usize,
+        src: usize,
+        src_pitch: usize,
+        width: usize,
+        rows: usize,
+        _kind: u32,
+        stream: usize,
+    ) {
+        let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
+        copy::copy_async(transfer, &stream::of_context(stream)?)
+    }
+
+    fn aclrtMemset(dst: usize, room: usize, value: i32, len: usize) {
+        copy::fill_now(Fill::bytes(dst, room, value, len)?)
+    }
+
+    fn aclrtMemsetAsync(dst: usize, room: usize, value: i32, len: usize, stream: usize) {
+        let stream = stream::of_context(stream)?;
+        copy::fill_async(Fill::bytes(dst, room, value, len)?, &stream)
+    }
+
+    fn aclrtMemsetD32(dst: usize, room: usize, value: u32, count: usize) {
+        copy::fill_now(Fill::words(dst, room, value, count)?)
+    }
+
+    fn aclrtMemsetD32Async(dst: usize, room: usize, value: u32, count: usize, stream: usize) {
+        let stream = stream::of_context(stream)?;
+        copy::fill_async(Fill::words(dst, room, value, count)?, &stream)
+    }
+}
+
+/// One row; the room at the destination is its pitch, so that a longer copy is refused.
+const fn linear(dst: usize, room: usize, src: usize, len: usize) -> Transfer {
+    Transfer {
+        dst_pitch: room,
+        ..Transfer::linear(dst, src, len)
+    }
+}

@@ -1,0 +1,117 @@
+//! Streams.
+
+use std::sync::atomic::Ordering;
+
+use super::acl;
+use crate::code::{RT_INTERNAL, check, fault};
+use crate::ffi::{In, Out};
+use crate::{runtime, stream};
+
+/// `aclrtStreamConfigHandle`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StreamConfig {
+    work_address: usize,
+    work_size: usize,
+    flags: usize,
+    priority: u32,
+}
+
+const STATUS_COMPLETE: u32 = 0;
+const STATUS_NOT_READY: u32 = 1;
+
+acl! {
+    fn aclrtCreateStream(stream: Out<usize>) {
+        stream.check()?;
+        stream.put(stream::create(0, 0)?)
+    }
+
+    fn aclrtCreateStreamWithConfig(stream: Out<usize>, priority: u32, flags: u32) {
+        stream.check()?;
+        stream.put(stream::create(flags, priority)?)
+    }
+
+    fn aclrtCreateStreamV2(stream: Out<usize>, config: In<StreamConfig>) {
+        stream.check()?;
+        let config = config.get()?;
+        let flags = u32::try_from(config.flags).unwrap_or(u32::MAX);
+        stream.put(stream::create(flags, config.priority)?)
+    }
+
+    fn aclrtDestroyStreamConfigHandle(config: Out<StreamConfig>) {
+        config.check()?;
+        config.free()
+    }
+
+    fn aclrtSetStreamConfigOpt(config: Out<StreamConfig>, attr: u32, value: In<u64>, size: usize) {
+        let mut changed = config.get()?;
+        match (attr, size) {
+            (0, 8) => changed.work_address = value.get()? as usize,
+            (1, 8) => changed.work_size = value.get()? as usize,
+            (2, 8) => changed.flags = value.get()? as usize,
+            (3, 4) => changed.priority = value.cast::<u32>().get()?,
+            _ => return check(false, "the attribute does not exist or has another size"),
+        }
+        config.put(changed)
+    }
+
+    fn aclrtDestroyStream(stream: usize) { stream::destroy(stream, false) }
+
+    fn aclrtDestroyStreamForce(stream: usize) { stream::destroy(stream, true) }
+
+    fn aclrtSynchronizeStream(stream: usize) {
+        stream::of_any_context(stream)?.synchronize(None)
+    }
+
+    fn aclrtSynchronizeStreamWithTimeout(stream: usize, timeout_ms: i32) {
+        let limit = stream::timeout(timeout_ms)?;
+        stream::of_any_context(stream)?.synchronize(limit)
+    }
+
+    fn aclrtStreamQuery(stream: usize, status: Out<u32>) {
+        status.check()?;
+        let idle = stream::of_any_context(stream)?.is_idle();
+        status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
+    }
+
+    fn aclrtStreamGetId(stream: usize, id: Out<i32>) {
+        id.check()?;
+        id.put(stream::of_any_context(stream)?.id)
+    }
+
+    fn aclrtStreamGetFlags(stream: usize, flags: Out<u32>) {
+        flags.check()?;
+        flags.put(stream::of_any_context(stream)?.flags)
+    }
+
+    fn aclrtStreamGetPriority(stream: usize, priority: Out<u32>) {
+        priority.check()?;
+        priority.put(stream::of_any_context(stream)?.priority.load(Ordering::Relaxed))
+    }
+
+    fn aclrtGetStreamAvailableNum(count: Out<u32>) {
+        count.check()?;
+        runtime::get().with_context(|context| count.put(context.device.stream_ids.left()))
+    }
+
+    fn aclrtStreamAbort(stream: usize) {
+        check(stream != 0, "a default stream cannot be aborted")?;
+        let stream = stream::of_context(stream)?;
+        stream.abort(true);
+        Ok(())
+    }
+
+    fn aclrtGetThreadLastTaskId(task: Out<u32>) {
+        task.check()?;
+        match stream::last_task() {
+            Ok(id) => task.put(id),
+            Err(_) => fault(RT_INTERNAL, "this thread has submitted no task"),
+        }
+    }
+}
+
+// SAFETY: as in `acl!`; this one returns a pointer.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclrtCreateStreamConfigHandle() -> *mut StreamConfig {
+    Box::into_raw(Box::default())
+}

@@ -1,0 +1,154 @@
+//! The C boundary: what every exported function does around its body, and pointer arguments.
+
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::code::{Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, SUCCESS, fault};
+use crate::{errors, runtime};
+
+/// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
+/// the calling thread.
+pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
+    let outcome = runtime::get().injected_failure(function).map_or_else(
+        || {
+            catch_unwind(AssertUnwindSafe(body))
+                .unwrap_or_else(|_| fault(RT_INTERNAL, "softacl panicked; please report it"))
+        },
+        |code| fault(code, "made to fail by the option `fail`"),
+    );
+    match outcome {
+        Ok(()) => SUCCESS,
+        Err(failed) => {
+            errors::note(function, failed);
+            failed.code
+        }
+    }
+}
+
+/// Writes a line to standard error without taking Rust's lock on it, which another thread may have
+/// held at a fork.
+pub(crate) fn complain(text: &str) {
+    let line = format!("softacl: {text}\n");
+    // SAFETY: the buffer is valid for its length; a failed write has nowhere to be reported.
+    unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
+}
+
+/// A pointer through which a C function returns a value.
+#[repr(transparent)]
+pub(crate) struct Out<T>(*mut T);
+
+impl<T> Out<T> {
+    pub(crate) fn is_null(&self) -> bool {
+        self.0.is_null()
+    }
+
+    pub(crate) fn check(&self) -> Outcome {
+        if self.is_null() {
+            fault(INVALID_PARAM, "an output pointer is NULL")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Stores the value; a null pointer is the caller's mistake.
+    pub(crate) fn put(&self, value: T) -> Outcome {
+        self.check()?;
+        // SAFETY: not null, and the caller of a C function passes room for the result.
+        unsafe { self.0.write_unaligned(value) };
+        Ok(())
+    }
+
+    /// Stores the value where the caller wants it.
+    pub(crate) fn put_if_wanted(&self, value: T) {
+        if !self.is_null() {
+            // SAFETY: as in `put`.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+
+    /// Ends the life of what `Box::into_raw` gave to the caller.
+    pub(crate) fn free(&self) -> Outcome {
+        self.check()?;
+        // SAFETY: not null, and the caller gives back what it got from us, once.
+        drop(unsafe { Box::from_raw(self.0) });
+        Ok(())
+    }
+
+    /// Reads an argument that is passed in and out.
+    pub(crate) fn get(&self) -> Outcome<T>
+    where
+        T: Copy,
+    {
+        self.check()?;
+        // SAFETY: not null, and the caller passes an initialised value.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+}
+
+/// A pointer to a structure that the caller filled in.
+#[repr(transparent)]
+pub(crate) struct In<T>(*const T);
+
+impl<T: Copy> In<T> {
+    pub(crate) const fn cast<U>(&self) -> In<U> {
+        In(self.0.cast())
+    }
+
+    pub(crate) fn get(&self) -> Outcome<T> {
+        self.optional().ok_or(Fault {
+            code: INVALID_PARAM,
+            why: "an input pointer is NULL",
+        })
+    }
+
+    pub(crate) fn optional(&self) -> Option<T> {
+        // SAFETY: not null, and the caller passes an initialised value.
+        (!self.0.is_null()).then(|| unsafe { self.0.read_unaligned() })
+    }
+
+    /// The elements of an array of the given length.
+    pub(crate) fn array(&self, length: usize) -> Outcome<Vec<T>> {
+        if self.0.is_null() {
+            return fault(INVALID_PARAM, "an array is NULL");
+        }
+        // SAFETY: not null, and the caller passes an array of that length.
+        Ok((0..length)
+            .map(|index| unsafe { self.0.add(index).read_unaligned() })
+            .collect())
+    }
+}
+
+/// A C string argument.
+#[repr(transparent)]
+pub(crate) struct Text(*const c_char);
+
+impl Text {
+    pub(crate) fn optional(&self) -> Option<String> {
+        // SAFETY: not null, and the caller passes a string that ends with a zero.
+        (!self.0.is_null()).then(|| {
+            unsafe { CStr::from_ptr(self.0) }
+                .to_string_lossy()
+                .into_owned()
+        })
+    }
+
+    pub(crate) fn get(&self) -> Outcome<String> {
+        self.optional().ok_or(Fault {
+            code: INVALID_PARAM,
+            why: "a string is NULL",
+        })
+    }
+}
+
+/// A C function of one argument, and that argument; the program hands them in to be called later.
+#[derive(Clone, Copy)]
+pub(crate) struct Callback {
+    pub(crate) function: extern "C" fn(usize),
+    pub(crate) data: usize,
+}
+
+impl Callback {
+    pub(crate) fn run(self) {
+        (self.function)(self.data);
+    }
+}

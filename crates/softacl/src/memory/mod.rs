@@ -1,0 +1,178 @@
+//! Device and pinned host memory, and what kind of memory an address is.
+
+mod arena;
+pub(crate) mod copy;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use crate::code::{INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault};
+use crate::runtime;
+
+pub(crate) use arena::Arena;
+
+/// Where an address lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Device(u32),
+    Pinned,
+    Pageable,
+}
+
+impl Place {
+    pub(crate) const fn is_host(self) -> bool {
+        !matches!(self, Self::Device(_))
+    }
+}
+
+/// Host memory that a device can reach: allocated by us or registered by the program.
+pub(crate) struct HostMemory {
+    pub(crate) pinned: Arena,
+    registered: RwLock<BTreeMap<usize, usize>>,
+    registrations: AtomicUsize,
+    /// Serialises registering, which looks first and inserts then.
+    registering: Mutex<()>,
+}
+
+impl HostMemory {
+    pub(crate) fn new(capacity: u64) -> Self {
+        Self {
+            pinned: Arena::new(capacity),
+            registered: RwLock::default(),
+            registrations: AtomicUsize::new(0),
+            registering: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn is_registered(&self, address: usize) -> bool {
+        self.registrations.load(Ordering::Acquire) != 0
+            && self
+                .registered
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .range(..=address)
+                .next_back()
+                .is_some_and(|(start, size)| address < start + size)
+    }
+
+    /// False when a part of the range is registered already.
+    pub(crate) fn register(&self, start: usize, size: usize) -> bool {
+        let _one_at_a_time = crate::sync::lock(&self.registering);
+        let mut ranges = self
+            .registered
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let below = ranges.range(..start + size).next_back();
+        if below.is_some_and(|(first, length)| first + length > start) {
+            return false;
+        }
+        ranges.insert(start, size);
+        self.registrations.store(ranges.len(), Ordering::Release);
+        true
+    }
+
+    pub(crate) fn unregister(&self, start: usize) -> bool {
+        let mut ranges = self
+            .registered
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let known = ranges.remove(&start).is_some();
+        self.registrations.store(ranges.len(), Ordering::Release);
+        known
+    }
+}
+
+pub(crate) fn place_of(address: usize) -> Place {
+    let runtime = runtime::get();
+    if let Some(device) = runtime
+        .devices
+        .iter()
+        .find(|device| device.memory.contains(address))
+    {
+        return Place::Device(device.id);
+    }
+    let host = &runtime.host_memory;
+    if host.pinned.contains(address) || host.is_registered(address) {
+        Place::Pinned
+    } else {
+        Place::Pageable
+    }
+}
+
+/// Checks that a range which touches memory of ours lies inside one live allocation.
+pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
+    let runtime = runtime::get();
+    let known = match place {
+        Place::Device(id) => runtime.devices[id as usize]
+            .memory
+            .block_of(address, len)
+            .is_some(),
+        Place::Pinned if runtime.host_memory.pinned.contains(address) => {
+            runtime.host_memory.pinned.block_of(address, len).is_some()
+        }
+        _ => true,
+    };
+    check(known, "the range is not inside one allocation")
+}
+
+/// Device memory on the current context's device.
+pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
+    const POLICY_BITS: u32 = 0x0010_1107;
+    let context = runtime::get().context()?;
+    check(size > 0, "the size is 0")?;
+    check(
+        policy & !POLICY_BITS == 0,
+        "this allocation policy does not exist",
+    )?;
+    context
+        .device
+        .memory
+        .allocate(size, policy)
+        .ok_or(crate::code::Fault {
+            code: RT_OUT_OF_MEMORY,
+            why: "the device has no memory left",
+        })
+}
+
+pub(crate) fn free_device(address: usize) -> Outcome {
+    let runtime = runtime::get();
+    if address == 0 {
+        return fault(INVALID_PARAM, "the pointer is NULL");
+    }
+    let freed = runtime
+        .devices
+        .iter()
+        .any(|device| device.memory.release(address));
+    if freed {
+        Ok(())
+    } else {
+        fault(RT_PARAM_INVALID, "this is no device allocation")
+    }
+}
+
+pub(crate) fn allocate_host(size: usize) -> Outcome<usize> {
+    let runtime = runtime::get();
+    runtime.context()?;
+    check(size > 0, "the size is 0")?;
+    runtime
+        .host_memory
+        .pinned
+        .allocate(size, 0)
+        .ok_or(crate::code::Fault {
+            code: RT_OUT_OF_MEMORY,
+            why: "no pinned host memory is left",
+        })
+}
+
+pub(crate) fn free_host(address: usize) -> Outcome {
+    if address == 0 {
+        return fault(INVALID_PARAM, "the pointer is NULL");
+    }
+    let freed = runtime::get().host_memory.pinned.release(address);
+    if freed {
+        Ok(())
+    } else {
+        fault(RT_PARAM_INVALID, "this is no pinned host allocation")
+    }
+}

@@ -1,0 +1,259 @@
+//! The `SOFTACL` option list: `key=value` pairs separated by commas.
+
+use crate::code::Code;
+
+/// A call that is made to fail: `fail=aclrtMalloc:3:207001` fails the third `aclrtMalloc`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) function: String,
+    pub(crate) nth: u64,
+    pub(crate) code: Code,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) devices: u32,
+    /// One value per device; devices beyond the list use its last value.
+    pub(crate) clock_offset_ns: Vec<i64>,
+    /// Parts per 10^12, one value per device like the offsets.
+    pub(crate) drift_ppt: Vec<i64>,
+    pub(crate) tick_ns: u64,
+    pub(crate) submit_ns: u64,
+    pub(crate) events: u32,
+    pub(crate) streams: u32,
+    pub(crate) notifies: u32,
+    pub(crate) queue: u32,
+    pub(crate) memory: u64,
+    pub(crate) copy_ns: u64,
+    pub(crate) h2d_mbps: u64,
+    pub(crate) d2h_mbps: u64,
+    pub(crate) d2d_mbps: u64,
+    pub(crate) memset_ns: u64,
+    pub(crate) memset_mbps: u64,
+    pub(crate) launch_ns: u64,
+    pub(crate) fail: Vec<Failure>,
+    pub(crate) strict: bool,
+    pub(crate) verbose: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            devices: 2,
+            clock_offset_ns: vec![0],
+            drift_ppt: vec![0],
+            tick_ns: 20,
+            submit_ns: 3000,
+            events: 65_536,
+            streams: 1984,
+            notifies: 8192,
+            queue: 2048,
+            memory: 64 << 30,
+            copy_ns: 1500,
+            h2d_mbps: 24_000,
+            d2h_mbps: 22_000,
+            d2d_mbps: 400_000,
+            memset_ns: 1000,
+            memset_mbps: 400_000,
+            launch_ns: 2000,
+            fail: Vec::new(),
+            strict: false,
+            verbose: false,
+        }
+    }
+}
+
+/// Every key, in the order in which an error message and docs/SOFTACL.md name them.
+pub(crate) const KEYS: [&str; 20] = [
+    "devices",
+    "clock_offset_ns",
+    "drift_ppm",
+    "tick_ns",
+    "submit_ns",
+    "events",
+    "streams",
+    "notifies",
+    "queue",
+    "memory",
+    "copy_ns",
+    "h2d_mbps",
+    "d2h_mbps",
+    "d2d_mbps",
+    "memset_ns",
+    "memset_mbps",
+    "launch_ns",
+    "fail",
+    "strict",
+    "verbose",
+];
+
+impl Options {
+    /// Reads a list such as `devices=4,tick_ns=1,verbose`. An empty list is valid.
+    pub(crate) fn parse(list: &str) -> Result<Self, String> {
+        let mut options = Self::default();
+        for item in list
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+        {
+            let (key, value) = item
+                .split_once('=')
+                .map_or((item, None), |(k, v)| (k, Some(v)));
+            options.set(key.trim(), value.map(str::trim))?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
+        match key {
+            "devices" => self.devices = number(key, value, 1, 64)?,
+            "clock_offset_ns" => self.clock_offset_ns = list(key, value, whole)?,
+            "drift_ppm" => self.drift_ppt = list(key, value, ppm)?,
+            "tick_ns" => self.tick_ns = number(key, value, 1, 1_000_000_000)?,
+            "submit_ns" => self.submit_ns = number(key, value, 0, 10_000_000_000)?,
+            "events" => self.events = number(key, value, 1, 1 << 19)?,
+            "streams" => self.streams = number(key, value, 1, 1 << 16)?,
+            "notifies" => self.notifies = number(key, value, 1, 1 << 19)?,
+            "queue" => self.queue = number(key, value, 1, 1 << 20)?,
+            "memory" => self.memory = number(key, value, 1 << 20, 1 << 40)?,
+            "copy_ns" => self.copy_ns = number(key, value, 0, 10_000_000_000)?,
+            "h2d_mbps" => self.h2d_mbps = number(key, value, 1, 1 << 40)?,
+            "d2h_mbps" => self.d2h_mbps = number(key, value, 1, 1 << 40)?,
+            "d2d_mbps" => self.d2d_mbps = number(key, value, 1, 1 << 40)?,
+            "memset_ns" => self.memset_ns = number(key, value, 0, 10_000_000_000)?,
+            "memset_mbps" => self.memset_mbps = number(key, value, 1, 1 << 40)?,
+            "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
+            "fail" => self.fail = list(key, value, failure)?,
+            "strict" => self.strict = switch(key, value)?,
+            "verbose" => self.verbose = switch(key, value)?,
+            _ => {
+                return Err(format!(
+                    "unknown option `{key}`; known are {}",
+                    KEYS.join(", ")
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value for one device out of a per-device list.
+pub(crate) fn for_device(values: &[i64], device: usize) -> i64 {
+    values.get(device).or(values.last()).copied().unwrap_or(0)
+}
+
+fn number<T: TryFrom<u64>>(
+    key: &str,
+    value: Option<&str>,
+    least: u64,
+    most: u64,
+) -> Result<T, String> {
+    value
+        .and_then(|text| text.parse::<u64>().ok())
+        .filter(|number| (least..=most).contains(number))
+        .and_then(|number| T::try_from(number).ok())
+        .ok_or_else(|| {
+            let given = value.unwrap_or("nothing");
+            format!("option `{key}` needs a whole number from {least} to {most}, not {given}")
+        })
+}
+
+fn switch(key: &str, value: Option<&str>) -> Result<bool, String> {
+    match value {
+        None | Some("1" | "true" | "on" | "yes") => Ok(true),
+        Some("0" | "false" | "off" | "no") => Ok(false),
+        Some(other) => Err(format!("option `{key}` is on or off, not {other}")),
+    }
+}
+
+/// A list separated by slashes, since commas separate the options.
+fn list<T>(key: &str, value: Option<&str>, item: fn(&str) -> Option<T>) -> Result<Vec<T>, String> {
+    let text = value.unwrap_or("");
+    let items: Option<Vec<T>> = text.split('/').map(item).collect();
+    items.ok_or_else(|| format!("option `{key}` cannot be `{text}`"))
+}
+
+fn whole(text: &str) -> Option<i64> {
+    text.parse()
+        .ok()
+        .filter(|value: &i64| value.unsigned_abs() < 1 << 60)
+}
+
+fn ppm(text: &str) -> Option<i64> {
+    let value: f64 = text.parse().ok()?;
+    (value.abs() <= 100_000.0).then(|| (value * 1e6).round() as i64)
+}
+
+fn failure(text: &str) -> Option<Failure> {
+    let mut parts = text.split(':');
+    let function = parts.next().filter(|name| !name.is_empty())?.to_owned();
+    let nth = parts.next()?.parse().ok().filter(|&nth| nth > 0)?;
+    let code = parts.next()?.parse().ok().filter(|&code| code != 0)?;
+    parts.next().is_none().then_some(Failure {
+        function,
+        nth,
+        code,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, Options, for_device};
+
+    #[test]
+    fn an_empty_list_gives_the_documented_defaults() {
+        let options = Options::parse("").unwrap();
+        assert_eq!(
+            (options.devices, options.tick_ns, options.submit_ns),
+            (2, 20, 3000)
+        );
+        assert_eq!(
+            (options.queue, options.streams, options.events),
+            (2048, 1984, 65_536)
+        );
+    }
+
+    #[test]
+    fn values_switches_and_lists_are_read() {
+        let text = "devices=4, strict,verbose=0,drift_ppm=12.5/-3,clock_offset_ns=-7/8";
+        let options = Options::parse(text).unwrap();
+        assert_eq!(options.devices, 4);
+        assert!(options.strict && !options.verbose);
+        assert_eq!(options.drift_ppt, [12_500_000, -3_000_000]);
+        assert_eq!(for_device(&options.clock_offset_ns, 0), -7);
+        assert_eq!(for_device(&options.clock_offset_ns, 5), 8);
+    }
+
+    #[test]
+    fn an_unknown_key_names_every_known_one() {
+        let message = Options::parse("ticks=1").unwrap_err();
+        assert!(message.contains("`ticks`"));
+        for key in KEYS {
+            assert!(message.contains(key), "{key} is not named in: {message}");
+        }
+    }
+
+    #[test]
+    fn every_named_key_is_accepted_and_bad_values_are_not() {
+        for key in KEYS {
+            let value = if key == "fail" {
+                "aclrtMalloc:2:207001"
+            } else {
+                "1"
+            };
+            let value = if key == "memory" { "2000000" } else { value };
+            assert!(Options::parse(&format!("{key}={value}")).is_ok(), "{key}");
+            assert!(Options::parse(&format!("{key}=?")).is_err(), "{key}");
+        }
+        for text in [
+            "devices=0",
+            "tick_ns=0",
+            "queue",
+            "fail=x:0:1",
+            "fail=x:1:0",
+            "fail=a",
+        ] {
+            assert!(Options::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Streams: their queue, and waiting for it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::clock::mono;
+use crate::code::{
+    Code, Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_PARAM_INVALID,
+    RT_STREAM_ABORT, RT_STREAM_CONTEXT, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault,
+};
+use crate::context::Context;
+use crate::device::Device;
+use crate::engine::task::{Task, Work};
+use crate::engine::{HostThread, Lane};
+use crate::ffi::Callback;
+use crate::runtime;
+use crate::sync::lock;
+
+pub(crate) mod flag {
+    pub(crate) const PERSISTENT: u32 = 0x4;
+    pub(crate) const CPU_SCHEDULE: u32 = 0x10;
+    pub(crate) const DEVICE_USE_ONLY: u32 = 0x20;
+    pub(crate) const ALL: u32 = 0x3f;
+    /// Streams with one of these are not waited for by the host.
+    pub(crate) const NOT_AWAITED: u32 = PERSISTENT | CPU_SCHEDULE | DEVICE_USE_ONLY;
+}
+
+/// How long a waiting thread looks before it goes to sleep.
+const LOOK_NS: u64 = 4_000;
+
+pub(crate) struct Stream {
+    pub(crate) handle: usize,
+    pub(crate) id: i32,
+    pub(crate) device: &'static Device,
+    /// Handle of the context it belongs to.
+    pub(crate) context: usize,
+    pub(crate) is_default: bool,
+    pub(crate) flags: u32,
+    pub(crate) priority: AtomicU32,
+    pub(crate) lane: Mutex<Lane>,
+    queue: Mutex<Queue>,
+    /// True while the engine knows that this stream has work.
+    armed: AtomicBool,
+    submitted: AtomicU64,
+    completed: AtomicU64,
+    /// Up to which task the host has learnt of completion: timestamps are readable up to there.
+    reaped: AtomicU64,
+    sleepers: AtomicU32,
+    gate: Mutex<()>,
+    progress: Condvar,
+    abort_requested: AtomicBool,
+    aborts: AtomicU32,
+    error: AtomicI32,
+    host_thread: Arc<HostThread>,
+    /// The last host function that returned: the number of its task, and the host time.
+    host_done: Mutex<(u64, u64)>,
+}
+
+#[derive(Default)]
+struct Queue {
+    incoming: VecDeque<Task>,
+    submitted: u64,
+    closed: bool,
+}
+
+/// How a wait for a stream ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    Done,
+    TimedOut,
+    Aborted,
+}
+
+impl Stream {
+    /// Creates a stream of the context, unless the device has no stream left.
+    pub(crate) fn create(
+        context: &Context,
+        flags: u32,
+        priority: u32,
+        is_default: bool,
+    ) -> Outcome<Arc<Self>> {
+        check(flags & !flag::ALL == 0, "this stream flag does not exist")?;
+        const FULL: Fault = Fault {
+            code: RT_NO_STREAM,
+            why: "the device has no stream left",
+        };
+        let id = context.device.stream_ids.take().ok_or(FULL)?;
+        let made = runtime::get().streams.insert_with(|handle| Self {
+            handle,
+            id: id as i32,
+            device: context.device,
+            context: context.handle,
+            is_default,
+            flags,
+            priority: AtomicU32::new(priority.min(7)),
+            lane: Mutex::default(),
+            queue: Mutex::default(),
+            armed: AtomicBool::new(false),
+            submitted: AtomicU64::new(0),
+            completed: AtomicU64::new(0),
+            reaped: AtomicU64::new(0),
+            sleepers: AtomicU32::new(0),
+            gate: Mutex::new(()),
+            progress: Condvar::new(),
+            abort_requested: AtomicBool::new(false),
+            aborts: AtomicU32::new(0),
+            error: AtomicI32::new(SUCCESS),
+            host_thread: Arc::clone(&context.host_thread),
+            host_done: Mutex::default(),
+        });
+        made.ok_or(FULL)
+            .inspect_err(|_| context.device.stream_ids.give_back(id))
+    }
+
+    /// Takes the stream out of the registry; its handle is dead from here on.
+    pub(crate) fn retire(&self) {
+        if runtime::get().streams.remove(self.handle).is_some() {
+            lock(&self.queue).closed = true;
+            self.device.stream_ids.give_back(self.id as u32);
+        }
+    }
+
+    /// Queues what `make` builds from the task's number. Blocks while the queue is full.
+    pub(crate) fn submit(self: &Arc<Self>, make: impl FnOnce(u64) -> Work) -> Outcome<u64> {
+        let runtime = runtime::get();
+        let depth = u64::from(runtime.options.queue);
+        let mut queue = lock(&self.queue);
+        while queue.submitted - self.completed.load(Ordering::Acquire) >= depth {
+            let room_at = queue.submitted - depth + 1;
+            drop(queue);
+            if self.wait_for(room_at, None) == Waited::Aborted {
+                return fault(RT_STREAM_ABORT, "the stream was aborted");
+            }
+            queue = lock(&self.queue);
+        }
+        if queue.closed {
+            return fault(RT_INVALID_HANDLE, "the stream was destroyed");
+        }
+        queue.submitted += 1;
+        let seq = queue.submitted;
+        // The clock is read under the lock: times along a queue never go backwards.
+        queue.incoming.push_back(Task {
+            work: make(seq),
+            submitted_ns: mono(),
+            seq,
+        });
+        self.submitted.store(seq, Ordering::Release);
+        drop(queue);
+        if !self.armed.swap(true, Ordering::AcqRel) {
+            runtime.engine.enqueue(self);
+        }
+        LAST_TASK.with(|last| last.set((seq - 1) as u32));
+        Ok(seq)
+    }
+
+    /// Moves new tasks to the engine. When there are none, the next submission calls the engine.
+    pub(crate) fn refill(&self, tasks: &mut VecDeque<Task>) -> bool {
+        let mut queue = lock(&self.queue);
+        if queue.incoming.is_empty() {
+            self.armed.store(false, Ordering::Release);
+            return false;
+        }
+        if tasks.is_empty() {
+            std::mem::swap(tasks, &mut queue.incoming);
+        } else {
+            tasks.append(&mut queue.incoming);
+        }
+        true
+    }
+
+    pub(crate) fn complete(&self, seq: u64) {
+        self.completed.store(seq, Ordering::Release);
+    }
+
+    pub(crate) fn wake_sleepers(&self) {
+        if self.sleepers.load(Ordering::SeqCst) != 0 {
+            drop(lock(&self.gate));
+            self.progress.notify_all();
+        }
+    }
+
+    pub(crate) fn has_completed(&self, seq: u64) -> bool {
+        self.completed.load(Ordering::Acquire) >= seq
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.has_completed(self.submitted.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn is_reaped(&self, seq: u64) -> bool {
+        self.reaped.load(Ordering::Acquire) >= seq
+    }
+
+    /// The host has learnt that the task is complete, and with it all before.
+    pub(crate) fn reap(&self, seq: u64) {
+        self.reaped.fetch_max(seq, Ordering::AcqRel);
+    }
+
+    /// Waits until the task is complete.
+    pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
+        let begin = mono();
+        while mono() < begin + LOOK_NS {
+            if self.has_completed(seq) {
+                return Waited::Done;
+            }
+            std::hint::spin_loop();
+        }
+        let deadline = limit.map(|limit| begin.saturating_add(limit.as_nanos() as u64));
+        let aborts = self.aborts.load(Ordering::SeqCst);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let waited = self.sleep_until(seq, deadline, aborts);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        waited
+    }
+
+    fn sleep_until(&self, seq: u64, deadline: Option<u64>, aborts: u32) -> Waited {
+        let mut gate = lock(&self.gate);
+        loop {
+            if self.aborts.load(Ordering::SeqCst) != aborts {
+                return Waited::Aborted;
+            }
+            if self.has_completed(seq) {
+                return Waited::Done;
+            }
+            let left = deadline.map_or(u64::MAX, |deadline| deadline.saturating_sub(mono()));
+            if left == 0 {
+                return Waited::TimedOut;
+            }
+            let left = Duration::from_nanos(left.min(3_600_000_000_000));
+            gate = self
+                .progress
+                .wait_timeout(gate, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// Waits for everything submitted so far and reports what failed on the device meanwhile.
+    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
+        if self.flags & flag::NOT_AWAITED != 0 {
+            return Ok(());
+        }
+        let seq = self.submitted.load(Ordering::Acquire);
+        match self.wait_for(seq, limit) {
+            Waited::Done => self.reap(seq),
+            Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
+            Waited::Aborted => return fault(RT_STREAM_ABORT, "the stream was aborted"),
+        }
+        match self.error.swap(SUCCESS, Ordering::AcqRel) {
+            SUCCESS => Ok(()),
+            code => fault(code, "a task of the stream failed"),
+        }
+    }
+
+    /// Notes that a task failed on the device; the next synchronisation reports it.
+    pub(crate) fn fail(&self, code: Code) {
+        self.error.store(code, Ordering::Release);
+    }
+
+    /// Drops all queued tasks. With `interrupt`, threads that wait for the stream are told.
+    pub(crate) fn abort(self: &Arc<Self>, interrupt: bool) {
+        let queue = lock(&self.queue);
+        let seq = queue.submitted;
+        self.abort_requested.store(true, Ordering::SeqCst);
+        self.armed.store(true, Ordering::SeqCst);
+        drop(queue);
+        runtime::get().engine.enqueue(self);
+        if interrupt {
+            self.aborts.fetch_add(1, Ordering::SeqCst);
+            drop(lock(&self.gate));
+            self.progress.notify_all();
+        }
+        // The wait is short and must not be taken for an interrupted one.
+        while self.wait_for(seq, None) == Waited::Aborted {}
+    }
+
+    pub(crate) fn take_abort_request(&self) -> bool {
+        self.abort_requested.load(Ordering::Relaxed)
+            && self.abort_requested.swap(false, Ordering::SeqCst)
+    }
+
+    pub(crate) fn call_host(self: &Arc<Self>, callback: Callback, seq: u64) {
+        self.host_thread.call(callback, self, seq);
+    }
+
+    /// The host function of a task has returned.
+    pub(crate) fn host_work_done(self: &Arc<Self>, seq: u64) {
+        *lock(&self.host_done) = (seq, mono());
+        runtime::get().engine.enqueue(self);
+    }
+
+    /// When the host function of this task returned.
+    pub(crate) fn host_work_end(&self, seq: u64) -> Option<u64> {
+        let (done, end) = *lock(&self.host_done);
+        (done == seq).then_some(end)
+    }
+}
+
+thread_local! {
+    static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(u32::MAX) };
+}
+
+/// Number of the task that this thread submitted last.
+pub(crate) fn last_task() -> Outcome<u32> {
+    let task = LAST_TASK.with(std::cell::Cell::get);
+    check(task != u32::MAX, "this thread has submitted no task")?;
+    Ok(task)
+}
+
+const UNKNOWN: Fault = Fault {
+    code: RT_INVALID_HANDLE,
+    why: "this is no stream",
+};
+
+/// The stream for a call that submits: it must belong to the thread's current context.
+pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Stream>> {
+    let runtime = runtime::get();
+    runtime.with_context(|context| {
+        if handle == 0 {
+            return Ok(Arc::clone(context.default_stream()));
+        }
+        let stream = runtime.streams.get(handle).ok_or(UNKNOWN)?;
+        if stream.context != context.handle {
+            return fault(RT_STREAM_CONTEXT, "the stream belongs to another context");
+        }
+        Ok(stream)
+    })
+}
+
+/// The stream for a call that may look at streams of any context.
+pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
+    if handle == 0 {
+        return runtime::get().with_context(|context| Ok(Arc::clone(context.default_stream())));
+    }
+    runtime::get().streams.get(handle).ok_or(UNKNOWN)
+}
+
+/// Creates an explicit stream in the thread's current context.
+pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
+    runtime::get().with_context(|context| {
+        let stream = Stream::create(context, flags, priority, false)?;
+        context.adopt(&stream);
+        Ok(stream.handle)
+    })
+}
+
+/// Destroys an explicit stream; unless forced, its queued tasks are completed first.
+pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let stream = of_context(handle)?;
+    if stream.is_default {
+        return fault(
+            RT_PARAM_INVALID,
+            "a default stream lives as long as its context",
+        );
+    }
+    if force {
+        stream.abort(false);
+    } else {
+        stream.wait_for(stream.submitted.load(Ordering::Acquire), None);
+    }
+    runtime::get().with_context(|context| {
+        context.disown(handle);
+        Ok(())
+    })?;
+    stream.retire();
+    Ok(())
+}
+
+/// A timeout argument in milliseconds: -1 waits for ever, otherwise it must be positive.
+pub(crate) fn timeout(milliseconds: i32) -> Outcome<Option<Duration>> {
+    match milliseconds {
+        -1 => Ok(None),
+        1.. => Ok(Some(Duration::from_millis(milliseconds as u64))),
+        _ => fault(RT_PARAM_INVALID, "the timeout is neither -1 nor positive"),
+    }
+}

@@ -1,0 +1,85 @@
+//! The truth log: when every task really began and ended, one JSON line each.
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::sync::Mutex;
+
+use crate::sync::lock;
+
+/// Written out at this size even when the engine does not come to rest.
+const FLUSH_BYTES: usize = 64 << 10;
+
+pub(crate) struct Truth {
+    file: File,
+    pid: u32,
+    pending: Mutex<String>,
+}
+
+/// One finished task, times on the host's monotonic clock.
+pub(crate) struct Entry {
+    pub(crate) device: u32,
+    pub(crate) stream_id: i32,
+    pub(crate) seq: u64,
+    pub(crate) kind: &'static str,
+    pub(crate) begin_ns: u64,
+    pub(crate) end_ns: u64,
+    /// Identity and flags of the event that was recorded or waited for.
+    pub(crate) event: Option<(usize, u32)>,
+}
+
+impl Truth {
+    /// Lines are appended, so that the processes of one run can share a file.
+    pub(crate) fn open(path: &str) -> std::io::Result<Self> {
+        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        Ok(Self {
+            file,
+            pid: std::process::id(),
+            pending: Mutex::new(String::new()),
+        })
+    }
+
+    pub(crate) fn add(&self, entry: &Entry) {
+        let mut text = lock(&self.pending);
+        self.format(&mut text, entry);
+        if text.len() >= FLUSH_BYTES {
+            self.write_out(&mut text);
+        }
+    }
+
+    fn format(&self, text: &mut String, entry: &Entry) {
+        let Entry {
+            device,
+            stream_id,
+            seq,
+            kind,
+            begin_ns,
+            end_ns,
+            event,
+        } = entry;
+        // Writing to a String cannot fail.
+        let _ = write!(
+            text,
+            "{{\"device\":{device},\"stream_id\":{stream_id},\"seq\":{seq},\"kind\":\"{kind}\",\
+             \"begin_ns\":{begin_ns},\"end_ns\":{end_ns},\"pid\":{}",
+            self.pid
+        );
+        if let Some((event, flags)) = event {
+            let _ = write!(text, ",\"event\":{event},\"flags\":{flags}");
+        }
+        text.push_str("}\n");
+    }
+
+    pub(crate) fn flush(&self) {
+        self.write_out(&mut lock(&self.pending));
+    }
+
+    fn write_out(&self, text: &mut String) {
+        if !text.is_empty() {
+            // One write per batch keeps lines of several processes whole. A full disk must not
+            // stop the program.
+            let _ = (&self.file).write_all(text.as_bytes());
+            text.clear();
+        }
+    }
+}

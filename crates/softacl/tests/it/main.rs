@@ -1,0 +1,5 @@
+//! softacl's tests: C programs against the built library, and the library's documents.
+#![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
+
+mod conformance;
+mod support;

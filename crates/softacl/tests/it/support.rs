@@ -1,0 +1,120 @@
+//! Compiling and running C programs against a library directory.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+pub(crate) fn crate_dir() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+pub(crate) fn include_dir() -> PathBuf {
+    crate_dir().join("../../include")
+}
+
+pub(crate) fn programs_dir() -> PathBuf {
+    crate_dir().join("tests/programs")
+}
+
+/// A directory for this run's files.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// The directory of the library under test, laid out as CANN is: every name in `lib64`.
+pub(crate) fn library_dir() -> &'static Path {
+    static DIR: OnceLock<PathBuf> = OnceLock::new();
+    DIR.get_or_init(|| {
+        let exe = std::env::current_exe().unwrap();
+        let built = exe.parent().unwrap().join("libascendcl.so");
+        let dir = scratch("softacl").join("lib64");
+        std::fs::create_dir_all(&dir).unwrap();
+        let library = dir.join("libascendcl.so");
+        if std::fs::read_link(&library).ok().as_deref() != Some(&built) {
+            let _ = std::fs::remove_file(&library);
+            std::os::unix::fs::symlink(&built, &library).unwrap();
+        }
+        dir
+    })
+}
+
+/// All C programs below a directory of `tests/programs`, sorted.
+pub(crate) fn programs(section: &str) -> Vec<PathBuf> {
+    let dir = programs_dir().join(section);
+    let entries = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|end| end == "c"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Compiles a program once per run; further callers get the finished binary.
+#[track_caller]
+pub(crate) fn compile(source: &Path) -> PathBuf {
+    let relative = source.strip_prefix(programs_dir()).unwrap();
+    let name = relative
+        .with_extension("")
+        .to_string_lossy()
+        .replace('/', "-");
+    let binary = scratch("programs").join(format!("{name}-{}", std::process::id()));
+    let output = Command::new("cc")
+        .args([
+            "-std=gnu11",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pthread",
+            "-o",
+        ])
+        .arg(&binary)
+        .arg(source)
+        .arg(format!("-I{}", include_dir().display()))
+        .arg(format!("-L{}", library_dir().display()))
+        .args(["-lascendcl", "-ldl", "-lm"])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{} does not compile:\n{}",
+        source.display(),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    binary
+}
+
+/// Runs a command with the library; `None` when it had to be stopped.
+pub(crate) fn run(
+    program: &Path,
+    library: &Path,
+    env: &[(&str, &str)],
+    limit: Duration,
+) -> Option<Output> {
+    let mut child = Command::new(program)
+        .env("LD_LIBRARY_PATH", library)
+        .env_remove("SOFTACL")
+        .env_remove("SOFTACL_TRUTH")
+        .env_remove("ASCEND_RT_VISIBLE_DEVICES")
+        .envs(env.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > limit {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Some(child.wait_with_output().unwrap())
+}

@@ -1,1 +1,87 @@
-//! Placeholder until the first real module lands.
+//! What tests are made of: traces written as text.
+//!
+//! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_model::Trace). The text
+//! becomes rows, and the rows go through the same loader as those of a file, so a test sees what
+//! a user would see.
+//!
+//! # The timeline language
+//!
+//! A text is a list of *lanes*, separated by `|` or a line break. A lane is a name, a colon, and
+//! its items in order. `//` begins a comment. A lane may be continued by naming it again.
+//!
+//! ```
+//! use ascend_trace_testkit::timeline;
+//!
+//! let trace = timeline(
+//!     "s1: MatMul[0..10] rec(E1)            // stream 1 of device 0
+//!      s2: wait(E1) Add[12..20]
+//!      t1: sync(s2)[13..21]                 // host thread 1",
+//! );
+//! assert_eq!(trace.streams().len(), 2);
+//! assert_eq!(trace.tasks().len(), 4);
+//! ```
+//!
+//! ```text
+//! lane    = [ "p" N "." ] "s" N [ "@" DEVICE ] [ "by" "t" N ] ":" { task }    a stream
+//!         | [ "p" N "." ] "t" N ":" { call }                                  a host thread
+//!
+//! task    = NAME time                     a kernel that a function NAME launches
+//!         | KIND [ "(" BYTES ")" ] time   KIND: memcpy memset hostfunc graph notify value other
+//!         | "rec" "(" EVENT ")" [ time ]
+//!         | "wait" "(" event ")" [ time ]
+//!           … each followed by [ "by" "t" N "[" BEGIN ".." END "]" ] [ "=" CODE ]
+//!
+//! call    = "sync" "(" [ "s" N | event ] ")" span      of a stream, an event, or the device
+//!         | "query" "(" ( "s" N | event ) ")" span
+//!         | NAME [ "(" NUMBER ")" ] span               any other function
+//!           … each followed by [ "=" CODE ]
+//!
+//! event   = EVENT [ "#" GENERATION ]
+//! span    = "[" BEGIN ".." END "]"
+//! time    = span | "[" AT "]" | "[" "?" "]" | "[" REASON "]"
+//! ```
+//!
+//! **Numbers** are host nanoseconds (`CLOCK_MONOTONIC`) and may have a unit and a sign: `10`,
+//! `10us`, `-3ms`, `1s`. Names are letters, digits and `_`; an event's is any name that does not
+//! look like a stream's.
+//!
+//! **Processes** are numbered by `p`; without it a lane belongs to process 1. **Streams** carry
+//! their number as serial and as AscendCL's id; `s0` is a default stream. The number is unique
+//! within the process, whatever the device; `@` is needed only once for a stream, and the device
+//! is 0 where it is never given.
+//!
+//! **Times.** The tasks of a stream must not overlap. `[a..b]` is when a task ran, `[a]` is short
+//! for `[a..a]`. `[?]` has no time *yet* (the trace then has no end: it is still being recorded),
+//! `[captured]` or another of [`Untimed`](ascend_trace_format::api::Untimed)'s names has none for
+//! that reason. A `rec` without a time happens where the task before it on the stream ended, or at
+//! 0, but not before the launch call that is written after it; a `wait` without a time begins so
+//! too and ends then or with the record it waits for, whichever is later.
+//!
+//! **Generations.** The n-th `rec(E)` in reading order makes generation n of `E`. `wait(E)`,
+//! `sync(E)` and `query(E)` are bound to the last `rec(E)` that precedes them in reading order; to
+//! refer to another, write `E#2`; `E#0` is an event that was not recorded.
+//!
+//! **Launch calls.** Every task has a call that submitted it. `by t2[3..5]` after the task gives
+//! its thread and times. Otherwise the call is made by thread `t1`, or by the one named in the
+//! lane's own `by`, lasts 1 ns, and ends as late as it can: not after its task begins, not after
+//! the next call of the thread or a later submission to the stream, a record before the waits
+//! bound to it, and never inside a call that is written out on that thread.
+//!
+//! **Nesting.** A call within another of the same thread is its child. **Results.** `=507000`
+//! makes a call return that code.
+//!
+//! ```
+//! use ascend_trace_testkit::timeline;
+//!
+//! // Two processes; a copy of 4 KiB submitted early; a stream that is captured; a failed call.
+//! timeline(
+//!     "p1.s3@1: memcpy(4096)[10us..14us] by t2[1us..2us] | p1.t2: aclrtMalloc(64)[3us..9us]=207001
+//!      p2.s1 by t4: MatMul[captured] Add[captured]",
+//! );
+//! ```
+//!
+//! A mistake in the text is reported with its line and column.
+
+mod timeline;
+
+pub use timeline::{Timeline, TimelineError, timeline};

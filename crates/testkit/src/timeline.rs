@@ -1,0 +1,89 @@
+//! From the text of a timeline to a trace; the language is described at the crate's top.
+
+mod functions;
+mod parser;
+mod rows;
+mod schedule;
+mod syntax;
+
+use ascend_trace_model::Trace;
+use ascend_trace_model::rows::{Row, SessionRow, TablesRow};
+
+/// A timeline as the rows that a recording of it would have left.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    pub session: SessionRow,
+    pub tables: TablesRow,
+    pub rows: Vec<Row>,
+}
+
+/// A mistake in a timeline's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("timeline, line {line}, column {column}: {message}")]
+pub struct TimelineError {
+    /// Both count from 1.
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+}
+
+impl Timeline {
+    /// Reads the text of a timeline.
+    pub fn parse(text: &str) -> Result<Self, TimelineError> {
+        let locate = |mistake: Mistake| mistake.locate(text);
+        let lanes = parser::parse(text).map_err(locate)?;
+        let plan = schedule::schedule(&lanes).map_err(locate)?;
+        Ok(rows::rows(&lanes, &plan))
+    }
+
+    /// The trace that the rows make.
+    pub fn trace(&self) -> Trace {
+        Trace::from_rows(
+            self.session.clone(),
+            self.tables.clone(),
+            self.rows.iter().cloned(),
+        )
+    }
+}
+
+/// The trace that a timeline's text describes.
+///
+/// # Panics
+/// When the text has a mistake.
+#[track_caller]
+pub fn timeline(text: &str) -> Trace {
+    match Timeline::parse(text) {
+        Ok(timeline) => timeline.trace(),
+        Err(error) => {
+            let line = text.lines().nth(error.line - 1).unwrap_or_default();
+            let pointer = " ".repeat(error.column - 1);
+            panic!("{error}\n{line}\n{pointer}^");
+        }
+    }
+}
+
+/// A mistake at a byte offset of the text.
+#[derive(Debug)]
+struct Mistake {
+    offset: usize,
+    message: String,
+}
+
+impl Mistake {
+    fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            offset,
+            message: message.into(),
+        }
+    }
+
+    fn locate(self, text: &str) -> TimelineError {
+        let before = text.get(..self.offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        TimelineError {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: self.message,
+        }
+    }
+}

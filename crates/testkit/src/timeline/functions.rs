@@ -1,0 +1,222 @@
+//! The hook table of a timeline: the functions that its calls are calls of.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ascend_trace_model::rows::{ArgRow, FunctionRow, TablesRow};
+
+/// Collects the functions a timeline uses.
+#[derive(Default)]
+pub(super) struct Functions {
+    rows: Vec<FunctionRow>,
+    numbers: HashMap<String, u16>,
+}
+
+impl Functions {
+    /// The number of the function `name`; if it is not one of those below, it is made by `other`.
+    pub(super) fn number(&mut self, name: &str, other: fn(&str) -> FunctionRow) -> u16 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.rows.len() as u16;
+        self.rows.push(known(name).unwrap_or_else(|| other(name)));
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The function with this number.
+    pub(super) fn row(&self, number: u16) -> &FunctionRow {
+        &self.rows[usize::from(number)]
+    }
+
+    pub(super) fn into_tables(self) -> TablesRow {
+        let codes = [
+            (0, "ACL_SUCCESS"),
+            (107000, "ACL_ERROR_RT_PARAM_INVALID"),
+            (107003, "ACL_ERROR_RT_STREAM_CONTEXT"),
+            (207001, "ACL_ERROR_RT_MEMORY_ALLOCATION"),
+            (507000, "ACL_ERROR_RT_INTERNAL_ERROR"),
+            (507046, "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT"),
+        ];
+        let codes = codes
+            .into_iter()
+            .map(|(code, name)| (code, name.to_owned()));
+        TablesRow {
+            functions: self.rows,
+            enumerations: BTreeMap::from([("aclError".to_owned(), codes.collect())]),
+        }
+    }
+}
+
+/// A function that launches a kernel, in the shape of aclnn's second phase.
+pub(super) fn kernel(name: &str) -> FunctionRow {
+    let args = "workspace:pointer workspaceSize:size executor:handle stream:stream";
+    row(name, "op", "task", "kernel", args)
+}
+
+/// A function that does nothing to streams.
+pub(super) fn plain(name: &str) -> FunctionRow {
+    row(name, "other", "plain", "", "size:size")
+}
+
+/// What timelines use of AscendCL: name, category, role, kind of task, arguments.
+const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
+    (
+        "aclrtRecordEvent",
+        "event",
+        "record-event",
+        "record",
+        "event:event stream:stream",
+    ),
+    (
+        "aclrtStreamWaitEvent",
+        "event",
+        "wait-event",
+        "wait",
+        "stream:stream event:event",
+    ),
+    (
+        "aclrtSynchronizeStream",
+        "sync",
+        "sync-stream",
+        "",
+        "stream:stream",
+    ),
+    (
+        "aclrtSynchronizeEvent",
+        "sync",
+        "sync-event",
+        "",
+        "event:event",
+    ),
+    ("aclrtSynchronizeDevice", "sync", "sync-device", "", ""),
+    (
+        "aclrtStreamQuery",
+        "stream",
+        "query-stream",
+        "",
+        "stream:stream status:int",
+    ),
+    (
+        "aclrtQueryEventStatus",
+        "event",
+        "query-event",
+        "",
+        "event:event status:int",
+    ),
+    (
+        "aclrtMemcpy",
+        "memory",
+        "blocking-copy",
+        "",
+        "dst:pointer destMax:size src:pointer count:size kind:enum",
+    ),
+    (
+        "aclrtMemcpyAsync",
+        "memory",
+        "task",
+        "memcpy",
+        "dst:pointer destMax:size src:pointer count:size kind:enum stream:stream",
+    ),
+    (
+        "aclrtMemsetAsync",
+        "memory",
+        "task",
+        "memset",
+        "devPtr:pointer maxCount:size value:int count:size stream:stream",
+    ),
+    (
+        "aclrtMalloc",
+        "memory",
+        "plain",
+        "",
+        "devPtr:pointer size:size policy:enum",
+    ),
+    (
+        "aclrtLaunchHostFunc",
+        "callback",
+        "task",
+        "hostfunc",
+        "stream:stream fn:function args:pointer",
+    ),
+    (
+        "aclmdlRIExecuteAsync",
+        "graph",
+        "task",
+        "graph",
+        "modelRI:handle stream:stream",
+    ),
+    (
+        "aclrtRecordNotify",
+        "notify",
+        "task",
+        "notify",
+        "notify:handle stream:stream",
+    ),
+    (
+        "aclrtValueWrite",
+        "memory",
+        "task",
+        "value",
+        "devAddr:pointer value:uint flag:uint stream:stream",
+    ),
+    (
+        "aclrtProfTrace",
+        "profiling",
+        "task",
+        "other",
+        "userdata:pointer length:int stream:stream",
+    ),
+];
+
+fn known(name: &str) -> Option<FunctionRow> {
+    KNOWN
+        .iter()
+        .find(|entry| entry.0 == name)
+        .map(|(name, category, role, task, args)| row(name, category, role, task, args))
+}
+
+fn row(name: &str, category: &str, role: &str, task: &str, args: &str) -> FunctionRow {
+    let args: Vec<ArgRow> = args.split_whitespace().map(argument).collect();
+    let position = |kind: &str| {
+        args.iter()
+            .position(|arg| arg.kind == kind)
+            .map(|at| at as u8)
+    };
+    // Of several sizes the last is the one that is moved: the first is the room there is.
+    let bytes = args
+        .iter()
+        .rposition(|arg| arg.kind == "size")
+        .map(|at| at as u8);
+    let moves = role == "blocking-copy" || matches!(task, "memcpy" | "memset");
+    FunctionRow {
+        name: name.to_owned(),
+        category: category.to_owned(),
+        role: role.to_owned(),
+        task: task.to_owned(),
+        blocks: if role.starts_with("sync") || role == "blocking-copy" {
+            "yes"
+        } else {
+            "no"
+        }
+        .to_owned(),
+        ret: "error".to_owned(),
+        stream: position("stream"),
+        event: position("event"),
+        bytes: if moves { bytes } else { None },
+        args,
+    }
+}
+
+fn argument(text: &str) -> ArgRow {
+    let (name, kind) = text.split_once(':').unwrap_or((text, "uint"));
+    ArgRow {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        out: false,
+        enumeration: if kind == "enum" {
+            format!("acl_{name}")
+        } else {
+            String::new()
+        },
+    }
+}

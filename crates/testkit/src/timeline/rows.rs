@@ -1,0 +1,338 @@
+//! A planned timeline as the rows that its recording would have left.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_model::rows::{
+    AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, ProcessRow, Row, SessionRow,
+    StreamRow, TaskRow, TaskTimeRow, ThreadRow,
+};
+
+use super::Timeline;
+use super::functions::{self, Functions};
+use super::schedule::{Origin, Plan, PlannedCall};
+use super::syntax::{CallWhat, Key, Lane, TaskWhat, When};
+
+const FLAGS_DEFAULT_EVENT: u32 = 0xe;
+
+pub(super) fn rows(lanes: &[Lane], plan: &Plan<'_>) -> Timeline {
+    let mut writer = Writer {
+        plan,
+        devices: plan.streams.iter().copied().collect(),
+        threads: number(plan.calls.iter().map(|call| call.thread)),
+        events: number(event_keys(plan)),
+        functions: Functions::default(),
+        rows: Vec::new(),
+    };
+    writer.things(lanes);
+    writer.calls();
+    writer.times();
+    Timeline {
+        session: session(),
+        tables: writer.functions.into_tables(),
+        rows: writer.rows,
+    }
+}
+
+struct Writer<'a> {
+    plan: &'a Plan<'a>,
+    devices: HashMap<Key, u32>,
+    threads: BTreeMap<Key, u32>,
+    events: BTreeMap<(u32, &'a str), u32>,
+    functions: Functions,
+    rows: Vec<Row>,
+}
+
+impl Writer<'_> {
+    fn things(&mut self, lanes: &[Lane]) {
+        let processes: BTreeSet<u32> = lanes
+            .iter()
+            .map(|lane| match lane {
+                Lane::Stream { stream: key, .. } | Lane::Thread { thread: key, .. } => key.0,
+            })
+            .collect();
+        let begin_ns = self
+            .plan
+            .calls
+            .iter()
+            .map(|call| call.begin)
+            .min()
+            .unwrap_or(0);
+        for process in processes {
+            self.rows.push(Row::Process(ProcessRow {
+                process,
+                pid: 1000 * process,
+                parent_pid: 1,
+                begin_ns,
+                name: format!("app{process}"),
+                rank: String::new(),
+            }));
+        }
+        for (&(process, thread), &number) in &self.threads {
+            self.rows.push(Row::Thread(ThreadRow {
+                thread: number,
+                process,
+                tid: 1000 * process + thread,
+                name: format!("t{thread}"),
+            }));
+        }
+        let contexts: BTreeSet<(u32, u32)> = self
+            .plan
+            .streams
+            .iter()
+            .map(|((process, _), device)| (*process, *device))
+            .collect();
+        for (process, device) in contexts {
+            self.rows.push(Row::Context(ContextRow {
+                process,
+                serial: context_of(device),
+                device,
+                handle: 0xc000 + u64::from(device),
+                is_default: true,
+            }));
+        }
+        for &((process, serial), device) in &self.plan.streams {
+            self.rows.push(Row::Stream(StreamRow {
+                process,
+                serial,
+                context: context_of(device),
+                device,
+                handle: stream_handle(serial),
+                acl_id: i32::try_from(serial).ok(),
+                flags: 0,
+                priority: 0,
+                is_default: serial == 0,
+            }));
+        }
+        for (&(process, _), &serial) in &self.events {
+            self.rows.push(Row::Event(EventRow {
+                process,
+                serial,
+                context: context_of(0),
+                handle: event_handle(serial),
+                flags: FLAGS_DEFAULT_EVENT,
+                creation: 0,
+            }));
+        }
+    }
+
+    /// The calls in the order in which they returned.
+    fn calls(&mut self) {
+        let mut calls: Vec<&PlannedCall<'_>> = self.plan.calls.iter().collect();
+        calls.sort_by_key(|call| (call.end, std::cmp::Reverse(call.depth)));
+        for call in calls {
+            let row = match call.origin {
+                Origin::Task(place) => self.launch_call(call, place),
+                Origin::Call(item, generation) => self.written_call(call, &item.what, generation),
+            };
+            self.rows.push(Row::Call(row));
+        }
+    }
+
+    fn launch_call(&mut self, call: &PlannedCall<'_>, place: usize) -> CallRow {
+        let task = &self.plan.tasks[place];
+        let (name, kind, bytes) = match &task.item.what {
+            TaskWhat::Kernel(name) => (name.as_str(), TaskKind::Kernel, None),
+            TaskWhat::Work(kind, bytes) => (work_function(*kind), *kind, *bytes),
+            TaskWhat::Record(_) => ("aclrtRecordEvent", TaskKind::Record, None),
+            TaskWhat::Wait(_) => ("aclrtStreamWaitEvent", TaskKind::Wait, None),
+        };
+        let untimed = match task.item.time {
+            When::Untimed(reason) => reason,
+            When::Given(..) | When::Derived => Untimed::Timed,
+        };
+        let event = task
+            .event
+            .map(|(name, number)| self.event(task.stream.0, name, number));
+        let row = self.call_row(
+            call,
+            name,
+            Some(task.stream),
+            event,
+            bytes,
+            functions::kernel,
+        );
+        CallRow {
+            task: Some(TaskRow {
+                sequence: task.sequence,
+                kind: kind.code(),
+                untimed: untimed.code(),
+            }),
+            ret: task.item.ret,
+            ..row
+        }
+    }
+
+    fn written_call(
+        &mut self,
+        call: &PlannedCall<'_>,
+        what: &CallWhat,
+        generation: u32,
+    ) -> CallRow {
+        let process = call.thread.0;
+        let stream = |number: &u32| Some((process, *number));
+        let (name, stream, event, bytes) = match what {
+            CallWhat::SyncDevice => ("aclrtSynchronizeDevice", None, None, None),
+            CallWhat::SyncStream(number) => ("aclrtSynchronizeStream", stream(number), None, None),
+            CallWhat::QueryStream(number) => ("aclrtStreamQuery", stream(number), None, None),
+            CallWhat::SyncEvent(event) => ("aclrtSynchronizeEvent", None, Some(event), None),
+            CallWhat::QueryEvent(event) => ("aclrtQueryEventStatus", None, Some(event), None),
+            CallWhat::Other(name, number) => (name.as_str(), None, None, *number),
+        };
+        let event = event.map(|event| self.event(process, &event.name, generation));
+        self.call_row(call, name, stream, event, bytes, functions::plain)
+    }
+
+    fn event(&self, process: u32, name: &str, generation: u32) -> (u32, u32) {
+        (
+            self.events.get(&(process, name)).copied().unwrap_or(0),
+            generation,
+        )
+    }
+
+    fn call_row(
+        &mut self,
+        call: &PlannedCall<'_>,
+        name: &str,
+        stream: Option<Key>,
+        event: Option<(u32, u32)>,
+        bytes: Option<u64>,
+        other: fn(&str) -> FunctionRow,
+    ) -> CallRow {
+        let function = self.functions.number(name, other);
+        let args = self.functions.row(function).args.iter();
+        let args = args.map(|arg| match arg.kind.as_str() {
+            "stream" => stream.map_or(0, |(_, serial)| stream_handle(serial)),
+            "event" => event.map_or(0, |(serial, _)| event_handle(serial)),
+            "size" => bytes.unwrap_or(0),
+            _ => 0,
+        });
+        let device = stream.map_or(0, |key| self.devices.get(&key).copied().unwrap_or(0));
+        CallRow {
+            thread: self.threads.get(&call.thread).copied().unwrap_or(0),
+            function,
+            begin_ns: call.begin,
+            end_ns: call.end,
+            ret: match call.origin {
+                Origin::Call(item, _) => item.ret,
+                Origin::Task(_) => 0,
+            },
+            depth: call.depth,
+            device: u8::try_from(device).ok(),
+            stream: stream.map(|(_, serial)| serial),
+            context: Some(context_of(device)),
+            event,
+            task: None,
+            args: args.collect(),
+            strings: Vec::new(),
+        }
+    }
+
+    /// Device clocks that agree with the host's to the nanosecond, and the times of the tasks.
+    fn times(&mut self) {
+        let times = self.plan.tasks.iter().filter_map(|task| task.time);
+        let calls = self.plan.calls.iter().map(|call| (call.begin, call.end));
+        let span = times
+            .chain(calls)
+            .reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let Some((first, last)) = span else { return };
+        let devices: BTreeSet<(u32, u32)> = self
+            .devices
+            .iter()
+            .map(|((process, _), device)| (*process, *device))
+            .collect();
+        for (process, device) in devices {
+            for now in [first, last + 1] {
+                self.rows.push(Row::Anchor(AnchorRow {
+                    process,
+                    device,
+                    before_ns: now,
+                    after_ns: now,
+                    device_ns: now,
+                }));
+            }
+        }
+        for task in &self.plan.tasks {
+            let Some((begin, end)) = task.time else {
+                continue;
+            };
+            self.rows.push(Row::TaskTime(TaskTimeRow {
+                process: task.stream.0,
+                stream: task.stream.1,
+                sequence: task.sequence,
+                untimed: Untimed::Timed.code(),
+                begin_device_ns: begin,
+                end_device_ns: end,
+                seen_ns: last + 1,
+            }));
+        }
+        let unread = When::Untimed(Untimed::Timed);
+        if self.plan.tasks.iter().all(|task| task.item.time != unread) {
+            self.rows.push(Row::End(EndRow {
+                end_ns: last,
+                exit_status: 0,
+            }));
+        }
+    }
+}
+
+fn work_function(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Memcpy => "aclrtMemcpyAsync",
+        TaskKind::Memset => "aclrtMemsetAsync",
+        TaskKind::HostFunc => "aclrtLaunchHostFunc",
+        TaskKind::Graph => "aclmdlRIExecuteAsync",
+        TaskKind::Notify => "aclrtRecordNotify",
+        TaskKind::Value => "aclrtValueWrite",
+        TaskKind::Other | TaskKind::Kernel | TaskKind::Record | TaskKind::Wait => "aclrtProfTrace",
+    }
+}
+
+fn event_keys<'a>(plan: &Plan<'a>) -> impl Iterator<Item = (u32, &'a str)> {
+    let tasks = plan
+        .tasks
+        .iter()
+        .filter_map(|task| Some((task.stream.0, task.event?.0)));
+    let calls = plan.calls.iter().filter_map(|call| match call.origin {
+        Origin::Call(item, _) => match &item.what {
+            CallWhat::SyncEvent(event) | CallWhat::QueryEvent(event) => {
+                Some((call.thread.0, event.name.as_str()))
+            }
+            _ => None,
+        },
+        Origin::Task(_) => None,
+    });
+    tasks.chain(calls)
+}
+
+/// Numbers things from 1, in the order of their keys.
+fn number<K: Ord>(keys: impl Iterator<Item = K>) -> BTreeMap<K, u32> {
+    let keys: BTreeSet<K> = keys.collect();
+    keys.into_iter().zip(1..).collect()
+}
+
+fn context_of(device: u32) -> u32 {
+    device + 1
+}
+
+fn stream_handle(serial: u32) -> u64 {
+    0x5000 + u64::from(serial)
+}
+
+fn event_handle(serial: u32) -> u64 {
+    0xe000 + u64::from(serial)
+}
+
+fn session() -> SessionRow {
+    SessionRow {
+        tool_version: "0.0.0-test".to_owned(),
+        command: vec!["./app".to_owned()],
+        host: "testhost".to_owned(),
+        architecture: "x86_64".to_owned(),
+        timing: "events".to_owned(),
+        runtime: "softacl".to_owned(),
+        start_time: "2026-01-01T00:00:00+00:00".to_owned(),
+        start_ns: 0,
+        start_realtime_ns: 1_767_225_600_000_000_000,
+    }
+}

@@ -1,0 +1,84 @@
+//! A timeline as it was written.
+
+use ascend_trace_format::api::{TaskKind, Untimed};
+
+/// Names a lane: its process and its number there.
+pub(super) type Key = (u32, u32);
+
+#[derive(Debug)]
+pub(super) enum Lane {
+    Stream {
+        stream: Key,
+        device: Option<u32>,
+        /// The thread that submits what does not say otherwise.
+        by: u32,
+        offset: usize,
+        tasks: Vec<TaskItem>,
+    },
+    Thread {
+        thread: Key,
+        calls: Vec<CallItem>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct TaskItem {
+    pub(super) offset: usize,
+    pub(super) what: TaskWhat,
+    pub(super) time: When,
+    pub(super) by: Option<By>,
+    pub(super) ret: i64,
+}
+
+#[derive(Debug)]
+pub(super) enum TaskWhat {
+    /// Named by the function that launches it.
+    Kernel(String),
+    Work(TaskKind, Option<u64>),
+    Record(String),
+    Wait(EventRef),
+}
+
+/// When a task ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Given(i64, i64),
+    /// As the tasks around it say.
+    Derived,
+    /// It has no time, for this reason; `Timed` stands for a time that has not been read yet.
+    Untimed(Untimed),
+}
+
+/// The launch call of a task, where it is written out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct By {
+    pub(super) thread: u32,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+#[derive(Debug)]
+pub(super) struct EventRef {
+    pub(super) offset: usize,
+    pub(super) name: String,
+    pub(super) generation: Option<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct CallItem {
+    pub(super) offset: usize,
+    pub(super) what: CallWhat,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    pub(super) ret: i64,
+}
+
+#[derive(Debug)]
+pub(super) enum CallWhat {
+    SyncDevice,
+    SyncStream(u32),
+    SyncEvent(EventRef),
+    QueryStream(u32),
+    QueryEvent(EventRef),
+    Other(String, Option<u64>),
+}

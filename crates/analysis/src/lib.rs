@@ -18,3 +18,12 @@ pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use intervals::Intervals;
 pub use stalls::{Cause, Culprit, Lane, Stall, Stalls};
 pub use stats::Stats;
+
+use ascend_trace_model::{Task, Trace};
+
+/// How long a task waited in its stream's queue: from the entry of the call that submitted it to
+/// its begin. `None` without times.
+pub fn queue_wait(trace: &Trace, task: &Task) -> Option<i64> {
+    let begin = task.time?.begin;
+    Some((begin - trace.call(task.call).begin).max(0))
+}

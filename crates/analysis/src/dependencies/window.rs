@@ -21,11 +21,19 @@ struct Bounds {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     bounds: Vec<Bounds>,
+    /// How many blocks there were when all were last measured.
+    measured: usize,
 }
 
 impl Blocks {
-    /// Brings the bounds up to date with new edges and with times that have become known.
+    /// Brings the bounds up to date with new edges and with times that have become known. The
+    /// clock mapping of a growing trace still moves known times a little, so all blocks are
+    /// measured anew each time their number has doubled, and at the end.
     pub(super) fn update(&mut self, trace: &Trace, edges: &[Edge]) {
+        if self.bounds.len() >= 2 * self.measured || trace.end().is_some() {
+            self.measured = self.bounds.len();
+            self.bounds.clear();
+        }
         for (index, block) in edges.chunks(BLOCK).enumerate() {
             match self.bounds.get_mut(index) {
                 Some(bounds) if bounds.settled => {}

@@ -118,8 +118,8 @@ pub struct StallStats {
     pub culprit_device: Option<u32>,
     pub culprit_stream_id: Option<i64>,
     pub culprit_task: Option<String>,
-    /// Handle of the event that was waited for.
-    pub event: Option<u64>,
+    /// Serial number of the event that was waited for, within its process.
+    pub event: Option<u32>,
     /// Name of the call that came late.
     pub culprit_call: Option<String>,
 }

@@ -203,7 +203,7 @@ impl StallStats {
             culprit_device: blamed.map(|stream| stream.device),
             culprit_stream_id: blamed.map(|stream| stream.number()),
             culprit_task: culprit.task.map(|task| name_of(trace, Node::Task(task))),
-            event: culprit.event.map(|it| trace.event(it.event).handle),
+            event: culprit.event.map(|it| trace.event(it.event).serial),
             culprit_call: culprit.call.map(|call| name_of(trace, Node::Call(call))),
         }
     }

@@ -1,0 +1,143 @@
+//! Dependencies as flows.
+//!
+//! An importer binds each end of a flow to the innermost slice that is open at the end's time, and
+//! wants the start no later than the finish. So each end may lie anywhere in a *reach* inside its
+//! slice where no other slice is open, and the two reaches decide where exactly.
+
+use std::io;
+
+use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_model::{CallId, TaskId, Trace};
+
+use super::output::{Output, Track};
+use super::tracks::Tracks;
+use crate::Source;
+
+/// Where one end of a flow may lie.
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    track: Track,
+    first: i64,
+    last: i64,
+}
+
+/// Writes a flow for every dependency and returns how many could not be drawn.
+pub(super) fn write(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    tracks: &Tracks,
+) -> io::Result<u64> {
+    let trace = source.trace;
+    let mut id = 0;
+    let mut omitted = 0;
+    for edge in source.dependencies.all(trace) {
+        let Some((from, to)) = bind(trace, tracks, &edge) else {
+            omitted += 1;
+            continue;
+        };
+        id += 1;
+        write_end(output, "s", from, &edge, id)?;
+        write_end(output, "f", to, &edge, id)?;
+    }
+    Ok(omitted)
+}
+
+fn write_end(
+    output: &mut Output<'_>,
+    phase: &str,
+    (track, time): (Track, i64),
+    edge: &Edge,
+    id: u64,
+) -> io::Result<()> {
+    output.event(phase, track, |members| {
+        members.named(edge.kind.name(), edge.kind.name());
+        members.at(time);
+        members.json.name("id").unsigned(id);
+        if phase == "f" {
+            members.json.name("bp").string("e");
+        }
+    })
+}
+
+type End = (Track, i64);
+
+/// Where the flow of an edge begins and ends.
+fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<(End, End)> {
+    let early = edge.kind == EdgeKind::LaunchToTask;
+    let froms = candidates(trace, tracks, edge.from, edge);
+    let tos = candidates(trace, tracks, edge.to, edge);
+    let pairs = froms
+        .iter()
+        .flatten()
+        .flat_map(|from| tos.iter().flatten().map(move |to| (from, to)));
+    pairs
+        .filter_map(|(from, to)| connect(from, to, early))
+        .next()
+}
+
+/// The slices that can stand for a node, best first: a task without a slice, or one whose mapped
+/// time contradicts the dependency, is represented by the call that submitted it.
+fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
+    match node {
+        Node::Call(id) if edge.kind == EdgeKind::TaskToSync => {
+            [Some(whole_call(trace, tracks, id)), None]
+        }
+        Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
+        // The call is where a launch comes from; it cannot be where it goes.
+        Node::Task(id) if edge.kind == EdgeKind::LaunchToTask => [task(trace, tracks, id), None],
+        Node::Task(id) => {
+            let call = trace.task(id).call;
+            [
+                task(trace, tracks, id),
+                Some(call_begin(trace, tracks, call)),
+            ]
+        }
+    }
+}
+
+/// Inside a task's slice, off the edges that it shares with its neighbours.
+fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
+    let track = tracks.task(trace, id)?;
+    let time = trace.task(id).time?;
+    let (first, last) = match time.end - time.begin {
+        0 | 1 => (time.begin, time.begin),
+        _ => (time.begin + 1, time.end - 1),
+    };
+    Some(Reach { track, first, last })
+}
+
+/// The begin of a call, where none of its children is open yet.
+fn call_begin(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
+    let begin = trace.call(id).begin;
+    Reach {
+        track: tracks.call(trace, id),
+        first: begin,
+        last: begin,
+    }
+}
+
+/// Anywhere in a call that has no children on its track: see [`Tracks`].
+fn whole_call(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
+    let call = trace.call(id);
+    Reach {
+        track: tracks.call(trace, id),
+        first: call.begin,
+        last: (call.end - 1).max(call.begin),
+    }
+}
+
+/// The two times, as early (a launch) or as late (a release) as both reaches allow.
+fn connect(from: &Reach, to: &Reach, early: bool) -> Option<(End, End)> {
+    if from.first > to.last {
+        return None;
+    }
+    let start = match early {
+        true => from.first,
+        false => from.last.min(to.last),
+    };
+    let finish = match early {
+        true => to.first.max(start),
+        false => to.last,
+    };
+    Some(((from.track, start), (to.track, finish)))
+}

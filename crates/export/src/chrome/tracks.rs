@@ -1,0 +1,269 @@
+//! Which track each slice is drawn on.
+//!
+//! Importers want the slices of a track to nest or to be apart. A lane's slices go to its first
+//! track where they can, else to the first of its sub-tracks that has room.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ascend_trace_analysis::Node;
+use ascend_trace_format::api::Role;
+use ascend_trace_model::{CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
+
+use super::output::Track;
+
+/// Ids that are made up begin here: above the largest pid of Linux.
+const MADE_UP: u32 = 10_000_000;
+
+/// The tracks of one lane.
+#[derive(Clone, Debug)]
+pub(super) struct LaneTracks {
+    pub(super) pid: u32,
+    /// Where slices with a length go; the first is the lane's own.
+    pub(super) slices: Vec<u32>,
+    /// Where the slices of a stream go that have no length.
+    pub(super) marks: Vec<u32>,
+}
+
+/// A process in the exported trace.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ProcessTrack {
+    pub(super) pid: u32,
+    pub(super) process: ProcessId,
+    /// `None` for the host's threads.
+    pub(super) device: Option<u32>,
+}
+
+/// The tracks of everything in a trace.
+#[derive(Debug)]
+pub(super) struct Tracks {
+    pub(super) processes: Vec<ProcessTrack>,
+    pub(super) threads: Vec<LaneTracks>,
+    pub(super) streams: Vec<LaneTracks>,
+    /// Slices that are not on the first track of their kind.
+    elsewhere: HashMap<Node, u32>,
+}
+
+impl Tracks {
+    pub(super) fn of(trace: &Trace) -> Self {
+        let mut ids = Ids::default();
+        let hosts = host_processes(trace, &mut ids);
+        let devices = device_processes(trace, &mut ids);
+        let mut tracks = Self {
+            processes: Vec::new(),
+            threads: Vec::new(),
+            streams: Vec::new(),
+            elsewhere: HashMap::new(),
+        };
+        for (index, thread) in trace.threads().iter().enumerate() {
+            let pid = hosts[thread.process.index()];
+            let own = ids.tids.take(thread.tid);
+            let used = tracks.place_calls(trace, ThreadId(index as u32));
+            let slices = std::iter::once(own)
+                .chain((1..used).map(|_| ids.tids.make()))
+                .collect();
+            tracks.threads.push(LaneTracks {
+                pid,
+                slices,
+                marks: Vec::new(),
+            });
+        }
+        for (index, stream) in trace.streams().iter().enumerate() {
+            let pid = devices[&(stream.process, stream.device)];
+            let (slices, marks) = tracks.place_tasks(trace, StreamId(index as u32));
+            tracks.streams.push(LaneTracks {
+                pid,
+                slices: (0..slices.max(1)).map(|_| ids.tids.make()).collect(),
+                marks: (0..marks).map(|_| ids.tids.make()).collect(),
+            });
+        }
+        tracks.processes = processes(&hosts, &devices);
+        tracks
+    }
+
+    /// Places the calls of a thread and returns how many tracks they need.
+    fn place_calls(&mut self, trace: &Trace, thread: ThreadId) -> usize {
+        let mut lane: Vec<Nesting> = vec![Nesting::default()];
+        for id in trace.thread_calls(thread) {
+            let call = trace.call(*id);
+            let role = trace.function(call.function).role;
+            let place = lane
+                .iter_mut()
+                .position(|track| track.accepts(call.begin, call.end));
+            let place = place.unwrap_or(lane.len());
+            if place == lane.len() {
+                lane.push(Nesting::default());
+            }
+            let arrives_late =
+                matches!(role, Role::SyncStream | Role::SyncEvent | Role::SyncDevice);
+            lane[place].push(call.begin, call.end, arrives_late);
+            self.put(Node::Call(*id), place);
+        }
+        lane.len()
+    }
+
+    /// Places the timed tasks of a stream and returns how many tracks those with and those
+    /// without a length need.
+    fn place_tasks(&mut self, trace: &Trace, stream: StreamId) -> (usize, usize) {
+        let (mut slices, mut marks): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+        for id in trace.stream_tasks(stream) {
+            let Some(time) = trace.task(*id).time else {
+                continue;
+            };
+            let place = match time.begin < time.end {
+                true => first_fit(&mut slices, time.end, |end| end <= time.begin),
+                false => first_fit(&mut marks, time.end, |last| last < time.begin),
+            };
+            self.put(Node::Task(*id), place);
+        }
+        (slices.len(), marks.len())
+    }
+
+    fn put(&mut self, node: Node, place: usize) {
+        if place > 0 {
+            self.elsewhere.insert(node, place as u32);
+        }
+    }
+
+    fn place(&self, node: Node) -> usize {
+        self.elsewhere.get(&node).map_or(0, |place| *place as usize)
+    }
+
+    pub(super) fn call(&self, trace: &Trace, id: CallId) -> Track {
+        let lane = &self.threads[trace.call(id).thread.index()];
+        Track {
+            pid: lane.pid,
+            tid: lane.slices[self.place(Node::Call(id))],
+        }
+    }
+
+    /// `None` for a task that is not drawn because it has no times.
+    pub(super) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
+        let task = trace.task(id);
+        let time = task.time?;
+        let lane = &self.streams[task.stream.index()];
+        let tids = match time.begin < time.end {
+            true => &lane.slices,
+            false => &lane.marks,
+        };
+        Some(Track {
+            pid: lane.pid,
+            tid: tids[self.place(Node::Task(id))],
+        })
+    }
+}
+
+/// Puts something that lasts until `end` on the first track whose last end is `free`.
+fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> bool) -> usize {
+    match tracks.iter().position(|last| free(*last)) {
+        Some(place) => {
+            tracks[place] = end;
+            place
+        }
+        None => {
+            tracks.push(end);
+            tracks.len() - 1
+        }
+    }
+}
+
+/// The slices of a track of calls that are open at the moment.
+#[derive(Clone, Debug, Default)]
+struct Nesting {
+    /// Begin, end, and whether the slice must stay without children.
+    open: Vec<(i64, i64, bool)>,
+    /// The last slice without a length.
+    mark: Option<i64>,
+}
+
+impl Nesting {
+    /// Whether a slice can follow here, in the order of begin times. A child must begin after its
+    /// parent, so that an arrow which leaves at the parent's begin finds the parent.
+    fn accepts(&mut self, begin: i64, end: i64) -> bool {
+        while self.open.last().is_some_and(|open| open.1 <= begin) {
+            self.open.pop();
+        }
+        if self.mark.is_some_and(|mark| mark >= begin) {
+            return false;
+        }
+        match self.open.last() {
+            Some((outer_begin, outer_end, leaf)) => {
+                !leaf && *outer_begin < begin && end <= *outer_end
+            }
+            None => true,
+        }
+    }
+
+    fn push(&mut self, begin: i64, end: i64, leaf: bool) {
+        if begin < end {
+            self.open.push((begin, end, leaf));
+        } else {
+            self.mark = Some(begin);
+        }
+    }
+}
+
+/// Numbers that must not occur twice.
+#[derive(Debug, Default)]
+struct Numbers {
+    used: HashSet<u32>,
+    made: u32,
+}
+
+impl Numbers {
+    /// The number itself, or a made-up one when it is taken.
+    fn take(&mut self, wanted: u32) -> u32 {
+        match wanted < MADE_UP && self.used.insert(wanted) {
+            true => wanted,
+            false => self.make(),
+        }
+    }
+
+    fn make(&mut self) -> u32 {
+        self.made += 1;
+        MADE_UP + self.made
+    }
+}
+
+#[derive(Debug, Default)]
+struct Ids {
+    pids: Numbers,
+    tids: Numbers,
+}
+
+type Devices = BTreeMap<(ProcessId, u32), u32>;
+
+fn host_processes(trace: &Trace, ids: &mut Ids) -> Vec<u32> {
+    let processes = trace.processes().iter();
+    processes
+        .map(|process| ids.pids.take(process.pid))
+        .collect()
+}
+
+fn device_processes(trace: &Trace, ids: &mut Ids) -> Devices {
+    let mut devices = Devices::new();
+    for stream in trace.streams() {
+        devices.insert((stream.process, stream.device), 0);
+    }
+    devices.values_mut().for_each(|pid| *pid = ids.pids.make());
+    devices
+}
+
+/// Every process: the host's threads of one, then its devices, then the next one.
+fn processes(hosts: &[u32], devices: &Devices) -> Vec<ProcessTrack> {
+    let mut all = Vec::new();
+    for (index, pid) in hosts.iter().enumerate() {
+        let process = ProcessId(index as u32);
+        all.push(ProcessTrack {
+            pid: *pid,
+            process,
+            device: None,
+        });
+        let own = devices.range((process, 0)..=(process, u32::MAX));
+        all.extend(own.map(|((_, device), pid)| ProcessTrack {
+            pid: *pid,
+            process,
+            device: Some(*device),
+        }));
+    }
+    all
+}

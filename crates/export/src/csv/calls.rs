@@ -1,0 +1,104 @@
+//! `calls.csv`: one row per call, in the order of return.
+
+use std::io::{self, Write};
+
+use ascend_trace_format::api::RetKind;
+use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
+
+use super::{Column, write_table};
+use crate::Source;
+use crate::arguments::write_arguments;
+use crate::json::Json;
+
+struct Row<'t> {
+    trace: &'t Trace,
+    id: CallId,
+    call: &'t Call,
+}
+
+impl<'t> Row<'t> {
+    fn thread(&self) -> &'t Thread {
+        self.trace.thread(self.call.thread)
+    }
+
+    fn process(&self) -> &'t Process {
+        self.trace.process(self.thread().process)
+    }
+
+    fn function(&self) -> &'t Function {
+        self.trace.function(self.call.function)
+    }
+
+    fn stream(&self) -> Option<&'t Stream> {
+        self.call.stream.map(|stream| self.trace.stream(stream))
+    }
+
+    /// The device of the stream, else the one that was current in the thread.
+    fn device(&self) -> Option<u32> {
+        let own = self.call.device.map(u32::from);
+        self.stream().map(|stream| stream.device).or(own)
+    }
+
+    fn ret_name(&self) -> Option<&'t str> {
+        let is_code = self.function().ret == RetKind::Error;
+        let code = is_code.then_some(self.call.ret)?;
+        self.trace.error_name(code)
+    }
+
+    fn event_serial(&self) -> Option<u32> {
+        let event = self.call.event?.event;
+        Some(self.trace.event(event).serial)
+    }
+
+    fn arguments(&self) -> String {
+        let mut json = Json::default();
+        json.open('{');
+        write_arguments(&mut json, self.trace, self.call);
+        json.close('}');
+        json.as_str().to_owned()
+    }
+}
+
+fn columns<'t>() -> Vec<Column<Row<'t>>> {
+    vec![
+        // Number of the call, which other tables refer to.
+        ("call", |row, cell| cell.put(row.id.0)),
+        ("pid", |row, cell| cell.put(row.process().pid)),
+        ("tid", |row, cell| cell.put(row.thread().tid)),
+        ("rank", |row, cell| cell.put(&row.process().rank)),
+        ("name", |row, cell| cell.put(&row.function().name)),
+        ("category", |row, cell| cell.put(&row.function().category)),
+        ("begin_ns", |row, cell| cell.put(row.call.begin)),
+        ("end_ns", |row, cell| cell.put(row.call.end)),
+        ("ret", |row, cell| cell.put(row.call.ret)),
+        // The constant that `ret` is, for functions that return error codes.
+        ("ret_name", |row, cell| cell.maybe(row.ret_name())),
+        // 0 for the program's own calls.
+        ("depth", |row, cell| cell.put(row.call.depth)),
+        ("device", |row, cell| cell.maybe(row.device())),
+        ("stream_id", |row, cell| {
+            cell.maybe(row.stream().map(Stream::number))
+        }),
+        // Number of the task it submitted, as in tasks.csv.
+        ("task", |row, cell| {
+            cell.maybe(row.call.task.map(|task| task.0))
+        }),
+        ("event_serial", |row, cell| cell.maybe(row.event_serial())),
+        ("event_generation", |row, cell| {
+            cell.maybe(row.call.event.map(|it| it.number))
+        }),
+        ("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call))),
+        // A JSON object: argument name to value.
+        ("args", |row, cell| cell.put(row.arguments())),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
+    let trace = source.trace;
+    let rows = trace.calls().iter().zip(0..).map(|(call, index)| Row {
+        trace,
+        id: CallId(index),
+        call,
+    });
+    write_table(file, &columns(), rows)
+}

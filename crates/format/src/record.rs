@@ -44,7 +44,8 @@ pub enum RecordKind {
     /// `[pid | ppid << 32, begin ticks]`, then the blobs name, rank text. `aux` is 0.
     Process = 2,
     /// `[serial | context << 32, handle, acl id as i32 | device << 32, creation flags | priority << 32]`;
-    /// `aux` bit 0: default stream. Sent again when more becomes known.
+    /// `aux` bit 0: default stream; bit 1: the id is known, else it means nothing. Sent again when
+    /// more becomes known: the later record replaces the earlier one.
     Stream = 3,
     /// `[serial | context << 32, handle, creation flags | creation kind << 32]`.
     Event = 4,

@@ -4,22 +4,50 @@
 //! and `hooks.toml` say what the tables do not: what goes into which header, and what a call does
 //! to streams, events and the host. Everything emitted is a function of these files.
 
+mod args;
 mod c_text;
 mod ctype;
 mod emit_headers;
+mod emit_hooks;
+mod emit_table;
 mod error;
 mod header_plan;
+mod hook_spec;
+mod hook_table;
 mod layout;
 mod model;
 mod read;
+mod roles;
 mod table;
+mod types;
 
+use std::path::Path;
+
+pub use args::HookArg;
 pub use ctype::{CType, FunctionPointer};
 pub use emit_headers::{emit_headers, write_headers};
+pub use emit_hooks::emit_hooks;
+pub use emit_table::{emit_table, table_hash};
 pub use error::Error;
 pub use header_plan::HeaderPlan;
+pub use hook_spec::{FunctionSpec, HookSpec};
+pub use hook_table::{ERROR_ENUMERATION, Hook, HookTable, NamedValues, Unhooked};
 pub use layout::{Member, MemberKind, Struct};
 pub use model::{
     Alias, ApiModel, Callback, Enumeration, Function, Macro, Named, Opaque, Param, StreamParam,
     Tables,
 };
+
+/// Writes `hooks.rs` and `api_table.rs` into `folder`: what build scripts call. Both are made of
+/// the same table, so the ids in them agree.
+pub fn write_all(folder: &Path) -> Result<(), Error> {
+    let table = HookTable::embedded()?;
+    for (name, text) in [
+        ("hooks.rs", emit_hooks(&table)),
+        ("api_table.rs", emit_table(&table)),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(|source| Error::Write { path, source })?;
+    }
+    Ok(())
+}

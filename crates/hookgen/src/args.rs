@@ -1,0 +1,202 @@
+//! What the arguments of a function mean: rules first, then what `hooks.toml` says.
+
+use ascend_trace_format::api::ArgKind;
+
+use crate::ctype::CType;
+use crate::error::Error;
+use crate::hook_spec::HookSpec;
+use crate::model::{Function, Param};
+use crate::types::{Class, Types};
+
+/// One argument of a hooked function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookArg {
+    pub name: String,
+    /// The C type as written in the declaration.
+    pub ctype: String,
+    /// The type it has in the wrapper.
+    pub rust: String,
+    pub kind: ArgKind,
+    pub out: bool,
+    pub width: u8,
+    /// The enumeration of `ArgKind::Enum`, else empty.
+    pub enumeration: String,
+}
+
+pub(crate) struct Arguments<'a> {
+    pub(crate) types: &'a Types<'a>,
+    pub(crate) spec: &'a HookSpec,
+}
+
+impl Arguments<'_> {
+    /// The argument for one parameter, whose type in the wrapper is `rust`.
+    pub(crate) fn derive(
+        &self,
+        function: &Function,
+        param: &Param,
+        rust: String,
+    ) -> Result<HookArg, Error> {
+        let (ctype, name) = (&param.ctype, &param.name);
+        let said = self.spec.argument(&function.name, &spelled(ctype), name)?;
+        let error = |problem: &str| Error::hook(&function.name, format!("{name}: {problem}"));
+        let out = match said.out {
+            Some(out) => out,
+            None => self.answers(&function.name) && self.holds_answer(ctype),
+        };
+        let (value, class) = if out {
+            self.types
+                .pointee(ctype)
+                .ok_or_else(|| error("no value can be read behind it"))?
+        } else {
+            let class = self
+                .types
+                .class(ctype)
+                .map_err(|unusable| error(&unusable.to_string()))?;
+            (ctype.clone(), class)
+        };
+        if out && matches!(class, Class::Void | Class::Struct(_)) {
+            return Err(error("what it points to is no single value"));
+        }
+        let kind = match said.kind {
+            Some(kind) => kind,
+            None => self.kind(&value, &class)?,
+        };
+        if !is_possible(kind, &class) {
+            return Err(error(&format!(
+                "`{}` does not suit {}",
+                kind.name(),
+                ctype.text()
+            )));
+        }
+        let enumeration = match (&class, kind) {
+            (Class::Enumeration(name), ArgKind::Enum) => name.clone(),
+            _ => String::new(),
+        };
+        let width = Types::width(&class);
+        Ok(HookArg {
+            name: name.clone(),
+            ctype: ctype.text(),
+            rust,
+            kind,
+            out,
+            width,
+            enumeration,
+        })
+    }
+
+    /// Whether a function of this name answers through its pointers.
+    fn answers(&self, function: &str) -> bool {
+        self.spec
+            .verbs
+            .iter()
+            .any(|verb| function.contains(verb.as_str()))
+    }
+
+    /// Whether a pointer leads to one value that a call may write, rather than to bytes.
+    pub(crate) fn holds_answer(&self, ctype: &CType) -> bool {
+        self.types.pointee(ctype).is_some_and(|(target, class)| {
+            !target.is_read_only()
+                && !matches!(class, Class::Void | Class::Struct(_))
+                && Types::width(&class) >= 4
+        })
+    }
+
+    fn kind(&self, ctype: &CType, class: &Class) -> Result<ArgKind, Error> {
+        Ok(match class {
+            Class::Integer { .. } if ctype.base == "size_t" => ArgKind::Size,
+            Class::Integer { signed: true, .. } => ArgKind::Int,
+            Class::Integer { signed: false, .. } => ArgKind::Uint,
+            Class::Float { .. } => ArgKind::Float,
+            Class::Enumeration(_) => ArgKind::Enum,
+            Class::Handle(name) => self.spec.handle(name)?.unwrap_or(ArgKind::Handle),
+            Class::Function => ArgKind::Function,
+            Class::Address if is_string(ctype) => ArgKind::String,
+            Class::Address if self.types.points_to_opaque(ctype) => ArgKind::Handle,
+            Class::Void | Class::Address | Class::Struct(_) => ArgKind::Pointer,
+        })
+    }
+}
+
+/// The type as `hooks.toml` names it: as the tables do, without what is const about the value.
+fn spelled(ctype: &CType) -> String {
+    let mut plain = ctype.clone();
+    match plain.pointers.last_mut() {
+        Some(is_const) => *is_const = false,
+        None => plain.is_const = false,
+    }
+    let text = plain.text();
+    match text.find('*') {
+        Some(first) => format!("{} {}", text[..first].trim_end(), &text[first..]),
+        None => text,
+    }
+}
+
+fn is_string(ctype: &CType) -> bool {
+    ctype.base == "char" && ctype.is_const && ctype.pointers.len() == 1 && ctype.arrays.is_empty()
+}
+
+/// Whether a value of this class can be of this kind.
+fn is_possible(kind: ArgKind, class: &Class) -> bool {
+    match class {
+        Class::Integer { .. } => matches!(
+            kind,
+            ArgKind::Int | ArgKind::Uint | ArgKind::Size | ArgKind::Device | ArgKind::Timeout
+        ),
+        Class::Float { .. } => kind == ArgKind::Float,
+        Class::Enumeration(_) => kind == ArgKind::Enum,
+        Class::Void | Class::Struct(_) => kind == ArgKind::Pointer,
+        Class::Handle(_) | Class::Function | Class::Address => matches!(
+            kind,
+            ArgKind::Pointer
+                | ArgKind::Stream
+                | ArgKind::Event
+                | ArgKind::Context
+                | ArgKind::String
+                | ArgKind::Function
+                | ArgKind::Handle
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ApiModel;
+
+    #[test]
+    fn every_pointer_to_a_value_is_decided() {
+        let model = ApiModel::embedded().unwrap();
+        let spec = HookSpec::embedded().unwrap();
+        let types = Types::new(&model, &spec.types).unwrap();
+        let arguments = Arguments {
+            types: &types,
+            spec: &spec,
+        };
+        let libraries = spec.libraries().unwrap();
+        let hooked = model
+            .functions
+            .iter()
+            .filter(|f| libraries.contains(&f.library.as_str()));
+        for function in hooked.filter(|function| !arguments.answers(&function.name)) {
+            for Param { ctype, name } in &function.params {
+                let said = spec
+                    .argument(&function.name, &spelled(ctype), name)
+                    .unwrap();
+                assert!(
+                    !arguments.holds_answer(ctype) || said.out.is_some(),
+                    "{}: say under args.{name} whether it is `in` or `out`",
+                    function.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_type_is_spelled_as_the_tables_do() {
+        let spelled = |text| spelled(&CType::parse(text).unwrap());
+        assert_eq!(spelled("const int32_t"), "int32_t");
+        assert_eq!(spelled("int32_t *const"), "int32_t *");
+        assert_eq!(spelled("const void **"), "const void **");
+        assert_eq!(spelled("void ** "), "void **");
+    }
+}

@@ -1,0 +1,167 @@
+//! `hooks.toml`: what the tables cannot say about the functions.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::{ArgKind, RetKind, Role, TaskKind};
+use serde::Deserialize;
+
+use crate::error::Error;
+
+const FILE: &str = "hooks.toml";
+
+/// Everything `hooks.toml` says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HookSpec {
+    /// The groups to hook.
+    pub groups: Vec<String>,
+    /// The libraries of each group.
+    pub group: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(crate) verbs: Vec<String>,
+    #[serde(default)]
+    pub(crate) errors: Vec<String>,
+    #[serde(default)]
+    pub(crate) types: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) handles: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) arguments: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) functions: BTreeMap<String, FunctionSpec>,
+}
+
+/// What it says about one function.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionSpec {
+    role: Option<String>,
+    task: Option<String>,
+    ret: Option<String>,
+    pub(crate) timed: Option<bool>,
+    pub(crate) bytes: Option<String>,
+    /// Why a function that blocks is nothing but recorded.
+    pub plain: Option<String>,
+    #[serde(default)]
+    pub(crate) args: BTreeMap<String, String>,
+}
+
+/// What is said about one argument.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ArgSpec {
+    pub(crate) out: Option<bool>,
+    pub(crate) kind: Option<ArgKind>,
+}
+
+impl HookSpec {
+    /// The file that comes with this crate.
+    pub fn embedded() -> Result<Self, Error> {
+        Self::parse(include_str!("../hooks.toml"))
+    }
+
+    /// Reads a file of the same shape.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        toml::from_str(text).map_err(|source| Error::Toml {
+            file: FILE,
+            source: Box::new(source),
+        })
+    }
+
+    /// The same, with all groups hooked.
+    pub fn with_all_groups(mut self) -> Self {
+        self.groups = self.group.keys().cloned().collect();
+        self
+    }
+
+    /// The libraries whose functions are hooked.
+    pub(crate) fn libraries(&self) -> Result<Vec<&str>, Error> {
+        let mut libraries = Vec::new();
+        for group in &self.groups {
+            let members = self
+                .group
+                .get(group)
+                .ok_or_else(|| Error::hook(group, "no such group"))?;
+            libraries.extend(members.iter().map(String::as_str));
+        }
+        Ok(libraries)
+    }
+
+    /// What is said about a function.
+    pub fn function(&self, name: &str) -> Option<&FunctionSpec> {
+        self.functions.get(name)
+    }
+
+    /// The kind of a handle's type, if it has one of its own.
+    pub(crate) fn handle(&self, name: &str) -> Result<Option<ArgKind>, Error> {
+        self.handles
+            .get(name)
+            .map(|kind| kind_from_name(kind))
+            .transpose()
+            .map_err(|problem| Error::hook(name, problem))
+    }
+
+    /// What is said about an argument: for this function, else for its type and name.
+    pub(crate) fn argument(
+        &self,
+        function: &str,
+        ctype: &str,
+        name: &str,
+    ) -> Result<ArgSpec, Error> {
+        let special = self
+            .functions
+            .get(function)
+            .and_then(|spec| spec.args.get(name));
+        let Some(text) = special.or_else(|| self.arguments.get(&format!("{ctype} {name}"))) else {
+            return Ok(ArgSpec::default());
+        };
+        ArgSpec::parse(text).map_err(|problem| Error::hook(function, format!("{name}: {problem}")))
+    }
+}
+
+impl FunctionSpec {
+    pub(crate) fn role(&self) -> Result<Option<Role>, String> {
+        let Some(name) = &self.role else {
+            return Ok(None);
+        };
+        Role::from_name(name)
+            .map(Some)
+            .ok_or_else(|| format!("`{name}` is not a role"))
+    }
+
+    pub(crate) fn task(&self) -> Result<Option<TaskKind>, String> {
+        let Some(name) = &self.task else {
+            return Ok(None);
+        };
+        TaskKind::from_name(name)
+            .map(Some)
+            .ok_or_else(|| format!("`{name}` is not a kind of task"))
+    }
+
+    pub(crate) fn ret(&self) -> Result<Option<RetKind>, String> {
+        let Some(name) = &self.ret else {
+            return Ok(None);
+        };
+        RetKind::from_name(name)
+            .map(Some)
+            .ok_or_else(|| format!("`{name}` is not a kind of result"))
+    }
+}
+
+impl ArgSpec {
+    /// `in`, `out`, a kind, or a direction and a kind.
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut spec = Self::default();
+        for word in text.split_whitespace() {
+            match word {
+                "in" => spec.out = Some(false),
+                "out" => spec.out = Some(true),
+                kind => spec.kind = Some(kind_from_name(kind)?),
+            }
+        }
+        Ok(spec)
+    }
+}
+
+fn kind_from_name(name: &str) -> Result<ArgKind, String> {
+    ArgKind::from_name(name).ok_or_else(|| format!("`{name}` is not a kind of argument"))
+}

@@ -1,0 +1,368 @@
+//! The hook table: the functions of the chosen groups with everything known about them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind};
+
+use crate::args::{Arguments, HookArg};
+use crate::error::Error;
+use crate::hook_spec::{FunctionSpec, HookSpec};
+use crate::layout::Struct;
+use crate::model::{ApiModel, Function, StreamParam};
+use crate::roles;
+use crate::types::{Class, Types, Unusable};
+
+/// The name of the enumeration that holds every error code.
+pub const ERROR_ENUMERATION: &str = "aclError";
+
+/// One function that gets a wrapper. Its id is its index in [`HookTable::hooks`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    pub name: String,
+    pub header: String,
+    pub library: String,
+    pub category: String,
+    pub role: Role,
+    pub task: Option<TaskKind>,
+    pub timed: bool,
+    pub blocks: Blocks,
+    pub stream: Option<u8>,
+    pub event: Option<u8>,
+    pub bytes: Option<u8>,
+    pub ret: RetKind,
+    /// The type returned, in the wrapper; `()` for none.
+    pub rust_ret: String,
+    pub args: Vec<HookArg>,
+}
+
+/// One function that gets none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unhooked {
+    pub name: String,
+    pub reason: String,
+}
+
+/// An enumeration as a trace shows it: one name for each value.
+pub type NamedValues = Vec<(i64, String)>;
+
+/// The hook table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookTable {
+    /// In name order.
+    pub hooks: Vec<Hook>,
+    /// In name order.
+    pub unhooked: Vec<Unhooked>,
+    /// The enumerations that arguments have, and that of the error codes.
+    pub enumerations: BTreeMap<String, NamedValues>,
+    /// The structs that functions take by value, each after those it holds.
+    pub(crate) structs: Vec<WrapperStruct>,
+}
+
+/// A struct as a wrapper takes it by value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrapperStruct {
+    pub(crate) name: String,
+    pub(crate) size: usize,
+    pub(crate) align: usize,
+    /// Names and types in Rust.
+    pub(crate) fields: Vec<(String, String)>,
+}
+
+impl HookTable {
+    /// The table of the tables and the `hooks.toml` that come with this crate.
+    pub fn embedded() -> Result<Self, Error> {
+        Self::build(&ApiModel::embedded()?, &HookSpec::embedded()?)
+    }
+
+    /// Joins the model with what `hooks.toml` says.
+    pub fn build(model: &ApiModel, spec: &HookSpec) -> Result<Self, Error> {
+        check_names(model, spec)?;
+        let types = Types::new(model, &spec.types)?;
+        let builder = Builder {
+            model,
+            spec,
+            types: &types,
+        };
+        let libraries = spec.libraries()?;
+        let mut hooks = Vec::new();
+        let mut unhooked = Vec::new();
+        for function in model
+            .functions
+            .iter()
+            .filter(|f| libraries.contains(&f.library.as_str()))
+        {
+            match builder.signature(function) {
+                Ok(signature) => hooks.push(builder.hook(function, signature)?),
+                Err(reason) => unhooked.push(Unhooked {
+                    name: function.name.clone(),
+                    reason,
+                }),
+            }
+        }
+        let enumerations = builder.enumerations(&hooks);
+        let structs = builder
+            .structs(&hooks)
+            .map_err(|u| Error::hook("structs", u.to_string()))?;
+        Ok(Self {
+            hooks,
+            unhooked,
+            enumerations,
+            structs,
+        })
+    }
+
+    /// The hook with this name.
+    pub fn hook(&self, name: &str) -> Option<&Hook> {
+        let index = self
+            .hooks
+            .binary_search_by(|hook| hook.name.as_str().cmp(name))
+            .ok()?;
+        self.hooks.get(index)
+    }
+}
+
+/// The types of a function in its wrapper.
+struct Signature {
+    params: Vec<String>,
+    ret: String,
+}
+
+struct Builder<'a> {
+    model: &'a ApiModel,
+    spec: &'a HookSpec,
+    types: &'a Types<'a>,
+}
+
+impl Builder<'_> {
+    /// The function's types in Rust, or why it cannot have a wrapper.
+    fn signature(&self, function: &Function) -> Result<Signature, String> {
+        if function.is_variadic {
+            return Err("takes a variable number of arguments".to_owned());
+        }
+        let rust = |ctype| {
+            self.types
+                .rust_of(ctype)
+                .map_err(|unusable| unusable.to_string())
+        };
+        Ok(Signature {
+            params: function
+                .params
+                .iter()
+                .map(|p| rust(&p.ctype))
+                .collect::<Result<_, _>>()?,
+            ret: rust(&function.ret)?,
+        })
+    }
+
+    fn hook(&self, function: &Function, signature: Signature) -> Result<Hook, Error> {
+        let default = FunctionSpec::default();
+        let said = self.spec.function(&function.name).unwrap_or(&default);
+        let error = |problem: String| Error::hook(&function.name, problem);
+        let arguments = Arguments {
+            types: self.types,
+            spec: self.spec,
+        };
+        let args = (function.params.iter().zip(signature.params))
+            .map(|(param, rust)| arguments.derive(function, param, rust))
+            .collect::<Result<Vec<_>, _>>()?;
+        let task = said.task().map_err(error)?;
+        let role = said.role().map_err(error)?;
+        let role = role.unwrap_or(if function.submits {
+            Role::Task
+        } else {
+            Role::Plain
+        });
+        let task = if role == Role::Task {
+            task.or(Some(TaskKind::Other))
+        } else {
+            task
+        };
+        let ret = match said.ret().map_err(error)? {
+            Some(ret) => ret,
+            None => self
+                .ret(function)
+                .map_err(|unusable| error(unusable.to_string()))?,
+        };
+        let bytes = said
+            .bytes
+            .as_deref()
+            .map(|name| index_of(&args, name))
+            .transpose();
+        let hook = Hook {
+            name: function.name.clone(),
+            header: function.header.clone(),
+            library: function.library.clone(),
+            category: function.category.clone(),
+            role,
+            task,
+            timed: said.timed.unwrap_or(task.is_some()),
+            blocks: function.blocks,
+            stream: stream(function, &args),
+            event: only(&args, ArgKind::Event),
+            bytes: bytes.map_err(error)?,
+            ret,
+            rust_ret: signature.ret,
+            args,
+        };
+        roles::check(function, &hook, said).map_err(error)?;
+        Ok(hook)
+    }
+
+    fn ret(&self, function: &Function) -> Result<RetKind, Unusable> {
+        if self.spec.errors.contains(&function.ret.text()) {
+            return Ok(RetKind::Error);
+        }
+        Ok(match self.types.class(&function.ret)? {
+            Class::Void => RetKind::Void,
+            Class::Integer { width: 8, .. } => RetKind::Wide,
+            Class::Integer { .. } | Class::Enumeration(_) => RetKind::Int,
+            Class::Float { .. } => RetKind::Float,
+            Class::Handle(_) | Class::Function | Class::Address => RetKind::Pointer,
+            Class::Struct(name) => return Err(Unusable::Opaque(name)),
+        })
+    }
+
+    /// The enumerations that arguments have, and all error codes as one more.
+    fn enumerations(&self, hooks: &[Hook]) -> BTreeMap<String, NamedValues> {
+        let used: BTreeSet<&str> = (hooks.iter().flat_map(|hook| &hook.args))
+            .map(|arg| arg.enumeration.as_str())
+            .filter(|name| !name.is_empty())
+            .collect();
+        let mut found: BTreeMap<String, NamedValues> = used
+            .into_iter()
+            .filter_map(|name| self.model.enumerations.get(name))
+            .map(|e| {
+                (
+                    e.name.clone(),
+                    one_name_each(e.constants.iter().map(|(n, v)| (*v, n))),
+                )
+            })
+            .collect();
+        // Codes of the runtime first: where two share a value, the general name is the one to show.
+        let mut codes: Vec<_> = self
+            .model
+            .macros
+            .iter()
+            .filter(|m| m.group == ERROR_ENUMERATION)
+            .collect();
+        codes.sort_by_key(|code| !code.header.contains("error_codes"));
+        let codes = codes
+            .iter()
+            .filter_map(|m| Some((i64::try_from(m.value).ok()?, &m.name)));
+        found.insert(ERROR_ENUMERATION.to_owned(), one_name_each(codes));
+        found
+    }
+
+    fn structs(&self, hooks: &[Hook]) -> Result<Vec<WrapperStruct>, Unusable> {
+        let mut done = BTreeSet::new();
+        let mut structs = Vec::new();
+        for arg in hooks.iter().flat_map(|hook| &hook.args) {
+            if self.model.structs.contains_key(&arg.rust) {
+                for item in self.types.held_structs(&arg.rust, &mut done)? {
+                    structs.push(self.wrapper_struct(item)?);
+                }
+            }
+        }
+        Ok(structs)
+    }
+
+    fn wrapper_struct(&self, item: &Struct) -> Result<WrapperStruct, Unusable> {
+        let mut fields = Vec::new();
+        for (member, ctype) in item.members.iter().zip(item.member_types()) {
+            let element = crate::CType {
+                arrays: Vec::new(),
+                ..ctype.clone()
+            };
+            let mut rust = self.types.rust_of(&element)?;
+            for length in ctype.arrays.iter().rev() {
+                rust = format!("[{rust}; {}]", length.unwrap_or(0));
+            }
+            fields.push((member.name.clone(), rust));
+        }
+        Ok(WrapperStruct {
+            name: item.name.clone(),
+            size: item.size,
+            align: item.align,
+            fields,
+        })
+    }
+}
+
+/// Every name in `hooks.toml` must exist, else it says nothing while it seems to.
+fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
+    for (name, said) in &spec.functions {
+        let function = model
+            .function(name)
+            .ok_or_else(|| Error::hook(name, "no table has this function"))?;
+        for arg in said.args.keys().chain(&said.bytes) {
+            if !function.params.iter().any(|param| param.name == *arg) {
+                return Err(Error::hook(name, format!("it has no argument `{arg}`")));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn index_of(args: &[HookArg], name: &str) -> Result<u8, String> {
+    let index = args.iter().position(|arg| arg.name == name);
+    index
+        .and_then(|index| u8::try_from(index).ok())
+        .ok_or_else(|| format!("it has no argument `{name}`"))
+}
+
+/// The stream that the call works on: what the table says, if the argument bears it out.
+fn stream(function: &Function, args: &[HookArg]) -> Option<u8> {
+    let (index, out) = match function.stream? {
+        StreamParam::In(index) => (index, false),
+        StreamParam::Out(index) => (index, true),
+    };
+    let arg = args.get(index)?;
+    let index = u8::try_from(index).ok()?;
+    (arg.kind == ArgKind::Stream && arg.out == out).then_some(index)
+}
+
+/// The only argument of a kind.
+fn only(args: &[HookArg], kind: ArgKind) -> Option<u8> {
+    let mut found = (0..)
+        .zip(args)
+        .filter(|(_, arg)| arg.kind == kind)
+        .map(|(index, _)| index);
+    let first = found.next()?;
+    found.next().is_none().then_some(first)
+}
+
+/// One name for each value, in the order of values. Of several names the last one stays: the tables
+/// list an old spelling before the one that replaced it.
+fn one_name_each<'a>(constants: impl Iterator<Item = (i64, &'a String)>) -> NamedValues {
+    let unique: BTreeMap<i64, String> = constants
+        .map(|(value, name)| (value, name.clone()))
+        .collect();
+    unique.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newer_of_two_names_of_a_value_is_shown() {
+        let names = ["OLD".to_owned(), "NEW".to_owned(), "ZERO".to_owned()];
+        let shown = one_name_each([(2, &names[0]), (2, &names[1]), (0, &names[2])].into_iter());
+        assert_eq!(shown, [(0, "ZERO".to_owned()), (2, "NEW".to_owned())]);
+    }
+
+    #[test]
+    fn success_has_its_usual_name() {
+        let table = HookTable::embedded().unwrap();
+        let codes = &table.enumerations[ERROR_ENUMERATION];
+        let name = |value| {
+            codes
+                .iter()
+                .find(|(v, _)| *v == value)
+                .map(|(_, name)| name.as_str())
+        };
+        assert_eq!(name(0), Some("ACL_SUCCESS"));
+        assert_eq!(name(107_000), Some("ACL_ERROR_RT_PARAM_INVALID"));
+        assert_eq!(name(507_899), Some("ACL_ERROR_RT_DRV_INTERNAL_ERROR"));
+    }
+}

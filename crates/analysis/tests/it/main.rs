@@ -1,0 +1,12 @@
+//! Text in, text out: timelines of `testkit` against what the analyses say of them.
+
+/// Edges between calls and tasks.
+mod dependencies;
+/// Analyses that follow a growing trace.
+mod live;
+/// Waits, gaps and blocking calls.
+mod stalls;
+/// Tables.
+mod stats;
+/// How results are written down.
+mod words;

@@ -1,0 +1,172 @@
+use ascend_trace_analysis::{Cause, Lane, Stalls};
+use ascend_trace_model::{StreamId, ThreadId};
+use ascend_trace_testkit::timeline;
+
+use super::words;
+
+#[track_caller]
+fn check(text: &str, wanted: &[Cause], expected: &[&str]) {
+    let trace = timeline(text);
+    assert_eq!(words::stalls(&trace, wanted), expected, "{text}");
+}
+
+const GAPS: &[Cause] = &[Cause::HostLate, Cause::Unknown];
+
+#[test]
+fn a_wait_stalls_its_stream_and_blames_the_work_before_the_record() {
+    check(
+        "s1: A[0..10us] rec(E)
+         s2: wait(E)[2us..10us] B[10us..20us]",
+        &[Cause::EventWait],
+        &["s2 2000..10000 event-wait by s1 A rec s1.1"],
+    );
+}
+
+#[test]
+fn a_wait_that_found_its_event_done_is_no_stall() {
+    check(
+        "s1: A[0..10] rec(E)
+         s2: B[0..20] wait(E)[20] C[20..30]",
+        &[Cause::EventWait],
+        &[],
+    );
+}
+
+#[test]
+fn a_wait_without_a_known_record_stalls_without_a_culprit() {
+    check(
+        "s1: wait(E#0)[0..5]",
+        &[Cause::EventWait],
+        &["s1 0..5 event-wait"],
+    );
+}
+
+#[test]
+fn a_gap_before_a_task_that_came_late_is_the_hosts() {
+    check(
+        "s1: A[0..10us] by t1[-2us..-1us] B[50us..60us] by t1[45us..46us]",
+        GAPS,
+        &["s1 10000..50000 host-late B"],
+    );
+}
+
+#[test]
+fn a_gap_before_a_task_that_was_there_has_no_known_cause() {
+    check(
+        "s1: A[0..10us] by t1[-9us..-8us] B[50us..60us] by t1[-7us..-6us]",
+        GAPS,
+        &["s1 10000..50000 unknown"],
+    );
+}
+
+#[test]
+fn a_gap_with_untimed_work_in_it_has_no_known_cause() {
+    check(
+        "s1: A[0..10us] by t1[-9us..-8us] B[no-event] by t1[-7us..-6us] C[50us..60us] by t1[45us..46us]",
+        GAPS,
+        &["s1 10000..50000 unknown"],
+    );
+}
+
+#[test]
+fn short_gaps_are_no_stalls() {
+    check(
+        "s1: A[0..10us] B[10999..20us] C[21us..22us]",
+        GAPS,
+        &["s1 20000..21000 host-late C"],
+    );
+}
+
+#[test]
+fn tasks_back_to_back_leave_no_gap() {
+    check("s1: A[0..10us] rec(E) B[10us..20us]", GAPS, &[]);
+}
+
+#[test]
+fn a_blocking_call_stalls_its_thread_and_blames_the_last_task() {
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] rec(E)
+         t1: sync(s1)[1us..12us] sync(E)[13us..14us]",
+        &[Cause::HostSync],
+        &[
+            "t1 1000..12000 host-sync by s1 A rec s1.1",
+            "t1 13000..14000 host-sync by s1 A rec s1.1",
+        ],
+    );
+}
+
+#[test]
+fn a_device_sync_blames_the_stream_that_ended_last() {
+    check(
+        "s1: A[0..10us] by t2[-3us..-2us]
+         s2: B[0..90us] by t2[-3us..-2us]
+         s3: C[0..20us] by t2[-3us..-2us]
+         t1: sync()[1us..91us]",
+        &[Cause::HostSync],
+        &["t1 1000..91000 host-sync by s2 B"],
+    );
+}
+
+#[test]
+fn a_refused_sync_is_no_stall() {
+    check(
+        "s1: A[0..10] | t2: sync(s1)[5..6]=107003",
+        &[Cause::HostSync],
+        &[],
+    );
+}
+
+#[test]
+fn a_blocking_call_inside_another_counts_once() {
+    let trace = timeline("s1: A[0..10us] | t2: sync(s1)[1us..12us] sync(s1)[2us..11us]");
+    let stalls = Stalls::of(&trace);
+    let host = stalls.iter().filter(|it| it.cause == Cause::HostSync);
+    let spans: Vec<_> = host.map(|it| (it.begin, it.end)).collect();
+    assert_eq!(spans, [(1_000, 12_000)]);
+}
+
+#[test]
+fn a_copy_done_by_the_host_stalls_its_thread() {
+    check(
+        "s1: memcpy(64)[host-copy] by t1[0..5us]",
+        &[Cause::HostCopy],
+        &["t1 0..5000 host-copy"],
+    );
+}
+
+#[test]
+fn stalls_are_found_by_length_by_lane_and_by_time() {
+    let trace = timeline(
+        "s1: A[0..10us] rec(E) B[10us..40us] rec(F)
+         s2: wait(E)[1us..10us] C[10us..11us] wait(F)[11us..40us]",
+    );
+    let stalls = Stalls::of(&trace);
+    let lengths: Vec<_> = stalls.worst(2).iter().map(|it| it.length()).collect();
+    assert_eq!(lengths, [29_000, 9_000]);
+    assert_eq!(stalls.worst(1)[0].begin, 11_000);
+    assert_eq!(stalls.worst_where(9, |it| it.length() < 10_000).len(), 1);
+
+    let lane = Lane::Stream(StreamId(1));
+    assert_eq!(stalls.lane(lane).len(), 2);
+    assert_eq!(stalls.in_window(lane, 10_500, 10_600), []);
+    assert_eq!(stalls.in_window(lane, 5_000, 12_000).len(), 2);
+    assert!(stalls.lane(Lane::Thread(ThreadId(0))).is_empty());
+
+    assert_eq!(stalls.next_after(1_000).unwrap().begin, 11_000);
+    assert_eq!(stalls.previous_before(11_000).unwrap().begin, 1_000);
+    assert!(stalls.next_after(11_000).is_none());
+}
+
+#[test]
+fn the_stalls_of_a_lane_never_overlap() {
+    let trace = timeline(
+        "s1: A[0..10us] rec(E) B[30us..40us] rec(F)
+         s2: wait(E)[1us..10us] C[15us..16us] wait(F)[20us..40us] D[60us..61us]
+         t1: sync(s2)[70us..80us]",
+    );
+    let stalls = Stalls::of(&trace);
+    for lane in [0, 1].map(|id| Lane::Stream(StreamId(id))) {
+        let lane = stalls.lane(lane);
+        assert!(lane.windows(2).all(|pair| pair[0].end <= pair[1].begin));
+    }
+}

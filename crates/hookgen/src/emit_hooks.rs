@@ -1,6 +1,8 @@
 //! `hooks.rs`: one exported wrapper for each hooked function.
 //!
-//! The wrappers call a macro `hook!` of the including module; `c_void` is imported by the file.
+//! The including module provides two macros: `hook!`, the body of a wrapper, and `by_value!`, which
+//! makes a structure that is passed by value recordable. Wrappers are `C-unwind`: an exception that
+//! a callback throws passes through them.
 
 use crate::hook_table::{Hook, HookTable, WrapperStruct};
 
@@ -34,7 +36,8 @@ fn structure(item: &WrapperStruct) -> String {
     } = item;
     format!(
         "\n#[repr(C)]\n#[derive(Clone, Copy)]\npub struct {name} {{\n{fields}}}\n\
-         const _: () = assert!(size_of::<{name}>() == {size} && align_of::<{name}>() == {align});\n"
+         const _: () = assert!(size_of::<{name}>() == {size} && align_of::<{name}>() == {align});\n\
+         by_value!({name});\n"
     )
 }
 
@@ -52,7 +55,7 @@ fn wrapper(id: usize, hook: &Hook) -> String {
     let name = &hook.name;
     format!(
         "\n#[cfg_attr(not(test), unsafe(no_mangle))]\n\
-         pub unsafe extern \"C\" fn {name}({params}){ret} {{\n    \
+         pub unsafe extern \"C-unwind\" fn {name}({params}){ret} {{\n    \
          hook!({id}, fn({params}){ret})\n}}\n"
     )
 }

@@ -1,0 +1,234 @@
+//! One traced call, from its entry to its return.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::api::{Function, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::record::{TaskWord, pair};
+
+use crate::clock::ticks;
+use crate::emit::{self, CallRecord};
+use crate::errno::Errno;
+use crate::hooks::FUNCTIONS;
+use crate::objects::StreamEntry;
+use crate::timing::submit::Submission;
+use crate::{lifecycle, roles, session, thread};
+
+/// A call under way. If the real function never returns normally (an exception, a thread that
+/// exits inside it), dropping the span still leaves the thread's state right.
+pub(crate) struct Span {
+    id: usize,
+    function: &'static Function,
+    begin: u64,
+    depth: u8,
+    device: Option<u8>,
+    pub(crate) stream: Option<&'static StreamEntry>,
+    /// The word that names an event and its generation.
+    pub(crate) object: Option<u64>,
+    pub(crate) task: TaskState,
+}
+
+/// What is known of the task that a call may submit.
+pub(crate) enum TaskState {
+    /// The call submits nothing, or what it submits belongs to the task of a call around it.
+    None,
+    Untimed(Untimed),
+    Timed(Submission),
+}
+
+/// A call as its role sees it.
+pub(crate) struct Context<'a> {
+    pub(crate) state: &'a thread::State,
+    pub(crate) function: &'static Function,
+    pub(crate) args: &'a [u64],
+}
+
+impl Context<'_> {
+    /// The argument at the position that the table names.
+    pub(crate) fn arg(&self, position: Option<u8>) -> Option<u64> {
+        self.args.get(usize::from(position?)).copied()
+    }
+
+    /// The argument with this name.
+    pub(crate) fn named(&self, name: &str) -> Option<u64> {
+        let position = self.function.args.iter().position(|arg| arg.name == name)?;
+        self.args.get(position).copied()
+    }
+
+    /// Serial of the thread's context, 0 when unknown.
+    pub(crate) fn context_serial(&self) -> u32 {
+        self.state
+            .context()
+            .map_or(0, |context| context.serial.load(Relaxed))
+    }
+
+    pub(crate) fn device(&self) -> u32 {
+        self.state
+            .context()
+            .map_or(0, |context| context.device.load(Relaxed))
+    }
+}
+
+fn submits(function: &Function) -> bool {
+    function.task.is_some()
+}
+
+fn calls_back(function: &Function) -> bool {
+    function.role == Role::ProcessReport
+}
+
+impl Span {
+    /// A wrapper has been entered. `None` when the call is none of ours to record.
+    #[inline]
+    pub(crate) fn enter(id: usize, args: &[u64]) -> Option<Self> {
+        if !session::is_on() {
+            return None;
+        }
+        thread::with(|state| Self::enter_with(state, id, args))
+    }
+
+    fn enter_with(state: &thread::State, id: usize, args: &[u64]) -> Option<Self> {
+        if state.is_busy() {
+            return None;
+        }
+        if session::is_new_child() {
+            lifecycle::become_child(state);
+        }
+        let function = FUNCTIONS.get(id)?;
+        let mut span = Self {
+            id,
+            function,
+            begin: 0,
+            depth: state.depth(),
+            device: state
+                .context()
+                .map(|context| context.device.load(Relaxed) as u8),
+            stream: None,
+            object: None,
+            task: TaskState::None,
+        };
+        if function.role != Role::Plain || function.stream.is_some() {
+            let _errno = Errno::save();
+            state.set_busy(true);
+            roles::before(
+                &mut span,
+                &Context {
+                    state,
+                    function,
+                    args,
+                },
+            );
+            state.set_busy(false);
+        }
+        state.descend(submits(function), calls_back(function));
+        span.begin = ticks();
+        Some(span)
+    }
+
+    /// Ticks at the call's entry.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    /// The real function has returned `result`.
+    #[inline]
+    pub(crate) fn leave(mut self, args: &mut [u64], result: u64) {
+        let end = ticks();
+        let _errno = Errno::save();
+        thread::with(|state| {
+            state.set_busy(true);
+            self.settle(state, args, result, end);
+            state.set_busy(false);
+        });
+    }
+
+    fn settle(&mut self, state: &thread::State, args: &mut [u64], result: u64, end: u64) {
+        let function = self.function;
+        let succeeded = function.ret != RetKind::Error || result == 0;
+        let task = self.finish_task(succeeded);
+        if succeeded {
+            read_outputs(function, args);
+        }
+        let context = Context {
+            state,
+            function,
+            args,
+        };
+        roles::after(self, &context, succeeded, end);
+        let record = CallRecord {
+            id: self.id,
+            function,
+            begin: self.begin,
+            end,
+            result,
+            depth: self.depth,
+            device: self.device.or_else(|| device_of(state)),
+            stream: self.stream.map(stream_word),
+            object: self.object,
+            task,
+            args,
+        };
+        emit::call(state, &record);
+        roles::afterwards(self, &context, succeeded, end);
+    }
+
+    /// Numbers the task that the call has submitted and ends its measuring.
+    fn finish_task(&mut self, succeeded: bool) -> Option<TaskWord> {
+        let kind = self.function.task.unwrap_or(TaskKind::Other);
+        let state = core::mem::replace(&mut self.task, TaskState::None);
+        let sequence = match (&state, self.stream) {
+            (TaskState::None, _) | (_, None) => None,
+            (_, Some(stream)) if succeeded => Some(stream.sequence.fetch_add(1, Relaxed)),
+            _ => None,
+        };
+        let untimed = match state {
+            TaskState::None => return None,
+            TaskState::Untimed(reason) => reason,
+            TaskState::Timed(submission) => submission.finish(sequence),
+        };
+        Some(TaskWord {
+            sequence: sequence?,
+            kind,
+            untimed,
+        })
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        let function = self.function;
+        thread::with(|state| state.ascend(submits(function), calls_back(function)));
+    }
+}
+
+fn device_of(state: &thread::State) -> Option<u8> {
+    state
+        .context()
+        .map(|context| context.device.load(Relaxed) as u8)
+}
+
+fn stream_word(stream: &'static StreamEntry) -> u64 {
+    pair(stream.serial.load(Relaxed), stream.context.load(Relaxed))
+}
+
+/// Replaces each output pointer by what the call has written there.
+fn read_outputs(function: &Function, args: &mut [u64]) {
+    for (arg, word) in function.args.iter().zip(args) {
+        if arg.out && *word != 0 {
+            *word = read_output(*word, arg.width);
+        }
+    }
+}
+
+fn read_output(address: u64, width: u8) -> u64 {
+    let address = address as usize;
+    // SAFETY: the call succeeded, so it has written a value of the table's width to the address;
+    // C allows any alignment the program got away with, hence the unaligned reads.
+    unsafe {
+        match width {
+            1 => core::ptr::read_unaligned(address as *const u8).into(),
+            2 => core::ptr::read_unaligned(address as *const u16).into(),
+            4 => core::ptr::read_unaligned(address as *const i32) as i64 as u64,
+            _ => core::ptr::read_unaligned(address as *const u64),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The clock of the records: whatever counter the collector chose for the session.
+
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::session::TickSource;
+
+static COUNTER: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn choose(source: TickSource) {
+    COUNTER.store(source == TickSource::Counter, Relaxed);
+}
+
+/// Now, in the session's ticks.
+#[inline]
+pub(crate) fn ticks() -> u64 {
+    if COUNTER.load(Relaxed) {
+        ascend_trace_ring::ticks::counter()
+    } else {
+        ascend_trace_ring::ticks::monotonic()
+    }
+}

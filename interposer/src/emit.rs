@@ -1,0 +1,270 @@
+//! Writing records into the calling thread's channel.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::api::{ArgKind, Function, Untimed};
+use ascend_trace_format::record::{
+    Header, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words, flags, pair, slots_for,
+};
+use ascend_trace_ring::Producer;
+
+use crate::objects::{ContextEntry, EventEntry, StreamEntry};
+use crate::{session, thread};
+
+/// A call that has returned.
+pub(crate) struct CallRecord<'a> {
+    pub(crate) id: usize,
+    pub(crate) function: &'static Function,
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) result: u64,
+    pub(crate) depth: u8,
+    pub(crate) device: Option<u8>,
+    pub(crate) stream: Option<u64>,
+    pub(crate) object: Option<u64>,
+    pub(crate) task: Option<TaskWord>,
+    pub(crate) args: &'a [u64],
+}
+
+const PLAIN: Header = Header {
+    kind: RecordKind::Call,
+    slots: 0,
+    aux: 0,
+    depth: 0,
+    flags: 0,
+    device: None,
+};
+
+/// Words of a call before its optional ones: header, begin, duration and code.
+const FIXED_WORDS: usize = 3;
+
+/// Records a call.
+#[inline]
+pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
+    let has_strings = call
+        .function
+        .args
+        .iter()
+        .any(|arg| arg.kind == ArgKind::String && !arg.out);
+    let duration = call.end.wrapping_sub(call.begin);
+    let is_long = duration > u64::from(u32::MAX);
+    let is_wide = call.result as i64 != i64::from(call.result as i32);
+    let flags = flag(call.stream.is_some(), flags::STREAM)
+        | flag(call.object.is_some(), flags::OBJECT)
+        | flag(call.task.is_some(), flags::TASK)
+        | flag(is_long, flags::LONG)
+        | flag(is_wide, flags::WIDE)
+        | flag(has_strings, flags::BLOBS);
+    let optional = (flags & !flags::BLOBS).count_ones() as usize;
+    let mut words = FIXED_WORDS + optional + call.args.len();
+    if has_strings {
+        words += strings(call)
+            .map(|text| 1 + text.map_or(0, |t| t.len().div_ceil(8)))
+            .sum::<usize>();
+    }
+    let slots = slots_for(words).min(MAX_SLOTS);
+    state.record(|producer| {
+        let Some(room) = producer.reserve(slots) else {
+            producer.count_dropped(true);
+            return;
+        };
+        let mut record = Words::new(room);
+        record.push(call.begin);
+        record.push(pair(
+            if is_long { u32::MAX } else { duration as u32 },
+            call.result as u32,
+        ));
+        let task = call.task.map(TaskWord::encode);
+        let long = is_long.then_some(call.end);
+        let wide = is_wide.then_some(call.result);
+        for word in [call.stream, call.object, task, long, wide]
+            .into_iter()
+            .flatten()
+        {
+            record.push(word);
+        }
+        for word in call.args {
+            record.push(*word);
+        }
+        if has_strings {
+            for text in strings(call) {
+                match text {
+                    Some(text) => record.push_string(text),
+                    None => record.push(NULL_STRING),
+                }
+            }
+        }
+        let aux = call.id as u16;
+        let slots = record.finish(Header {
+            aux,
+            depth: call.depth,
+            flags,
+            device: call.device,
+            ..PLAIN
+        });
+        producer.publish(slots);
+    });
+}
+
+const fn flag(set: bool, flag: u8) -> u8 {
+    if set { flag } else { 0 }
+}
+
+/// The string arguments of a call; `None` for NULL.
+fn strings<'a>(call: &'a CallRecord<'_>) -> impl Iterator<Item = Option<&'a [u8]>> {
+    let texts = call.function.args.iter().zip(call.args);
+    texts
+        .filter(|(arg, _)| arg.kind == ArgKind::String && !arg.out)
+        .map(|(_, word)| text(*word))
+}
+
+/// The string at an address that the program passed to the runtime, cut to what a record holds.
+fn text<'a>(address: u64) -> Option<&'a [u8]> {
+    let start = address as usize as *const c_char;
+    if start.is_null() {
+        return None;
+    }
+    // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL;
+    // reading stops there or at the limit, whichever comes first.
+    let length = unsafe { libc::strnlen(start, MAX_STRING) };
+    // SAFETY: `length` bytes were just read.
+    Some(unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) })
+}
+
+/// Publishes a record of a kind other than a call.
+fn other(producer: &mut Producer, kind: RecordKind, aux: u16, words: &[u64], texts: &[&[u8]]) {
+    let blobs: usize = texts
+        .iter()
+        .map(|text| 1 + text.len().min(MAX_STRING).div_ceil(8))
+        .sum();
+    let slots = slots_for(1 + words.len() + blobs);
+    let Some(room) = producer.reserve(slots) else {
+        producer.count_dropped(false);
+        return;
+    };
+    let mut record = Words::new(room);
+    words.iter().for_each(|word| record.push(*word));
+    texts.iter().for_each(|text| record.push_string(text));
+    let slots = record.finish(Header { kind, aux, ..PLAIN });
+    producer.publish(slots);
+}
+
+/// Records from inside the tracer; the thread is marked busy meanwhile.
+fn from_inside(kind: RecordKind, aux: u16, words: &[u64]) {
+    thread::with(|state| state.record(|producer| other(producer, kind, aux, words, &[])));
+}
+
+static ANNOUNCED: AtomicBool = AtomicBool::new(false);
+
+/// The first records of a channel: the thread, and the process if it is new.
+pub(crate) fn introduce(producer: &mut Producer) {
+    if !ANNOUNCED.swap(true, Relaxed) {
+        process(producer);
+    }
+    let mut name = [0u8; 16];
+    // SAFETY: the kernel writes at most 16 bytes, NUL included.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    let words = [u64::from(thread::tid())];
+    other(producer, RecordKind::Thread, 0, &words, &[until_nul(&name)]);
+}
+
+/// A child is a process of its own.
+pub(crate) fn announce_again() {
+    ANNOUNCED.store(false, Relaxed);
+}
+
+/// Variables that tell a process its rank, in the order in which they are believed.
+const RANKS: [&CStr; 5] = [
+    c"RANK",
+    c"OMPI_COMM_WORLD_RANK",
+    c"PMI_RANK",
+    c"SLURM_PROCID",
+    c"LOCAL_RANK",
+];
+
+fn process(producer: &mut Producer) {
+    // SAFETY: both always succeed.
+    let (pid, parent) = unsafe { (libc::getpid() as u32, libc::getppid() as u32) };
+    let mut path = [0u8; 1024];
+    // SAFETY: `path` is a live local of the length given.
+    let length = unsafe {
+        libc::readlink(
+            c"/proc/self/exe".as_ptr(),
+            path.as_mut_ptr().cast(),
+            path.len(),
+        )
+    };
+    let path = path
+        .get(..usize::try_from(length).unwrap_or(0))
+        .unwrap_or(&[]);
+    let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(&[]);
+    let rank = RANKS
+        .iter()
+        .find_map(|variable| variable_value(variable))
+        .unwrap_or(&[]);
+    let words = [pair(pid, parent), session::process_key()];
+    other(producer, RecordKind::Process, 0, &words, &[name, rank]);
+}
+
+fn variable_value(name: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: a lookup by a C string.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    text(value as usize as u64)
+}
+
+fn until_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or(&[])
+}
+
+/// A stream, with what is known of it now.
+pub(crate) fn stream(stream: &StreamEntry, id_known: bool) {
+    let id = stream.acl_id.load(Relaxed) as u32;
+    let words = [
+        pair(stream.serial.load(Relaxed), stream.context.load(Relaxed)),
+        stream.handle(),
+        pair(id, stream.device.load(Relaxed)),
+        pair(stream.flags.load(Relaxed), stream.priority.load(Relaxed)),
+    ];
+    let aux = u16::from(stream.is_default()) | u16::from(id_known) << 1;
+    from_inside(RecordKind::Stream, aux, &words);
+}
+
+pub(crate) fn event(event: &EventEntry, handle: u64, context: u32, flags: u32, creation: u32) {
+    let words = [
+        pair(event.serial.load(Relaxed), context),
+        handle,
+        pair(flags, creation),
+    ];
+    from_inside(RecordKind::Event, 0, &words);
+}
+
+pub(crate) fn context(context: &ContextEntry) {
+    let words = [
+        pair(context.serial.load(Relaxed), context.device.load(Relaxed)),
+        context.handle.load(Relaxed),
+    ];
+    from_inside(RecordKind::Context, u16::from(context.is_default()), &words);
+}
+
+/// When a task ran, on the device's clock.
+pub(crate) fn task_time(stream: u32, sequence: u32, begin: i64, end: i64, seen: u64) {
+    let words = [pair(stream, sequence), begin as u64, end as u64, seen];
+    from_inside(RecordKind::TaskTime, Untimed::Timed.code().into(), &words);
+}
+
+/// That a task will have no time after all.
+pub(crate) fn task_untimed(stream: u32, sequence: u32, reason: Untimed) {
+    from_inside(
+        RecordKind::TaskTime,
+        reason.code().into(),
+        &[pair(stream, sequence), 0, 0, 0],
+    );
+}
+
+/// A comparison of the device's clock with the host's.
+pub(crate) fn anchor(device: u32, before: u64, after: u64, device_ns: i64) {
+    let words = [u64::from(device), before, after, device_ns as u64];
+    from_inside(RecordKind::Anchor, 0, &words);
+}

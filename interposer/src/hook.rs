@@ -1,0 +1,34 @@
+//! The one shape that all wrappers have.
+
+/// The body of a wrapper: the real function is called exactly once, with the program's arguments,
+/// whatever the tracer makes of the call.
+macro_rules! hook {
+    ($id:literal, fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?) => {{
+        type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
+        let Some(address) = $crate::real::address($id) else {
+            return $crate::word::Missing::missing();
+        };
+        // SAFETY: the address is that of the function of this name, and `Real` its signature.
+        let real = unsafe { core::mem::transmute::<usize, Real>(address) };
+        let mut words: [u64; $crate::hook::count!($($arg)*)] =
+            [$($crate::word::Word::to_word($arg)),*];
+        match $crate::call::Span::enter($id, &words) {
+            // SAFETY: the arguments are the program's own.
+            None => unsafe { real($($arg),*) },
+            Some(span) => {
+                // SAFETY: as above.
+                let result = unsafe { real($($arg),*) };
+                span.leave(&mut words, $crate::word::Word::to_word(result));
+                result
+            }
+        }
+    }};
+}
+
+/// How many arguments there are.
+macro_rules! count {
+    () => { 0 };
+    ($first:ident $($rest:ident)*) => { 1 + $crate::hook::count!($($rest)*) };
+}
+
+pub(crate) use {count, hook};

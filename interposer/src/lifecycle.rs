@@ -1,0 +1,260 @@
+//! What comes into being and goes: processes, contexts, streams, events.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::record::pair;
+
+use crate::call::{Context, Span};
+use crate::objects::{
+    self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, STREAM_SERIALS, StreamEntry,
+};
+use crate::timing::{capture, harvest, harvester, lane};
+use crate::{emit, session, thread};
+
+/// The library has been loaded.
+extern "C" fn loaded() {
+    thread::prepare_thread_end();
+    session::join();
+}
+
+/// The process is ending in an orderly way: the last times that are ready are read. The runtime is
+/// still there: its destructors run after ours.
+extern "C" fn unloaded() {
+    if !session::is_timed() {
+        return;
+    }
+    thread::with(|state| {
+        if !state.is_busy() && !session::is_new_child() {
+            state.set_busy(true);
+            harvest::at_exit();
+            state.set_busy(false);
+        }
+    });
+}
+
+#[cfg(not(test))]
+#[used]
+// SAFETY: the loader calls what lies in this section, without arguments we would use.
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+#[cfg(not(test))]
+#[used]
+// SAFETY: as above, at the end of the process.
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;
+
+#[cfg(test)]
+#[test]
+fn hooks_for_loading_are_callable_without_a_session() {
+    loaded();
+    unloaded();
+    assert!(!session::is_on());
+}
+
+/// This process turns out to be a forked child.
+#[cold]
+pub(crate) fn become_child(state: &thread::State) {
+    lane::all().for_each(lane::Lane::forget);
+    objects::forget_all();
+    capture::forget();
+    harvester::forget();
+    emit::announce_again();
+    state.forget_parent();
+    session::become_child();
+}
+
+/// A context comes into being, or is used for the first time.
+fn begin_context(context: &ContextEntry, device: u32) {
+    context.device.store(device, Relaxed);
+    context.serial.store(CONTEXT_SERIALS.next(), Relaxed);
+    emit::context(context);
+}
+
+pub(crate) fn device_set(call: &Context<'_>) {
+    let Some(device) = call.named("deviceId") else {
+        return;
+    };
+    let Some(context) = objects::default_context(device as u32) else {
+        return;
+    };
+    if context.references.fetch_add(1, Relaxed) == 0 || context.serial.load(Relaxed) == 0 {
+        begin_context(context, device as u32);
+    }
+    call.state.set_context(Some(context));
+}
+
+pub(crate) fn context_created(call: &Context<'_>) {
+    let Some(handle) = call.named("context") else {
+        return;
+    };
+    let Some(context) = objects::new_context(handle) else {
+        return;
+    };
+    context.handle.store(handle, Relaxed);
+    context.alias.store(0, Relaxed);
+    begin_context(context, call.named("deviceId").unwrap_or(0) as u32);
+    call.state.set_context(Some(context));
+}
+
+pub(crate) fn context_set(call: &Context<'_>) {
+    let context = call.named("context").and_then(objects::context);
+    call.state.set_context(context);
+}
+
+pub(crate) fn context_told(call: &Context<'_>) {
+    if let (Some(context), Some(handle)) = (call.state.context(), call.named("context"))
+        && context.is_default()
+    {
+        objects::name_default_context(context, handle);
+    }
+}
+
+pub(crate) fn default_stream_told(call: &Context<'_>) {
+    let serial = call.context_serial();
+    if let Some(handle) = call.named("stream")
+        && serial != 0
+    {
+        // The entry first, so that the alias leads somewhere.
+        if objects::stream(0, serial).is_some() {
+            objects::name_default_stream(serial, handle);
+        }
+    }
+}
+
+pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry> {
+    let stream = objects::new_stream(call.arg(call.function.stream)?)?;
+    stream.begin(STREAM_SERIALS.next(), call.context_serial(), call.device());
+    stream
+        .flags
+        .store(call.named("flag").unwrap_or(0) as u32, Relaxed);
+    stream
+        .priority
+        .store(call.named("priority").unwrap_or(0) as u32, Relaxed);
+    emit::stream(stream, false);
+    Some(stream)
+}
+
+pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
+    if let (Some(stream), Some(id)) = (span.stream, call.named("streamId")) {
+        stream.acl_id.store(id as i32, Relaxed);
+        stream.id_known.store(true, Relaxed);
+        emit::stream(stream, true);
+    }
+}
+
+pub(crate) fn stream_destroyed(span: &Span) {
+    let Some(stream) = span.stream else { return };
+    if session::is_timed() {
+        harvest::after_stream_end(stream);
+    }
+    capture::end(stream);
+    stream.serial.store(0, Relaxed);
+}
+
+/// How an event was created, as the trace names it.
+fn creation_kind(function: &str) -> u32 {
+    match function {
+        "aclrtCreateEventWithFlag" => 1,
+        "aclrtCreateEventExWithFlag" => 2,
+        _ => 0,
+    }
+}
+
+pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
+    let handle = call.arg(call.function.event)?;
+    let event = objects::new_event(handle)?;
+    let flags = call.named("flag").unwrap_or(0) as u32;
+    begin_event(event, handle, call, flags);
+    Some(pair(event.serial.load(Relaxed), 0))
+}
+
+/// An event comes into being, or is used without having been seen being made.
+pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, flags: u32) {
+    event.begin(EVENT_SERIALS.next());
+    let creation = creation_kind(call.function.name);
+    emit::event(event, handle, call.context_serial(), flags, creation);
+}
+
+pub(crate) fn event_destroyed(call: &Context<'_>) {
+    if let Some(event) = call.arg(call.function.event).and_then(objects::event) {
+        event.serial.store(0, Relaxed);
+    }
+}
+
+/// A device is to be reset, a context destroyed, or the runtime taken down: whatever of ours would
+/// go with it is brought in first.
+pub(crate) fn before_end(call: &Context<'_>) {
+    if !session::is_timed() {
+        return;
+    }
+    use ascend_trace_format::api::Role;
+    match call.function.role {
+        Role::ResetDevice => {
+            let context = call
+                .named("deviceId")
+                .and_then(|id| objects::default_context(id as u32));
+            let is_last =
+                |context: &&ContextEntry| is_forced(call) || context.references.load(Relaxed) <= 1;
+            if let Some(context) = context.filter(is_last) {
+                harvest::before_context_end(context);
+            }
+        }
+        Role::DestroyContext => {
+            if let Some(context) = call.named("context").and_then(objects::context) {
+                harvest::before_context_end(context);
+            }
+        }
+        // Finalising without a reset: only what is done already can be had.
+        _ => harvest::at_exit(),
+    }
+}
+
+fn is_forced(call: &Context<'_>) -> bool {
+    call.function.name.ends_with("Force")
+}
+
+fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
+    let serial = context.serial.swap(0, Relaxed);
+    for stream in objects::streams_of(serial) {
+        stream.serial.store(0, Relaxed);
+    }
+    if call.state.context().is_none() {
+        call.state.set_context(None);
+    }
+}
+
+pub(crate) fn device_reset(call: &Context<'_>) {
+    let Some(device) = call.named("deviceId") else {
+        return;
+    };
+    let Some(context) = objects::default_context(device as u32) else {
+        return;
+    };
+    let before = context.references.load(Relaxed);
+    let left = if is_forced(call) {
+        0
+    } else {
+        before.saturating_sub(1)
+    };
+    context.references.store(left, Relaxed);
+    if left == 0 {
+        end_context(call, context);
+    }
+}
+
+pub(crate) fn context_destroyed(call: &Context<'_>) {
+    if let Some(context) = call.named("context").and_then(objects::context) {
+        end_context(call, context);
+    }
+}
+
+pub(crate) fn finalized(call: &Context<'_>) {
+    // A reference count that does not reach zero leaves everything as it was.
+    if call.named("refCount").is_some_and(|count| count != 0) {
+        return;
+    }
+    for context in objects::contexts() {
+        context.timing.close();
+    }
+}

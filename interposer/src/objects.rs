@@ -1,0 +1,345 @@
+//! Streams, events and contexts of the traced program, named by serials that are never reused.
+//!
+//! A program uses a handle only between the calls that make and end it, so whatever is looked up
+//! here was entered before: no ordering beyond the program's own is needed.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
+
+use crate::table::{Entry, HandleTable};
+use crate::timing::lane::Lane;
+
+/// A context, keyed by its handle, or by [`default_context_key`] for a device's default one.
+pub(crate) struct ContextEntry {
+    key: AtomicU64,
+    /// 0 while the context does not exist.
+    pub(crate) serial: AtomicU32,
+    pub(crate) device: AtomicU32,
+    /// The runtime's handle, also of a default context once it is known.
+    pub(crate) handle: AtomicU64,
+    /// For a real handle of a default context: the key under which the context is kept.
+    pub(crate) alias: AtomicU64,
+    /// References that `aclrtSetDevice` has taken on a default context.
+    pub(crate) references: AtomicU32,
+    pub(crate) timing: crate::timing::context::ContextTiming,
+}
+
+/// A stream, keyed by its handle, or by [`default_stream_key`] for a context's default one.
+pub(crate) struct StreamEntry {
+    key: AtomicU64,
+    /// 0 while the stream does not exist.
+    pub(crate) serial: AtomicU32,
+    pub(crate) context: AtomicU32,
+    pub(crate) device: AtomicU32,
+    pub(crate) acl_id: AtomicI32,
+    /// Whether `acl_id` was asked for.
+    pub(crate) id_known: AtomicBool,
+    pub(crate) flags: AtomicU32,
+    pub(crate) priority: AtomicU32,
+    /// Tasks submitted so far.
+    pub(crate) sequence: AtomicU32,
+    /// The capture the stream belongs to, 0 for none.
+    pub(crate) capture: AtomicU32,
+    /// Bound to a hand-built model, or between update begin and end.
+    pub(crate) bound: AtomicBool,
+    /// For a real handle of a default stream: the key under which the stream is kept.
+    pub(crate) alias: AtomicU64,
+    /// Where its tasks are timed, once the first one is.
+    pub(crate) lane: AtomicPtr<Lane>,
+}
+
+/// An event.
+pub(crate) struct EventEntry {
+    key: AtomicU64,
+    pub(crate) serial: AtomicU32,
+    /// Times it has been recorded.
+    pub(crate) generation: AtomicU32,
+    /// The capture in which it was last recorded, 0 for none.
+    pub(crate) capture: AtomicU32,
+    /// The stream it was last recorded on, and the ticks before that record.
+    pub(crate) stream: AtomicPtr<StreamEntry>,
+    pub(crate) recorded: AtomicU64,
+}
+
+macro_rules! keyed {
+    ($($type:ty),+) => {$(
+        impl Entry for $type {
+            fn key(&self) -> &AtomicU64 { &self.key }
+        }
+    )+};
+}
+
+keyed!(ContextEntry, StreamEntry, EventEntry);
+
+impl ContextEntry {
+    #[expect(
+        clippy::declare_interior_mutable_const,
+        reason = "only initialises the table"
+    )]
+    const NEW: Self = Self {
+        key: AtomicU64::new(0),
+        serial: AtomicU32::new(0),
+        device: AtomicU32::new(0),
+        handle: AtomicU64::new(0),
+        alias: AtomicU64::new(0),
+        references: AtomicU32::new(0),
+        timing: crate::timing::context::ContextTiming::new(),
+    };
+
+    pub(crate) fn is_default(&self) -> bool {
+        self.key.load(Relaxed) & SYNTHETIC != 0
+    }
+}
+
+impl StreamEntry {
+    #[expect(
+        clippy::declare_interior_mutable_const,
+        reason = "only initialises the table"
+    )]
+    const NEW: Self = Self {
+        key: AtomicU64::new(0),
+        serial: AtomicU32::new(0),
+        context: AtomicU32::new(0),
+        device: AtomicU32::new(0),
+        acl_id: AtomicI32::new(0),
+        id_known: AtomicBool::new(false),
+        flags: AtomicU32::new(0),
+        priority: AtomicU32::new(0),
+        sequence: AtomicU32::new(0),
+        capture: AtomicU32::new(0),
+        bound: AtomicBool::new(false),
+        alias: AtomicU64::new(0),
+        lane: AtomicPtr::new(core::ptr::null_mut()),
+    };
+
+    pub(crate) fn is_default(&self) -> bool {
+        self.key.load(Relaxed) & SYNTHETIC != 0
+    }
+
+    /// The handle to give to the runtime: NULL for a default stream.
+    pub(crate) fn handle(&self) -> u64 {
+        if self.is_default() {
+            0
+        } else {
+            self.key.load(Relaxed)
+        }
+    }
+
+    /// Gives a stream that has just been made its serial.
+    pub(crate) fn begin(&self, serial: u32, context: u32, device: u32) {
+        self.context.store(context, Relaxed);
+        self.device.store(device, Relaxed);
+        self.id_known.store(false, Relaxed);
+        self.flags.store(0, Relaxed);
+        self.priority.store(0, Relaxed);
+        self.sequence.store(0, Relaxed);
+        self.capture.store(0, Relaxed);
+        self.bound.store(false, Relaxed);
+        self.alias.store(0, Relaxed);
+        self.lane.store(core::ptr::null_mut(), Relaxed);
+        self.serial.store(serial, Release);
+    }
+}
+
+impl EventEntry {
+    #[expect(
+        clippy::declare_interior_mutable_const,
+        reason = "only initialises the table"
+    )]
+    const NEW: Self = Self {
+        key: AtomicU64::new(0),
+        serial: AtomicU32::new(0),
+        generation: AtomicU32::new(0),
+        capture: AtomicU32::new(0),
+        stream: AtomicPtr::new(core::ptr::null_mut()),
+        recorded: AtomicU64::new(0),
+    };
+
+    pub(crate) fn begin(&self, serial: u32) {
+        self.generation.store(0, Relaxed);
+        self.capture.store(0, Relaxed);
+        self.stream.store(core::ptr::null_mut(), Relaxed);
+        self.serial.store(serial, Release);
+    }
+
+    /// The stream of the last record, and the ticks before it.
+    pub(crate) fn last_record(&self) -> Option<(&'static StreamEntry, u64)> {
+        // SAFETY: stream entries lie in static memory.
+        let stream = unsafe { self.stream.load(Acquire).as_ref() }?;
+        Some((stream, self.recorded.load(Relaxed)))
+    }
+
+    /// Notes a record on `stream` and answers its generation.
+    pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
+        let stream = stream.map_or(core::ptr::null_mut(), |s| core::ptr::from_ref(s).cast_mut());
+        self.recorded.store(ticks, Relaxed);
+        self.stream.store(stream, Release);
+        self.generation.fetch_add(1, Relaxed).wrapping_add(1)
+    }
+}
+
+static CONTEXTS: HandleTable<ContextEntry, 1024> =
+    HandleTable::new([const { ContextEntry::NEW }; 1024]);
+static STREAMS: HandleTable<StreamEntry, 16_384> =
+    HandleTable::new([const { StreamEntry::NEW }; 16_384]);
+static EVENTS: HandleTable<EventEntry, 262_144> =
+    HandleTable::new([const { EventEntry::NEW }; 262_144]);
+
+/// Numbers that count the objects of one kind in the order of their making, from 1.
+pub(crate) struct Serials(AtomicU32);
+
+impl Serials {
+    pub(crate) fn next(&self) -> u32 {
+        self.0.fetch_add(1, Relaxed).wrapping_add(1)
+    }
+}
+
+pub(crate) static CONTEXT_SERIALS: Serials = Serials(AtomicU32::new(0));
+pub(crate) static STREAM_SERIALS: Serials = Serials(AtomicU32::new(0));
+pub(crate) static EVENT_SERIALS: Serials = Serials(AtomicU32::new(0));
+
+/// Marks keys that are not handles; no user-space address has this bit.
+const SYNTHETIC: u64 = 1 << 63;
+const STREAM_BIT: u64 = 1 << 62;
+
+fn default_context_key(device: u32) -> u64 {
+    SYNTHETIC | u64::from(device)
+}
+
+fn default_stream_key(context: u32) -> u64 {
+    SYNTHETIC | STREAM_BIT | u64::from(context)
+}
+
+/// The context behind a handle.
+pub(crate) fn context(handle: u64) -> Option<&'static ContextEntry> {
+    let entry = CONTEXTS.get(handle)?;
+    match entry.alias.load(Acquire) {
+        0 => Some(entry),
+        key => CONTEXTS.get(key),
+    }
+}
+
+/// The entry of a context handle that is being made or seen for the first time.
+pub(crate) fn new_context(handle: u64) -> Option<&'static ContextEntry> {
+    CONTEXTS.get_or_insert(handle)
+}
+
+/// The default context of a device.
+pub(crate) fn default_context(device: u32) -> Option<&'static ContextEntry> {
+    CONTEXTS.get_or_insert(default_context_key(device))
+}
+
+/// Learns the handle of a device's default context.
+pub(crate) fn name_default_context(entry: &ContextEntry, handle: u64) {
+    if entry.handle.swap(handle, Relaxed) == handle || handle == 0 {
+        return;
+    }
+    if let Some(named) = CONTEXTS.get_or_insert(handle) {
+        named.alias.store(entry.key.load(Relaxed), Release);
+    }
+}
+
+/// Every context that this process has used.
+pub(crate) fn contexts() -> impl Iterator<Item = &'static ContextEntry> {
+    CONTEXTS
+        .iter()
+        .filter(|entry| entry.serial.load(Acquire) != 0)
+}
+
+/// The stream behind a handle; NULL is the default stream of the context `current`.
+#[inline]
+pub(crate) fn stream(handle: u64, current: u32) -> Option<&'static StreamEntry> {
+    if handle == 0 {
+        if current == 0 {
+            return None;
+        }
+        return STREAMS.get_or_insert(default_stream_key(current));
+    }
+    let entry = STREAMS.get(handle)?;
+    match entry.alias.load(Acquire) {
+        0 => Some(entry),
+        key => STREAMS.get(key),
+    }
+}
+
+/// The entry of a stream handle that is being made or seen for the first time.
+pub(crate) fn new_stream(handle: u64) -> Option<&'static StreamEntry> {
+    STREAMS.get_or_insert(handle)
+}
+
+/// Learns the handle of a context's default stream.
+pub(crate) fn name_default_stream(context: u32, handle: u64) {
+    if let Some(entry) = STREAMS.get_or_insert(handle) {
+        entry.alias.store(default_stream_key(context), Release);
+    }
+}
+
+/// Streams that exist and belong to a context.
+pub(crate) fn streams_of(context: u32) -> impl Iterator<Item = &'static StreamEntry> {
+    STREAMS.iter().filter(move |entry| {
+        entry.serial.load(Acquire) != 0 && entry.context.load(Relaxed) == context
+    })
+}
+
+/// The event behind a handle.
+#[inline]
+pub(crate) fn event(handle: u64) -> Option<&'static EventEntry> {
+    EVENTS.get(handle)
+}
+
+/// The entry of an event handle that is being made or seen for the first time.
+pub(crate) fn new_event(handle: u64) -> Option<&'static EventEntry> {
+    EVENTS.get_or_insert(handle)
+}
+
+/// Forgets everything after a fork: the child has no use for its parent's handles, and may bring
+/// the runtime up afresh.
+pub(crate) fn forget_all() {
+    let unused = |serials: &Serials| serials.0.swap(0, Relaxed) == 0;
+    // All three are reset, so no short-circuit.
+    if unused(&CONTEXT_SERIALS) & unused(&STREAM_SERIALS) & unused(&EVENT_SERIALS) {
+        return;
+    }
+    for entry in CONTEXTS.iter() {
+        entry.serial.store(0, Relaxed);
+        entry.references.store(0, Relaxed);
+        entry.alias.store(0, Relaxed);
+        entry.handle.store(0, Relaxed);
+        entry.timing.forget();
+    }
+    STREAMS
+        .iter()
+        .for_each(|entry| entry.serial.store(0, Relaxed));
+    EVENTS
+        .iter()
+        .for_each(|entry| entry.serial.store(0, Relaxed));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_the_default_stream_of_the_current_context() {
+        assert!(stream(0, 0).is_none());
+        let one = stream(0, 901).unwrap();
+        let two = stream(0, 902).unwrap();
+        assert!(one.is_default() && !std::ptr::eq(one, two));
+        name_default_stream(901, 0x7000_1000);
+        assert!(std::ptr::eq(one, stream(0x7000_1000, 5).unwrap()));
+        assert_eq!(one.handle(), 0);
+    }
+
+    #[test]
+    fn a_default_context_is_found_by_its_handle() {
+        let entry = default_context(7).unwrap();
+        name_default_context(entry, 0x7000_2000);
+        assert!(std::ptr::eq(entry, context(0x7000_2000).unwrap()));
+        assert!(entry.is_default());
+    }
+
+    #[test]
+    fn serials_are_never_reused() {
+        assert!(STREAM_SERIALS.next() < STREAM_SERIALS.next());
+    }
+}

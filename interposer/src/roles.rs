@@ -1,0 +1,264 @@
+//! What each role does before and after its call.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::api::{ArgKind, Role, TaskKind, Untimed};
+use ascend_trace_format::record::pair;
+
+use crate::call::{Context, Span, TaskState};
+use crate::clock::ticks;
+use crate::objects::{self, STREAM_SERIALS, StreamEntry};
+use crate::timing::harvest::{self, Proof};
+use crate::timing::submit::{self, Extent};
+use crate::timing::{anchor, api, capture};
+use crate::{emit, lifecycle, session};
+
+/// Memory copy kinds whose source or destination is host memory.
+const HOST_TO_DEVICE: u64 = 1;
+const DEVICE_TO_HOST: u64 = 2;
+
+/// The call is about to be made.
+pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
+    span.stream = resolve_stream(call);
+    span.object = event_word(call);
+    match call.function.role {
+        Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
+            begin_task(span, call);
+        }
+        Role::CaptureBegin => with_stream(span, capture::begin),
+        Role::BindStream | Role::UpdateBegin => {
+            with_stream(span, |stream| stream.bound.store(true, Relaxed));
+        }
+        Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
+            lifecycle::before_end(call);
+        }
+        _ => {}
+    }
+}
+
+/// The call has returned; its record has not been written yet.
+pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, _end: u64) {
+    let role = call.function.role;
+    if !succeeded {
+        match role {
+            Role::CaptureBegin => with_stream(span, capture::end),
+            Role::CaptureEnd => with_stream(span, capture_failed),
+            Role::BindStream | Role::UpdateBegin => {
+                with_stream(span, |stream| stream.bound.store(false, Relaxed));
+            }
+            _ => {}
+        }
+        return;
+    }
+    match role {
+        Role::CreateStream => span.stream = lifecycle::stream_created(call),
+        Role::CreateEvent => span.object = lifecycle::event_created(call),
+        Role::CreateContext => lifecycle::context_created(call),
+        Role::SetDevice => lifecycle::device_set(call),
+        Role::SetContext => lifecycle::context_set(call),
+        Role::GetContext => lifecycle::context_told(call),
+        Role::GetDefaultStream => lifecycle::default_stream_told(call),
+        Role::GetStreamId => lifecycle::stream_id_told(span, call),
+        Role::CaptureEnd => with_stream(span, capture::end),
+        Role::UnbindStream | Role::UpdateEnd => {
+            with_stream(span, |stream| stream.bound.store(false, Relaxed));
+        }
+        _ => {}
+    }
+}
+
+/// The call has been recorded: time for what the program does not wait for.
+pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: u64) {
+    if !succeeded {
+        return;
+    }
+    match call.function.role {
+        Role::SyncStream => after_stream_sync(span, call, end),
+        Role::SyncEvent => after_event_sync(call, end),
+        Role::SyncDevice => after_device_sync(span, call, end),
+        Role::DestroyStream => lifecycle::stream_destroyed(span),
+        Role::DestroyEvent => lifecycle::event_destroyed(call),
+        Role::ResetDevice => lifecycle::device_reset(call),
+        Role::DestroyContext => lifecycle::context_destroyed(call),
+        Role::Finalize => lifecycle::finalized(call),
+        _ => {}
+    }
+}
+
+fn with_stream(span: &Span, action: impl FnOnce(&'static StreamEntry)) {
+    if let Some(stream) = span.stream {
+        action(stream);
+    }
+}
+
+/// The stream that the call works on. A stream that was not seen being made is entered now.
+fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
+    let position = call.function.stream?;
+    let is_input = call
+        .function
+        .args
+        .get(usize::from(position))
+        .is_some_and(|arg| arg.kind == ArgKind::Stream && !arg.out);
+    if !is_input {
+        return None;
+    }
+    let handle = call.arg(Some(position))?;
+    let serial = call.context_serial();
+    let stream = match objects::stream(handle, serial) {
+        Some(stream) => stream,
+        None if handle != 0 => objects::new_stream(handle)?,
+        None => return None,
+    };
+    if stream.serial.load(Relaxed) == 0 {
+        stream.begin(STREAM_SERIALS.next(), serial, call.device());
+        emit::stream(stream, false);
+    }
+    Some(stream)
+}
+
+/// The event that the call works on, and the record of it that the call makes or means.
+fn event_word(call: &Context<'_>) -> Option<u64> {
+    let handle = call.arg(call.function.event)?;
+    let position = usize::from(call.function.event?);
+    if call.function.args.get(position).is_some_and(|arg| arg.out) {
+        return None;
+    }
+    let event = objects::event(handle).or_else(|| objects::new_event(handle))?;
+    if event.serial.load(Relaxed) == 0 {
+        lifecycle::begin_event(event, handle, call, 0);
+    }
+    Some(pair(
+        event.serial.load(Relaxed),
+        event.generation.load(Relaxed),
+    ))
+}
+
+/// A task is about to be submitted.
+fn begin_task(span: &mut Span, call: &Context<'_>) {
+    let entry = ticks();
+    let event = call.arg(call.function.event).and_then(objects::event);
+    match (call.function.role, event) {
+        (Role::RecordEvent, Some(event)) => {
+            let generation = event.record(span.stream, entry);
+            span.object = Some(pair(event.serial.load(Relaxed), generation));
+            with_stream(span, |stream| capture::on_record(event, stream));
+        }
+        (Role::WaitEvent, Some(event)) => {
+            with_stream(span, |stream| capture::on_wait(event, stream));
+        }
+        _ => {}
+    }
+    if call.state.in_task() {
+        return;
+    }
+    span.task = match (span.stream, measurable(call)) {
+        (None, _) => TaskState::Untimed(Untimed::Unknown),
+        (_, Err(reason)) => TaskState::Untimed(reason),
+        (Some(stream), Ok(extent)) => match submit::begin(stream, call.state, extent, entry) {
+            Ok(submission) => TaskState::Timed(submission),
+            Err(reason) => TaskState::Untimed(reason),
+        },
+    };
+}
+
+/// Whether the task can have a device time at all.
+fn measurable(call: &Context<'_>) -> Result<Extent, Untimed> {
+    if !session::is_timed() {
+        return Err(Untimed::Off);
+    }
+    if !call.function.timed {
+        return Err(Untimed::Bound);
+    }
+    if call.function.task == Some(TaskKind::Memcpy) && copies_on_host(call) {
+        return Err(Untimed::HostCopy);
+    }
+    let moment = call.function.role == Role::RecordEvent;
+    Ok(if moment { Extent::Moment } else { Extent::Span })
+}
+
+/// Whether an asynchronous copy will be done by the host after a synchronisation, because its
+/// host side is pageable.
+fn copies_on_host(call: &Context<'_>) -> bool {
+    let host_side = match call.named("kind") {
+        Some(HOST_TO_DEVICE) => call.named("src"),
+        Some(DEVICE_TO_HOST) => call.named("dst"),
+        _ => None,
+    };
+    let (Some(address), Some(api)) = (host_side, api::get()) else {
+        return false;
+    };
+    api.is_pageable(address) == Some(true)
+}
+
+/// How often a synchronising thread compares the clocks for us.
+const ANCHOR_NS: u64 = 10_000_000;
+
+fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
+    let Some(stream) = span.stream else { return };
+    if !session::is_timed() || call.state.in_callback() {
+        return;
+    }
+    harvest::after_stream_sync(
+        stream,
+        Proof {
+            begin: span.begin(),
+            end,
+        },
+    );
+    anchor_on(stream, call);
+}
+
+/// The stream has just run dry, so a record on it is done at once.
+fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
+    let (Some(context), Some(api)) = (call.state.context(), api::get()) else {
+        return;
+    };
+    let owned = stream.context.load(Relaxed) == context.serial.load(Relaxed);
+    if owned && context.timing.is_open() && !stream.bound.load(Relaxed) {
+        anchor::take(api, context, stream.handle(), ANCHOR_NS);
+    }
+}
+
+fn after_event_sync(call: &Context<'_>, end: u64) {
+    if !session::is_timed() || call.state.in_callback() {
+        return;
+    }
+    let event = call.arg(call.function.event).and_then(objects::event);
+    if let Some((stream, recorded)) = event.and_then(|event| event.last_record()) {
+        harvest::after_stream_sync(
+            stream,
+            Proof {
+                begin: recorded,
+                end,
+            },
+        );
+    }
+}
+
+fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
+    if !session::is_timed() || call.state.in_callback() {
+        return;
+    }
+    let Some(context) = call.state.context() else {
+        return;
+    };
+    harvest::after_context_sync(
+        context,
+        Proof {
+            begin: span.begin(),
+            end,
+        },
+    );
+    if let Some(stream) = objects::stream(0, context.serial.load(Relaxed)) {
+        anchor_on(stream, call);
+    }
+}
+
+/// A capture could not be ended. Most failures tear it down; the runtime knows.
+fn capture_failed(stream: &'static StreamEntry) {
+    let still = session::is_timed()
+        && api::get().and_then(|api| api.is_capturing(stream.handle())) == Some(true);
+    if !still {
+        capture::end(stream);
+    }
+}

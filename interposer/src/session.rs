@@ -1,0 +1,159 @@
+//! Joining the collector's session, once per process.
+
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
+
+use ascend_trace_format::session::Timing;
+use ascend_trace_ring::Session;
+
+use crate::clock;
+use crate::errno::Errno;
+use crate::hooks::TABLE_HASH;
+use crate::spin::SpinLock;
+
+const NOT_TRIED: u8 = 0;
+const JOINING: u8 = 1;
+const ON: u8 = 2;
+const OFF: u8 = 3;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_TRIED);
+static TIMED: AtomicU8 = AtomicU8::new(0);
+static SESSION: SpinLock<Option<Session>> = SpinLock::new(None);
+/// Ticks at which this process joined: tells it from another one that had the same pid.
+static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
+/// Points to 1 in the process that joined; the kernel clears the page in a forked child.
+static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Whether calls are to be recorded.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    match STATE.load(Acquire) {
+        ON => true,
+        NOT_TRIED => join(),
+        _ => false,
+    }
+}
+
+/// Whether tasks are to be timed.
+#[inline]
+pub(crate) fn is_timed() -> bool {
+    TIMED.load(Relaxed) != 0
+}
+
+/// The session, for a thread that claims its channel.
+pub(crate) fn get() -> Option<Session> {
+    *SESSION.lock_patiently()
+}
+
+pub(crate) fn process_key() -> u64 {
+    PROCESS_KEY.load(Relaxed)
+}
+
+/// Joins the session that the environment names. Also called before our own constructor has run:
+/// other libraries' constructors may use the runtime.
+#[cold]
+pub(crate) fn join() -> bool {
+    if STATE
+        .compare_exchange(NOT_TRIED, JOINING, Acquire, Relaxed)
+        .is_err()
+    {
+        return STATE.load(Acquire) == ON;
+    }
+    let _errno = Errno::save();
+    let joined = try_join().is_some();
+    STATE.store(if joined { ON } else { OFF }, Release);
+    joined
+}
+
+fn try_join() -> Option<()> {
+    let session = Session::attach(path()?).ok()?;
+    let settings = session.settings()?;
+    if settings.table_hash != TABLE_HASH {
+        return None;
+    }
+    clock::choose(settings.ticks);
+    MARK.store(make_mark()?, Release);
+    TIMED.store(u8::from(settings.timing == Timing::Events), Relaxed);
+    begin_process(session);
+    *SESSION.lock_patiently() = Some(session);
+    Some(())
+}
+
+fn begin_process(session: Session) {
+    PROCESS_KEY.store(clock::ticks(), Relaxed);
+    session.count_process();
+}
+
+/// The session file's path. `getenv` and not std's copy, whose lock a forked child may find held.
+fn path() -> Option<&'static CStr> {
+    // SAFETY: a lookup by a C string; the environment is not changed while the loader or the
+    // first call runs, as far as a library can know.
+    let value = unsafe { libc::getenv(c"ASCEND_TRACE_SESSION".as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: getenv answers a NUL-terminated string.
+    Some(unsafe { CStr::from_ptr(value) })
+}
+
+/// A page that holds 1 here and 0 in every child that is forked without our knowing.
+fn make_mark() -> Option<*mut AtomicU32> {
+    // SAFETY: a fresh private mapping at an address of the kernel's choice.
+    let page: *mut c_void = unsafe {
+        libc::mmap(
+            core::ptr::null_mut(),
+            PAGE,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        )
+    };
+    if page == libc::MAP_FAILED {
+        return None;
+    }
+    // SAFETY: applies to the page mapped above. Where the kernel does not know it, a fork handler
+    // does the same for children made by fork().
+    let wiped = unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) } == 0;
+    if !wiped {
+        // SAFETY: the handler only stores to an atomic.
+        unsafe { libc::pthread_atfork(None, None, Some(clear_mark)) };
+    }
+    let mark = page.cast::<AtomicU32>();
+    // SAFETY: the page is mapped, writable and larger than the value.
+    unsafe { (*mark).store(1, Release) };
+    Some(mark)
+}
+
+const PAGE: usize = 4096;
+
+extern "C" fn clear_mark() {
+    if let Some(mark) = mark() {
+        mark.store(0, Release);
+    }
+}
+
+fn mark() -> Option<&'static AtomicU32> {
+    // SAFETY: the page stays mapped for as long as the process lives.
+    unsafe { MARK.load(Acquire).as_ref() }
+}
+
+/// Whether this process is a forked child that has not been told so yet. Only the first caller
+/// gets to hear it, and must then clean up.
+#[inline]
+pub(crate) fn is_new_child() -> bool {
+    match mark() {
+        Some(mark) if mark.load(Relaxed) == 0 => mark.swap(1, Acquire) == 0,
+        _ => false,
+    }
+}
+
+/// Makes a forked child a process of its own.
+#[cold]
+pub(crate) fn become_child() {
+    SESSION.break_after_fork();
+    if let Some(session) = get() {
+        begin_process(session);
+    }
+}

@@ -1,0 +1,117 @@
+//! A lock that a traced thread takes only if it is free, or nearly so.
+
+use core::cell::UnsafeCell;
+use core::hint::spin_loop;
+use core::ops::{Deref, DerefMut};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Rounds of waiting for a holder that is about to be done: a few hundred nanoseconds.
+const ROUNDS: u32 = 200;
+
+pub(crate) struct SpinLock<T> {
+    held: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: the lock hands the value to one thread at a time.
+unsafe impl<T: Send> Sync for SpinLock<T> {}
+
+impl<T> SpinLock<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self {
+            held: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// Takes the lock unless somebody holds it for longer than a moment.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
+        for _ in 0..ROUNDS {
+            if !self.held.load(Relaxed)
+                && self
+                    .held
+                    .compare_exchange(false, true, Acquire, Relaxed)
+                    .is_ok()
+            {
+                return Some(Guard { lock: self });
+            }
+            spin_loop();
+        }
+        None
+    }
+
+    /// Waits for the lock: for the harvester's own thread and for teardown, where the holders
+    /// only ever hold it for a moment.
+    pub(crate) fn lock_patiently(&self) -> Guard<'_, T> {
+        loop {
+            if let Some(guard) = self.try_lock() {
+                return guard;
+            }
+            // SAFETY: gives the processor to whoever holds the lock.
+            unsafe { libc::sched_yield() };
+        }
+    }
+
+    /// Forgets a holder that does not exist in this process: after a fork.
+    pub(crate) fn break_after_fork(&self) {
+        self.held.store(false, Release);
+    }
+}
+
+pub(crate) struct Guard<'a, T> {
+    lock: &'a SpinLock<T>,
+}
+
+impl<T> Deref for Guard<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        // SAFETY: the guard is the only holder.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Guard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the guard is the only holder, and it is borrowed mutably.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Guard<'_, T> {
+    fn drop(&mut self) {
+        self.lock.held.store(false, Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_lock_is_not_waited_for() {
+        let lock = SpinLock::new(1);
+        let guard = lock.try_lock();
+        assert!(guard.is_some());
+        assert!(lock.try_lock().is_none());
+        drop(guard);
+        assert!(lock.try_lock().is_some());
+    }
+
+    #[test]
+    fn one_thread_at_a_time_changes_the_value() {
+        let lock = SpinLock::new(0u64);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..10_000 {
+                        *lock.lock_patiently() += 1;
+                    }
+                });
+            }
+        });
+        assert_eq!(*lock.lock_patiently(), 40_000);
+    }
+}

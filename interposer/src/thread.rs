@@ -1,0 +1,195 @@
+//! What is known of the calling thread: its channel, how deep it is in calls, its context.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicU32};
+
+use ascend_trace_ring::Producer;
+
+use crate::objects::ContextEntry;
+use crate::{emit, session};
+
+/// One per thread, in thread-local memory that needs no destructor.
+pub(crate) struct State {
+    /// The tracer itself is at work in this thread: a hook that is entered now is not the
+    /// program's, or comes from a signal handler, and passes straight through.
+    busy: Cell<bool>,
+    depth: Cell<u8>,
+    /// Calls around the present one that submit tasks: what is submitted inside them is part of
+    /// their task.
+    submitting: Cell<u8>,
+    /// Calls around the present one that run callbacks of the program.
+    callbacks: Cell<u8>,
+    context: Cell<Option<&'static ContextEntry>>,
+    channel: UnsafeCell<Channel>,
+}
+
+enum Channel {
+    None,
+    Open(Producer),
+    /// There was no channel to be had when this thread first recorded.
+    Homeless,
+}
+
+thread_local! {
+    static STATE: State = const {
+        State {
+            busy: Cell::new(false),
+            depth: Cell::new(0),
+            submitting: Cell::new(0),
+            callbacks: Cell::new(0),
+            context: Cell::new(None),
+            channel: UnsafeCell::new(Channel::None),
+        }
+    };
+}
+
+const _: () = assert!(!core::mem::needs_drop::<State>());
+
+/// Runs `action` with the calling thread's state.
+#[inline]
+pub(crate) fn with<R>(action: impl FnOnce(&State) -> R) -> R {
+    STATE.with(action)
+}
+
+impl State {
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy.get()
+    }
+
+    pub(crate) fn set_busy(&self, busy: bool) {
+        self.busy.set(busy);
+    }
+
+    pub(crate) fn depth(&self) -> u8 {
+        self.depth.get()
+    }
+
+    pub(crate) fn in_task(&self) -> bool {
+        self.submitting.get() > 0
+    }
+
+    pub(crate) fn in_callback(&self) -> bool {
+        self.callbacks.get() > 0
+    }
+
+    /// A call begins; `submits` and `calls_back` say of what kind it is.
+    pub(crate) fn descend(&self, submits: bool, calls_back: bool) {
+        self.depth.set(self.depth.get().saturating_add(1));
+        self.submitting
+            .set(self.submitting.get().saturating_add(u8::from(submits)));
+        self.callbacks
+            .set(self.callbacks.get().saturating_add(u8::from(calls_back)));
+    }
+
+    /// The call that began with the same arguments ends.
+    pub(crate) fn ascend(&self, submits: bool, calls_back: bool) {
+        self.depth.set(self.depth.get().saturating_sub(1));
+        self.submitting
+            .set(self.submitting.get().saturating_sub(u8::from(submits)));
+        self.callbacks
+            .set(self.callbacks.get().saturating_sub(u8::from(calls_back)));
+    }
+
+    /// The current context, if it was seen being set and still exists.
+    pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
+        self.context
+            .get()
+            .filter(|context| context.serial.load(Acquire) != 0)
+    }
+
+    pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
+        self.context.set(context);
+    }
+
+    /// Runs `write` with the thread's channel, claiming one at first; counts the loss when there
+    /// is none. Must only be called while the thread is busy, so that it cannot be entered twice.
+    #[inline]
+    pub(crate) fn record(&self, write: impl FnOnce(&mut Producer)) {
+        // SAFETY: `busy` keeps a second caller in this thread out, and no other thread can reach
+        // this thread's state.
+        let channel = unsafe { &mut *self.channel.get() };
+        if let Channel::Open(producer) = channel {
+            write(producer);
+            return;
+        }
+        self.record_first(write);
+    }
+
+    #[cold]
+    fn record_first(&self, write: impl FnOnce(&mut Producer)) {
+        let Some(session) = session::get() else {
+            return;
+        };
+        // SAFETY: as in `record`; the reference made there is not used any more.
+        let channel = unsafe { &mut *self.channel.get() };
+        if matches!(channel, Channel::None) {
+            let claimed = Producer::claim(session, pid(), tid(), session::process_key());
+            *channel = claimed.map_or(Channel::Homeless, Channel::Open);
+            watch_thread_end();
+            if let Channel::Open(producer) = channel {
+                emit::introduce(producer);
+            }
+        }
+        match channel {
+            Channel::Open(producer) => write(producer),
+            _ => session.count_homeless(),
+        }
+    }
+
+    /// Gives the channel back. A later record of this thread claims another one.
+    fn close(&self) {
+        // SAFETY: as in `record`: called at the end of the thread, or in a fresh child.
+        let channel = unsafe { &mut *self.channel.get() };
+        if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
+            producer.close();
+        }
+    }
+
+    /// Forgets what belongs to the parent process, without touching it.
+    pub(crate) fn forget_parent(&self) {
+        // SAFETY: as in `close`. The parent's channel is its own to close.
+        unsafe { *self.channel.get() = Channel::None };
+        self.context.set(None);
+    }
+}
+
+fn pid() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { libc::getpid() as u32 }
+}
+
+pub(crate) fn tid() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { libc::gettid() as u32 }
+}
+
+static KEY: AtomicU32 = AtomicU32::new(0);
+static KEY_MADE: AtomicBool = AtomicBool::new(false);
+
+/// Makes the key whose destructor closes a thread's channel.
+pub(crate) fn prepare_thread_end() {
+    let mut key: libc::pthread_key_t = 0;
+    // SAFETY: `key` is a live local; the destructor has the signature that the key wants.
+    if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } == 0 {
+        KEY.store(key, Relaxed);
+        KEY_MADE.store(true, Release);
+    }
+}
+
+fn watch_thread_end() {
+    if KEY_MADE.load(Acquire) {
+        let key = KEY.load(Relaxed) as libc::pthread_key_t;
+        // SAFETY: the key exists; any non-null value makes the destructor run.
+        unsafe { libc::pthread_setspecific(key, core::ptr::dangling()) };
+    }
+}
+
+unsafe extern "C" fn thread_ends(_: *mut c_void) {
+    with(|state| {
+        if !state.is_busy() {
+            state.close();
+        }
+    });
+}

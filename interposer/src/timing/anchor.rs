@@ -1,0 +1,73 @@
+//! Comparing a device's clock with the host's: an event recorded on an idle stream is done a few
+//! microseconds later, and the host's clock before the record and after the first query that saw
+//! it done bounds its time.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_ring::ticks::monotonic;
+
+use crate::clock::ticks;
+use crate::emit;
+use crate::objects::ContextEntry;
+use crate::timing::api::Api;
+use crate::timing::capture;
+
+/// How long one comparison may take; a stream that is not idle after all is left alone.
+const LONGEST_NS: u64 = 200_000;
+
+/// How often the time between comparisons may double when they fail.
+const MOST_DOUBLINGS: u32 = 7;
+
+/// Compares the clocks on a stream of the current context, unless that was done less than
+/// `interval_ns` ago.
+pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: u64) {
+    let now = monotonic();
+    let last = context.timing.anchored.load(Relaxed);
+    let failures = context.timing.failures.load(Relaxed).min(MOST_DOUBLINGS);
+    if last != 0 && now.wrapping_sub(last) < interval_ns << failures {
+        return;
+    }
+    // In a capture even the default stream must not be touched.
+    if capture::any() || context.timing.anchored.swap(now, Relaxed) != last {
+        return;
+    }
+    let Some(event) = context.timing.take_event(api) else {
+        return;
+    };
+    let before = ticks();
+    if !api.record(event, stream) {
+        context.timing.give_event(event);
+        return;
+    }
+    match spin(api, event) {
+        Some(after) => {
+            context.timing.failures.store(0, Relaxed);
+            let reading = context.timing.reference.lock_patiently().read(api, event);
+            if let Some(device_ns) = reading {
+                emit::anchor(context.device.load(Relaxed), before, after, device_ns);
+            }
+            context.timing.give_event(event);
+        }
+        // Still pending: it must not be used again before it is done, so it is given up. That
+        // costs one event per failed comparison, and comparisons are rare.
+        None => {
+            context.timing.failures.fetch_add(1, Relaxed);
+            api.destroy_event(event);
+        }
+    }
+}
+
+/// Ticks at which the event was first seen done; `None` when it took too long.
+fn spin(api: &Api, event: u64) -> Option<u64> {
+    let give_up = monotonic().wrapping_add(LONGEST_NS);
+    loop {
+        let done = api.is_complete(event)?;
+        let now = ticks();
+        if done {
+            return Some(now);
+        }
+        if monotonic() > give_up {
+            return None;
+        }
+    }
+}

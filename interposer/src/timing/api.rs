@@ -1,0 +1,217 @@
+//! The runtime's functions that measuring needs, called directly and never through our wrappers.
+
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr};
+
+use crate::real;
+
+/// Event flag: a timestamp is taken. Such an event uses no hardware event id.
+const TIME_LINE: u32 = 0x8;
+/// `aclrtEventRecordedStatus`: the record is done and its time can be read.
+const COMPLETE: i32 = 1;
+/// `aclmdlRICaptureStatus`: no capture.
+const CAPTURE_NONE: i32 = 0;
+
+type Handle = *mut c_void;
+
+type CreateEvent = unsafe extern "C" fn(*mut Handle) -> i32;
+type CreateEventFlag = unsafe extern "C" fn(*mut Handle, u32) -> i32;
+type DestroyEvent = unsafe extern "C" fn(Handle) -> i32;
+type Record = unsafe extern "C" fn(Handle, Handle) -> i32;
+type QueryStatus = unsafe extern "C" fn(Handle, *mut i32) -> i32;
+type Elapsed = unsafe extern "C" fn(*mut f32, Handle, Handle) -> i32;
+type Timestamp = unsafe extern "C" fn(Handle, *mut u64) -> i32;
+type GetHandle = unsafe extern "C" fn(*mut Handle) -> i32;
+type SetHandle = unsafe extern "C" fn(Handle) -> i32;
+type StreamId = unsafe extern "C" fn(Handle, *mut i32) -> i32;
+type CaptureInfo = unsafe extern "C" fn(Handle, *mut i32, *mut Handle) -> i32;
+type PointerAttributes = unsafe extern "C" fn(*const c_void, *mut PointerAttribute) -> i32;
+
+/// `aclrtPtrAttributes`: where an address lies.
+#[repr(C)]
+#[derive(Default)]
+struct PointerAttribute {
+    device: u32,
+    location: i32,
+    page_size: u32,
+    reserved: [u32; 4],
+}
+
+/// `aclrtMemLocationType`: host memory that the runtime did not allocate or register.
+const UNREGISTERED: i32 = 2;
+
+/// How a context's timeline events are made: the best way that the runtime offers.
+#[derive(Clone, Copy)]
+enum Creation {
+    Ex(CreateEventFlag),
+    Flag(CreateEventFlag),
+    Plain(CreateEvent),
+}
+
+/// The functions found in the runtime.
+#[derive(Clone, Copy)]
+pub(crate) struct Api {
+    creation: Creation,
+    destroy: DestroyEvent,
+    record: Record,
+    query: QueryStatus,
+    elapsed: Elapsed,
+    timestamp: Timestamp,
+    get_context: GetHandle,
+    set_context: SetHandle,
+    stream_id: Option<StreamId>,
+    capture_info: Option<CaptureInfo>,
+    attributes: Option<PointerAttributes>,
+}
+
+/// Found once and kept for ever.
+static API: AtomicPtr<Api> = AtomicPtr::new(core::ptr::null_mut());
+static ABSENT: AtomicBool = AtomicBool::new(false);
+
+/// The runtime's functions; `None` when the runtime lacks one that measuring cannot do without.
+pub(crate) fn get() -> Option<&'static Api> {
+    // SAFETY: a pointer that was stored comes from a leaked box.
+    if let Some(api) = unsafe { API.load(Acquire).as_ref() } {
+        return Some(api);
+    }
+    if ABSENT.load(Acquire) {
+        return None;
+    }
+    let Some(api) = find() else {
+        ABSENT.store(true, Release);
+        return None;
+    };
+    // Two threads may both find it; the one that stores later merely leaks a few bytes.
+    let api: &'static Api = Box::leak(Box::new(api));
+    API.store(core::ptr::from_ref(api).cast_mut(), Release);
+    Some(api)
+}
+
+/// The real function `$name` as a `$type`.
+macro_rules! function {
+    ($name:literal, $type:ty) => {
+        // SAFETY: the address is that of the function with this name, whose signature `$type`
+        // repeats from the table.
+        real::by_name($name).map(|address| unsafe { core::mem::transmute::<usize, $type>(address) })
+    };
+}
+
+fn find() -> Option<Api> {
+    let creation = function!("aclrtCreateEventExWithFlag", CreateEventFlag)
+        .map(Creation::Ex)
+        .or_else(|| function!("aclrtCreateEventWithFlag", CreateEventFlag).map(Creation::Flag))
+        .or_else(|| function!("aclrtCreateEvent", CreateEvent).map(Creation::Plain))?;
+    Some(Api {
+        creation,
+        destroy: function!("aclrtDestroyEvent", DestroyEvent)?,
+        record: function!("aclrtRecordEvent", Record)?,
+        query: function!("aclrtQueryEventStatus", QueryStatus)?,
+        elapsed: function!("aclrtEventElapsedTime", Elapsed)?,
+        timestamp: function!("aclrtEventGetTimestamp", Timestamp)?,
+        get_context: function!("aclrtGetCurrentContext", GetHandle)?,
+        set_context: function!("aclrtSetCurrentContext", SetHandle)?,
+        stream_id: function!("aclrtStreamGetId", StreamId),
+        capture_info: function!("aclmdlRICaptureGetInfo", CaptureInfo),
+        attributes: function!("aclrtPointerGetAttributes", PointerAttributes),
+    })
+}
+
+/// A handle as the word it is kept as.
+fn handle(word: u64) -> Handle {
+    word as usize as Handle
+}
+
+impl Api {
+    /// A new timeline event of the current context.
+    pub(crate) fn create_event(&self) -> Option<u64> {
+        let mut event: Handle = core::ptr::null_mut();
+        // SAFETY: `event` is a live local; the flag is a documented one.
+        let code = unsafe {
+            match self.creation {
+                Creation::Ex(create) | Creation::Flag(create) => create(&mut event, TIME_LINE),
+                Creation::Plain(create) => create(&mut event),
+            }
+        };
+        (code == 0 && !event.is_null()).then_some(event as usize as u64)
+    }
+
+    pub(crate) fn destroy_event(&self, event: u64) {
+        // SAFETY: `event` was made by `create_event` and is not used after this.
+        unsafe { (self.destroy)(handle(event)) };
+    }
+
+    /// Records `event` on a stream of the current context.
+    pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
+        // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
+        unsafe { (self.record)(handle(event), handle(stream)) == 0 }
+    }
+
+    /// Whether a recorded event is done; `None` when the runtime does not say.
+    pub(crate) fn is_complete(&self, event: u64) -> Option<bool> {
+        let mut status = 0;
+        // SAFETY: `event` is ours; `status` is a live local of the enumeration's size.
+        let code = unsafe { (self.query)(handle(event), &mut status) };
+        (code == 0).then_some(status == COMPLETE)
+    }
+
+    /// Nanoseconds of device time from one completed event to another.
+    pub(crate) fn elapsed_ns(&self, from: u64, to: u64) -> Option<f64> {
+        let mut milliseconds = 0f32;
+        // SAFETY: both events are ours; `milliseconds` is a live local.
+        let code = unsafe { (self.elapsed)(&mut milliseconds, handle(from), handle(to)) };
+        (code == 0).then(|| f64::from(milliseconds) * 1e6)
+    }
+
+    /// The device clock at a completed event, in whole microseconds.
+    pub(crate) fn timestamp_us(&self, event: u64) -> Option<u64> {
+        let mut microseconds = 0;
+        // SAFETY: `event` is ours; `microseconds` is a live local.
+        let code = unsafe { (self.timestamp)(handle(event), &mut microseconds) };
+        (code == 0).then_some(microseconds)
+    }
+
+    /// The current context's handle.
+    pub(crate) fn current_context(&self) -> Option<u64> {
+        let mut context: Handle = core::ptr::null_mut();
+        // SAFETY: `context` is a live local.
+        let code = unsafe { (self.get_context)(&mut context) };
+        (code == 0 && !context.is_null()).then_some(context as usize as u64)
+    }
+
+    /// Makes a context current in the calling thread.
+    pub(crate) fn enter_context(&self, context: u64) -> bool {
+        // SAFETY: the caller vouches that the context exists.
+        unsafe { (self.set_context)(handle(context)) == 0 }
+    }
+
+    /// The runtime's number of a stream.
+    pub(crate) fn stream_id(&self, stream: u64) -> Option<i32> {
+        let mut id = 0;
+        // SAFETY: `stream` is what the program passes; `id` is a live local.
+        let code = unsafe { (self.stream_id?)(handle(stream), &mut id) };
+        (code == 0).then_some(id)
+    }
+
+    /// Whether a stream takes part in a capture; `None` when the runtime cannot say. The default
+    /// stream must not be asked about, and can never be captured.
+    pub(crate) fn is_capturing(&self, stream: u64) -> Option<bool> {
+        if stream == 0 {
+            return Some(false);
+        }
+        let mut status = 0;
+        let mut model: Handle = core::ptr::null_mut();
+        // SAFETY: `stream` is what the program passes; both outputs are live locals.
+        let code = unsafe { (self.capture_info?)(handle(stream), &mut status, &mut model) };
+        (code == 0).then_some(status != CAPTURE_NONE)
+    }
+
+    /// Whether an address is pageable host memory; `None` when the runtime cannot say.
+    pub(crate) fn is_pageable(&self, address: u64) -> Option<bool> {
+        let mut attribute = PointerAttribute::default();
+        // SAFETY: the address is only classified, not read; `attribute` has the size of the
+        // runtime's structure.
+        let code = unsafe { (self.attributes?)(handle(address), &mut attribute) };
+        (code == 0).then_some(attribute.location == UNREGISTERED)
+    }
+}

@@ -1,0 +1,119 @@
+//! The thread that reads times while the program does not synchronise.
+
+use core::ffi::c_void;
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+use crate::objects::{self, ContextEntry};
+use crate::thread;
+use crate::timing::api::{self, Api};
+use crate::timing::{anchor, harvest, lane};
+
+/// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
+/// microseconds each fills up.
+const INTERVAL_NS: i64 = 5_000_000;
+/// How often a device's clock is compared with the host's. A drift of 100 ppm makes 10 µs of it,
+/// which the mapping interpolates.
+const ANCHOR_NS: u64 = 100_000_000;
+/// Pairs read from one lane before the next has its turn.
+const BATCH: usize = 512;
+/// Enough for the runtime's own calls.
+const STACK: usize = 256 * 1024;
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Starts the harvester with the first context that is measured.
+pub(crate) fn ensure_running() {
+    if RUNNING.swap(true, AcqRel) {
+        return;
+    }
+    if start().is_none() {
+        RUNNING.store(false, Relaxed);
+    }
+}
+
+/// A child has no threads but its own.
+pub(crate) fn forget() {
+    RUNNING.store(false, Relaxed);
+}
+
+/// Starts the thread with all signals blocked: they are the program's.
+fn start() -> Option<()> {
+    // SAFETY: all-zero values are valid to be initialised by the calls below.
+    let (mut attributes, mut all, mut before): (
+        libc::pthread_attr_t,
+        libc::sigset_t,
+        libc::sigset_t,
+    ) = unsafe { core::mem::zeroed() };
+    let mut handle: libc::pthread_t = 0;
+    // SAFETY: every pointer is to a live local; the thread function has the right signature and
+    // takes no argument.
+    unsafe {
+        if libc::pthread_attr_init(&mut attributes) != 0 {
+            return None;
+        }
+        libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
+        libc::pthread_attr_setstacksize(&mut attributes, STACK);
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+        let made = libc::pthread_create(&mut handle, &attributes, run, core::ptr::null_mut());
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, core::ptr::null_mut());
+        libc::pthread_attr_destroy(&mut attributes);
+        (made == 0).then_some(())
+    }
+}
+
+extern "C" fn run(_: *mut c_void) -> *mut c_void {
+    // SAFETY: names the calling thread by a C string shorter than 16 bytes.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"ascend-trace".as_ptr()) };
+    // Whatever the runtime calls back into from this thread is not the program's.
+    thread::with(|state| state.set_busy(true));
+    while !is_last_thread() {
+        if let Some(api) = api::get() {
+            objects::contexts().for_each(|context| visit(api, context));
+        }
+        let interval = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: INTERVAL_NS,
+        };
+        // SAFETY: sleeps for the time in a live local.
+        unsafe { libc::nanosleep(&interval, core::ptr::null_mut()) };
+    }
+    RUNNING.store(false, Relaxed);
+    core::ptr::null_mut()
+}
+
+/// A program whose main thread has left by `pthread_exit` ends with its last thread; that must
+/// not be this one.
+fn is_last_thread() -> bool {
+    // SAFETY: an all-zero stat is a valid out-parameter.
+    let mut stat: libc::stat = unsafe { core::mem::zeroed() };
+    // SAFETY: a C string and a live local. The directory has two links besides one per thread.
+    let answered = unsafe { libc::stat(c"/proc/self/task".as_ptr(), &mut stat) } == 0;
+    answered && stat.st_nlink <= 3
+}
+
+/// Reads what is done in one context and compares the clocks when that is due.
+fn visit(api: &Api, context: &'static ContextEntry) {
+    let Some(_visit) = context.timing.visit() else {
+        return;
+    };
+    let handle = context.handle.load(Relaxed);
+    let own = |lane: &&lane::Lane| {
+        lane.is_used()
+            && lane
+                .context()
+                .is_some_and(|owner| core::ptr::eq(owner, context))
+    };
+    let mut waiting = lane::all()
+        .filter(own)
+        .filter(|lane| lane.has_pending())
+        .peekable();
+    if waiting.peek().is_none() || !api.enter_context(handle) {
+        return;
+    }
+    for lane in waiting {
+        harvest::lane(lane, api, BATCH, None);
+    }
+    anchor::take(api, context, 0, ANCHOR_NS);
+}

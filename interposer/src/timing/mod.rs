@@ -1,0 +1,15 @@
+//! When tasks ran, by the device's own word: event pairs around them, read when they are done.
+//!
+//! Nothing here waits for the device. Events come from a pool per context, are recorded around the
+//! program's submission on the program's own thread, and read after the program has synchronised
+//! anyway, or from the harvester's thread.
+
+pub(crate) mod anchor;
+pub(crate) mod api;
+pub(crate) mod capture;
+pub(crate) mod context;
+pub(crate) mod harvest;
+pub(crate) mod harvester;
+pub(crate) mod lane;
+pub(crate) mod reference;
+pub(crate) mod submit;

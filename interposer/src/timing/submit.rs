@@ -1,0 +1,163 @@
+//! The events around one submission.
+
+use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+
+use ascend_trace_format::api::Untimed;
+
+use crate::objects::{ContextEntry, StreamEntry};
+use crate::spin::Guard;
+use crate::timing::api::{self, Api};
+use crate::timing::lane::{self, Lane, MOST_PENDING, Pair};
+use crate::timing::{capture, harvester};
+use crate::{emit, thread};
+
+/// A submission between its start event and its end event.
+pub(crate) struct Submission {
+    api: &'static Api,
+    context: &'static ContextEntry,
+    lane: &'static Lane,
+    _order: Guard<'static, ()>,
+    stream: u64,
+    start: u64,
+    end: u64,
+    entry: u64,
+}
+
+/// How much of a pair a task needs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// One event before and one after.
+    Span,
+    /// One event after: an event record takes no time.
+    Moment,
+}
+
+/// Prepares measuring of a task that is about to be submitted to `stream`, or says why it cannot
+/// be measured.
+pub(crate) fn begin(
+    stream: &'static StreamEntry,
+    state: &thread::State,
+    extent: Extent,
+    entry: u64,
+) -> Result<Submission, Untimed> {
+    if state.in_callback() {
+        return Err(Untimed::InCallback);
+    }
+    if stream.bound.load(Relaxed) {
+        return Err(Untimed::Bound);
+    }
+    let context = state.context().ok_or(Untimed::Unknown)?;
+    if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
+        return Err(Untimed::Unknown);
+    }
+    let api = api::get().ok_or(Untimed::NoEvent)?;
+    if capture::involves(stream, api) {
+        return Err(Untimed::Captured);
+    }
+    prepare_context(api, context)?;
+    learn_id(api, stream);
+    let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
+    let order = lane.submission.try_lock().ok_or(Untimed::Contended)?;
+    if lane
+        .pending
+        .try_lock()
+        .is_none_or(|pending| pending.len() >= MOST_PENDING)
+    {
+        return Err(Untimed::NoEvent);
+    }
+    let (start, end) = take_events(api, context, extent)?;
+    let stream = stream.handle();
+    if extent == Extent::Span && !api.record(start, stream) {
+        context.timing.give_event(start);
+        context.timing.give_event(end);
+        return Err(Untimed::NoEvent);
+    }
+    Ok(Submission {
+        api,
+        context,
+        lane,
+        _order: order,
+        stream,
+        start,
+        end,
+        entry,
+    })
+}
+
+/// The context's handle must be known before its events are: the harvester needs it.
+fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Untimed> {
+    if context.timing.is_open() {
+        return Ok(());
+    }
+    let handle = api.current_context().ok_or(Untimed::Unknown)?;
+    if context.is_default() {
+        crate::objects::name_default_context(context, handle);
+    } else if context.handle.load(Relaxed) != handle {
+        return Err(Untimed::Unknown);
+    }
+    context.timing.open();
+    harvester::ensure_running();
+    Ok(())
+}
+
+/// Asks the runtime once for the number by which it and its users know the stream.
+fn learn_id(api: &Api, stream: &'static StreamEntry) {
+    if stream.id_known.swap(true, AcqRel) {
+        return;
+    }
+    if let Some(id) = api.stream_id(stream.handle()) {
+        stream.acl_id.store(id, Relaxed);
+        emit::stream(stream, true);
+    }
+}
+
+fn take_events(api: &Api, context: &ContextEntry, extent: Extent) -> Result<(u64, u64), Untimed> {
+    let end = context.timing.take_event(api).ok_or(Untimed::NoEvent)?;
+    if extent == Extent::Moment {
+        return Ok((end, end));
+    }
+    match context.timing.take_event(api) {
+        Some(start) => Ok((start, end)),
+        None => {
+            context.timing.give_event(end);
+            Err(Untimed::NoEvent)
+        }
+    }
+}
+
+impl Submission {
+    /// The real call has returned. `sequence` is the number of the task that it submitted, if it
+    /// did. Answers why the task will have no time, if it will not.
+    pub(crate) fn finish(self, sequence: Option<u32>) -> Untimed {
+        let moment = self.start == self.end;
+        if sequence.is_none() && moment {
+            self.context.timing.give_event(self.end);
+            return Untimed::Timed;
+        }
+        let pair = if sequence.is_some() && self.api.record(self.end, self.stream) {
+            Pair {
+                start: self.start,
+                end: self.end,
+                sequence,
+                entry: self.entry,
+            }
+        } else {
+            self.context.timing.give_event(self.end);
+            if moment {
+                return Untimed::NoEvent;
+            }
+            // The start event is on its way: it comes back by itself.
+            Pair {
+                start: self.start,
+                end: self.start,
+                sequence: None,
+                entry: self.entry,
+            }
+        };
+        self.lane.pending.lock_patiently().push_back(pair);
+        match (sequence, pair.sequence) {
+            (Some(_), None) => Untimed::NoEvent,
+            _ => Untimed::Timed,
+        }
+    }
+}

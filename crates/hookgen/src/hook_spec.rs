@@ -40,7 +40,7 @@ pub struct FunctionSpec {
     ret: Option<String>,
     pub(crate) timed: Option<bool>,
     pub(crate) bytes: Option<String>,
-    /// Why a function that blocks is nothing but recorded.
+    /// Why a function that blocks or submits a task is nothing but recorded.
     pub plain: Option<String>,
     #[serde(default)]
     pub(crate) args: BTreeMap<String, String>,

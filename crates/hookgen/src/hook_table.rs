@@ -167,11 +167,8 @@ impl Builder<'_> {
             .collect::<Result<Vec<_>, _>>()?;
         let task = said.task().map_err(error)?;
         let role = said.role().map_err(error)?;
-        let role = role.unwrap_or(if function.submits {
-            Role::Task
-        } else {
-            Role::Plain
-        });
+        let is_task = function.submits && said.plain.is_none();
+        let role = role.unwrap_or(if is_task { Role::Task } else { Role::Plain });
         let task = if role == Role::Task {
             task.or(Some(TaskKind::Other))
         } else {

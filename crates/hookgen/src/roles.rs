@@ -13,7 +13,13 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
         role,
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent
     );
-    if submits != function.submits {
+    if said.plain.is_some() && role != Role::Plain {
+        return Err(format!(
+            "`plain` on a function with the role {}",
+            role.name()
+        ));
+    }
+    if submits != function.submits && said.plain.is_none() {
         let which = if function.submits {
             "submits"
         } else {
@@ -35,12 +41,6 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
     }
     if function.blocks == Blocks::Yes && role == Role::Plain && said.plain.is_none() {
         return Err("it blocks the host: give it a role, or say under `plain` why not".to_owned());
-    }
-    if said.plain.is_some() && role != Role::Plain {
-        return Err(format!(
-            "`plain` on a function with the role {}",
-            role.name()
-        ));
     }
     if needs_stream(role) {
         check_argument(hook, hook.stream, ArgKind::Stream, gives_stream(role))?;

@@ -1,0 +1,7 @@
+//! The hook table and what is emitted from it.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, outside #[test]")]
+
+mod coverage;
+mod mini;
+mod rustc;

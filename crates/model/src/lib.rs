@@ -4,9 +4,11 @@
 //! work on, [`load`] how the one becomes the other, `clock` how device time becomes host time.
 
 mod clock;
+pub mod file;
 pub mod load;
 pub mod rows;
 pub mod trace;
 
+pub use file::{Follower, OpenError, Progress, Warning};
 pub use load::TraceBuilder;
 pub use trace::*;

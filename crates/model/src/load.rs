@@ -48,16 +48,25 @@ struct Serials {
 
 impl TraceBuilder {
     pub fn new(session: SessionRow, tables: TablesRow) -> Self {
-        let trace = Trace {
-            session,
-            functions: tables.functions.into_iter().map(tables::function).collect(),
-            enumerations: tables.enumerations,
-            ..Trace::default()
-        };
-        Self {
-            trace,
-            ..Self::default()
-        }
+        let mut builder = Self::default();
+        builder.set_session(session);
+        builder.set_tables(tables);
+        builder
+    }
+
+    pub(crate) fn set_session(&mut self, session: SessionRow) {
+        self.trace.session = session;
+    }
+
+    /// Names the functions, including those that calls have mentioned already.
+    pub(crate) fn set_tables(&mut self, tables: TablesRow) {
+        let mentioned = std::mem::take(&mut self.trace.functions);
+        self.trace.functions = tables.functions.into_iter().map(tables::function).collect();
+        let named = self.trace.functions.len();
+        self.trace
+            .functions
+            .extend(mentioned.into_iter().skip(named));
+        self.trace.enumerations = tables.enumerations;
     }
 
     /// Takes one row in. Lists are in order and times are mapped only after [`Self::settle`].

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// How and where the trace was recorded: the first chunk of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SessionRow {
     /// Version of the tool that recorded.
     pub tool_version: String,
@@ -61,6 +62,7 @@ pub struct ArgRow {
 
 /// The tables that make a trace readable without any header: the second chunk of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TablesRow {
     /// Indexed by the function number of a call.
     pub functions: Vec<FunctionRow>,

@@ -1,4 +1,4 @@
-//! What tests are made of: traces written as text.
+//! What tests are made of: traces written as text, and files written byte by byte ([`bytes`]).
 //!
 //! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_model::Trace). The text
 //! becomes rows, and the rows go through the same loader as those of a file, so a test sees what
@@ -82,6 +82,7 @@
 //!
 //! A mistake in the text is reported with its line and column.
 
+pub mod bytes;
 mod timeline;
 
 pub use timeline::{Timeline, TimelineError, timeline};

@@ -1,0 +1,262 @@
+//! Columns of calls: the rows that make up most of a file.
+
+use std::collections::HashMap;
+
+use crate::rows::{CallRow, Row, TaskRow};
+
+use super::chunk::{self, Kind};
+use super::column::{Columns, Cursors};
+use super::table::Table;
+
+/// Columns by what they hold. A column marked "if" has no entry for other rows.
+mod column {
+    pub(super) const THREAD: usize = 0;
+    pub(super) const FUNCTION: usize = 1;
+    /// Since the end of the last call of the thread's slot.
+    pub(super) const BEGIN: usize = 2;
+    pub(super) const DURATION: usize = 3;
+    pub(super) const RET: usize = 4;
+    pub(super) const DEPTH: usize = 5;
+    pub(super) const DEVICE: usize = 6;
+    pub(super) const STREAM: usize = 7;
+    pub(super) const CONTEXT: usize = 8;
+    pub(super) const EVENT: usize = 9;
+    /// If there is an event: since the last generation of the event's slot.
+    pub(super) const GENERATION: usize = 10;
+    /// 0 without a task, else its kind plus 1.
+    pub(super) const TASK: usize = 11;
+    /// If there is a task.
+    pub(super) const UNTIMED: usize = 12;
+    /// If there is a task: since the last sequence of the stream's slot.
+    pub(super) const SEQUENCE: usize = 13;
+    pub(super) const ARG_COUNT: usize = 14;
+    /// One per argument: since the argument at this position in the function's slot.
+    pub(super) const ARGS: usize = 15;
+    pub(super) const STRING_COUNT: usize = 16;
+    /// One per string: 0 for NULL, 1 for the next new text, else the number of a known one plus 2.
+    pub(super) const STRINGS: usize = 17;
+    /// The new texts.
+    pub(super) const TEXTS: usize = 18;
+    pub(super) const COUNT: usize = 19;
+}
+
+/// A slot serves every number that has the same remainder: sharing one costs bytes, never
+/// correctness.
+const THREAD_SLOTS: usize = 64;
+const SLOTS: usize = 256;
+const FUNCTION_SLOTS: usize = 512;
+/// Arguments that are remembered per function; further ones share these places.
+const ARG_SLOTS: usize = 8;
+/// What the loader can hold of one call.
+const MAX_ARGS: usize = u8::MAX as usize;
+
+/// What the calls so far tell about the next one.
+#[derive(Debug)]
+pub(super) struct CallMemory {
+    ends: [i64; THREAD_SLOTS],
+    sequences: [u32; SLOTS],
+    generations: [u32; SLOTS],
+    args: Vec<[u64; ARG_SLOTS]>,
+    texts: HashMap<String, u64>,
+    /// The same texts by number, when reading.
+    read: Vec<String>,
+}
+
+impl Default for CallMemory {
+    fn default() -> Self {
+        Self {
+            ends: [0; THREAD_SLOTS],
+            sequences: [0; SLOTS],
+            generations: [0; SLOTS],
+            args: vec![[0; ARG_SLOTS]; FUNCTION_SLOTS],
+            texts: HashMap::new(),
+            read: Vec::new(),
+        }
+    }
+}
+
+impl CallMemory {
+    fn end(&mut self, thread: u32) -> &mut i64 {
+        &mut self.ends[thread as usize % THREAD_SLOTS]
+    }
+
+    fn sequence(&mut self, stream: Option<u32>) -> &mut u32 {
+        &mut self.sequences[stream.unwrap_or(0) as usize % SLOTS]
+    }
+
+    fn generation(&mut self, event: u32) -> &mut u32 {
+        &mut self.generations[event as usize % SLOTS]
+    }
+
+    fn arg(&mut self, function: u16, position: usize) -> &mut u64 {
+        &mut self.args[usize::from(function) % FUNCTION_SLOTS][position % ARG_SLOTS]
+    }
+}
+
+impl Table for CallRow {
+    const KIND: Kind = chunk::CALL;
+    const COLUMNS: usize = column::COUNT;
+    type Memory = CallMemory;
+
+    fn put(&self, columns: &mut Columns, memory: &mut CallMemory) {
+        let end = memory.end(self.thread);
+        columns.put(column::THREAD, self.thread.into());
+        columns.put(column::FUNCTION, self.function.into());
+        columns.put_signed(column::BEGIN, self.begin_ns.wrapping_sub(*end));
+        columns.put_signed(column::DURATION, self.end_ns.wrapping_sub(self.begin_ns));
+        *end = self.end_ns;
+        columns.put_signed(column::RET, self.ret);
+        columns.put(column::DEPTH, self.depth.into());
+        columns.put_option(column::DEVICE, self.device.map(u32::from));
+        columns.put_option(column::STREAM, self.stream);
+        columns.put_option(column::CONTEXT, self.context);
+        columns.put_option(column::EVENT, self.event.map(|(serial, _)| serial));
+        if let Some((serial, generation)) = self.event {
+            let last = memory.generation(serial);
+            columns.put_signed(column::GENERATION, step(*last, generation));
+            *last = generation;
+        }
+        columns.put(
+            column::TASK,
+            self.task.map_or(0, |task| u64::from(task.kind) + 1),
+        );
+        if let Some(task) = self.task {
+            let last = memory.sequence(self.stream);
+            columns.put(column::UNTIMED, task.untimed.into());
+            columns.put_signed(column::SEQUENCE, step(*last, task.sequence));
+            *last = task.sequence;
+        }
+        put_args(self, columns, memory);
+        put_strings(self, columns, memory);
+    }
+
+    fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
+        let thread = cursors.take_as(column::THREAD)?;
+        let function = cursors.take_as(column::FUNCTION)?;
+        let end = memory.end(thread);
+        let begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);
+        let end_ns = begin_ns.wrapping_add(cursors.take_signed(column::DURATION)?);
+        *end = end_ns;
+        let ret = cursors.take_signed(column::RET)?;
+        let depth = cursors.take_as(column::DEPTH)?;
+        let device = match cursors.take_option(column::DEVICE)? {
+            Some(device) => Some(u8::try_from(device).ok()?),
+            None => None,
+        };
+        let stream = cursors.take_option(column::STREAM)?;
+        Some(Self {
+            thread,
+            function,
+            begin_ns,
+            end_ns,
+            ret,
+            depth,
+            device,
+            stream,
+            context: cursors.take_option(column::CONTEXT)?,
+            event: match cursors.take_option(column::EVENT)? {
+                Some(serial) => Some((serial, take_generation(serial, cursors, memory)?)),
+                None => None,
+            },
+            task: match cursors.take(column::TASK)? {
+                0 => None,
+                next => Some(take_task(next - 1, stream, cursors, memory)?),
+            },
+            args: take_args(function, cursors, memory)?,
+            strings: take_strings(cursors, memory)?,
+        })
+    }
+
+    fn into_row(self) -> Row {
+        Row::Call(self)
+    }
+}
+
+fn take_generation(serial: u32, cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<u32> {
+    let last = memory.generation(serial);
+    *last = stepped(*last, cursors.take_signed(column::GENERATION)?)?;
+    Some(*last)
+}
+
+fn take_task(
+    kind: u64,
+    stream: Option<u32>,
+    cursors: &mut Cursors<'_>,
+    memory: &mut CallMemory,
+) -> Option<TaskRow> {
+    let last = memory.sequence(stream);
+    *last = stepped(*last, cursors.take_signed(column::SEQUENCE)?)?;
+    Some(TaskRow {
+        sequence: *last,
+        kind: u8::try_from(kind).ok()?,
+        untimed: cursors.take_as(column::UNTIMED)?,
+    })
+}
+
+fn put_args(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
+    columns.put(column::ARG_COUNT, row.args.len().min(MAX_ARGS) as u64);
+    for (position, &arg) in row.args.iter().take(MAX_ARGS).enumerate() {
+        let last = memory.arg(row.function, position);
+        columns.put_signed(column::ARGS, arg.wrapping_sub(*last).cast_signed());
+        *last = arg;
+    }
+}
+
+fn take_args(
+    function: u16,
+    cursors: &mut Cursors<'_>,
+    memory: &mut CallMemory,
+) -> Option<Vec<u64>> {
+    let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
+    let mut args = Vec::with_capacity(count);
+    for position in 0..count {
+        let last = memory.arg(function, position);
+        *last = last.wrapping_add(cursors.take_signed(column::ARGS)?.cast_unsigned());
+        args.push(*last);
+    }
+    Some(args)
+}
+
+fn put_strings(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
+    columns.put(column::STRING_COUNT, row.strings.len().min(MAX_ARGS) as u64);
+    for text in row.strings.iter().take(MAX_ARGS) {
+        let Some(text) = text else {
+            columns.put(column::STRINGS, 0);
+            continue;
+        };
+        match memory.texts.get(text) {
+            Some(number) => columns.put(column::STRINGS, number + 2),
+            None => {
+                columns.put(column::STRINGS, 1);
+                columns.put_text(column::TEXTS, text);
+                let number = memory.texts.len() as u64;
+                memory.texts.insert(text.clone(), number);
+            }
+        }
+    }
+}
+
+fn take_strings(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Vec<Option<String>>> {
+    let count = usize::from(cursors.take_as::<u8>(column::STRING_COUNT)?);
+    let mut strings = Vec::with_capacity(count);
+    for _ in 0..count {
+        strings.push(match cursors.take(column::STRINGS)? {
+            0 => None,
+            1 => {
+                let text = cursors.take_text(column::TEXTS)?;
+                memory.read.push(text.clone());
+                Some(text)
+            }
+            next => Some(memory.read.get(usize::try_from(next - 2).ok()?)?.clone()),
+        });
+    }
+    Some(strings)
+}
+
+fn step(last: u32, next: u32) -> i64 {
+    i64::from(next) - i64::from(last)
+}
+
+fn stepped(last: u32, step: i64) -> Option<u32> {
+    u32::try_from(i64::from(last).checked_add(step)?).ok()
+}

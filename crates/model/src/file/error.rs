@@ -1,0 +1,82 @@
+//! What can be wrong with a trace file.
+
+use std::fmt;
+use std::io;
+
+/// Why a file cannot be opened at all.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the file is empty: nothing was recorded into it")]
+    Empty,
+    #[error("the file ends within its first {0} bytes: nothing was recorded into it")]
+    Short(u64),
+    #[error("this is not a trace file of ascend-trace")]
+    NotATrace,
+    #[error(
+        "the file has format version {found}, this program reads up to {known}: \
+         open it with the ascend-trace that recorded it or a newer one"
+    )]
+    TooNew { found: u32, known: u32 },
+    #[error("the file has become shorter while it was read: it was replaced or cut")]
+    Shrunk,
+}
+
+/// Something in a file that could not be read, while the rest could.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// Where in the file.
+    pub offset: u64,
+    pub lost: Lost,
+}
+
+/// What a [`Warning`] is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// So many bytes that are not, or no longer, what was written.
+    Bytes(u64),
+    /// A chunk of this kind with so many bytes, whose content fails its checksum.
+    Chunk { kind: String, bytes: u64 },
+    /// A chunk of this kind has a right checksum but its content makes no sense after so many rows.
+    Rows { kind: String, read: u64 },
+    /// The chunk that says how and where the trace was recorded.
+    Session,
+    /// The chunk that names the functions.
+    Tables,
+    /// So many bytes at the end of the file: the beginning of a chunk.
+    Tail(u64),
+    /// How the recording ended: the program is still running, or the tool was stopped short.
+    End,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offset = self.offset;
+        match &self.lost {
+            Lost::Bytes(bytes) => {
+                write!(
+                    f,
+                    "{bytes} bytes at offset {offset} are damaged and were skipped"
+                )
+            }
+            Lost::Chunk { kind, bytes } => write!(
+                f,
+                "{bytes} bytes of kind {kind} at offset {offset} are damaged and were skipped"
+            ),
+            Lost::Rows { kind, read } => write!(
+                f,
+                "the chunk of kind {kind} at offset {offset} makes no sense after {read} rows"
+            ),
+            Lost::Session => f.write_str("how the trace was recorded is not in the file"),
+            Lost::Tables => f.write_str("the names of the functions are not in the file"),
+            Lost::Tail(bytes) => write!(
+                f,
+                "the file breaks off: its last {bytes} bytes, from offset {offset}, were left out"
+            ),
+            Lost::End => f.write_str(
+                "the recording has no end: it is still running, or it was stopped short",
+            ),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Opens trace files, also while they grow.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::load::TraceBuilder;
+use crate::rows::{Row, SessionRow, TablesRow};
+use crate::trace::Trace;
+
+use super::chunk::FILE_HEADER;
+use super::decode::{Decoder, Item};
+use super::error::{OpenError, Warning};
+
+const READ_BYTES: usize = 1 << 20;
+
+/// Everything a trace file holds, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    pub session: SessionRow,
+    pub tables: TablesRow,
+    pub rows: Vec<Row>,
+}
+
+/// Reads a whole file into rows. What is damaged is left out and told of.
+pub fn read(mut input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
+    let mut contents = Contents::default();
+    let mut decoder = Decoder::default();
+    let mut sink = |item| match item {
+        Item::Session(session) => contents.session = session,
+        Item::Tables(tables) => contents.tables = tables,
+        Item::Row(row) => contents.rows.push(row),
+    };
+    while pump(&mut input, &mut decoder, READ_BYTES, &mut sink)? > 0 {}
+    let warnings = decoder.finish()?;
+    Ok((contents, warnings))
+}
+
+/// Reads up to `limit` bytes into the decoder and returns their number, 0 at the end.
+fn pump(
+    input: &mut impl Read,
+    decoder: &mut Decoder,
+    limit: usize,
+    sink: &mut impl FnMut(Item),
+) -> Result<usize, OpenError> {
+    let mut bytes = vec![0; limit];
+    let count = loop {
+        match input.read(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => break result?,
+        }
+    };
+    decoder.feed(&bytes[..count], sink)?;
+    Ok(count)
+}
+
+/// What one [`Follower::poll`] brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Rows that were new.
+    pub rows: u64,
+    /// The recording has ended and all of it has been read.
+    pub complete: bool,
+}
+
+/// Reads a trace file that is still being written, as far as it has got.
+#[derive(Debug)]
+pub struct Follower {
+    file: File,
+    read: u64,
+    decoder: Decoder,
+    builder: TraceBuilder,
+}
+
+impl Follower {
+    /// Opens a file and checks that it is a trace, as far as that can be told yet: a recorder may
+    /// not have written its first bytes. Nothing else is read before the first
+    /// [`Follower::poll`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let mut follower = Self {
+            file: File::open(path)?,
+            read: 0,
+            decoder: Decoder::default(),
+            builder: TraceBuilder::default(),
+        };
+        follower.advance(FILE_HEADER)?;
+        Ok(follower)
+    }
+
+    /// Reads what has been appended since the last time. A chunk that is not whole yet stays for
+    /// the next time.
+    pub fn poll(&mut self) -> Result<Progress, OpenError> {
+        if self.file.metadata()?.len() < self.read {
+            return Err(OpenError::Shrunk);
+        }
+        let mut rows = 0;
+        loop {
+            let (bytes, new) = self.advance(READ_BYTES)?;
+            rows += new;
+            if bytes == 0 {
+                break;
+            }
+        }
+        if rows > 0 {
+            self.builder.settle();
+        }
+        Ok(Progress {
+            rows,
+            complete: self.decoder.ended(),
+        })
+    }
+
+    fn advance(&mut self, limit: usize) -> Result<(usize, u64), OpenError> {
+        let builder = &mut self.builder;
+        let mut rows = 0;
+        let bytes = pump(
+            &mut self.file,
+            &mut self.decoder,
+            limit,
+            &mut |item| match item {
+                Item::Session(session) => builder.set_session(session),
+                Item::Tables(tables) => builder.set_tables(tables),
+                Item::Row(row) => {
+                    rows += 1;
+                    builder.apply(row);
+                }
+            },
+        )?;
+        self.read += bytes as u64;
+        Ok((bytes, rows))
+    }
+
+    /// The trace as of the last [`Follower::poll`].
+    pub fn trace(&self) -> &Trace {
+        self.builder.trace()
+    }
+
+    /// Damage found so far.
+    pub fn warnings(&self) -> &[Warning] {
+        self.decoder.warnings()
+    }
+
+    /// Takes the file as final: what is left of it, if anything, is lost.
+    pub fn finish(self) -> Result<(Trace, Vec<Warning>), OpenError> {
+        let warnings = self.decoder.finish()?;
+        Ok((self.builder.finish(), warnings))
+    }
+}
+
+impl Trace {
+    /// Reads a trace file. What is damaged or missing is told of in the warnings.
+    pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Warning>), OpenError> {
+        let mut follower = Follower::open(path)?;
+        follower.poll()?;
+        follower.finish()
+    }
+}

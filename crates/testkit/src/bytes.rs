@@ -1,0 +1,168 @@
+//! Trace files written byte by byte from `docs/FORMAT.md`.
+//!
+//! Nothing here is shared with the codec, not even the checksum: a reader test that uses these
+//! bytes fails when the codec and the document drift apart.
+
+/// A trace file under construction.
+#[derive(Clone, Debug)]
+pub struct TraceBytes {
+    bytes: Vec<u8>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, Default)]
+pub struct Column(Vec<u8>);
+
+impl TraceBytes {
+    /// A file that has its header: magic, version, reserved.
+    pub fn new(version: u32) -> Self {
+        let mut bytes = b"ASCTRACE".to_vec();
+        bytes.extend(version.to_le_bytes());
+        bytes.extend([0; 4]);
+        Self { bytes }
+    }
+
+    /// A file that has its header and the two leading chunks.
+    pub fn with_leading_chunks(session_json: &str, tables_json: &str) -> Self {
+        Self::new(1)
+            .chunk(b"SESS", session_json.as_bytes())
+            .chunk(b"TABL", &packed(tables_json.as_bytes()))
+    }
+
+    /// Appends a chunk around a payload.
+    pub fn chunk(mut self, kind: &[u8; 4], payload: &[u8]) -> Self {
+        let mut header = vec![0xa7, b'C', b'H', b'K'];
+        header.extend(kind);
+        header.extend((payload.len() as u32).to_le_bytes());
+        header.extend(crc32(payload).to_le_bytes());
+        header.extend(crc32(&header).to_le_bytes());
+        self.bytes.extend(header);
+        self.bytes.extend(payload);
+        self
+    }
+
+    /// Appends a chunk that holds a table.
+    pub fn table(self, kind: &[u8; 4], rows: u32, columns: &[Column]) -> Self {
+        let mut plain = rows.to_le_bytes().to_vec();
+        plain.extend((columns.len() as u32).to_le_bytes());
+        for column in columns {
+            plain.extend((column.0.len() as u32).to_le_bytes());
+        }
+        for column in columns {
+            plain.extend(&column.0);
+        }
+        self.chunk(kind, &packed(&plain))
+    }
+
+    /// Appends bytes as they are.
+    pub fn raw(mut self, bytes: &[u8]) -> Self {
+        self.bytes.extend(bytes);
+        self
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl Column {
+    /// A column of unsigned numbers, one for each row; so for the others.
+    pub fn numbers(values: &[u64]) -> Self {
+        let mut column = Self::default();
+        values.iter().for_each(|value| column.number(*value));
+        column
+    }
+
+    pub fn signed(values: &[i64]) -> Self {
+        let folded = values.iter().map(|&value| {
+            let magnitude = i128::from(value);
+            if magnitude < 0 { -2 * magnitude - 1 } else { 2 * magnitude }
+        });
+        let mut column = Self::default();
+        folded.for_each(|value| column.number(value as u64));
+        column
+    }
+
+    pub fn optional(values: &[Option<u32>]) -> Self {
+        let shifted: Vec<u64> =
+            values.iter().map(|value| value.map_or(0, |value| u64::from(value) + 1)).collect();
+        Self::numbers(&shifted)
+    }
+
+    pub fn texts(values: &[&str]) -> Self {
+        let mut column = Self::default();
+        for text in values {
+            column.number(text.len() as u64);
+            column.0.extend(text.as_bytes());
+        }
+        column
+    }
+
+    fn number(&mut self, mut value: u64) {
+        loop {
+            let low = (value % 128) as u8;
+            value /= 128;
+            if value == 0 {
+                self.0.push(low);
+                return;
+            }
+            self.0.push(low + 128);
+        }
+    }
+}
+
+/// Packs a payload without making it smaller: one LZ4 sequence that is all literals.
+pub fn packed(plain: &[u8]) -> Vec<u8> {
+    let mut packed = (plain.len() as u32).to_le_bytes().to_vec();
+    packed.push((plain.len().min(15) as u8) << 4);
+    if let Some(mut more) = plain.len().checked_sub(15) {
+        while more >= 255 {
+            packed.push(255);
+            more -= 255;
+        }
+        packed.push(more as u8);
+    }
+    packed.extend(plain);
+    packed
+}
+
+/// CRC-32 as zip and Ethernet have it, bit by bit.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = u32::MAX;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            let carry = crc & 1;
+            crc >>= 1;
+            if carry == 1 {
+                crc ^= 0xedb8_8320;
+            }
+        }
+    }
+    !crc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checksum_has_its_published_check_value() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn numbers_are_written_as_the_document_says() {
+        assert_eq!(Column::numbers(&[0, 127, 128, 300]).0, [0, 127, 0x80, 1, 0xac, 2]);
+        assert_eq!(Column::signed(&[0, -1, 1, -2, i64::MIN]).0[..4], [0, 1, 2, 3]);
+        assert_eq!(Column::optional(&[None, Some(0)]).0, [0, 1]);
+        assert_eq!(Column::texts(&["ab", ""]).0, [2, b'a', b'b', 0]);
+    }
+
+    #[test]
+    fn long_payloads_have_a_long_literal_length() {
+        let packed = packed(&[7; 600]);
+        assert_eq!(packed[..8], [88, 2, 0, 0, 0xf0, 255, 255, 75]);
+        assert_eq!(packed.len(), 8 + 600);
+    }
+}

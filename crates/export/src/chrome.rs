@@ -7,8 +7,8 @@
 //!
 //! What importers are strict about, and how it is met:
 //! - slices of one track nest or are apart: whatever overlaps goes to a sub-track ([`tracks`]);
-//! - a flow binds to the innermost slice at its time: its ends lie inside their slices, and slices
-//!   without a length have tracks of their own ([`flows`]);
+//! - a flow binds to the innermost slice at its time: its ends lie inside their slices, and event
+//!   records and waits have tracks beside their stream's ([`flows`]);
 //! - numbers are numbers, and ids are exact in a double.
 //!
 //! Nothing is held in memory but the slices that are not on the first track of their lane.

@@ -1,8 +1,8 @@
 //! Dependencies as flows.
 //!
 //! An importer binds each end of a flow to the innermost slice that is open at the end's time, and
-//! wants the start no later than the finish. So each end may lie anywhere in a *reach* inside its
-//! slice where no other slice is open, and the two reaches decide where exactly.
+//! wants the start no later than the finish. So each end has a *reach*: the times inside its slice
+//! at which no other slice of the track is open. The two reaches decide where exactly it lies.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, TaskId, Trace};
 
 use super::output::{Output, Track};
-use super::tracks::Tracks;
+use super::tracks::{Tracks, is_beside};
 use crate::Source;
 
 /// Where one end of a flow may lie.
@@ -100,7 +100,8 @@ fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
     let (first, last) = match time.end - time.begin {
-        0 | 1 => (time.begin, time.begin),
+        _ if is_beside(trace.task(id)) => (time.begin, time.end),
+        1 => (time.begin, time.begin),
         _ => (time.begin + 1, time.end - 1),
     };
     Some(Reach { track, first, last })

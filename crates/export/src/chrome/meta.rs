@@ -3,7 +3,7 @@
 use std::io;
 
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_model::{Process, Trace};
+use ascend_trace_model::Trace;
 
 use super::output::{Output, Track};
 use super::tracks::{ProcessTrack, Tracks};
@@ -36,12 +36,12 @@ pub(super) fn write_names(
             name.push_str(" (default)");
         }
         write_lane(output, lane.pid, &lane.slices, &name, stream.number() * 2)?;
-        let marks = format!("stream {} marks", stream.number());
+        let events = format!("stream {} events", stream.number());
         write_lane(
             output,
             lane.pid,
-            &lane.marks,
-            &marks,
+            &lane.events,
+            &events,
             stream.number() * 2 + 1,
         )?;
     }
@@ -59,12 +59,8 @@ fn process_name(trace: &Trace, track: &ProcessTrack) -> String {
     }
     match track.device {
         None => name,
-        Some(device) => format!("{name} device {device} ({})", label(process)),
+        Some(device) => format!("{name} device {device} (pid {})", process.pid),
     }
-}
-
-fn label(process: &Process) -> String {
-    format!("pid {}", process.pid)
 }
 
 /// Names the tracks of a lane: the first after the lane, the others with a number.

@@ -2,12 +2,16 @@
 //!
 //! Importers want the slices of a track to nest or to be apart. A lane's slices go to its first
 //! track where they can, else to the first of its sub-tracks that has room.
+//!
+//! Event records and waits have tracks beside their stream's, and so has whatever has no length.
+//! A record takes no time, and a wait ends at the very moment of its record, while the work around
+//! them begins and ends there too: on one track nothing would tell which of them an arrow means.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ascend_trace_analysis::Node;
-use ascend_trace_format::api::Role;
-use ascend_trace_model::{CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_format::api::{Role, TaskKind};
+use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::output::Track;
 
@@ -18,10 +22,10 @@ const MADE_UP: u32 = 10_000_000;
 #[derive(Clone, Debug)]
 pub(super) struct LaneTracks {
     pub(super) pid: u32,
-    /// Where slices with a length go; the first is the lane's own.
+    /// Where calls and work go; the first is the lane's own.
     pub(super) slices: Vec<u32>,
-    /// Where the slices of a stream go that have no length.
-    pub(super) marks: Vec<u32>,
+    /// Where a stream's records and waits go. No two slices of such a track touch.
+    pub(super) events: Vec<u32>,
 }
 
 /// A process in the exported trace.
@@ -64,16 +68,16 @@ impl Tracks {
             tracks.threads.push(LaneTracks {
                 pid,
                 slices,
-                marks: Vec::new(),
+                events: Vec::new(),
             });
         }
         for (index, stream) in trace.streams().iter().enumerate() {
             let pid = devices[&(stream.process, stream.device)];
-            let (slices, marks) = tracks.place_tasks(trace, StreamId(index as u32));
+            let (slices, events) = tracks.place_tasks(trace, StreamId(index as u32));
             tracks.streams.push(LaneTracks {
                 pid,
                 slices: (0..slices.max(1)).map(|_| ids.tids.make()).collect(),
-                marks: (0..marks).map(|_| ids.tids.make()).collect(),
+                events: (0..events).map(|_| ids.tids.make()).collect(),
             });
         }
         tracks.processes = processes(&hosts, &devices);
@@ -101,21 +105,21 @@ impl Tracks {
         lane.len()
     }
 
-    /// Places the timed tasks of a stream and returns how many tracks those with and those
-    /// without a length need.
+    /// Places the timed tasks of a stream and returns how many tracks its work and its events
+    /// need.
     fn place_tasks(&mut self, trace: &Trace, stream: StreamId) -> (usize, usize) {
-        let (mut slices, mut marks): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+        let (mut slices, mut events): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
         for id in trace.stream_tasks(stream) {
             let Some(time) = trace.task(*id).time else {
                 continue;
             };
-            let place = match time.begin < time.end {
-                true => first_fit(&mut slices, time.end, |end| end <= time.begin),
-                false => first_fit(&mut marks, time.end, |last| last < time.begin),
+            let place = match is_beside(trace.task(*id)) {
+                true => first_fit(&mut events, time.end, |end| end < time.begin),
+                false => first_fit(&mut slices, time.end, |end| end <= time.begin),
             };
             self.put(Node::Task(*id), place);
         }
-        (slices.len(), marks.len())
+        (slices.len(), events.len())
     }
 
     fn put(&mut self, node: Node, place: usize) {
@@ -139,17 +143,23 @@ impl Tracks {
     /// `None` for a task that is not drawn because it has no times.
     pub(super) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
         let task = trace.task(id);
-        let time = task.time?;
+        task.time?;
         let lane = &self.streams[task.stream.index()];
-        let tids = match time.begin < time.end {
-            true => &lane.slices,
-            false => &lane.marks,
+        let tids = match is_beside(task) {
+            true => &lane.events,
+            false => &lane.slices,
         };
         Some(Track {
             pid: lane.pid,
             tid: tids[self.place(Node::Task(id))],
         })
     }
+}
+
+/// Whether a task is drawn beside its stream's track.
+pub(super) fn is_beside(task: &Task) -> bool {
+    matches!(task.kind, TaskKind::Record | TaskKind::Wait)
+        || task.time.is_some_and(|time| time.begin == time.end)
 }
 
 /// Puts something that lasts until `end` on the first track whose last end is `free`.

@@ -1,0 +1,273 @@
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::{Dependencies, Edge, EdgeKind, Node};
+use ascend_trace_export::{Chrome, Exporter, Layout, Single, Source};
+use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_testkit::timeline;
+
+use super::checker::{Imported, Slice, import};
+use super::memory::export;
+
+/// What both sides name a slice by: a task by its stream and place there, a call by its number.
+pub(crate) type Key = (Option<(u64, u64, u64, u64)>, Option<u64>);
+
+pub(crate) fn chrome(trace: &Trace) -> Imported {
+    import(export(&Chrome, trace).text(""))
+}
+
+fn slice_key(slice: &Slice) -> Key {
+    let number = |key: &str| slice.args[key].as_u64();
+    // Only a task's slice tells how exact its times are.
+    if number("err_ns").is_none() {
+        return (None, number("call"));
+    }
+    let after = |text: &str, word: &str| -> u64 {
+        let (_, rest) = text.split_once(word).expect("the word");
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().expect("a number")
+    };
+    let pid = after(&slice.process, "(pid ");
+    let device = after(&slice.process, " device ");
+    let stream = after(&slice.track, "stream ");
+    assert_eq!(number("stream_id"), Some(stream));
+    (
+        Some((pid, device, stream, number("seq").expect("seq"))),
+        None,
+    )
+}
+
+fn node_key(trace: &Trace, node: Node) -> Key {
+    let Node::Task(id) = node else {
+        let Node::Call(id) = node else { unreachable!() };
+        return (None, Some(u64::from(id.0)));
+    };
+    let task = trace.task(id);
+    if task.time.is_none() {
+        return node_key(trace, Node::Call(task.call));
+    }
+    let stream = trace.stream(task.stream);
+    let pid = u64::from(trace.process(stream.process).pid);
+    let number = stream.number() as u64;
+    (
+        Some((
+            pid,
+            u64::from(stream.device),
+            number,
+            u64::from(task.sequence),
+        )),
+        None,
+    )
+}
+
+/// Every timed task and every call is one slice with the model's name and times.
+#[track_caller]
+pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
+    let begin = trace.span().map_or(0, |span| span.0);
+    let mut expected = BTreeSet::new();
+    for (index, call) in trace.calls().iter().enumerate() {
+        let name = trace.function(call.function).name.as_str();
+        let key = (None, Some(index as u64));
+        expected.insert((key, name, call.begin - begin, call.end - begin));
+    }
+    for (index, task) in trace.tasks().iter().enumerate() {
+        if let Some(time) = task.time {
+            let id = ascend_trace_model::TaskId(index as u32);
+            let key = node_key(trace, Node::Task(id));
+            let name = trace.task_name(task);
+            expected.insert((key, name, time.begin - begin, time.end - begin));
+        }
+    }
+    let slices = imported.slices.iter();
+    let found: BTreeSet<_> = slices
+        .map(|it| (slice_key(it), it.name.as_str(), it.begin, it.end))
+        .collect();
+    assert_eq!(found.len(), imported.slices.len(), "a slice occurs twice");
+    assert_eq!(found, expected);
+}
+
+/// Flows by category and what they connect.
+pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
+    let key = |index: usize| slice_key(&imported.slices[index]);
+    let flows = imported.flows.iter();
+    flows
+        .map(|(kind, from, to)| (kind.clone(), key(*from), key(*to)))
+        .collect()
+}
+
+/// The flows that a trace's dependencies should give, launches of untimed tasks apart.
+fn expected_flows(trace: &Trace) -> BTreeSet<(String, Key, Key)> {
+    let dependencies = Dependencies::of(trace);
+    let drawn = |edge: &Edge| match (edge.kind, edge.to) {
+        (EdgeKind::LaunchToTask, Node::Task(id)) => trace.task(id).time.is_some(),
+        _ => true,
+    };
+    let edges = dependencies.all(trace).filter(drawn);
+    edges
+        .map(|it| {
+            let kind = it.kind.name().to_owned();
+            (kind, node_key(trace, it.from), node_key(trace, it.to))
+        })
+        .collect()
+}
+
+#[track_caller]
+fn check(text: &str) -> Imported {
+    let trace = timeline(text);
+    let imported = chrome(&trace);
+    check_slices(&trace, &imported);
+    assert_eq!(flows(&imported), expected_flows(&trace), "{text}");
+    assert_eq!(imported.flows.len(), expected_flows(&trace).len());
+    imported
+}
+
+#[test]
+fn tasks_calls_and_dependencies_come_back_as_they_were() {
+    check(
+        "s1: A[1us..10us] rec(E) B[10us..30us] rec(F)
+         s2@0: wait(E)[2us..10us] C[12us..20us] wait(F)[20us..30us]
+         s3@1 by t2: memcpy(4096)[5us..9us] wait(E)
+         t1: sync(s2)[31us..33us] sync(E)[34us..35us] sync()[36us..37us]
+         p2.s1: D[1us..2us] rec(E)
+         p2.t1: sync(s1)[3us..4us]",
+    );
+}
+
+#[test]
+fn an_arrow_from_a_record_between_tasks_without_a_gap_starts_at_the_record() {
+    check(
+        "s1: A[0..10] rec(E)[10] rec(F)[10] B[10..20] rec(G)[20] C[20..21]
+         s2: wait(E)[0..10] wait(F)[10..10] wait(G)[10..20] D[20..30]",
+    );
+}
+
+#[test]
+fn arrows_of_slices_one_nanosecond_long_bind() {
+    check(
+        "s1: A[0..1] B[1..2] rec(E)[2] C[2..3]
+         s2: wait(E)[1..2] D[2..3]
+         t2: sync(s2)[2..4]",
+    );
+}
+
+#[test]
+fn untimed_tasks_are_connected_through_their_calls() {
+    let imported = check(
+        "s1: A[captured] rec(E)[captured] by t1[-9..-8]
+         s2: wait(E)[captured] by t1[-5..-4]",
+    );
+    let call = imported
+        .slices
+        .iter()
+        .find(|it| it.name == "A")
+        .expect("the call");
+    assert_eq!(call.args["untimed"], "captured");
+    assert_eq!(call.args["kind"], "kernel");
+    assert_eq!(imported.other["untimed_tasks"], 3);
+    // The three launches have nowhere to go.
+    assert_eq!(imported.other["omitted_flows"], 3);
+}
+
+#[test]
+fn nested_calls_nest_and_calls_inside_a_sync_get_a_track_of_their_own() {
+    let imported = check(
+        "t1: outer(1)[0..100] inner(2)[10..90] innermost(3)[20..30] same(4)[20..25]
+         s1: A[120..150] by t1[110..111]
+         t1: sync(s1)[115..160] helper(5)[120..150]",
+    );
+    let track = |name: &str| {
+        let slice = imported.slices.iter().find(|it| it.name == name);
+        slice.expect("the slice").track.clone()
+    };
+    assert_eq!(track("outer"), "t1");
+    assert_eq!(track("innermost"), "t1");
+    assert_eq!(track("same"), "t1 (2)");
+    assert_eq!(track("helper"), "t1 (2)");
+}
+
+#[test]
+fn arguments_results_and_errors_are_named() {
+    let imported = check("t1: aclrtMalloc(64)[0..10]=207001 | s1: memcpy(4096)[20..30]");
+    let slice = |name: &str, host: bool| {
+        let mut slices = imported.slices.iter();
+        let wanted = |it: &&Slice| it.name == name && it.args["err_ns"].is_null() == host;
+        slices.find(wanted).expect("the slice")
+    };
+    let malloc = slice("aclrtMalloc", true);
+    assert_eq!(malloc.args["size"], 64);
+    assert_eq!(malloc.args["ret"], 207001);
+    assert_eq!(malloc.args["ret_name"], "ACL_ERROR_RT_MEMORY_ALLOCATION");
+    let copy = slice("aclrtMemcpyAsync", false);
+    assert_eq!(
+        (&copy.args["kind"], &copy.args["bytes"]),
+        (&"memcpy".into(), &4096.into())
+    );
+    assert_eq!(copy.category, "memcpy");
+    assert!(copy.args["queue_ns"].as_i64().expect("a number") > 0);
+    let launch = slice("aclrtMemcpyAsync", true);
+    assert!(
+        launch.args["stream"]
+            .as_str()
+            .expect("a handle")
+            .starts_with("0x")
+    );
+    assert_eq!(launch.args["ret_name"], "ACL_SUCCESS");
+}
+
+#[test]
+fn processes_devices_and_streams_are_named() {
+    let imported = check("s0@0: A[0..10] | s7@1: B[0..10]");
+    let tracks: BTreeSet<_> = imported
+        .slices
+        .iter()
+        .map(|it| (it.process.as_str(), it.track.as_str()))
+        .collect();
+    let expected = [
+        ("app1", "t1"),
+        ("app1 device 0 (pid 1000)", "stream 0 (default)"),
+        ("app1 device 1 (pid 1000)", "stream 7"),
+    ];
+    assert_eq!(tracks, BTreeSet::from(expected));
+}
+
+#[test]
+fn counters_tell_the_queue_and_the_busy_streams() {
+    let imported = check(
+        "s1: A[10..20] by t1[0..1] B[20..30] by t1[2..3]
+         s2: C[15..40] by t1[4..5]",
+    );
+    let device = "app1 device 0 (pid 1000)".to_owned();
+    let counter = |name: &str| &imported.counters[&(device.clone(), name.to_owned())];
+    assert_eq!(
+        counter("queued on stream 1"),
+        &[(0, 1), (2, 2), (20, 1), (30, 0)]
+    );
+    assert_eq!(counter("busy"), &[(10, 1), (15, 2), (30, 1), (40, 0)]);
+}
+
+#[test]
+fn the_recording_is_described() {
+    let imported = check("s1: A[5..10] by t1[3..4]");
+    assert_eq!(imported.other["tool"], "ascend-trace");
+    assert_eq!(imported.other["begin_ns"], 3);
+    assert_eq!(imported.other["complete"], true);
+    assert_eq!(imported.other["lost_calls"], 0);
+    assert_eq!(imported.other["omitted_flows"], 0);
+}
+
+#[test]
+fn an_empty_trace_is_a_valid_file() {
+    let imported = chrome(&Trace::default());
+    assert!(imported.slices.is_empty() && imported.flows.is_empty());
+}
+
+#[test]
+fn a_single_writer_takes_the_whole_file() {
+    assert_eq!(Chrome.layout(), Layout::File { extension: "json" });
+    let trace = timeline("s1: A[0..10]");
+    assert_eq!(trace.stream_tasks(StreamId(0)).len(), 1);
+    let mut bytes = Vec::new();
+    Chrome
+        .export(&Source::new(&trace), &mut Single(&mut bytes))
+        .expect("memory takes everything");
+    assert_eq!(bytes, export(&Chrome, &trace).text("").as_bytes());
+}

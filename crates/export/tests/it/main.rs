@@ -1,0 +1,12 @@
+//! Exports read back and compared with the model.
+
+/// A Chrome trace as an importer sees it; knows nothing of the exporter.
+mod checker;
+/// Chrome JSON against the model.
+mod chrome;
+/// CSV against the model, and against the Chrome JSON.
+mod csv;
+/// A sink that keeps files in memory.
+mod memory;
+/// Random traces through every format.
+mod random;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, outside #[test]")]
 
+mod abi;
 mod coverage;
 mod mini;
 mod rustc;

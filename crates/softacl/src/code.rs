@@ -18,15 +18,21 @@ pub(crate) const RT_THREAD_SUBSCRIBE: Code = 107_012;
 pub(crate) const RT_STREAM_NO_CALLBACK: Code = 107_015;
 pub(crate) const RT_INVALID_HANDLE: Code = 107_017;
 pub(crate) const RT_WAIT_TIMEOUT: Code = 107_019;
+pub(crate) const RT_SYSPARAM_NOT_SET: Code = 107_021;
+pub(crate) const RT_DEVICE_TASK_ABORT: Code = 107_022;
 pub(crate) const RT_STREAM_ABORT: Code = 107_023;
 pub(crate) const RT_NOT_SUPPORTED: Code = 207_000;
 pub(crate) const RT_OUT_OF_MEMORY: Code = 207_001;
 pub(crate) const RT_NO_EVENT: Code = 207_007;
 pub(crate) const RT_NO_STREAM: Code = 207_008;
+pub(crate) const RT_NO_NOTIFY: Code = 207_009;
 pub(crate) const RT_INTERNAL: Code = 507_000;
 pub(crate) const RT_REPORT_TIMEOUT: Code = 507_012;
 pub(crate) const RT_STREAM_SYNC_TIMEOUT: Code = 507_046;
 pub(crate) const RT_EVENT_SYNC_TIMEOUT: Code = 507_047;
+
+pub(crate) const RT_ALREADY_REGISTERED: Code = 507_910;
+pub(crate) const RT_NOT_REGISTERED: Code = 507_911;
 
 /// A failed call: the code for the caller and one line for `aclGetRecentErrMsg`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

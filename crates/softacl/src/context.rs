@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crate::clock::mono;
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID,
+    Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID,
     RT_STREAM_SYNC_TIMEOUT, fault,
 };
 use crate::device::Device;
 use crate::engine::HostThread;
+use crate::observers::{self, stream_state};
 use crate::runtime;
-use crate::stream::Stream;
+use crate::stream::{Failures, Stream};
 use crate::sync::lock;
 
 pub(crate) struct Context {
@@ -20,6 +21,7 @@ pub(crate) struct Context {
     pub(crate) device: &'static Device,
     pub(crate) is_primary: bool,
     pub(crate) host_thread: Arc<HostThread>,
+    pub(crate) failures: Arc<Failures>,
     alive: AtomicBool,
     default_stream: OnceLock<Arc<Stream>>,
     streams: Mutex<Vec<Arc<Stream>>>,
@@ -33,6 +35,7 @@ impl Context {
             device,
             is_primary,
             host_thread: Arc::default(),
+            failures: Arc::default(),
             alive: AtomicBool::new(true),
             default_stream: OnceLock::new(),
             streams: Mutex::default(),
@@ -60,6 +63,18 @@ impl Context {
     /// `create` sets it before anybody sees the context.
     pub(crate) fn default_stream(&self) -> &Arc<Stream> {
         self.default_stream.wait()
+    }
+
+    /// Tells the program's observers about the default stream. Not under any lock.
+    pub(crate) fn announce(&self) {
+        observers::stream_changes(self.default_stream().handle, stream_state::CREATE_POST);
+    }
+
+    /// Drops the tasks of all streams; waiting threads get the code.
+    pub(crate) fn abort(&self, code: Code) {
+        for stream in self.all_streams() {
+            stream.abort(Some(code));
+        }
     }
 
     pub(crate) fn adopt(&self, stream: &Arc<Stream>) {
@@ -122,6 +137,7 @@ pub(crate) fn create(device: i32) -> Outcome<usize> {
     let device = runtime.device(device)?;
     let context = Context::create(device, false)?;
     device.adopt(&context);
+    context.announce();
     let handle = context.handle;
     runtime.set_context(Some(context));
     Ok(handle)

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::DeviceClock;
-use crate::code::{Outcome, RT_CONTEXT_NULL, fault};
+use crate::code::{Outcome, RT_CONTEXT_NULL, RT_DEVICE_TASK_ABORT, fault};
 use crate::context::Context;
 use crate::memory::Arena;
+use crate::observers::{self, device_state};
 use crate::options::{Options, for_device};
 use crate::runtime;
 use crate::sync::lock;
@@ -83,16 +84,26 @@ impl Device {
 
     fn acquire(&'static self) -> Outcome<Arc<Context>> {
         let mut state = lock(&self.state);
-        let context = match &state.primary {
-            Some(context) => Arc::clone(context),
-            None => {
-                let context = Context::create(self, true)?;
-                state.primary = Some(Arc::clone(&context));
-                context
-            }
-        };
+        if let Some(context) = state.primary.clone() {
+            state.references += 1;
+            return Ok(context);
+        }
+        let context = Context::create(self, true)?;
+        state.primary = Some(Arc::clone(&context));
         state.references += 1;
+        drop(state);
+        context.announce();
         Ok(context)
+    }
+
+    fn contexts(&self) -> Vec<Arc<Context>> {
+        let state = lock(&self.state);
+        state
+            .primary
+            .iter()
+            .chain(&state.contexts)
+            .cloned()
+            .collect()
     }
 
     /// Gives up one reference, or all; returns the default context when it has to go.
@@ -117,8 +128,11 @@ impl Device {
 pub(crate) fn set(id: i32) -> Outcome {
     let runtime = runtime::get();
     runtime.require_usable()?;
-    let context = runtime.device(id)?.acquire()?;
+    let device = runtime.device(id)?;
+    observers::device_changes(device.id, device_state::SET_PRE);
+    let context = device.acquire()?;
     runtime.set_context(Some(context));
+    observers::device_changes(device.id, device_state::SET_POST);
     Ok(())
 }
 
@@ -126,13 +140,29 @@ pub(crate) fn set(id: i32) -> Outcome {
 /// and releases them.
 pub(crate) fn reset(id: i32, force: bool) -> Outcome {
     let runtime = runtime::get();
-    let released = runtime.device(id)?.release(force)?;
+    let device = runtime.device(id)?;
+    observers::device_changes(device.id, device_state::RESET_PRE);
+    let released = device.release(force)?;
     if let Some(context) = released {
         context.release();
         if runtime.context().is_err() {
             runtime.set_context(None);
         }
     }
+    observers::device_changes(device.id, device_state::RESET_POST);
+    Ok(())
+}
+
+/// `aclrtDeviceTaskAbort`: drops the tasks of every stream; waiting threads are told.
+pub(crate) fn abort_tasks(id: i32, timeout_ms: u32) -> Outcome {
+    const PRE: u32 = 0;
+    const POST: u32 = 1;
+    let device = runtime::get().device(id)?;
+    observers::device_aborts(device.id, PRE, timeout_ms);
+    for context in device.contexts() {
+        context.abort(RT_DEVICE_TASK_ABORT);
+    }
+    observers::device_aborts(device.id, POST, timeout_ms);
     Ok(())
 }
 

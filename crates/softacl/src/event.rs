@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_EVENT_SYNC_TIMEOUT, RT_INTERNAL, RT_INVALID_HANDLE,
-    RT_NO_EVENT, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_ABORT, RT_TIMESTAMP_INVALID, check,
-    fault,
+    RT_NO_EVENT, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
 };
 use crate::context::Context;
 use crate::device::{Device, Lease};
@@ -142,7 +141,7 @@ impl Record {
                 Ok(())
             }
             Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
-            Waited::Aborted => fault(RT_STREAM_ABORT, "the event's stream was aborted"),
+            Waited::Aborted(code) => fault(code, "the event's stream was aborted"),
         }
     }
 }

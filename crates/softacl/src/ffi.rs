@@ -38,6 +38,11 @@ pub(crate) fn complain(text: &str) {
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
+    /// For callers that want no result.
+    pub(crate) const fn nowhere() -> Self {
+        Self(std::ptr::null_mut())
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
@@ -124,12 +129,12 @@ pub(crate) struct Text(*const c_char);
 
 impl Text {
     pub(crate) fn optional(&self) -> Option<String> {
+        if self.0.is_null() {
+            return None;
+        }
         // SAFETY: not null, and the caller passes a string that ends with a zero.
-        (!self.0.is_null()).then(|| {
-            unsafe { CStr::from_ptr(self.0) }
-                .to_string_lossy()
-                .into_owned()
-        })
+        let text = unsafe { CStr::from_ptr(self.0) };
+        Some(text.to_string_lossy().into_owned())
     }
 
     pub(crate) fn get(&self) -> Outcome<String> {

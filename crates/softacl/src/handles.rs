@@ -15,6 +15,10 @@ pub(crate) enum Kind {
     Context = 1,
     Stream = 2,
     Event = 3,
+    Notify = 4,
+    CountingNotify = 5,
+    Physical = 6,
+    Pool = 7,
 }
 
 pub(crate) struct Registry<T> {

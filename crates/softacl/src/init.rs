@@ -2,8 +2,8 @@
 
 use crate::code::{INVALID_PARAM, Outcome, REPEAT_FINALIZE, REPEAT_INITIALIZE, fault};
 use crate::ffi::complain;
-use crate::runtime;
 use crate::sync::lock;
+use crate::{observers, runtime};
 
 #[derive(Default)]
 pub(crate) struct InitState {
@@ -28,6 +28,8 @@ pub(crate) fn initialise() -> Outcome {
     if state.references > 1 {
         return fault(REPEAT_INITIALIZE, "aclInit was called before");
     }
+    drop(state);
+    observers::initialised();
     Ok(())
 }
 
@@ -39,6 +41,8 @@ pub(crate) fn finalise() -> Outcome {
         return fault(REPEAT_FINALIZE, "there is no initialisation to end");
     }
     state.references = 0;
+    drop(state);
+    observers::finalised();
     runtime.flush_truth();
     Ok(())
 }
@@ -51,6 +55,11 @@ pub(crate) fn finalise_one() -> Outcome<u64> {
         return fault(REPEAT_FINALIZE, "there is no initialisation to end");
     }
     state.references -= 1;
+    let left = state.references;
+    drop(state);
+    if left == 0 {
+        observers::finalised();
+    }
     runtime.flush_truth();
-    Ok(state.references)
+    Ok(left)
 }

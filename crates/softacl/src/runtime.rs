@@ -13,7 +13,11 @@ use crate::ffi::complain;
 use crate::handles::{Kind, Registry};
 use crate::init::InitState;
 use crate::memory::HostMemory;
+use crate::memory::vmm::{Mappings, Physical};
+use crate::observers::Observers;
 use crate::options::Options;
+use crate::settings::Settings;
+use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
 use crate::{callback, device};
@@ -28,8 +32,15 @@ pub(crate) struct Runtime {
     pub(crate) contexts: Registry<Context>,
     pub(crate) streams: Registry<Stream>,
     pub(crate) events: Registry<Event>,
+    pub(crate) notifies: Registry<Signal>,
+    pub(crate) counting_notifies: Registry<Signal>,
+    pub(crate) physical: Registry<Physical>,
+    pub(crate) pools: Registry<usize>,
+    pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
+    pub(crate) observers: Observers,
+    pub(crate) settings: Settings,
     pub(crate) engine: Engine,
     pub(crate) truth: Option<Truth>,
     pub(crate) op_wait_timeout_s: AtomicU64,
@@ -121,8 +132,15 @@ impl Runtime {
             contexts: Registry::new(Kind::Context),
             streams: Registry::new(Kind::Stream),
             events: Registry::new(Kind::Event),
+            notifies: Registry::new(Kind::Notify),
+            counting_notifies: Registry::new(Kind::CountingNotify),
+            physical: Registry::new(Kind::Physical),
+            pools: Registry::new(Kind::Pool),
+            mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),
+            observers: Observers::default(),
+            settings: Settings::default(),
             engine: Engine::new(),
             truth: open_truth(),
             op_wait_timeout_s: AtomicU64::new(0),

@@ -1,22 +1,22 @@
 //! Streams: their queue, and waiting for it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::clock::mono;
 use crate::code::{
     Code, Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_PARAM_INVALID,
-    RT_STREAM_ABORT, RT_STREAM_CONTEXT, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault,
+    RT_STREAM_CONTEXT, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault,
 };
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::task::{Task, Work};
 use crate::engine::{HostThread, Lane};
 use crate::ffi::Callback;
-use crate::runtime;
 use crate::sync::lock;
+use crate::{observers, runtime};
 
 pub(crate) mod flag {
     pub(crate) const PERSISTENT: u32 = 0x4;
@@ -50,9 +50,12 @@ pub(crate) struct Stream {
     sleepers: AtomicU32,
     gate: Mutex<()>,
     progress: Condvar,
-    abort_requested: AtomicBool,
+    drop_request: AtomicU8,
     aborts: AtomicU32,
+    abort_code: AtomicI32,
     error: AtomicI32,
+    failures: Arc<Failures>,
+    failure_mode_was_set: AtomicBool,
     host_thread: Arc<HostThread>,
     /// The last host function that returned: the number of its task, and the host time.
     host_done: Mutex<(u64, u64)>,
@@ -65,12 +68,34 @@ struct Queue {
     closed: bool,
 }
 
+/// What the streams of a context share about failing tasks.
+#[derive(Default)]
+pub(crate) struct Failures {
+    stops: AtomicBool,
+    /// The failure after which nothing may be submitted any more.
+    stopped_by: AtomicI32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureMode {
+    Continue,
+    Stop,
+}
+
+/// What the engine is asked to throw away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drop {
+    Nothing,
+    Current,
+    Everything,
+}
+
 /// How a wait for a stream ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
     Done,
     TimedOut,
-    Aborted,
+    Aborted(Code),
 }
 
 impl Stream {
@@ -104,8 +129,11 @@ impl Stream {
             sleepers: AtomicU32::new(0),
             gate: Mutex::new(()),
             progress: Condvar::new(),
-            abort_requested: AtomicBool::new(false),
+            drop_request: AtomicU8::new(0),
             aborts: AtomicU32::new(0),
+            abort_code: AtomicI32::new(SUCCESS),
+            failures: Arc::clone(&context.failures),
+            failure_mode_was_set: AtomicBool::new(false),
             error: AtomicI32::new(SUCCESS),
             host_thread: Arc::clone(&context.host_thread),
             host_done: Mutex::default(),
@@ -116,7 +144,13 @@ impl Stream {
 
     /// Takes the stream out of the registry; its handle is dead from here on.
     pub(crate) fn retire(&self) {
-        if runtime::get().streams.remove(self.handle).is_some() {
+        let runtime = runtime::get();
+        if runtime.streams.get(self.handle).is_none() {
+            return;
+        }
+        observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
+        if runtime.streams.remove(self.handle).is_some() {
+            runtime.settings.forget_stream(self.handle);
             lock(&self.queue).closed = true;
             self.device.stream_ids.give_back(self.id as u32);
         }
@@ -130,13 +164,17 @@ impl Stream {
         while queue.submitted - self.completed.load(Ordering::Acquire) >= depth {
             let room_at = queue.submitted - depth + 1;
             drop(queue);
-            if self.wait_for(room_at, None) == Waited::Aborted {
-                return fault(RT_STREAM_ABORT, "the stream was aborted");
+            if let Waited::Aborted(code) = self.wait_for(room_at, None) {
+                return fault(code, "the stream was aborted");
             }
             queue = lock(&self.queue);
         }
         if queue.closed {
             return fault(RT_INVALID_HANDLE, "the stream was destroyed");
+        }
+        match self.failures.stopped_by.load(Ordering::Acquire) {
+            SUCCESS => {}
+            code => return fault(code, "a task failed, and the stream stops on failure"),
         }
         queue.submitted += 1;
         let seq = queue.submitted;
@@ -220,7 +258,7 @@ impl Stream {
         let mut gate = lock(&self.gate);
         loop {
             if self.aborts.load(Ordering::SeqCst) != aborts {
-                return Waited::Aborted;
+                return Waited::Aborted(self.abort_code.load(Ordering::SeqCst));
             }
             if self.has_completed(seq) {
                 return Waited::Done;
@@ -247,7 +285,7 @@ impl Stream {
         match self.wait_for(seq, limit) {
             Waited::Done => self.reap(seq),
             Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
-            Waited::Aborted => return fault(RT_STREAM_ABORT, "the stream was aborted"),
+            Waited::Aborted(code) => return fault(code, "the stream was aborted"),
         }
         match self.error.swap(SUCCESS, Ordering::AcqRel) {
             SUCCESS => Ok(()),
@@ -258,28 +296,74 @@ impl Stream {
     /// Notes that a task failed on the device; the next synchronisation reports it.
     pub(crate) fn fail(&self, code: Code) {
         self.error.store(code, Ordering::Release);
+        if self.failures.stops.load(Ordering::Acquire) {
+            self.failures.stopped_by.store(code, Ordering::Release);
+        }
     }
 
-    /// Drops all queued tasks. With `interrupt`, threads that wait for the stream are told.
-    pub(crate) fn abort(self: &Arc<Self>, interrupt: bool) {
-        let queue = lock(&self.queue);
-        let seq = queue.submitted;
-        self.abort_requested.store(true, Ordering::SeqCst);
-        self.armed.store(true, Ordering::SeqCst);
-        drop(queue);
-        runtime::get().engine.enqueue(self);
-        if interrupt {
+    /// May be called once per stream. Stopping is contagious within the context.
+    pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
+        check(mode <= 1, "this failure mode does not exist")?;
+        let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
+        check(!was_set, "the failure mode was set before")?;
+        if mode == 1 {
+            self.failures.stops.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn failure_mode(&self) -> FailureMode {
+        let stops = self.failures.stops.load(Ordering::Acquire);
+        if stops {
+            FailureMode::Stop
+        } else {
+            FailureMode::Continue
+        }
+    }
+
+    /// Drops all queued tasks. Threads that wait for the stream get the code, if there is one.
+    pub(crate) fn abort(self: &Arc<Self>, code: Option<Code>) {
+        let seq = self.request_drop(Drop::Everything);
+        if let Some(code) = code {
+            self.abort_code.store(code, Ordering::SeqCst);
             self.aborts.fetch_add(1, Ordering::SeqCst);
             drop(lock(&self.gate));
             self.progress.notify_all();
         }
         // The wait is short and must not be taken for an interrupted one.
-        while self.wait_for(seq, None) == Waited::Aborted {}
+        while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
     }
 
-    pub(crate) fn take_abort_request(&self) -> bool {
-        self.abort_requested.load(Ordering::Relaxed)
-            && self.abort_requested.swap(false, Ordering::SeqCst)
+    /// Drops the task that is running.
+    pub(crate) fn stop_current(self: &Arc<Self>) {
+        self.request_drop(Drop::Current);
+    }
+
+    fn request_drop(self: &Arc<Self>, what: Drop) -> u64 {
+        let queue = lock(&self.queue);
+        let seq = queue.submitted;
+        self.drop_request.store(what as u8, Ordering::SeqCst);
+        self.armed.store(true, Ordering::SeqCst);
+        drop(queue);
+        runtime::get().engine.enqueue(self);
+        seq
+    }
+
+    /// What the engine has to drop; asked for once.
+    pub(crate) fn take_drop_request(&self) -> Drop {
+        if self.drop_request.load(Ordering::Relaxed) == 0 {
+            return Drop::Nothing;
+        }
+        match self.drop_request.swap(0, Ordering::SeqCst) {
+            0 => Drop::Nothing,
+            1 => Drop::Current,
+            _ => Drop::Everything,
+        }
+    }
+
+    /// A task that only takes its place in the order.
+    pub(crate) fn mark(self: &Arc<Self>) -> Outcome {
+        self.submit(|_| Work::Marker).map(drop)
     }
 
     pub(crate) fn call_host(self: &Arc<Self>, callback: Callback, seq: u64) {
@@ -343,6 +427,7 @@ pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
     runtime::get().with_context(|context| {
         let stream = Stream::create(context, flags, priority, false)?;
         context.adopt(&stream);
+        observers::stream_changes(stream.handle, observers::stream_state::CREATE_POST);
         Ok(stream.handle)
     })
 }
@@ -360,7 +445,7 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
         );
     }
     if force {
-        stream.abort(false);
+        stream.abort(None);
     } else {
         stream.wait_for(stream.submitted.load(Ordering::Acquire), None);
     }

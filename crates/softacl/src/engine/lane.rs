@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::clock::mono;
-use crate::code::RT_WAIT_TIMEOUT;
 use crate::engine::Player;
 use crate::engine::task::{Task, Work};
-use crate::event::Record;
-use crate::stream::Stream;
+use crate::stream::{Drop, Stream};
 use crate::sync::lock;
 use crate::truth::Entry;
 
@@ -33,7 +31,7 @@ enum Stage {
 }
 
 /// What to do with the first task next.
-enum Step {
+pub(super) enum Step {
     Ends {
         begin: u64,
         end: u64,
@@ -56,8 +54,10 @@ impl Player {
     pub(super) fn advance(&mut self, stream: &Arc<Stream>) {
         let mut lane = lock(&stream.lane);
         let lane = &mut *lane;
-        if stream.take_abort_request() {
-            self.drop_tasks(stream, lane);
+        match stream.take_drop_request() {
+            Drop::Nothing => {}
+            Drop::Current => self.drop_tasks(stream, lane, 1),
+            Drop::Everything => self.drop_tasks(stream, lane, usize::MAX),
         }
         let mut now = mono();
         loop {
@@ -67,15 +67,14 @@ impl Player {
             let Some(task) = lane.tasks.front() else {
                 break;
             };
-            let options = &self.runtime.options;
             let step = match lane.stage {
                 Stage::Fresh => {
-                    let latency = options.submit_ns;
+                    let latency = self.runtime.options.submit_ns;
                     let begin = lane.previous_end.max(task.submitted_ns + latency);
-                    start(task, stream, begin, now)
+                    self.start(task, stream, begin, now)
                 }
                 Stage::Ending { begin, end } => Step::Ends { begin, end },
-                Stage::Parked { begin } => look_again(task, stream, begin, now),
+                Stage::Parked { begin } => self.look_again(task, stream, begin, now),
             };
             match step {
                 Step::Ends { begin, end } => {
@@ -117,14 +116,8 @@ impl Player {
         lane.stage = Stage::Fresh;
         lane.previous_end = end;
         self.log(stream, &task, begin, end);
-        if let Work::Record(record) = &task.work {
-            self.publish(record, end);
-        }
+        self.publish(&task.work, end);
         stream.complete(task.seq);
-    }
-
-    fn publish(&mut self, record: &Arc<Record>, end: u64) {
-        self.ready.append(&mut record.complete(end));
     }
 
     fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
@@ -141,94 +134,19 @@ impl Player {
         }
     }
 
-    /// Throws away everything that is queued. Dropped records count as reached now, so that other
-    /// streams are not stuck for ever.
-    fn drop_tasks(&mut self, stream: &Arc<Stream>, lane: &mut Lane) {
+    /// Throws away the first tasks. Dropped records count as reached now, so that other streams are
+    /// not stuck for ever.
+    fn drop_tasks(&mut self, stream: &Arc<Stream>, lane: &mut Lane, most: usize) {
         let now = mono();
         stream.refill(&mut lane.tasks);
-        for task in std::mem::take(&mut lane.tasks) {
-            if let Work::Record(record) = &task.work {
-                self.publish(record, now);
+        let count = lane.tasks.len().min(most);
+        for task in lane.tasks.drain(..count) {
+            if matches!(task.work, Work::Record(_) | Work::Free { .. }) {
+                self.publish(&task.work, now);
             }
             stream.complete(task.seq);
         }
         lane.stage = Stage::Fresh;
         lane.previous_end = lane.previous_end.max(now);
-    }
-}
-
-/// Begins a task: performs its effect, or finds out what it has to wait for.
-fn start(task: &Task, stream: &Arc<Stream>, begin: u64, now: u64) -> Step {
-    match &task.work {
-        Work::Transfer {
-            transfer,
-            duration_ns,
-        } => {
-            transfer.run();
-            Step::Ends {
-                begin,
-                end: begin + duration_ns,
-            }
-        }
-        Work::Fill { fill, duration_ns } => {
-            fill.run();
-            Step::Ends {
-                begin,
-                end: begin + duration_ns,
-            }
-        }
-        Work::Record(_) | Work::Marker => Step::Ends { begin, end: begin },
-        Work::Wait { record, .. } => {
-            record.notify(stream);
-            look_again(task, stream, begin, now)
-        }
-        Work::HostFunction(_) | Work::Report(_) if begin > now => Step::At(begin),
-        Work::HostFunction(callback) => {
-            stream.call_host(*callback, task.seq);
-            Step::Parked { begin }
-        }
-        Work::Report(report) => {
-            let blocks = report.deliver(stream, task.seq);
-            if blocks {
-                Step::Parked { begin }
-            } else {
-                Step::Ends { begin, end: begin }
-            }
-        }
-    }
-}
-
-/// Looks at a task that depends on something.
-fn look_again(task: &Task, stream: &Arc<Stream>, begin: u64, now: u64) -> Step {
-    match &task.work {
-        Work::Wait { record, timeout_ns } => match (record.end_ns(), *timeout_ns) {
-            (Some(end), 0) => Step::Ends {
-                begin,
-                end: begin.max(end),
-            },
-            (Some(end), timeout) if end <= begin + timeout => Step::Ends {
-                begin,
-                end: begin.max(end),
-            },
-            (None, 0) => Step::Parked { begin },
-            (end, timeout) if end.is_some() || now >= begin + timeout => {
-                stream.fail(RT_WAIT_TIMEOUT);
-                Step::Ends {
-                    begin,
-                    end: begin + timeout,
-                }
-            }
-            (_, timeout) => Step::ParkedUntil {
-                begin,
-                until: begin + timeout,
-            },
-        },
-        _ => match stream.host_work_end(task.seq) {
-            Some(end) => Step::Ends {
-                begin,
-                end: begin.max(end),
-            },
-            None => Step::Parked { begin },
-        },
     }
 }

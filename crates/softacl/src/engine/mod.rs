@@ -13,10 +13,11 @@
 
 mod host;
 mod lane;
+mod steps;
 pub(crate) mod task;
 
 use std::cmp::{Ordering as Order, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
@@ -35,6 +36,9 @@ pub(crate) use lane::Lane;
 const LINGER_NS: u64 = 30_000;
 /// The thread sleeps only when the next completion is farther away than this.
 const SLEEP_AHEAD_NS: u64 = 60_000;
+
+/// How often memory is looked at that a stream waits for and no task has written.
+const POLL_NS: u64 = 100_000;
 
 /// The engine as the other threads see it.
 pub(crate) struct Engine {
@@ -125,6 +129,10 @@ struct Player {
     ready: Vec<Arc<Stream>>,
     alarms: BinaryHeap<Reverse<Alarm>>,
     entries: u64,
+    /// When a task last wrote a value that others may wait for, by address.
+    values: HashMap<usize, u64>,
+    /// Streams that wait for a value in memory, which anybody may write.
+    polling: Vec<Arc<Stream>>,
 }
 
 impl Player {
@@ -134,6 +142,8 @@ impl Player {
             ready: Vec::new(),
             alarms: BinaryHeap::new(),
             entries: 0,
+            values: HashMap::new(),
+            polling: Vec::new(),
         }
     }
 
@@ -145,7 +155,7 @@ impl Player {
             self.collect();
             if self.ready.is_empty() {
                 self.rest();
-                continue;
+                self.ready.append(&mut self.polling);
             }
             while let Some(stream) = self.ready.pop() {
                 self.advance(&stream);
@@ -190,10 +200,13 @@ impl Player {
     /// Waits for new work or the next alarm: awake for a while, then asleep.
     fn rest(&self) {
         let engine = &self.runtime.engine;
-        let next = self
+        let mut next = self
             .alarms
             .peek()
             .map_or(u64::MAX, |Reverse(alarm)| alarm.at);
+        if !self.polling.is_empty() {
+            next = next.min(mono() + POLL_NS);
+        }
         let linger_until = mono() + LINGER_NS;
         loop {
             if engine.waiting.load(Ordering::Acquire) != 0 {

@@ -6,6 +6,9 @@ use crate::callback::Report;
 use crate::event::Record;
 use crate::ffi::Callback;
 use crate::memory::copy::{Fill, Transfer};
+use crate::memory::reduce::Reduce;
+use crate::memory::value::ValueWait;
+use crate::signal::{Change, Pass, Signal};
 
 /// One entry of a stream's queue.
 pub(crate) struct Task {
@@ -16,24 +19,40 @@ pub(crate) struct Task {
 }
 
 pub(crate) enum Work {
+    /// Some copies; they have no order among them.
     Transfer {
-        transfer: Box<Transfer>,
+        transfers: Box<[Transfer]>,
         duration_ns: u64,
     },
     Fill {
         fill: Fill,
         duration_ns: u64,
     },
+    Reduce(Box<Reduce>),
     Record(Arc<Record>),
     /// Timeout 0 waits for ever.
     Wait {
         record: Arc<Record>,
         timeout_ns: u64,
     },
+    Change {
+        signal: Arc<Signal>,
+        change: Change,
+    },
+    Pass(Box<Pass>),
+    WriteValue {
+        address: usize,
+        value: u64,
+    },
+    WaitValue(ValueWait),
     /// Runs on the context's helper thread; the stream waits for it.
     HostFunction(Callback),
     /// Runs in the thread that subscribed to the stream.
     Report(Arc<Report>),
+    /// Gives device memory back in the order of the stream.
+    Free {
+        address: usize,
+    },
     /// Takes part in the stream's order and does nothing by itself.
     Marker,
 }
@@ -41,7 +60,7 @@ pub(crate) enum Work {
 impl Work {
     pub(crate) fn copy(transfer: Transfer, duration_ns: u64) -> Self {
         Self::Transfer {
-            transfer: Box::new(transfer),
+            transfers: Box::new([transfer]),
             duration_ns,
         }
     }
@@ -57,8 +76,10 @@ impl Work {
             Self::Fill { .. } => "memset",
             Self::Record(_) => "record",
             Self::Wait { .. } => "wait",
+            Self::Change { .. } | Self::Pass(_) => "notify",
+            Self::WriteValue { .. } | Self::WaitValue(_) => "value",
             Self::HostFunction(_) | Self::Report(_) => "hostfunc",
-            Self::Marker => "other",
+            Self::Reduce(_) | Self::Free { .. } | Self::Marker => "other",
         }
     }
 

@@ -12,6 +12,8 @@ const RECORDED_NOT_READY: u32 = 0;
 const RECORDED_COMPLETE: u32 = 1;
 const COMPLETE: u32 = 0;
 const NOT_READY: u32 = 1;
+/// The flag of a plain record or wait.
+const DEFAULT: u32 = 0;
 
 acl! {
     fn aclrtCreateEvent(event: Out<usize>) {
@@ -93,5 +95,17 @@ acl! {
     fn aclrtGetEventAvailNum(count: Out<u32>) {
         count.check()?;
         runtime::get().with_context(|context| count.put(context.device.events_left()))
+    }
+
+    fn aclrtRecordEventWithFlag(event: usize, stream: usize, flag: u32) {
+        let event = event::of(event)?;
+        check(flag == DEFAULT, "an external record belongs into a capture")?;
+        event.record(stream)
+    }
+
+    fn aclrtStreamWaitEventWithFlag(stream: usize, event: usize, timeout_s: u32, flag: u32) {
+        let event = event::of(event)?;
+        check(flag == DEFAULT, "an external wait belongs into a capture")?;
+        event.wait_in(stream, u64::from(timeout_s))
     }
 }

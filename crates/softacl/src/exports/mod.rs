@@ -1,14 +1,25 @@
 //! The exported C functions: pointer and code translation only.
-#![expect(non_snake_case, reason = "the names are AscendCL's")]
 
+mod allocator;
+mod base;
 mod callback;
 mod context;
 mod device;
+mod device_info;
 mod event;
 mod graph;
 mod init;
 mod memory;
+mod memory_async;
+mod memory_info;
+mod notify;
+mod observers;
+mod overflow;
 mod stream;
+mod stream_attr;
+mod tools;
+mod versions;
+mod vmm;
 
 /// Declares exported functions whose bodies yield an `Outcome`. Each is run by `ffi::call`.
 macro_rules! acl {

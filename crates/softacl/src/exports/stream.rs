@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::acl;
-use crate::code::{RT_INTERNAL, check, fault};
+use crate::code::{RT_INTERNAL, RT_STREAM_ABORT, check, fault};
 use crate::ffi::{In, Out};
 use crate::{runtime, stream};
 
@@ -96,8 +96,7 @@ acl! {
 
     fn aclrtStreamAbort(stream: usize) {
         check(stream != 0, "a default stream cannot be aborted")?;
-        let stream = stream::of_context(stream)?;
-        stream.abort(true);
+        stream::of_context(stream)?.abort(Some(RT_STREAM_ABORT));
         Ok(())
     }
 

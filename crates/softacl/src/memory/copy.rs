@@ -84,8 +84,13 @@ impl Transfer {
 }
 
 impl Checked {
-    fn touches_pageable(&self) -> bool {
+    pub(crate) fn touches_pageable(&self) -> bool {
         self.from == Place::Pageable || self.to == Place::Pageable
+    }
+
+    /// From the host to a device or back, as batches require.
+    pub(crate) fn is_one_way(&self) -> bool {
+        self.from.is_host() != self.to.is_host()
     }
 
     fn is_host_to_host(&self) -> bool {
@@ -182,9 +187,12 @@ impl Fill {
 
     /// Fills 32-bit words.
     pub(crate) fn words(dst: usize, room: usize, value: u32, count: usize) -> Outcome<Self> {
-        let len = count.checked_mul(4).unwrap_or(usize::MAX);
+        let len = count.saturating_mul(4);
         check(len <= room, "the length exceeds the destination")?;
-        check(dst % 4 == 0, "the address is not aligned to 4 bytes")?;
+        check(
+            dst.is_multiple_of(4),
+            "the address is not aligned to 4 bytes",
+        )?;
         Self {
             dst,
             len,

@@ -2,15 +2,25 @@
 
 mod arena;
 pub(crate) mod copy;
+pub(crate) mod reduce;
+pub(crate) mod value;
+pub(crate) mod vmm;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock};
 
-use crate::code::{INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault};
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_OUT_OF_MEMORY, RT_PARAM_INVALID, check, fault,
+};
 use crate::runtime;
 
 pub(crate) use arena::Arena;
+
+const NO_MEMORY: Fault = Fault {
+    code: RT_OUT_OF_MEMORY,
+    why: "no memory of this kind is left",
+};
 
 /// Where an address lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +41,6 @@ pub(crate) struct HostMemory {
     pub(crate) pinned: Arena,
     registered: RwLock<BTreeMap<usize, usize>>,
     registrations: AtomicUsize,
-    /// Serialises registering, which looks first and inserts then.
-    registering: Mutex<()>,
 }
 
 impl HostMemory {
@@ -41,7 +49,6 @@ impl HostMemory {
             pinned: Arena::new(capacity),
             registered: RwLock::default(),
             registrations: AtomicUsize::new(0),
-            registering: Mutex::default(),
         }
     }
 
@@ -58,7 +65,6 @@ impl HostMemory {
 
     /// False when a part of the range is registered already.
     pub(crate) fn register(&self, start: usize, size: usize) -> bool {
-        let _one_at_a_time = crate::sync::lock(&self.registering);
         let mut ranges = self
             .registered
             .write()
@@ -114,6 +120,28 @@ pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
         _ => true,
     };
     check(known, "the range is not inside one allocation")
+}
+
+/// Marks allocations that host and device share.
+const MANAGED: u32 = u32::MAX;
+
+pub(crate) fn allocate_managed(size: usize) -> Outcome<usize> {
+    let context = runtime::get().context()?;
+    check(size > 0, "the size is 0")?;
+    context
+        .device
+        .memory
+        .allocate(size, MANAGED)
+        .ok_or(NO_MEMORY)
+}
+
+pub(crate) fn is_managed(address: usize) -> bool {
+    let mut arenas = runtime::get().devices.iter().map(|device| &device.memory);
+    arenas.any(|arena| {
+        arena
+            .block_of(address, 1)
+            .is_some_and(|block| block.policy == MANAGED)
+    })
 }
 
 /// Device memory on the current context's device.

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
 mod conformance;
+mod stubs;
 mod support;

@@ -1,0 +1,193 @@
+//! What each kind of task does when its turn comes, and when it is over.
+
+use std::sync::Arc;
+
+use crate::clock::mono;
+use crate::code::RT_WAIT_TIMEOUT;
+use crate::engine::Player;
+use crate::engine::lane::Step;
+use crate::engine::task::{Task, Work};
+use crate::memory::{self, value};
+use crate::stream::Stream;
+
+impl Player {
+    /// Begins a task: performs its effect, or finds out what it has to wait for.
+    pub(super) fn start(
+        &mut self,
+        task: &Task,
+        stream: &Arc<Stream>,
+        begin: u64,
+        now: u64,
+    ) -> Step {
+        match &task.work {
+            Work::Transfer {
+                transfers,
+                duration_ns,
+            } => {
+                transfers.iter().for_each(|transfer| transfer.run());
+                Step::Ends {
+                    begin,
+                    end: begin + duration_ns,
+                }
+            }
+            Work::Fill { fill, duration_ns } => {
+                fill.run();
+                Step::Ends {
+                    begin,
+                    end: begin + duration_ns,
+                }
+            }
+            Work::Reduce(reduce) => {
+                reduce.run();
+                Step::Ends {
+                    begin,
+                    end: begin + reduce.duration_ns,
+                }
+            }
+            Work::Record(_)
+            | Work::Change { .. }
+            | Work::WriteValue { .. }
+            | Work::Free { .. }
+            | Work::Marker => Step::Ends { begin, end: begin },
+            Work::Wait { record, .. } => {
+                record.notify(stream);
+                self.look_again(task, stream, begin, now)
+            }
+            Work::Pass(_) | Work::WaitValue(_) | Work::HostFunction(_) | Work::Report(_)
+                if begin > now =>
+            {
+                Step::At(begin)
+            }
+            Work::Pass(_) => self.look_again(task, stream, begin, now),
+            Work::WaitValue(wait) if wait.is_over() => {
+                let written = self.values.get(&wait.address).copied();
+                Step::Ends {
+                    begin,
+                    end: begin.max(written.unwrap_or(0)),
+                }
+            }
+            Work::WaitValue(_) => {
+                self.poll(stream);
+                Step::Parked { begin }
+            }
+            Work::HostFunction(callback) => {
+                stream.call_host(*callback, task.seq);
+                Step::Parked { begin }
+            }
+            Work::Report(report) => {
+                let blocks = report.deliver(stream, task.seq);
+                if blocks {
+                    Step::Parked { begin }
+                } else {
+                    Step::Ends { begin, end: begin }
+                }
+            }
+        }
+    }
+
+    /// Looks at a task that depends on something.
+    pub(super) fn look_again(
+        &mut self,
+        task: &Task,
+        stream: &Arc<Stream>,
+        begin: u64,
+        now: u64,
+    ) -> Step {
+        match &task.work {
+            Work::Wait { record, timeout_ns } => {
+                settle(record.end_ns(), *timeout_ns, stream, begin, now)
+            }
+            Work::Pass(pass) => {
+                let since = pass.signal.pass(pass.condition, pass.clears, stream);
+                settle(since, pass.timeout_ns, stream, begin, now)
+            }
+            Work::WaitValue(wait) if wait.is_over() => {
+                let written = self
+                    .values
+                    .get(&wait.address)
+                    .copied()
+                    .filter(|&at| at > begin);
+                // Not written by a task: the moment it was seen is all that is known.
+                Step::Ends {
+                    begin,
+                    end: written.unwrap_or_else(mono).max(begin),
+                }
+            }
+            Work::WaitValue(_) => {
+                self.poll(stream);
+                Step::Parked { begin }
+            }
+            _ => match stream.host_work_end(task.seq) {
+                Some(end) => Step::Ends {
+                    begin,
+                    end: begin.max(end),
+                },
+                None => Step::Parked { begin },
+            },
+        }
+    }
+
+    /// Makes known what the end of a task brings about; who waited for it is looked at next.
+    pub(super) fn publish(&mut self, work: &Work, end: u64) {
+        match work {
+            Work::Record(record) => self.wake(record.complete(end)),
+            Work::Change { signal, change } => self.wake(signal.change(*change, end)),
+            Work::WriteValue { address, value } => {
+                value::store(*address, *value);
+                self.values.insert(*address, end);
+                let polling = std::mem::take(&mut self.polling);
+                self.wake(polling);
+            }
+            Work::Free { address } => {
+                // Freed twice by the program; the call that could say so has returned.
+                let _ = memory::free_device(*address);
+            }
+            _ => {}
+        }
+    }
+
+    /// Has the stream looked at again and again.
+    fn poll(&mut self, stream: &Arc<Stream>) {
+        if !self.polling.iter().any(|other| Arc::ptr_eq(other, stream)) {
+            self.polling.push(Arc::clone(stream));
+        }
+    }
+
+    /// The streams are taken in their order: the last entry of `ready` comes first.
+    fn wake(&mut self, streams: Vec<Arc<Stream>>) {
+        self.ready.extend(streams.into_iter().rev());
+    }
+}
+
+/// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.
+fn settle(
+    reached: Option<u64>,
+    timeout_ns: u64,
+    stream: &Arc<Stream>,
+    begin: u64,
+    now: u64,
+) -> Step {
+    let deadline = if timeout_ns == 0 {
+        u64::MAX
+    } else {
+        begin.saturating_add(timeout_ns)
+    };
+    match reached {
+        Some(at) if at <= deadline => Step::Ends {
+            begin,
+            end: begin.max(at),
+        },
+        None if now < deadline && timeout_ns == 0 => Step::Parked { begin },
+        None if now < deadline => Step::ParkedUntil {
+            begin,
+            until: deadline,
+        },
+        _ => {
+            stream.fail(RT_WAIT_TIMEOUT);
+            Step::Ends {
+                begin,
+                end: deadline,
+            }
+        }
+    }
+}

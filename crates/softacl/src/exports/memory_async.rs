@@ -1,0 +1,224 @@
+//! The less common forms of copies: conditions, batches, offsets, reductions, and pools.
+
+use super::acl;
+use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
+use crate::engine::task::Work;
+use crate::ffi::{In, Out};
+use crate::memory::copy::{self, Checked, Transfer};
+use crate::memory::reduce;
+use crate::{memory, runtime, stream};
+
+/// What `aclrtSetMemcpyDesc` writes into the program's descriptor.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Descriptor {
+    src: usize,
+    dst: usize,
+    len: usize,
+    reserved: usize,
+}
+
+acl! {
+    fn aclrtMemcpyAsyncWithCondition(
+        dst: usize,
+        room: usize,
+        src: usize,
+        len: usize,
+        _kind: u32,
+        stream: usize,
+    ) {
+        let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
+        copy::copy_async(transfer, &stream::of_context(stream)?)
+    }
+
+    fn aclrtMemcpyAsyncWithOffset(
+        dst: In<usize>,
+        room: usize,
+        dst_offset: usize,
+        src: In<usize>,
+        len: usize,
+        src_offset: usize,
+        _kind: u32,
+        stream: usize,
+    ) {
+        // The addresses are read from memory of the device, which is memory of ours.
+        let (dst, src) = (dst.get()?.wrapping_add(dst_offset), src.get()?.wrapping_add(src_offset));
+        let transfer = Transfer { dst_pitch: room, ..Transfer::linear(dst, src, len) };
+        copy::copy_async(transfer, &stream::of_context(stream)?)
+    }
+
+    fn aclrtGetMemcpyDescSize(_kind: u32, size: Out<usize>) { size.put(size_of::<Descriptor>()) }
+
+    fn aclrtSetMemcpyDesc(
+        descriptor: Out<Descriptor>,
+        _kind: u32,
+        src: usize,
+        dst: usize,
+        len: usize,
+        _config: usize,
+    ) {
+        Transfer::linear(dst, src, len).checked()?;
+        descriptor.put(Descriptor { src, dst, len, reserved: 0 })
+    }
+
+    fn aclrtMemcpyAsyncWithDesc(descriptor: In<Descriptor>, _kind: u32, stream: usize) {
+        let Descriptor { src, dst, len, .. } = descriptor.get()?;
+        copy::copy_async(Transfer::linear(dst, src, len), &stream::of_context(stream)?)
+    }
+
+    fn aclrtMemcpyBatch(
+        dsts: In<usize>,
+        rooms: In<usize>,
+        srcs: In<usize>,
+        lens: In<usize>,
+        count: usize,
+        _attrs: usize,
+        _indexes: usize,
+        _attr_count: usize,
+        failed_at: Out<usize>,
+    ) {
+        batch_now(&batch(&dsts, &rooms, &srcs, &lens, count, &failed_at)?)
+    }
+
+    fn aclrtMemcpyBatchV2(
+        dsts: In<usize>,
+        rooms: In<usize>,
+        srcs: In<usize>,
+        lens: In<usize>,
+        count: usize,
+        _attrs: usize,
+        _indexes: usize,
+        _attr_count: usize,
+    ) {
+        batch_now(&batch(&dsts, &rooms, &srcs, &lens, count, &Out::nowhere())?)
+    }
+
+    fn aclrtMemcpyBatchAsync(
+        dsts: In<usize>,
+        rooms: In<usize>,
+        srcs: In<usize>,
+        lens: In<usize>,
+        count: usize,
+        _attrs: usize,
+        _indexes: usize,
+        _attr_count: usize,
+        failed_at: Out<usize>,
+        stream: usize,
+    ) {
+        batch_async(&batch(&dsts, &rooms, &srcs, &lens, count, &failed_at)?, stream)
+    }
+
+    fn aclrtMemcpyBatchAsyncV2(
+        dsts: In<usize>,
+        rooms: In<usize>,
+        srcs: In<usize>,
+        lens: In<usize>,
+        count: usize,
+        _attrs: usize,
+        _indexes: usize,
+        _attr_count: usize,
+        stream: usize,
+    ) {
+        batch_async(&batch(&dsts, &rooms, &srcs, &lens, count, &Out::nowhere())?, stream)
+    }
+
+    fn aclrtReduceAsync(
+        dst: usize,
+        src: usize,
+        bytes: u64,
+        kind: u32,
+        data_type: i32,
+        stream: usize,
+        _reserved: usize,
+    ) {
+        reduce::submit(dst, src, bytes, kind, data_type, stream)
+    }
+
+    fn aclrtMemManagedPrefetchAsync(
+        address: usize,
+        size: u64,
+        _location: u64,
+        flags: u32,
+        stream: usize,
+    ) {
+        check(flags == 0, "the flags are reserved")?;
+        memory::check_range(address, size as usize, memory::place_of(address))?;
+        stream::of_context(stream)?.mark()
+    }
+
+    fn aclrtMemPoolMallocAsync(address: Out<usize>, size: usize, pool: usize, stream: usize) {
+        address.check()?;
+        super::vmm::known(pool)?;
+        let stream = stream::of_context(stream)?;
+        address.put(memory::allocate_device(size, 0)?)?;
+        stream.mark()
+    }
+
+    fn aclrtMemPoolFreeAsync(address: usize, stream: usize) {
+        let stream = stream::of_context(stream)?;
+        let known = stream.device.memory.block_of(address, 1).is_some();
+        check(known, "this is no device allocation")?;
+        stream.submit(|_| Work::Free { address }).map(drop)
+    }
+}
+
+/// The checked parts of a batch; the index of the first bad one is told.
+fn batch(
+    dsts: &In<usize>,
+    rooms: &In<usize>,
+    srcs: &In<usize>,
+    lens: &In<usize>,
+    count: usize,
+    failed_at: &Out<usize>,
+) -> Outcome<Vec<Checked>> {
+    runtime::get().context()?;
+    check(count > 0, "the batch is empty")?;
+    let (dsts, rooms) = (dsts.array(count)?, rooms.array(count)?);
+    let (srcs, lens) = (srcs.array(count)?, lens.array(count)?);
+    let mut parts = Vec::with_capacity(count);
+    for index in 0..count {
+        let linear = Transfer::linear(dsts[index], srcs[index], lens[index]);
+        let part = Transfer {
+            dst_pitch: rooms[index],
+            ..linear
+        }
+        .checked()
+        .and_then(|part| {
+            if part.is_one_way() {
+                Ok(part)
+            } else {
+                fault(RT_NOT_SUPPORTED, "not a batch copy")
+            }
+        });
+        parts.push(part.inspect_err(|_| failed_at.put_if_wanted(index))?);
+    }
+    Ok(parts)
+}
+
+fn batch_now(parts: &[Checked]) -> Outcome {
+    parts
+        .iter()
+        .try_for_each(|part| copy::copy_now(part.transfer))
+}
+
+fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
+    let stream = stream::of_context(stream)?;
+    if parts.iter().any(Checked::touches_pageable) {
+        stream.synchronize(None)?;
+        return batch_now(parts);
+    }
+    let options = &runtime::get().options;
+    let latencies = options.copy_ns * (parts.len() as u64 - 1);
+    // The parts of a batch share one latency.
+    let total: u64 = parts.iter().map(|part| part.duration_ns(options)).sum();
+    let transfers = parts.iter().map(|part| part.transfer).collect();
+    let Some(duration_ns) = total.checked_sub(latencies) else {
+        return fault(RT_PARAM_INVALID, "the batch is too long");
+    };
+    stream
+        .submit(|_| Work::Transfer {
+            transfers,
+            duration_ns,
+        })
+        .map(drop)
+}

@@ -1,0 +1,154 @@
+//! Registered host memory, and questions about memory.
+
+use super::acl;
+use crate::code::{
+    INVALID_PARAM, RT_ALREADY_REGISTERED, RT_NOT_REGISTERED, RT_PARAM_INVALID, check, fault,
+};
+use crate::ffi::Out;
+use crate::memory::{self, Place};
+use crate::runtime;
+
+const HOST: u32 = 0;
+const DEVICE: u32 = 1;
+const UNREGISTERED: u32 = 2;
+const MANAGED: u32 = 3;
+
+/// `aclrtPtrAttributes`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct PointerAttributes {
+    device: u32,
+    place: u32,
+    page_size: u32,
+    reserved: [u32; 4],
+}
+
+acl! {
+    fn aclrtMallocWithCfg(address: Out<usize>, size: usize, policy: u32, _config: usize) {
+        address.check()?;
+        address.put(memory::allocate_device(size, policy)?)
+    }
+
+    fn aclrtMallocForTaskScheduler(address: Out<usize>, size: usize, policy: u32, _config: usize) {
+        address.check()?;
+        address.put(memory::allocate_device(size, policy)?)
+    }
+
+    fn aclrtMallocHostWithCfg(address: Out<usize>, size: u64, _config: usize) {
+        address.check()?;
+        address.put(memory::allocate_host(size as usize)?)
+    }
+
+    fn aclrtMemAllocManaged(address: Out<usize>, size: u64, flag: u32) {
+        address.check()?;
+        check(flag == 1, "only ACL_RT_MEM_ATTACH_GLOBAL exists")?;
+        address.put(memory::allocate_managed(size as usize)?)
+    }
+
+    fn aclrtFreeWithDevSync(address: usize) {
+        runtime::get().context()?.synchronize(None)?;
+        memory::free_device(address)
+    }
+
+    fn aclrtFreeHostWithDevSync(address: usize) {
+        runtime::get().context()?.synchronize(None)?;
+        memory::free_host(address)
+    }
+
+    fn aclrtHostRegister(address: usize, size: u64, kind: u32, device: Out<usize>) {
+        device.check()?;
+        check(matches!(kind, 0 | 4 | 8), "this kind of registration does not exist")?;
+        register(address, size)?;
+        device.put(address)
+    }
+
+    fn aclrtHostRegisterV2(address: usize, size: u64, flags: u32) {
+        const FLAGS: u32 = 0x1000_000e;
+        check(flags != 0 && flags & !FLAGS == 0, "this flag does not exist")?;
+        register(address, size)
+    }
+
+    fn aclrtHostUnregister(address: usize) {
+        if address == 0 {
+            return fault(INVALID_PARAM, "the pointer is NULL");
+        }
+        if runtime::get().host_memory.unregister(address) {
+            return Ok(());
+        }
+        fault(RT_NOT_REGISTERED, "the memory is not registered")
+    }
+
+    fn aclrtHostGetDevicePointer(host: usize, device: Out<usize>, flag: u32) {
+        device.check()?;
+        check(flag == 0, "the flag is reserved")?;
+        check(memory::place_of(host) == Place::Pinned, "the device cannot reach this memory")?;
+        device.put(host)
+    }
+
+    fn aclrtGetMemInfo(attr: u32, free: Out<usize>, total: Out<usize>) {
+        free.check()?;
+        total.check()?;
+        check(attr <= 17, "this kind of memory does not exist")?;
+        let arena = &runtime::get().context()?.device.memory;
+        total.put(arena.capacity())?;
+        free.put(arena.capacity() - arena.used())
+    }
+
+    fn aclrtPointerGetAttributes(address: usize, attributes: Out<PointerAttributes>) {
+        attributes.check()?;
+        if address == 0 {
+            return fault(INVALID_PARAM, "the pointer is NULL");
+        }
+        let (device, place) = match memory::place_of(address) {
+            Place::Device(device) if memory::is_managed(address) => (device, MANAGED),
+            Place::Device(device) => (device, DEVICE),
+            Place::Pinned => (0, HOST),
+            Place::Pageable => (0, UNREGISTERED),
+        };
+        attributes.put(PointerAttributes { device, place, page_size: 4096, reserved: [0; 4] })
+    }
+
+    fn aclrtMemGetAddressRange(address: usize, base: Out<usize>, size: Out<usize>) {
+        let arenas = runtime::get().devices.iter().map(|device| &device.memory);
+        let Some(block) = arenas.filter_map(|arena| arena.block_of(address, 1)).next() else {
+            return fault(RT_PARAM_INVALID, "the address is in no device allocation");
+        };
+        base.put_if_wanted(block.start);
+        size.put_if_wanted(block.size);
+        Ok(())
+    }
+
+    fn aclrtMemFlush(address: usize, size: usize) { cached(address, size) }
+
+    fn aclrtMemInvalidate(address: usize, size: usize) { cached(address, size) }
+}
+
+fn register(address: usize, size: u64) -> crate::code::Outcome {
+    if address == 0 {
+        return fault(INVALID_PARAM, "the pointer is NULL");
+    }
+    runtime::get().context()?;
+    check(
+        size > 0 && address.is_multiple_of(4096),
+        "the range is empty or not aligned to a page",
+    )?;
+    let Some(_end) = address.checked_add(size as usize) else {
+        return fault(RT_PARAM_INVALID, "the range is too long");
+    };
+    if runtime::get().host_memory.register(address, size as usize) {
+        return Ok(());
+    }
+    fault(
+        RT_ALREADY_REGISTERED,
+        "a part of the range is registered already",
+    )
+}
+
+/// Caches need no care here; the arguments are checked all the same.
+fn cached(address: usize, size: usize) -> crate::code::Outcome {
+    if address == 0 {
+        return fault(INVALID_PARAM, "the pointer is NULL");
+    }
+    check(size > 0, "the size is 0")?;
+    memory::check_range(address, size, memory::place_of(address))
+}

@@ -1,0 +1,118 @@
+//! Notifies, counting notifies and values in memory.
+
+use super::acl;
+use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, fault};
+use crate::ffi::{In, Out};
+use crate::memory::value;
+use crate::signal::{self, Change, Condition};
+use crate::{runtime, stream};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct RecordInfo {
+    mode: u32,
+    value: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct WaitInfo {
+    mode: u32,
+    value: u32,
+    timeout_s: u32,
+    clears: u8,
+    reserved: [u8; 3],
+}
+
+acl! {
+    fn aclrtCreateNotify(notify: Out<usize>, flags: u64) {
+        notify.check()?;
+        notify.put(signal::create(&runtime::get().notifies, flags)?)
+    }
+
+    fn aclrtDestroyNotify(notify: usize) { signal::destroy(&runtime::get().notifies, notify) }
+
+    fn aclrtGetNotifyId(notify: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(signal::of(&runtime::get().notifies, notify)?.id())
+    }
+
+    fn aclrtRecordNotify(notify: usize, stream: usize) {
+        signal::of(&runtime::get().notifies, notify)?.submit_change(Change::Set(1), stream)
+    }
+
+    fn aclrtWaitAndResetNotify(notify: usize, stream: usize, timeout_s: u32) {
+        let notify = signal::of(&runtime::get().notifies, notify)?;
+        notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
+    }
+
+    fn aclrtNotifyBatchReset(notifies: In<usize>, count: usize) {
+        if count == 0 {
+            return fault(RT_PARAM_INVALID, "there is nothing to reset");
+        }
+        for handle in notifies.array(count)? {
+            signal::of(&runtime::get().notifies, handle)?.clear();
+        }
+        Ok(())
+    }
+
+    fn aclrtCntNotifyCreate(notify: Out<usize>, flags: u64) {
+        notify.check()?;
+        notify.put(signal::create(&runtime::get().counting_notifies, flags)?)
+    }
+
+    fn aclrtCntNotifyDestroy(notify: usize) {
+        signal::destroy(&runtime::get().counting_notifies, notify)
+    }
+
+    fn aclrtCntNotifyGetId(notify: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(signal::of(&runtime::get().counting_notifies, notify)?.id())
+    }
+
+    fn aclrtCntNotifyRecord(notify: usize, stream: usize, info: In<RecordInfo>) {
+        let RecordInfo { mode, value } = info.get()?;
+        let change = match mode {
+            0 => Change::Set(value),
+            1 => Change::Add(value),
+            2 => Change::Or(value),
+            4 => Change::And(value),
+            _ => return fault(RT_PARAM_INVALID, "this record mode does not exist"),
+        };
+        signal::of(&runtime::get().counting_notifies, notify)?.submit_change(change, stream)
+    }
+
+    fn aclrtCntNotifyReset(notify: usize, stream: usize) {
+        signal::of(&runtime::get().counting_notifies, notify)?
+            .submit_change(Change::Set(0), stream)
+    }
+
+    fn aclrtCntNotifyWaitWithTimeout(notify: usize, stream: usize, info: In<WaitInfo>) {
+        let WaitInfo { mode, value, timeout_s, clears, .. } = info.get()?;
+        let condition = match mode {
+            0 => Condition::Less(value),
+            1 => Condition::Equal(value),
+            2 => Condition::Bigger(value),
+            3 => Condition::BiggerOrEqual(value),
+            4 => Condition::Bits(value),
+            _ => return fault(RT_PARAM_INVALID, "this wait mode does not exist"),
+        };
+        signal::of(&runtime::get().counting_notifies, notify)?
+            .submit_wait(condition, clears != 0, timeout_s, stream)
+    }
+
+    fn aclrtValueWrite(address: usize, number: u64, flag: u32, stream: usize) {
+        value::submit_write(address, number, flag, stream)
+    }
+
+    fn aclrtValueWait(address: usize, number: u64, flag: u32, stream: usize) {
+        value::submit_wait(address, number, flag, stream)
+    }
+
+    fn aclrtCmoAsync(address: usize, size: usize, kind: u32, stream: usize) {
+        if address == 0 || size == 0 || kind > 3 {
+            return fault(INVALID_PARAM, "the address, the size or the kind is wrong");
+        }
+        stream::of_context(stream)?.mark()
+    }
+}

@@ -1,0 +1,33 @@
+//! Overflow states. No task of softacl overflows, so every state reads as zero.
+
+use super::acl;
+use crate::code::Outcome;
+use crate::memory::copy::{self, Fill};
+use crate::stream;
+
+fn no_overflow(output: usize, size: usize, stream: usize) -> Outcome {
+    let stream = stream::of_context(stream)?;
+    copy::fill_async(Fill::bytes(output, size, 0, size)?, &stream)
+}
+
+acl! {
+    fn aclrtGetOverflowStatus(output: usize, size: usize, stream: usize) {
+        no_overflow(output, size, stream)
+    }
+
+    fn aclrtGetFloatOverflowStatus(output: usize, size: u64, stream: usize) {
+        no_overflow(output, size as usize, stream)
+    }
+
+    fn aclrtNpuGetFloatOverFlowStatus(output: usize, size: u64, _mode: u32, stream: usize) {
+        no_overflow(output, size as usize, stream)
+    }
+
+    fn aclrtResetOverflowStatus(stream: usize) { stream::of_context(stream)?.mark() }
+
+    fn aclrtResetFloatOverflowStatus(stream: usize) { stream::of_context(stream)?.mark() }
+
+    fn aclrtNpuClearFloatOverFlowStatus(_mode: u32, stream: usize) {
+        stream::of_context(stream)?.mark()
+    }
+}

@@ -1,0 +1,87 @@
+//! Waiting for and writing a number in device memory.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::code::{INVALID_PARAM, Outcome, check, fault};
+use crate::engine::task::Work;
+use crate::memory::{check_range, place_of};
+use crate::stream;
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ValueWait {
+    pub(crate) address: usize,
+    value: u64,
+    how: How,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    GreaterOrEqual,
+    Equal,
+    And,
+    Nor,
+}
+
+impl ValueWait {
+    pub(crate) fn is_over(&self) -> bool {
+        let now = cell(self.address).load(Ordering::SeqCst);
+        match self.how {
+            // A signed difference, so that counters may wrap.
+            How::GreaterOrEqual => now.wrapping_sub(self.value) as i64 >= 0,
+            How::Equal => now == self.value,
+            How::And => now & self.value != 0,
+            How::Nor => !(now | self.value) != 0,
+        }
+    }
+}
+
+fn cell(address: usize) -> &'static AtomicU64 {
+    // SAFETY: `checked` saw that the address is aligned and inside memory of ours, whose pages
+    // stay mapped until the process ends.
+    unsafe { AtomicU64::from_ptr(address as *mut u64) }
+}
+
+fn checked(address: usize) -> Outcome {
+    if address == 0 {
+        return fault(INVALID_PARAM, "the address is NULL");
+    }
+    check(
+        address.is_multiple_of(8),
+        "the address is not aligned to 8 bytes",
+    )?;
+    let place = place_of(address);
+    check(
+        place != super::Place::Pageable,
+        "the memory was not allocated through acl",
+    )?;
+    check_range(address, 8, place)
+}
+
+pub(crate) fn store(address: usize, value: u64) {
+    cell(address).store(value, Ordering::SeqCst);
+}
+
+pub(crate) fn submit_write(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {
+    checked(address)?;
+    check(flag == 0, "this write flag does not exist")?;
+    let stream = stream::of_context(stream)?;
+    stream
+        .submit(|_| Work::WriteValue { address, value })
+        .map(drop)
+}
+
+pub(crate) fn submit_wait(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {
+    checked(address)?;
+    check(flag <= 3, "this wait flag does not exist")?;
+    let how = [How::GreaterOrEqual, How::Equal, How::And, How::Nor][flag as usize];
+    let stream = stream::of_context(stream)?;
+    stream
+        .submit(|_| {
+            Work::WaitValue(ValueWait {
+                address,
+                value,
+                how,
+            })
+        })
+        .map(drop)
+}

@@ -1,0 +1,56 @@
+//! Settings that a program may make and read back, and that change nothing in a software runtime.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+
+use crate::code::Outcome;
+use crate::sync::lock;
+
+#[derive(Default)]
+pub(crate) struct Settings {
+    /// Device pairs between which the program enabled access.
+    pub(crate) peers: Mutex<Vec<(i32, i32)>>,
+    pub(crate) saturation: Mutex<u32>,
+    pub(crate) params: Table,
+    pub(crate) device_limits: Table,
+    /// Core limits by device.
+    pub(crate) cores: Table,
+    /// Core limits and other attributes by stream.
+    pub(crate) stream_cores: Table,
+    pub(crate) stream_attributes: Table,
+    pub(crate) pool_attributes: Table,
+    pub(crate) op_timeout_ms: AtomicU64,
+    pub(crate) allocators: Mutex<HashMap<usize, [usize; 5]>>,
+}
+
+impl Settings {
+    /// A later stream must not inherit what was set for this one.
+    pub(crate) fn forget_stream(&self, stream: usize) {
+        self.stream_cores.clear(stream as u64);
+        self.stream_attributes.clear(stream as u64);
+        lock(&self.allocators).remove(&stream);
+    }
+}
+
+/// Values by an object and a number.
+#[derive(Default)]
+pub(crate) struct Table(Mutex<HashMap<(u64, u32), i64>>);
+
+impl Table {
+    pub(crate) fn set(&self, scope: u64, number: u32, value: i64) -> Outcome {
+        lock(&self.0).insert((scope, number), value);
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, scope: u64, number: u32) -> Option<i64> {
+        lock(&self.0).get(&(scope, number)).copied()
+    }
+
+    pub(crate) fn clear(&self, scope: u64) {
+        let mut values = lock(&self.0);
+        if !values.is_empty() {
+            values.retain(|&(other, _), _| other != scope);
+        }
+    }
+}

@@ -150,6 +150,14 @@ fn arrows_of_slices_one_nanosecond_long_bind() {
 }
 
 #[test]
+fn an_arrow_to_a_sync_leaves_the_task_that_ended_and_not_its_successor() {
+    check(
+        "s1: A[3us..10us] by t1[0..1us] B[10us..20us] by t2[4us..5us]
+         t1: sync(s1)[2us..12us]",
+    );
+}
+
+#[test]
 fn untimed_tasks_are_connected_through_their_calls() {
     let imported = check(
         "s1: A[captured] rec(E)[captured] by t1[-9..-8]

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{Function, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{Function, RetKind, TaskKind, Untimed};
 use ascend_trace_format::record::{TaskWord, pair};
 
 use crate::clock::ticks;
@@ -11,6 +11,7 @@ use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
 use crate::timing::submit::Submission;
+use crate::traits::{self, Traits};
 use crate::{lifecycle, roles, session, thread};
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
@@ -18,6 +19,7 @@ use crate::{lifecycle, roles, session, thread};
 pub(crate) struct Span {
     id: usize,
     function: &'static Function,
+    traits: &'static Traits,
     begin: u64,
     depth: u8,
     device: Option<u8>,
@@ -68,14 +70,6 @@ impl Context<'_> {
     }
 }
 
-fn submits(function: &Function) -> bool {
-    function.task.is_some()
-}
-
-fn calls_back(function: &Function) -> bool {
-    function.role == Role::ProcessReport
-}
-
 impl Span {
     /// A wrapper has been entered. `None` when the call is none of ours to record.
     #[inline]
@@ -94,9 +88,11 @@ impl Span {
             lifecycle::become_child(state);
         }
         let function = FUNCTIONS.get(id)?;
+        let traits = traits::of(id)?;
         let mut span = Self {
             id,
             function,
+            traits,
             begin: 0,
             depth: state.depth(),
             device: state
@@ -106,7 +102,7 @@ impl Span {
             object: None,
             task: TaskState::None,
         };
-        if function.role != Role::Plain || function.stream.is_some() {
+        if traits.has_role {
             let _errno = Errno::save();
             state.set_busy(true);
             roles::before(
@@ -119,7 +115,7 @@ impl Span {
             );
             state.set_busy(false);
         }
-        state.descend(submits(function), calls_back(function));
+        state.descend(traits.submits, traits.calls_back);
         span.begin = ticks();
         Some(span)
     }
@@ -145,18 +141,22 @@ impl Span {
         let function = self.function;
         let succeeded = function.ret != RetKind::Error || result == 0;
         let task = self.finish_task(succeeded);
-        if succeeded {
+        if succeeded && self.traits.has_outputs {
             read_outputs(function, args);
         }
+        let has_role = self.traits.has_role;
         let context = Context {
             state,
             function,
             args,
         };
-        roles::after(self, &context, succeeded, end);
+        if has_role {
+            roles::after(self, &context, succeeded);
+        }
         let record = CallRecord {
             id: self.id,
             function,
+            traits: self.traits,
             begin: self.begin,
             end,
             result,
@@ -168,7 +168,9 @@ impl Span {
             args,
         };
         emit::call(state, &record);
-        roles::afterwards(self, &context, succeeded, end);
+        if has_role {
+            roles::afterwards(self, &context, succeeded, end);
+        }
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.
@@ -195,8 +197,7 @@ impl Span {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        let function = self.function;
-        thread::with(|state| state.ascend(submits(function), calls_back(function)));
+        thread::with(|state| state.ascend(self.traits.submits, self.traits.calls_back));
     }
 }
 

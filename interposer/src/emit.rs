@@ -11,12 +11,14 @@ use ascend_trace_format::record::{
 use ascend_trace_ring::Producer;
 
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
+use crate::traits::Traits;
 use crate::{session, thread};
 
 /// A call that has returned.
 pub(crate) struct CallRecord<'a> {
     pub(crate) id: usize,
     pub(crate) function: &'static Function,
+    pub(crate) traits: &'static Traits,
     pub(crate) begin: u64,
     pub(crate) end: u64,
     pub(crate) result: u64,
@@ -43,11 +45,7 @@ const FIXED_WORDS: usize = 3;
 /// Records a call.
 #[inline]
 pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
-    let has_strings = call
-        .function
-        .args
-        .iter()
-        .any(|arg| arg.kind == ArgKind::String && !arg.out);
+    let has_strings = call.traits.has_strings;
     let duration = call.end.wrapping_sub(call.begin);
     let is_long = duration > u64::from(u32::MAX);
     let is_wide = call.result as i64 != i64::from(call.result as i32);

@@ -27,6 +27,7 @@ mod spin;
 mod table;
 mod thread;
 mod timing;
+mod traits;
 mod word;
 
 /// The hook table and one wrapper per function, generated from the declarations.

@@ -171,8 +171,8 @@ pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
 
 /// An event comes into being, or is used without having been seen being made.
 pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, flags: u32) {
-    event.begin(EVENT_SERIALS.next());
     let creation = creation_kind(call.function.name);
+    event.begin(EVENT_SERIALS.next(), creation == 1);
     emit::event(event, handle, call.context_serial(), flags, creation);
 }
 

@@ -54,6 +54,11 @@ pub(crate) struct EventEntry {
     pub(crate) serial: AtomicU32,
     /// Times it has been recorded.
     pub(crate) generation: AtomicU32,
+    /// Made by `aclrtCreateEventWithFlag`: a reset takes its last record back, and a wait may come
+    /// before the record it is for.
+    pub(crate) resettable: AtomicBool,
+    /// It has been reset since its last record.
+    pub(crate) was_reset: AtomicBool,
     /// The capture in which it was last recorded, 0 for none.
     pub(crate) capture: AtomicU32,
     /// The stream it was last recorded on, and the ticks before that record.
@@ -150,13 +155,17 @@ impl EventEntry {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),
         generation: AtomicU32::new(0),
+        resettable: AtomicBool::new(false),
+        was_reset: AtomicBool::new(false),
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
     };
 
-    pub(crate) fn begin(&self, serial: u32) {
+    pub(crate) fn begin(&self, serial: u32, resettable: bool) {
         self.generation.store(0, Relaxed);
+        self.resettable.store(resettable, Relaxed);
+        self.was_reset.store(false, Relaxed);
         self.capture.store(0, Relaxed);
         self.stream.store(core::ptr::null_mut(), Relaxed);
         self.serial.store(serial, Release);
@@ -169,10 +178,27 @@ impl EventEntry {
         Some((stream, self.recorded.load(Relaxed)))
     }
 
+    /// The record that a wait issued now is for; 0 when that is yet to come.
+    pub(crate) fn awaited_generation(&self) -> u32 {
+        if self.was_reset.load(Relaxed) {
+            0
+        } else {
+            self.generation.load(Relaxed)
+        }
+    }
+
+    /// Notes that a reset was submitted.
+    pub(crate) fn reset(&self) {
+        if self.resettable.load(Relaxed) {
+            self.was_reset.store(true, Relaxed);
+        }
+    }
+
     /// Notes a record on `stream` and answers its generation.
     pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
         let stream = stream.map_or(core::ptr::null_mut(), |s| core::ptr::from_ref(s).cast_mut());
         self.recorded.store(ticks, Relaxed);
+        self.was_reset.store(false, Relaxed);
         self.stream.store(stream, Release);
         self.generation.fetch_add(1, Relaxed).wrapping_add(1)
     }

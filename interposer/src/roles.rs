@@ -37,7 +37,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
 }
 
 /// The call has returned; its record has not been written yet.
-pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, _end: u64) {
+pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool) {
     let role = call.function.role;
     if !succeeded {
         match role {
@@ -58,6 +58,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, _end: 
         Role::SetContext => lifecycle::context_set(call),
         Role::GetContext => lifecycle::context_told(call),
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
+        Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
         Role::CaptureEnd => with_stream(span, capture::end),
         Role::UnbindStream | Role::UpdateEnd => {
@@ -131,6 +132,12 @@ fn event_word(call: &Context<'_>) -> Option<u64> {
         event.serial.load(Relaxed),
         event.generation.load(Relaxed),
     ))
+}
+
+fn event_reset(call: &Context<'_>) {
+    if let Some(event) = call.arg(call.function.event).and_then(objects::event) {
+        event.reset();
+    }
 }
 
 /// A task is about to be submitted.

@@ -1,0 +1,91 @@
+//! What the hot path needs to know of each function, worked out at compile time.
+
+use ascend_trace_format::api::{ArgKind, Function, Role};
+
+use crate::hooks::FUNCTIONS;
+
+/// The answers that would otherwise take a walk over a function's arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Traits {
+    /// It puts a task on a stream.
+    pub(crate) submits: bool,
+    /// It runs callbacks of the program.
+    pub(crate) calls_back: bool,
+    /// It answers through pointers.
+    pub(crate) has_outputs: bool,
+    /// It takes strings.
+    pub(crate) has_strings: bool,
+    /// It means something for streams, events or contexts.
+    pub(crate) has_role: bool,
+}
+
+const fn traits_of(function: &Function) -> Traits {
+    let mut traits = Traits {
+        submits: function.task.is_some(),
+        calls_back: matches!(function.role, Role::ProcessReport),
+        has_outputs: false,
+        has_strings: false,
+        has_role: !matches!(function.role, Role::Plain)
+            || function.stream.is_some()
+            || function.event.is_some(),
+    };
+    let mut args = function.args;
+    while let [arg, rest @ ..] = args {
+        traits.has_outputs |= arg.out;
+        traits.has_strings |= matches!(arg.kind, ArgKind::String) && !arg.out;
+        args = rest;
+    }
+    traits
+}
+
+static TRAITS: [Traits; FUNCTIONS.len()] = {
+    let nothing = Traits {
+        submits: false,
+        calls_back: false,
+        has_outputs: false,
+        has_strings: false,
+        has_role: false,
+    };
+    let mut all = [nothing; FUNCTIONS.len()];
+    let mut id = 0;
+    while id < FUNCTIONS.len() {
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "evaluated at compile time, within bounds"
+        )]
+        {
+            all[id] = traits_of(&FUNCTIONS[id]);
+        }
+        id += 1;
+    }
+    all
+};
+
+/// The traits of the function with this id.
+#[inline]
+pub(crate) fn of(id: usize) -> Option<&'static Traits> {
+    TRAITS.get(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> Traits {
+        let id = FUNCTIONS
+            .iter()
+            .position(|function| function.name == name)
+            .unwrap();
+        *of(id).unwrap()
+    }
+
+    #[test]
+    fn traits_say_what_the_table_says() {
+        assert!(named("aclrtMemcpyAsync").submits);
+        assert!(!named("aclrtMemcpy").submits);
+        assert!(named("aclrtProcessReport").calls_back);
+        assert!(named("aclrtCreateStream").has_outputs);
+        assert!(named("aclInit").has_strings);
+        assert!(!named("aclrtFree").has_role);
+    }
+}

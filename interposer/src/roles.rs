@@ -128,10 +128,7 @@ fn event_word(call: &Context<'_>) -> Option<u64> {
     if event.serial.load(Relaxed) == 0 {
         lifecycle::begin_event(event, handle, call, 0);
     }
-    Some(pair(
-        event.serial.load(Relaxed),
-        event.generation.load(Relaxed),
-    ))
+    Some(pair(event.serial.load(Relaxed), event.awaited_generation()))
 }
 
 fn event_reset(call: &Context<'_>) {

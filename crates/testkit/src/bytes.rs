@@ -76,7 +76,11 @@ impl Column {
     pub fn signed(values: &[i64]) -> Self {
         let folded = values.iter().map(|&value| {
             let magnitude = i128::from(value);
-            if magnitude < 0 { -2 * magnitude - 1 } else { 2 * magnitude }
+            if magnitude < 0 {
+                -2 * magnitude - 1
+            } else {
+                2 * magnitude
+            }
         });
         let mut column = Self::default();
         folded.for_each(|value| column.number(value as u64));
@@ -84,8 +88,10 @@ impl Column {
     }
 
     pub fn optional(values: &[Option<u32>]) -> Self {
-        let shifted: Vec<u64> =
-            values.iter().map(|value| value.map_or(0, |value| u64::from(value) + 1)).collect();
+        let shifted: Vec<u64> = values
+            .iter()
+            .map(|value| value.map_or(0, |value| u64::from(value) + 1))
+            .collect();
         Self::numbers(&shifted)
     }
 
@@ -153,8 +159,14 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_the_document_says() {
-        assert_eq!(Column::numbers(&[0, 127, 128, 300]).0, [0, 127, 0x80, 1, 0xac, 2]);
-        assert_eq!(Column::signed(&[0, -1, 1, -2, i64::MIN]).0[..4], [0, 1, 2, 3]);
+        assert_eq!(
+            Column::numbers(&[0, 127, 128, 300]).0,
+            [0, 127, 0x80, 1, 0xac, 2]
+        );
+        assert_eq!(
+            Column::signed(&[0, -1, 1, -2, i64::MIN]).0[..4],
+            [0, 1, 2, 3]
+        );
         assert_eq!(Column::optional(&[None, Some(0)]).0, [0, 1]);
         assert_eq!(Column::texts(&["ab", ""]).0, [2, b'a', b'b', 0]);
     }

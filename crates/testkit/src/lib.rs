@@ -84,5 +84,6 @@
 
 pub mod bytes;
 mod timeline;
+pub mod workload;
 
 pub use timeline::{Timeline, TimelineError, timeline};

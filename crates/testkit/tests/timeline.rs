@@ -1,6 +1,9 @@
 //! What the timeline language means, and how it reports mistakes.
 
-#![expect(clippy::unwrap_used, reason = "a test's helpers may panic like the test")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test's helpers may panic like the test"
+)]
 
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
 use ascend_trace_model::{Call, StreamId, Task, ThreadId, Trace};

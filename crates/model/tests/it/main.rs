@@ -1,0 +1,19 @@
+//! Tests of the model from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test's helpers may panic like the test"
+)]
+
+/// Mapped device times are true within the error they come with.
+mod clock;
+/// Files that are cut, damaged or made to do harm.
+mod damage;
+/// Files that grow while they are read.
+mod follow;
+/// The reader against the document.
+mod format_document;
+/// What the loader makes of rows that come in any order.
+mod load;
+/// Rows to bytes and back.
+mod round_trip;

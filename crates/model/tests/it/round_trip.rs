@@ -1,0 +1,282 @@
+use ascend_trace_model::file::{self, Contents, Warning, Writer};
+use ascend_trace_model::rows::*;
+use ascend_trace_testkit::workload::{self, Workload};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+/// A file of these rows, ended properly.
+pub(crate) fn write(session: &SessionRow, tables: &TablesRow, rows: &[Row]) -> Vec<u8> {
+    let mut writer = Writer::create(Vec::new(), session, tables).unwrap();
+    for row in rows {
+        writer.push(row).unwrap();
+    }
+    let end = EndRow {
+        end_ns: 77,
+        exit_status: 3,
+    };
+    writer.finish(end).unwrap()
+}
+
+/// Rows of a made-up program of so many steps, without the end.
+pub(crate) fn program(steps: u32) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let workload = Workload {
+        steps,
+        ..Workload::default()
+    };
+    workload::run(workload, |row| rows.push(row));
+    rows.pop();
+    rows
+}
+
+pub(crate) fn read(bytes: &[u8]) -> (Contents, Vec<Warning>) {
+    file::read(bytes).unwrap()
+}
+
+/// Rows by kind: their order across kinds is not kept.
+pub(crate) fn by_kind(rows: &[Row]) -> Vec<Vec<&Row>> {
+    let mut kinds: Vec<Vec<&Row>> = Vec::new();
+    for row in rows {
+        let same = |other: &&mut Vec<&Row>| {
+            std::mem::discriminant(other[0]) == std::mem::discriminant(row)
+        };
+        match kinds.iter_mut().find(same) {
+            Some(kind) => kind.push(row),
+            None => kinds.push(vec![row]),
+        }
+    }
+    kinds.sort_by_key(|kind| format!("{:?}", std::mem::discriminant(kind[0])));
+    kinds
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-zé\0]{0,12}"
+}
+
+/// Mostly small, sometimes any number: what varies in real traces and what a codec may get wrong.
+fn word() -> impl Strategy<Value = u64> {
+    prop_oneof![0..500_u64, any::<u64>()]
+}
+
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![0..5_u32, any::<u32>()]
+}
+
+fn time() -> impl Strategy<Value = i64> {
+    prop_oneof![1_000_000..2_000_000_i64, any::<i64>()]
+}
+
+fn call() -> impl Strategy<Value = Row> {
+    let task = (number(), any::<u8>(), any::<u8>());
+    let target = (
+        option::of(any::<u8>()),
+        option::of(number()),
+        option::of(number()),
+        option::of((number(), number())),
+        option::of(task),
+    );
+    let payload = (vec(word(), 0..12), vec(option::of(text()), 0..3));
+    let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
+    (call, target, payload).prop_map(|(call, target, payload)| {
+        let task = target.4.map(|(sequence, kind, untimed)| TaskRow {
+            sequence,
+            kind,
+            untimed,
+        });
+        Row::Call(CallRow {
+            thread: call.0,
+            function: call.1,
+            begin_ns: call.2,
+            end_ns: call.3,
+            ret: call.4,
+            depth: call.5,
+            device: target.0,
+            stream: target.1,
+            context: target.2,
+            event: target.3,
+            task,
+            args: payload.0,
+            strings: payload.1,
+        })
+    })
+}
+
+fn thing() -> impl Strategy<Value = Row> {
+    let process = (number(), number(), number(), time(), text(), text());
+    let process = process.prop_map(|(process, pid, parent_pid, begin_ns, name, rank)| {
+        Row::Process(ProcessRow {
+            process,
+            pid,
+            parent_pid,
+            begin_ns,
+            name,
+            rank,
+        })
+    });
+    let thread = (number(), number(), number(), text());
+    let thread = thread.prop_map(|(thread, process, tid, name)| {
+        Row::Thread(ThreadRow {
+            thread,
+            process,
+            tid,
+            name,
+        })
+    });
+    let context = (number(), number(), number(), word(), any::<bool>());
+    let context = context.prop_map(|(process, serial, device, handle, is_default)| {
+        Row::Context(ContextRow {
+            process,
+            serial,
+            device,
+            handle,
+            is_default,
+        })
+    });
+    let stream = (
+        (number(), number(), number(), number()),
+        word(),
+        option::of(any::<i32>()),
+    );
+    let stream = (stream, number(), number(), any::<bool>());
+    let stream = stream.prop_map(|((names, handle, acl_id), flags, priority, is_default)| {
+        Row::Stream(StreamRow {
+            process: names.0,
+            serial: names.1,
+            context: names.2,
+            device: names.3,
+            handle,
+            acl_id,
+            flags,
+            priority,
+            is_default,
+        })
+    });
+    let event = (number(), number(), number(), word(), number(), any::<u8>());
+    let event = event.prop_map(|(process, serial, context, handle, flags, creation)| {
+        Row::Event(EventRow {
+            process,
+            serial,
+            context,
+            handle,
+            flags,
+            creation,
+        })
+    });
+    prop_oneof![process, thread, context, stream, event]
+}
+
+fn measurement() -> impl Strategy<Value = Row> {
+    let times = (time(), time(), time()).boxed();
+    let times = prop_oneof![Just((0, 0, 0)), times];
+    let task = (number(), number(), number(), any::<u8>(), times);
+    let task = task.prop_map(|(process, stream, sequence, untimed, times)| {
+        Row::TaskTime(TaskTimeRow {
+            process,
+            stream,
+            sequence,
+            untimed,
+            begin_device_ns: times.0,
+            end_device_ns: times.1,
+            seen_ns: times.2,
+        })
+    });
+    let anchor = (number(), number(), time(), time(), time());
+    let anchor = anchor.prop_map(|(process, device, before_ns, after_ns, device_ns)| {
+        Row::Anchor(AnchorRow {
+            process,
+            device,
+            before_ns,
+            after_ns,
+            device_ns,
+        })
+    });
+    let loss = (option::of(number()), word(), word()).prop_map(|(thread, calls, others)| {
+        Row::Loss(LossRow {
+            thread,
+            calls,
+            others,
+        })
+    });
+    let counter = (number(), any::<u16>(), word()).prop_map(|(process, what, value)| {
+        Row::Counter(CounterRow {
+            process,
+            what,
+            value,
+        })
+    });
+    prop_oneof![4 => task, 2 => anchor, 1 => loss, 1 => counter]
+}
+
+pub(crate) fn any_row() -> impl Strategy<Value = Row> {
+    prop_oneof![3 => call(), 1 => thing(), 2 => measurement()]
+}
+
+proptest! {
+    #[test]
+    fn every_row_survives_the_file(rows in vec(any_row(), 0..60), flushes in vec(0..60_usize, 0..4)) {
+        let (session, tables) = workload::leading();
+        let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();
+        for (place, row) in rows.iter().enumerate() {
+            writer.push(row).unwrap();
+            if flushes.contains(&place) {
+                writer.flush().unwrap();
+            }
+        }
+        let end = EndRow { end_ns: -1, exit_status: i32::MIN };
+        let bytes = writer.finish(end.clone()).unwrap();
+        let (contents, warnings) = read(&bytes);
+        prop_assert_eq!(warnings, []);
+        prop_assert_eq!(&contents.session, &session);
+        prop_assert_eq!(&contents.tables, &tables);
+        let mut expected = rows;
+        expected.push(Row::End(end));
+        prop_assert_eq!(by_kind(&contents.rows), by_kind(&expected));
+    }
+}
+
+#[test]
+fn a_long_recording_is_cut_into_chunks_and_survives() {
+    let rows = program(2_000);
+    let (session, tables) = workload::leading();
+    let bytes = write(&session, &tables, &rows);
+    assert!(bytes.windows(4).filter(|bytes| *bytes == b"CALL").count() > 2);
+    let (mut contents, warnings) = read(&bytes);
+    assert_eq!(warnings, []);
+    contents.rows.pop();
+    assert_eq!(by_kind(&contents.rows), by_kind(&rows));
+}
+
+#[test]
+fn things_come_before_the_calls_that_use_them() {
+    let rows = program(1);
+    let (session, tables) = workload::leading();
+    let mut late: Vec<Row> = rows;
+    late.reverse();
+    let (contents, _) = read(&write(&session, &tables, &late));
+    let place = |wanted: fn(&Row) -> bool| contents.rows.iter().position(wanted).unwrap();
+    let last_thing = contents
+        .rows
+        .iter()
+        .rposition(|row| matches!(row, Row::Stream(_)))
+        .unwrap();
+    assert!(last_thing < place(|row| matches!(row, Row::Call(_))));
+}
+
+#[test]
+fn long_texts_are_cut_at_a_character() {
+    let name = "é".repeat(4000);
+    let row = Row::Thread(ThreadRow {
+        thread: 1,
+        process: 1,
+        tid: 1,
+        name: format!("x{name}"),
+    });
+    let (session, tables) = workload::leading();
+    let (contents, warnings) = read(&write(&session, &tables, &[row]));
+    assert_eq!(warnings, []);
+    let Row::Thread(thread) = &contents.rows[0] else {
+        panic!("{:?}", contents.rows[0]);
+    };
+    assert_eq!(thread.name.len(), 4095);
+}

@@ -1,1 +1,31 @@
-//! Placeholder until the first real module lands.
+//! The terminal timeline: what every stream did, who waited for whom, and how long.
+//!
+//! An [`event`] becomes an [`action`] by the [`keymap`]; [`update`] lets the state ([`app`])
+//! answer; [`view`] draws it. All of this is pure; only [`term`] touches the terminal. The viewer
+//! opens no files and prints nothing: the trace comes from a [`Source`].
+
+mod action;
+mod app;
+mod event;
+mod item;
+mod keymap;
+mod lanes;
+mod layout;
+mod pyramid;
+mod run;
+mod search;
+mod source;
+mod term;
+mod text;
+mod theme;
+mod tracks;
+mod update;
+mod view;
+mod viewport;
+
+#[cfg(test)]
+mod tests;
+
+pub use run::{Options, Outcome, ViewError, check_size, run};
+pub use source::{Log, Progress, Recording, Source};
+pub use theme::ColorMode;

@@ -1,0 +1,250 @@
+//! The state of the view. It changes only in [`crate::update`].
+
+use ascend_trace_analysis::{Cause, Dependencies, Lane, Stall, Stalls};
+use ascend_trace_model::Trace;
+
+use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::item::{Item, TrackKey};
+use crate::lanes::{self, Row};
+use crate::layout::{Layout, Wishes};
+use crate::search::Search;
+use crate::source::{Log, Progress, Recording};
+use crate::theme::Theme;
+use crate::tracks::Tracks;
+use crate::viewport::Viewport;
+
+/// What the view looks at, besides its own state.
+#[derive(Clone, Copy)]
+pub(crate) struct World<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) log: Option<&'a dyn Log>,
+}
+
+/// What the cursor is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selected {
+    Item(Item),
+    /// A stall that is no task and no call: an idle stretch of a stream.
+    Gap(Stall),
+}
+
+impl Selected {
+    pub(crate) fn item(self) -> Option<Item> {
+        match self {
+            Self::Item(item) => Some(item),
+            Self::Gap(_) => None,
+        }
+    }
+
+    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+        match self {
+            Self::Item(item) => item.span(trace),
+            Self::Gap(stall) => (stall.begin, stall.end),
+        }
+    }
+
+    pub(crate) fn track(self, trace: &Trace) -> TrackKey {
+        match self {
+            Self::Item(item) => item.track(trace),
+            Self::Gap(stall) => match stall.lane {
+                Lane::Stream(stream) => TrackKey::Stream(stream),
+                Lane::Thread(thread) => TrackKey::Thread(thread, 0),
+            },
+        }
+    }
+}
+
+/// Who gets the keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Mode {
+    #[default]
+    Timeline,
+    /// The text that is being typed.
+    Search(String),
+    /// The first line of the help.
+    Help(u16),
+}
+
+/// How the visible range moves when the trace grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// Not at all.
+    #[default]
+    Off,
+    /// It shows everything, as long as that is short.
+    Everything,
+    /// It keeps its length and ends at the newest moment.
+    Head,
+}
+
+/// Where one can come back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) selected: Option<Selected>,
+    pub(crate) lane: Option<TrackKey>,
+    pub(crate) viewport: Viewport,
+    pub(crate) scroll: usize,
+}
+
+/// The last step along a dependency, and the other ones that were possible.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk {
+    pub(crate) choices: Vec<Item>,
+    pub(crate) chosen: usize,
+}
+
+/// The state of the view.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) title: String,
+    pub(crate) theme: Theme,
+    pub(crate) size: (u16, u16),
+    pub(crate) viewport: Viewport,
+    /// The span of the trace as far as it has been taken in.
+    pub(crate) span: Option<(i64, i64)>,
+    pub(crate) tracks: Tracks,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) dependencies: Dependencies,
+    pub(crate) stalls: Stalls,
+    pub(crate) selected: Option<Selected>,
+    pub(crate) lane: Option<TrackKey>,
+    /// The first row on screen.
+    pub(crate) scroll: usize,
+    pub(crate) mode: Mode,
+    pub(crate) follow: Follow,
+    pub(crate) paused: bool,
+    pub(crate) progress: Progress,
+    /// Tasks and calls when the view was last brought up to date.
+    pub(crate) counts: (usize, usize),
+    pub(crate) log_open: bool,
+    /// Lines between the end of the log and the last one shown.
+    pub(crate) log_back: usize,
+    pub(crate) large_detail: bool,
+    pub(crate) all_arrows: bool,
+    pub(crate) search: Option<Search>,
+    pub(crate) walk: Option<Walk>,
+    pub(crate) history: Vec<Place>,
+    /// The column where the mouse button went down, and the range at that time.
+    pub(crate) drag: Option<(u16, Viewport)>,
+    /// What the user must know now.
+    pub(crate) message: Option<String>,
+    /// Why the source can no longer be read.
+    pub(crate) failure: Option<String>,
+}
+
+impl App {
+    pub(crate) fn new(title: String, theme: Theme, live: bool, size: (u16, u16)) -> Self {
+        Self {
+            title,
+            theme,
+            size,
+            viewport: Viewport::new(0, 0),
+            span: None,
+            tracks: Tracks::default(),
+            rows: Vec::new(),
+            dependencies: Dependencies::default(),
+            stalls: Stalls::default(),
+            selected: None,
+            lane: None,
+            scroll: 0,
+            mode: Mode::default(),
+            follow: if live {
+                Follow::Everything
+            } else {
+                Follow::Off
+            },
+            paused: false,
+            progress: Progress::default(),
+            counts: (0, 0),
+            log_open: false,
+            log_back: 0,
+            large_detail: false,
+            all_arrows: true,
+            search: None,
+            walk: None,
+            history: Vec::new(),
+            drag: None,
+            message: None,
+            failure: None,
+        }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.progress.recording == Recording::Running && self.failure.is_none()
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        Layout::new(
+            self.size,
+            Wishes {
+                log: self.log_open,
+                large_detail: self.large_detail,
+            },
+        )
+    }
+
+    /// Brings everything that is derived from the trace up to date.
+    pub(crate) fn take_in(&mut self, trace: &Trace) {
+        let ended = !self.is_running();
+        self.tracks.update(trace);
+        self.rows = lanes::rows(trace, &self.tracks);
+        match ended {
+            // A finished trace answers what a growing one could not.
+            true => {
+                self.dependencies = Dependencies::of(trace);
+                self.stalls = Stalls::of(trace);
+            }
+            false => {
+                self.dependencies.update(trace);
+                self.stalls.update(trace);
+            }
+        }
+        self.counts = (trace.tasks().len(), trace.calls().len());
+        let first = self.span.is_none();
+        self.span = trace.span();
+        if let Some(span) = self.span {
+            if first {
+                self.viewport = Viewport::fitting(span);
+            }
+            self.lane = self
+                .lane
+                .or_else(|| self.rows.iter().find_map(|row| row.track()));
+        }
+    }
+
+    /// The stall that the selection is, if it is one.
+    pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
+        match self.selected? {
+            Selected::Gap(stall) => Some(stall),
+            Selected::Item(item) => self.stall_of(trace, item),
+        }
+    }
+
+    /// The stall that an item is: a wait that held its stream, or a call that blocked.
+    pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
+        let (begin, end) = item.span(trace);
+        let lane = item.track(trace).lane();
+        let stalls = self.stalls.in_window(lane, begin, end);
+        let own = |stall: &&Stall| stall.node == item.node() && !is_gap(stall);
+        stalls.iter().find(own).copied()
+    }
+}
+
+/// Whether a stall is an idle stretch of a stream rather than a task or a call.
+pub(crate) fn is_gap(stall: &Stall) -> bool {
+    matches!(stall.cause, Cause::HostLate | Cause::Unknown)
+}
+
+/// Lets a key edit a text; false when it has another meaning.
+pub(crate) fn edit(text: &mut String, key: &KeyEvent) -> bool {
+    match key.code {
+        KeyCode::Char(character) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
+            text.push(character);
+        }
+        KeyCode::Backspace => {
+            text.pop();
+        }
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,34 @@
+//! Everything that can happen to the view.
+
+use crossterm::event::{self as term, KeyEventKind};
+
+pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
+
+use crate::source::Progress;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Event {
+    Key(KeyEvent),
+    Mouse(term::MouseEvent),
+    Paste(String),
+    Resize(u16, u16),
+    /// The source was polled.
+    Data(Progress),
+    /// The source could not be read any further.
+    SourceFailed(String),
+}
+
+impl Event {
+    /// What a terminal event means; nothing when it is of no use.
+    pub(crate) fn from_terminal(event: term::Event) -> Option<Self> {
+        match event {
+            term::Event::Key(key) if key.kind == KeyEventKind::Release => None,
+            term::Event::Key(key) => Some(Self::Key(key)),
+            term::Event::Mouse(mouse) => Some(Self::Mouse(mouse)),
+            term::Event::Paste(text) => Some(Self::Paste(text)),
+            term::Event::Resize(width, height) => Some(Self::Resize(width, height)),
+            term::Event::FocusGained | term::Event::FocusLost => None,
+        }
+    }
+}

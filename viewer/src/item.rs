@@ -1,0 +1,182 @@
+//! The things that lanes show: tasks on streams and calls on host threads.
+
+use ascend_trace_analysis::{Lane, Node};
+use ascend_trace_format::api::{Blocks, RetKind, Role, TaskKind};
+use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
+
+/// What an item is, as far as its looks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Category {
+    Kernel,
+    Copy,
+    Fill,
+    HostFunc,
+    Graph,
+    Record,
+    Wait,
+    Other,
+    /// A call that submits a task.
+    Launch,
+    /// A call that waits for the device.
+    Sync,
+    /// Any other call.
+    Call,
+}
+
+impl Category {
+    pub(crate) const ALL: [Self; 11] = [
+        Self::Kernel,
+        Self::Copy,
+        Self::Fill,
+        Self::HostFunc,
+        Self::Graph,
+        Self::Record,
+        Self::Wait,
+        Self::Other,
+        Self::Launch,
+        Self::Sync,
+        Self::Call,
+    ];
+
+    /// Waiting is not work.
+    pub(crate) fn is_work(self) -> bool {
+        !self.is_stall()
+    }
+
+    pub(crate) fn is_stall(self) -> bool {
+        matches!(self, Self::Wait | Self::Sync)
+    }
+
+    fn of_task(task: &Task) -> Self {
+        match task.kind {
+            TaskKind::Kernel => Self::Kernel,
+            TaskKind::Memcpy => Self::Copy,
+            TaskKind::Memset => Self::Fill,
+            TaskKind::HostFunc => Self::HostFunc,
+            TaskKind::Graph => Self::Graph,
+            TaskKind::Record => Self::Record,
+            TaskKind::Wait => Self::Wait,
+            TaskKind::Notify | TaskKind::Value | TaskKind::Other => Self::Other,
+        }
+    }
+
+    fn of_call(trace: &Trace, call: &Call) -> Self {
+        let function = trace.function(call.function);
+        match function.role {
+            Role::BlockingCopy => Self::Copy,
+            Role::SyncStream | Role::SyncEvent | Role::SyncDevice => Self::Sync,
+            _ if call.task.is_some() => Self::Launch,
+            _ if function.blocks == Blocks::Yes => Self::Sync,
+            _ => Self::Call,
+        }
+    }
+}
+
+/// A line of the timeline that holds slices, which never overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum TrackKey {
+    Stream(StreamId),
+    /// Calls of a thread at one depth of nesting.
+    Thread(ThreadId, u8),
+}
+
+/// Calls nested deeper than this share the deepest line.
+const DEEPEST: u8 = 7;
+
+impl TrackKey {
+    pub(crate) fn of_call(call: &Call) -> Self {
+        Self::Thread(call.thread, call.depth.min(DEEPEST))
+    }
+
+    /// The same line as the analyses name it.
+    pub(crate) fn lane(self) -> Lane {
+        match self {
+            Self::Stream(stream) => Lane::Stream(stream),
+            Self::Thread(thread, _) => Lane::Thread(thread),
+        }
+    }
+}
+
+/// A task or a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Item {
+    Task(TaskId),
+    Call(CallId),
+}
+
+impl From<Node> for Item {
+    fn from(node: Node) -> Self {
+        match node {
+            Node::Task(task) => Self::Task(task),
+            Node::Call(call) => Self::Call(call),
+        }
+    }
+}
+
+impl Item {
+    pub(crate) fn node(self) -> Node {
+        match self {
+            Self::Task(task) => Node::Task(task),
+            Self::Call(call) => Node::Call(call),
+        }
+    }
+
+    pub(crate) fn track(self, trace: &Trace) -> TrackKey {
+        match self {
+            Self::Task(task) => TrackKey::Stream(trace.task(task).stream),
+            Self::Call(call) => TrackKey::of_call(trace.call(call)),
+        }
+    }
+
+    /// Where the item is drawn. A task without a time is drawn at the moment of its launch.
+    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+        match self {
+            Self::Task(id) => {
+                let task = trace.task(id);
+                let launched = || trace.call(task.call).begin;
+                task.time.map_or_else(
+                    || (launched(), launched()),
+                    |time| (time.begin, time.end.max(time.begin)),
+                )
+            }
+            Self::Call(id) => {
+                let call = trace.call(id);
+                (call.begin, call.end.max(call.begin))
+            }
+        }
+    }
+
+    pub(crate) fn length(self, trace: &Trace) -> i64 {
+        let (begin, end) = self.span(trace);
+        end.saturating_sub(begin)
+    }
+
+    pub(crate) fn category(self, trace: &Trace) -> Category {
+        match self {
+            Self::Task(id) => Category::of_task(trace.task(id)),
+            Self::Call(id) => Category::of_call(trace, trace.call(id)),
+        }
+    }
+
+    pub(crate) fn name(self, trace: &Trace) -> &str {
+        match self {
+            Self::Task(id) => trace.task_name(trace.task(id)),
+            Self::Call(id) => &trace.function(trace.call(id).function).name,
+        }
+    }
+
+    /// The call itself, or the one that submitted the task.
+    pub(crate) fn call(self, trace: &Trace) -> CallId {
+        match self {
+            Self::Task(id) => trace.task(id).call,
+            Self::Call(id) => id,
+        }
+    }
+
+    /// Whether the call failed.
+    pub(crate) fn failed(self, trace: &Trace) -> bool {
+        let call = trace.call(self.call(trace));
+        let function = trace.function(call.function);
+        function.ret == RetKind::Error && call.ret != 0
+    }
+}

@@ -1,0 +1,309 @@
+//! Which key asks for what. The help is made from this table.
+
+use crate::action::Action;
+use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// A line of the help, with the keys it is about.
+pub(crate) struct Entry {
+    pub(crate) help: &'static str,
+    /// The keys that the help shows.
+    pub(crate) shown: &'static str,
+    pub(crate) keys: &'static [(&'static str, Action)],
+}
+
+/// Entries that belong together.
+pub(crate) struct Group {
+    pub(crate) title: &'static str,
+    pub(crate) entries: &'static [Entry],
+}
+
+const fn entry(
+    shown: &'static str,
+    help: &'static str,
+    keys: &'static [(&'static str, Action)],
+) -> Entry {
+    Entry { help, shown, keys }
+}
+
+/// Every key.
+pub(crate) const KEYS: &[Group] = &[
+    Group {
+        title: "Time",
+        entries: &[
+            entry(
+                "w s  + -",
+                "zoom in, out (W S: faster)",
+                &[
+                    ("w", Action::ZoomIn),
+                    ("s", Action::ZoomOut),
+                    ("+", Action::ZoomIn),
+                    ("=", Action::ZoomIn),
+                    ("-", Action::ZoomOut),
+                    ("W", Action::ZoomInFast),
+                    ("S", Action::ZoomOutFast),
+                ],
+            ),
+            entry(
+                "a d",
+                "move left, right (A D: by a screen)",
+                &[
+                    ("a", Action::Pan(-20)),
+                    ("d", Action::Pan(20)),
+                    ("A", Action::Pan(-90)),
+                    ("D", Action::Pan(90)),
+                    ("shift-left", Action::Pan(-20)),
+                    ("shift-right", Action::Pan(20)),
+                ],
+            ),
+            entry(
+                "0 F",
+                "show everything, the selection",
+                &[("0", Action::FitAll), ("F", Action::FitSelection)],
+            ),
+            entry(
+                "home end",
+                "to the beginning, the end",
+                &[("home", Action::Begin), ("end", Action::End)],
+            ),
+        ],
+    },
+    Group {
+        title: "Selection",
+        entries: &[
+            entry(
+                "← →  h l",
+                "slice before, after in the lane",
+                &[
+                    ("left", Action::PreviousItem),
+                    ("right", Action::NextItem),
+                    ("h", Action::PreviousItem),
+                    ("l", Action::NextItem),
+                    (",", Action::PreviousItem),
+                    (".", Action::NextItem),
+                ],
+            ),
+            entry(
+                "↑ ↓  k j",
+                "lane above, below",
+                &[
+                    ("up", Action::LaneUp),
+                    ("down", Action::LaneDown),
+                    ("k", Action::LaneUp),
+                    ("j", Action::LaneDown),
+                ],
+            ),
+            entry(
+                "pgup pgdn",
+                "scroll the lanes",
+                &[("pgup", Action::PageUp), ("pgdn", Action::PageDown)],
+            ),
+            entry(
+                "[ ]",
+                "what it waited for, what waited for it",
+                &[("[", Action::ToCause), ("]", Action::ToEffect)],
+            ),
+            entry(
+                "tab",
+                "another one of these",
+                &[("tab", Action::Alternative)],
+            ),
+            entry(
+                "backspace",
+                "back to where the jump began",
+                &[("backspace", Action::Back)],
+            ),
+            entry("esc", "select nothing", &[("esc", Action::Escape)]),
+        ],
+    },
+    Group {
+        title: "Find",
+        entries: &[
+            entry(
+                "n N",
+                "next, previous stall",
+                &[("n", Action::NextStall), ("N", Action::PreviousStall)],
+            ),
+            entry("/", "find by name", &[("/", Action::Search)]),
+            entry(
+                "> <",
+                "next, previous match",
+                &[(">", Action::NextMatch), ("<", Action::PreviousMatch)],
+            ),
+        ],
+    },
+    Group {
+        title: "View",
+        entries: &[
+            entry(
+                "f",
+                "follow the head (not live: as F)",
+                &[("f", Action::Follow)],
+            ),
+            entry(
+                "p space",
+                "pause the view, not the recording",
+                &[("p", Action::Pause), ("space", Action::Pause)],
+            ),
+            entry(
+                "o L",
+                "output of the program (J K: scroll)",
+                &[
+                    ("o", Action::ToggleLog),
+                    ("L", Action::ToggleLog),
+                    ("J", Action::LogDown),
+                    ("K", Action::LogUp),
+                ],
+            ),
+            entry(
+                "enter",
+                "larger or smaller details",
+                &[("enter", Action::ToggleDetail)],
+            ),
+            entry(
+                "r",
+                "arrows: all, only the selection's",
+                &[("r", Action::ToggleArrows)],
+            ),
+            entry(
+                "?",
+                "this help",
+                &[("?", Action::Help), ("f1", Action::Help)],
+            ),
+            entry(
+                "q ctrl-z",
+                "quit, suspend",
+                &[
+                    ("q", Action::Quit),
+                    ("ctrl-c", Action::Quit),
+                    ("ctrl-z", Action::Suspend),
+                    ("ctrl-l", Action::Redraw),
+                ],
+            ),
+        ],
+    },
+];
+
+/// What a key asks for.
+pub(crate) fn action(key: &KeyEvent) -> Option<Action> {
+    let name = name(key)?;
+    let entries = KEYS.iter().flat_map(|group| group.entries);
+    let mut keys = entries.flat_map(|entry| entry.keys);
+    keys.find(|(known, _)| *known == name)
+        .map(|(_, action)| *action)
+}
+
+/// The name of a key: its character or word, after `ctrl-`, `alt-` or `shift-`. Shift is part of
+/// a character already.
+fn name(key: &KeyEvent) -> Option<String> {
+    let word = match key.code {
+        KeyCode::Char(' ') => "space".to_owned(),
+        KeyCode::Char(character) => character.to_string(),
+        KeyCode::F(number) => format!("f{number}"),
+        code => {
+            let known = WORDS.iter().find(|(_, it)| *it == code)?;
+            known.0.to_owned()
+        }
+    };
+    let is_character = matches!(key.code, KeyCode::Char(_));
+    let mut name = String::new();
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        name.push_str("ctrl-");
+    }
+    if key.modifiers.contains(KeyModifiers::ALT) {
+        name.push_str("alt-");
+    }
+    if key.modifiers.contains(KeyModifiers::SHIFT) && !is_character {
+        name.push_str("shift-");
+    }
+    Some(name + &word)
+}
+
+const WORDS: &[(&str, KeyCode)] = &[
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pgup", KeyCode::PageUp),
+    ("pgdn", KeyCode::PageDown),
+    ("tab", KeyCode::Tab),
+    ("enter", KeyCode::Enter),
+    ("esc", KeyCode::Esc),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+];
+
+/// The key with a name; the opposite of [`name`].
+#[cfg(test)]
+pub(crate) fn key(name: &str) -> Option<KeyEvent> {
+    let mut modifiers = KeyModifiers::NONE;
+    let mut rest = name;
+    for (prefix, modifier) in [
+        ("ctrl-", KeyModifiers::CONTROL),
+        ("alt-", KeyModifiers::ALT),
+        ("shift-", KeyModifiers::SHIFT),
+    ] {
+        if let Some(after) = rest.strip_prefix(prefix) {
+            modifiers |= modifier;
+            rest = after;
+        }
+    }
+    let word = WORDS.iter().find(|(word, _)| *word == rest);
+    let mut characters = rest.chars();
+    let code = match (word, characters.next(), characters.next()) {
+        (Some((_, code)), ..) => *code,
+        (None, Some(character), None) => KeyCode::Char(character),
+        (None, Some('f'), Some(_)) => KeyCode::F(rest[1..].parse().ok()?),
+        _ if rest == "space" => KeyCode::Char(' '),
+        _ => return None,
+    };
+    Some(KeyEvent::new(code, modifiers))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn names() -> impl Iterator<Item = (&'static str, Action)> {
+        let entries = KEYS.iter().flat_map(|group| group.entries);
+        entries.flat_map(|entry| entry.keys.iter().copied())
+    }
+
+    #[test]
+    fn every_key_of_the_table_asks_for_its_action() {
+        for (name, wanted) in names() {
+            let key = key(name).unwrap_or_else(|| panic!("no such key: {name}"));
+            assert_eq!(action(&key), Some(wanted), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_key_is_given_twice() {
+        let all: Vec<_> = names().map(|(name, _)| name).collect();
+        let different: BTreeSet<_> = all.iter().collect();
+        assert_eq!(all.len(), different.len());
+    }
+
+    #[test]
+    fn capitals_come_with_and_without_the_shift_flag() {
+        let bare = KeyEvent::new(KeyCode::Char('N'), KeyModifiers::NONE);
+        let shifted = KeyEvent::new(KeyCode::Char('N'), KeyModifiers::SHIFT);
+        assert_eq!(action(&bare), Some(Action::PreviousStall));
+        assert_eq!(action(&shifted), Some(Action::PreviousStall));
+    }
+
+    #[test]
+    fn a_key_that_means_nothing_does_nothing() {
+        assert_eq!(
+            action(&KeyEvent::new(KeyCode::Char('ß'), KeyModifiers::NONE)),
+            None
+        );
+        assert_eq!(
+            action(&KeyEvent::new(KeyCode::Insert, KeyModifiers::NONE)),
+            None
+        );
+    }
+}

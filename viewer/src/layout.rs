@@ -1,0 +1,147 @@
+//! How the screen is divided.
+
+use ratatui::layout::Rect;
+
+use crate::lanes::Row;
+
+/// Below this the view says that it needs more room.
+pub(crate) const MIN_SIZE: (u16, u16) = (40, 10);
+
+/// Where everything is. A part that has no room is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) title: Rect,
+    pub(crate) minimap: Rect,
+    pub(crate) ruler: Rect,
+    /// Labels of the lanes.
+    pub(crate) gutter: Rect,
+    pub(crate) lanes: Rect,
+    pub(crate) log: Rect,
+    pub(crate) detail: Rect,
+    pub(crate) hint: Rect,
+    pub(crate) status: Rect,
+}
+
+/// What the division depends on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) log: bool,
+    pub(crate) large_detail: bool,
+}
+
+impl Layout {
+    pub(crate) fn new((width, height): (u16, u16), wishes: Wishes) -> Self {
+        let roomy = height >= 16;
+        let detail = match height {
+            _ if wishes.large_detail => height / 2,
+            36.. => 9,
+            22..36 => 6,
+            16..22 => 4,
+            _ => 2,
+        };
+        let log = if wishes.log { height / 4 } else { 0 };
+        let gutter = match width {
+            120.. => 28,
+            76..120 => 22,
+            _ => (width / 4).max(12),
+        };
+        let mut top = 0;
+        let mut take = |height: u16| {
+            let area = Rect::new(0, top, width, height);
+            top += height;
+            area
+        };
+        let title = take(1);
+        let minimap = take(u16::from(roomy));
+        let ruler = take(1);
+        let below = detail + log + u16::from(roomy) + 1;
+        let lanes = take(height.saturating_sub(ruler.bottom() + below));
+        let log = take(log);
+        let detail = take(detail);
+        let hint = take(u16::from(roomy));
+        let status = take(1);
+        let right = |area: Rect| Rect {
+            x: gutter,
+            width: width.saturating_sub(gutter),
+            ..area
+        };
+        Self {
+            title,
+            minimap: right(minimap),
+            ruler: right(ruler),
+            gutter: Rect {
+                width: gutter,
+                ..lanes
+            },
+            lanes: right(lanes),
+            log,
+            detail,
+            hint,
+            status,
+        }
+    }
+
+    /// Lines per track: two, the second one free for arrows, when everything has room for that.
+    pub(crate) fn track_height(&self, rows: &[Row]) -> u16 {
+        let tracks = rows.iter().filter(|row| row.track().is_some()).count();
+        let needed = rows.len() + tracks;
+        if needed <= usize::from(self.lanes.height) {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// The rows on screen from row `scroll` on, each with its first line.
+    pub(crate) fn visible<'a>(
+        &self,
+        rows: &'a [Row],
+        scroll: usize,
+    ) -> impl Iterator<Item = (usize, Row, u16)> + 'a {
+        let height = self.track_height(rows);
+        let (top, bottom) = (self.lanes.top(), self.lanes.bottom());
+        let places = rows
+            .iter()
+            .enumerate()
+            .skip(scroll)
+            .scan(top, move |y, (index, row)| {
+                let line = *y;
+                *y = y.saturating_add(if row.track().is_some() { height } else { 1 });
+                (line < bottom).then_some((index, *row, line))
+            });
+        places
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_fill_the_screen_without_overlap() {
+        for width in [40, 80, 200] {
+            for height in 10..60 {
+                for (log, large_detail) in [(false, false), (true, false), (true, true)] {
+                    let it = Layout::new((width, height), Wishes { log, large_detail });
+                    let parts = [
+                        it.title, it.minimap, it.ruler, it.lanes, it.log, it.detail, it.hint,
+                        it.status,
+                    ];
+                    let sum: u16 = parts.iter().map(|part| part.height).sum();
+                    assert_eq!(sum, height, "{width}x{height}");
+                    assert_eq!(it.status.bottom(), height);
+                    assert_eq!(it.gutter.right(), it.lanes.left());
+                    assert_eq!(it.lanes.right(), width);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lanes_have_room_at_every_size() {
+        for height in 10..60 {
+            let it = Layout::new((40, height), Wishes::default());
+            assert!(it.lanes.height >= 4, "{height}: {}", it.lanes.height);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The loop that connects source, terminal, state and view.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::action::Effect;
+use crate::app::{App, World};
+use crate::event::Event;
+use crate::source::{Recording, Source};
+use crate::term::{self, Guard};
+use crate::theme::{ColorMode, Theme};
+use crate::update::update;
+use crate::view::{too_small, view};
+
+/// The longest time between two looks at a growing trace.
+const TICK: Duration = Duration::from_millis(50);
+/// The same when the trace has ended: only keys and signals matter then.
+const IDLE_TICK: Duration = Duration::from_millis(250);
+/// Events that are handled before the screen is drawn again.
+const BURST: usize = 64;
+
+/// How the view looks and what it begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What is shown: the command or the file.
+    pub title: String,
+    /// Follow the head of the trace from the start.
+    pub live: bool,
+    /// Colours; `None` asks the environment (`NO_COLOR`, `COLORTERM`, `TERM`).
+    pub colors: Option<ColorMode>,
+    /// Show the program's output from the start, if the source has it.
+    pub show_log: bool,
+}
+
+/// Why the view ended. The recording goes on in any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The user left.
+    Quit,
+    /// This signal asked for the end.
+    Signal(i32),
+}
+
+/// Why the view could not be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    #[error("cannot use the terminal: {0}")]
+    Terminal(#[from] io::Error),
+    #[error("{0}")]
+    TooSmall(String),
+}
+
+/// Tells before anything is started whether the terminal has room for the view. A view that is
+/// running copes with any size.
+///
+/// # Errors
+/// [`ViewError::TooSmall`] names the size and what is needed.
+pub fn check_size() -> Result<(), ViewError> {
+    match too_small(term::size()?) {
+        Some(message) => Err(ViewError::TooSmall(message)),
+        None => Ok(()),
+    }
+}
+
+/// Shows a trace until the user leaves.
+///
+/// # Errors
+/// When the terminal cannot be used. A source that fails does not end the view.
+pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewError> {
+    let mode = options.colors.unwrap_or_else(term::color_mode);
+    let mut guard = Guard::new()?;
+    let mut app = App::new(options.title, Theme::new(mode), options.live, term::size()?);
+    app.log_open = options.show_log && source.log().is_some();
+    let mut polled = None;
+    loop {
+        if is_due(&app, polled) {
+            poll(&mut app, source);
+            polled = Some(Instant::now());
+        }
+        let world = World {
+            trace: source.trace(),
+            log: source.log(),
+        };
+        guard.draw(|buffer| {
+            // The terminal may have changed its size since the last event.
+            app.size = (buffer.area.width, buffer.area.height);
+            view(&app, world, buffer);
+        })?;
+        if let Some(signal) = guard.end_signal() {
+            return Ok(Outcome::Signal(signal));
+        }
+        if guard.suspend_signal() {
+            guard.suspend()?;
+            continue;
+        }
+        if handle_events(&mut app, world, &mut guard)? {
+            return Ok(Outcome::Quit);
+        }
+    }
+}
+
+fn tick(app: &App) -> Duration {
+    if app.is_running() { TICK } else { IDLE_TICK }
+}
+
+fn is_due(app: &App, polled: Option<Instant>) -> bool {
+    let waited = polled.map(|at| at.elapsed());
+    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick(app))
+}
+
+fn poll(app: &mut App, source: &mut dyn Source) {
+    let event = match source.poll() {
+        Ok(progress) => Event::Data(progress),
+        Err(error) => Event::SourceFailed(error.to_string()),
+    };
+    let failed = matches!(event, Event::SourceFailed(_));
+    let world = World {
+        trace: source.trace(),
+        log: source.log(),
+    };
+    if failed {
+        // What was read before the failure is shown all the same.
+        let progress = crate::source::Progress {
+            changed: true,
+            recording: Recording::Stopped,
+            lag: None,
+        };
+        update(app, world, Event::Data(progress));
+    }
+    update(app, world, event);
+}
+
+/// Waits for events and lets the state answer. True when the user wants to leave.
+fn handle_events(app: &mut App, world: World<'_>, guard: &mut Guard) -> io::Result<bool> {
+    let mut wait = tick(app);
+    for _ in 0..BURST {
+        let Some(event) = guard.wait(wait)? else {
+            break;
+        };
+        wait = Duration::ZERO;
+        let Some(event) = Event::from_terminal(event) else {
+            continue;
+        };
+        for effect in update(app, world, event) {
+            match effect {
+                Effect::Quit => return Ok(true),
+                Effect::Suspend => guard.suspend()?,
+                Effect::Redraw => guard.forget()?,
+            }
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,190 @@
+//! The terminal: the only part with side effects on it. Whatever happens, it is given back as it
+//! was found.
+
+use std::env;
+use std::io::{self, IsTerminal, Stdout, Write};
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::{SigId, flag, low_level};
+
+use crate::theme::ColorMode;
+
+/// Whether the terminal is in the view's hands now.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// What the environment says about colours.
+pub(crate) fn color_mode() -> ColorMode {
+    let variable = |name| env::var(name).ok();
+    ColorMode::detect(
+        variable("NO_COLOR").as_deref(),
+        variable("COLORTERM").as_deref(),
+        variable("TERM").as_deref(),
+    )
+}
+
+/// Columns and rows of the terminal.
+pub(crate) fn size() -> io::Result<(u16, u16)> {
+    crossterm::terminal::size()
+}
+
+/// The terminal in raw mode on its alternate screen, as long as this lives.
+pub(crate) struct Guard {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    signals: Signals,
+}
+
+/// Flags that signals raise.
+struct Signals {
+    /// The number of the signal that asks the view to end.
+    end: Arc<std::sync::atomic::AtomicUsize>,
+    suspend: Arc<AtomicBool>,
+    registered: Vec<SigId>,
+}
+
+impl Guard {
+    /// Takes the terminal over.
+    pub(crate) fn new() -> io::Result<Self> {
+        if !io::stdout().is_terminal() {
+            return Err(io::Error::other("standard output is not a terminal"));
+        }
+        give_back_on_panic();
+        let signals = Signals::new()?;
+        take()?;
+        match Terminal::new(CrosstermBackend::new(io::stdout())) {
+            Ok(terminal) => Ok(Self { terminal, signals }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Shows what `paint` draws.
+    pub(crate) fn draw(&mut self, paint: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+        self.terminal.draw(|frame| paint(frame.buffer_mut()))?;
+        Ok(())
+    }
+
+    /// Draws every cell anew the next time.
+    pub(crate) fn forget(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    /// The signal that asked for the end, if one came.
+    pub(crate) fn end_signal(&self) -> Option<i32> {
+        match self.signals.end.load(Ordering::Relaxed) {
+            0 => None,
+            signal => i32::try_from(signal).ok(),
+        }
+    }
+
+    /// Whether another process asked the view to stop for a while.
+    pub(crate) fn suspend_signal(&self) -> bool {
+        self.signals.suspend.swap(false, Ordering::Relaxed)
+    }
+
+    /// Gives the terminal back, stops this process, and takes the terminal again afterwards.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        give_back();
+        low_level::emulate_default_handler(SIGTSTP)?;
+        take()?;
+        self.terminal.clear()
+    }
+
+    /// Waits for an event of the terminal.
+    pub(crate) fn wait(&self, time: Duration) -> io::Result<Option<crossterm::event::Event>> {
+        match crossterm::event::poll(time) {
+            Ok(true) => crossterm::event::read().map(Some),
+            Ok(false) => Ok(None),
+            // A signal came: its flag is looked at next.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        give_back();
+        for id in self.signals.registered.drain(..) {
+            low_level::unregister(id);
+        }
+    }
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        let mut signals = Self {
+            end: Arc::default(),
+            suspend: Arc::default(),
+            registered: Vec::new(),
+        };
+        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
+            let number = usize::try_from(signal).unwrap_or_default();
+            let id = flag::register_usize(signal, Arc::clone(&signals.end), number)?;
+            signals.registered.push(id);
+        }
+        let id = flag::register(SIGTSTP, Arc::clone(&signals.suspend))?;
+        signals.registered.push(id);
+        Ok(signals)
+    }
+}
+
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    ACTIVE.store(true, Ordering::SeqCst);
+    let taken = execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableMouseCapture,
+        EnableBracketedPaste,
+        cursor::Hide
+    );
+    if taken.is_err() {
+        give_back();
+    }
+    taken
+}
+
+/// Undoes [`take`], once. Errors have nowhere to go any more.
+fn give_back() {
+    if !ACTIVE.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = io::stdout();
+    let _ = execute!(
+        out,
+        DisableBracketedPaste,
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// Lets a panic's message appear on a terminal that can show it.
+fn give_back_on_panic() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            give_back();
+            before(info);
+        }));
+    });
+}

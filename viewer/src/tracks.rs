@@ -1,0 +1,257 @@
+//! Tracks: for each line of the timeline its slices in time order, kept up while a trace grows.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
+
+use crate::item::{Category, Item, TrackKey};
+use crate::pyramid::{Pyramid, Totals};
+
+/// The slices of one line.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    key: TrackKey,
+    /// Calls, or tasks whose time is known, by begin time.
+    items: Vec<u32>,
+    /// Tasks that will never have a time, by the time of their launch.
+    untimed: Vec<u32>,
+    /// Tasks whose time may still come.
+    pending: Vec<u32>,
+    pyramid: Pyramid,
+}
+
+impl Track {
+    fn new(key: TrackKey) -> Self {
+        Self {
+            key,
+            items: Vec::new(),
+            untimed: Vec::new(),
+            pending: Vec::new(),
+            pyramid: Pyramid::default(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// The slice at a position in time order.
+    pub(crate) fn item(&self, index: usize) -> Option<Item> {
+        self.items.get(index).map(|id| self.wrap(*id))
+    }
+
+    fn wrap(&self, id: u32) -> Item {
+        match self.key {
+            TrackKey::Stream(_) => Item::Task(TaskId(id)),
+            TrackKey::Thread(..) => Item::Call(CallId(id)),
+        }
+    }
+
+    /// Tasks that are drawn at their launch, in `[begin, end]`: first those that have no time,
+    /// then those whose time is still to come.
+    pub(crate) fn launches(&self, trace: &Trace, window: (i64, i64)) -> impl Iterator<Item = Item> {
+        let part = |all: &[u32]| {
+            let first = all.partition_point(|id| self.begin(trace, *id) < window.0);
+            let last = all.partition_point(|id| self.begin(trace, *id) <= window.1);
+            (first, last.max(first))
+        };
+        let (from, to) = part(&self.untimed);
+        let (first, last) = part(&self.pending);
+        let all = self.untimed[from..to]
+            .iter()
+            .chain(&self.pending[first..last]);
+        all.map(|id| self.wrap(*id))
+    }
+
+    /// How many of [`Self::launches`] there are.
+    pub(crate) fn launch_count(&self, trace: &Trace, window: (i64, i64)) -> usize {
+        let count = |all: &[u32]| {
+            let first = all.partition_point(|id| self.begin(trace, *id) < window.0);
+            all.partition_point(|id| self.begin(trace, *id) <= window.1)
+                .saturating_sub(first)
+        };
+        count(&self.untimed) + count(&self.pending)
+    }
+
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    fn begin(&self, trace: &Trace, id: u32) -> i64 {
+        self.wrap(id).span(trace).0
+    }
+
+    /// The slices that have a part in `[begin, end)`, or begin there, as a range of positions.
+    /// `from` is a position at or before the first one.
+    pub(crate) fn range(&self, trace: &Trace, from: usize, begin: i64, end: i64) -> (usize, usize) {
+        let before = |id: &u32| {
+            let span = self.wrap(*id).span(trace);
+            span.1 <= begin && span.0 < begin
+        };
+        let first = gallop(&self.items, from, before);
+        let last = gallop(&self.items, first, |id| self.begin(trace, *id) < end);
+        (first, last)
+    }
+
+    /// Time by category over a range of positions, clipped to `[begin, end]`.
+    pub(crate) fn totals(&self, trace: &Trace, range: (usize, usize), clip: (i64, i64)) -> Totals {
+        let slice = |index: usize| self.slice(trace, index);
+        let mut totals = self.pyramid.sum(range.0, range.1, slice);
+        let mut trim = |index: usize, outside: i64| {
+            let category = slice(index).0;
+            totals.take(category, outside.max(0) as u64);
+        };
+        if let Some(first) = self.item(range.0).filter(|_| range.0 < range.1) {
+            trim(range.0, clip.0.saturating_sub(first.span(trace).0));
+            let last = self.item(range.1 - 1).unwrap_or(first);
+            trim(range.1 - 1, last.span(trace).1.saturating_sub(clip.1));
+        }
+        totals
+    }
+
+    fn slice(&self, trace: &Trace, index: usize) -> (Category, u64) {
+        self.item(index).map_or((Category::Other, 0), |item| {
+            (item.category(trace), item.length(trace).max(0) as u64)
+        })
+    }
+
+    /// The nearest item after `(time, item)` in time order; a missing item stands before all
+    /// that begin at that time.
+    pub(crate) fn after(&self, trace: &Trace, time: i64, item: Option<Item>) -> Option<Item> {
+        let key = |id: &u32| (self.begin(trace, *id), Some(self.wrap(*id)));
+        let next = |all: &[u32]| {
+            let place = all.partition_point(|id| key(id) <= (time, item));
+            all.get(place).map(key)
+        };
+        let lists = [&self.items, &self.untimed, &self.pending];
+        lists.iter().filter_map(|list| next(list)).min()?.1
+    }
+
+    /// The nearest item before `(time, item)`; see [`Self::after`].
+    pub(crate) fn before(&self, trace: &Trace, time: i64, item: Option<Item>) -> Option<Item> {
+        let key = |id: &u32| (self.begin(trace, *id), Some(self.wrap(*id)));
+        let previous = |all: &[u32]| {
+            let place = all.partition_point(|id| key(id) < (time, item));
+            all.get(place.checked_sub(1)?).map(key)
+        };
+        let lists = [&self.items, &self.untimed, &self.pending];
+        lists.iter().filter_map(|list| previous(list)).max()?.1
+    }
+
+    /// The item at a moment, else the one nearest to it.
+    pub(crate) fn nearest(&self, trace: &Trace, time: i64) -> Option<Item> {
+        let before = self.before(trace, time, None);
+        let after = self.after(trace, time, None);
+        let distance = |item: &Item| {
+            let (begin, end) = item.span(trace);
+            (begin - time).max(time - end).max(0)
+        };
+        [before, after].into_iter().flatten().min_by_key(distance)
+    }
+
+    fn insert(&mut self, trace: &Trace, id: u32) {
+        let place = place(&self.items, |id| self.begin(trace, id), id);
+        self.pyramid.truncate(place);
+        self.items.insert(place, id);
+    }
+
+    fn settle(&mut self, trace: &Trace) {
+        let pending = std::mem::take(&mut self.pending);
+        for id in pending {
+            self.sort_in(trace, id);
+        }
+        let mut pyramid = std::mem::take(&mut self.pyramid);
+        pyramid.extend(self.items.len(), |index| self.slice(trace, index));
+        self.pyramid = pyramid;
+    }
+
+    /// Puts a task into the list that its time calls for.
+    fn sort_in(&mut self, trace: &Trace, id: u32) {
+        let task = trace.task(TaskId(id));
+        if task.time.is_some() {
+            return self.insert(trace, id);
+        }
+        let begin = |id| Item::Task(TaskId(id)).span(trace).0;
+        let list = match task.untimed {
+            Untimed::Timed => &mut self.pending,
+            _ => &mut self.untimed,
+        };
+        let place = place(list, begin, id);
+        list.insert(place, id);
+    }
+}
+
+/// Where `id` belongs; almost always the end.
+fn place(list: &[u32], begin: impl Fn(u32) -> i64, id: u32) -> usize {
+    let key = (begin(id), id);
+    match list.last() {
+        Some(last) if (begin(*last), *last) > key => {
+            list.partition_point(|other| (begin(*other), *other) < key)
+        }
+        _ => list.len(),
+    }
+}
+
+/// [`slice::partition_point`] from a position on, fast when the answer is near.
+fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
+    let mut step = 1;
+    let mut low = from.min(items.len());
+    while low + step <= items.len() && before(&items[low + step - 1]) {
+        low += step;
+        step *= 2;
+    }
+    let high = (low + step).min(items.len());
+    low + items[low..high].partition_point(before)
+}
+
+/// All tracks of a trace.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tracks {
+    tracks: BTreeMap<TrackKey, Track>,
+    streams: usize,
+    tasks: usize,
+    calls: usize,
+}
+
+impl Tracks {
+    pub(crate) fn get(&self, key: TrackKey) -> Option<&Track> {
+        self.tracks.get(&key)
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = TrackKey> {
+        self.tracks.keys().copied()
+    }
+
+    pub(crate) fn pending(&self) -> usize {
+        self.tracks.values().map(Track::pending).sum()
+    }
+
+    /// Takes in what the trace has gained.
+    pub(crate) fn update(&mut self, trace: &Trace) {
+        for index in self.streams..trace.streams().len() {
+            self.track(TrackKey::Stream(StreamId(index as u32)));
+        }
+        self.streams = trace.streams().len();
+        for index in self.tasks..trace.tasks().len() {
+            let stream = trace.tasks()[index].stream;
+            self.track(TrackKey::Stream(stream))
+                .pending
+                .push(index as u32);
+        }
+        self.tasks = trace.tasks().len();
+        for index in self.calls..trace.calls().len() {
+            let call = &trace.calls()[index];
+            let key = TrackKey::of_call(call);
+            self.track(key).insert(trace, index as u32);
+        }
+        self.calls = trace.calls().len();
+        for track in self.tracks.values_mut() {
+            track.settle(trace);
+        }
+    }
+
+    fn track(&mut self, key: TrackKey) -> &mut Track {
+        self.tracks.entry(key).or_insert_with(|| Track::new(key))
+    }
+}

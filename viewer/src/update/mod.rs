@@ -1,0 +1,197 @@
+//! How the state answers to what happens. Nothing here draws, reads or writes anything else.
+
+mod mouse;
+mod navigate;
+mod select;
+mod walk;
+
+pub(crate) use walk::{causes, effects};
+
+use crate::action::{Action, Effect};
+use crate::app::{App, Follow, Mode, World, edit};
+use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::keymap;
+use crate::search::Search;
+use crate::source::{Progress, Recording};
+
+/// Lets the state answer to an event.
+pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
+    match event {
+        Event::Key(key) => return on_key(app, world, &key),
+        Event::Mouse(mouse) => mouse::on_mouse(app, world, mouse),
+        Event::Paste(text) => paste(app, &text),
+        Event::Resize(width, height) => {
+            app.size = (width, height);
+            select::reveal_lane(app);
+        }
+        Event::Data(progress) => on_data(app, world, progress),
+        Event::SourceFailed(why) => app.failure = Some(why),
+    }
+    Vec::new()
+}
+
+fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
+    let ended = app.is_running() && progress.recording != Recording::Running;
+    let changed = progress.changed || ended || app.span.is_none();
+    app.progress = progress;
+    if app.paused || !changed {
+        return;
+    }
+    app.take_in(world.trace);
+    if let Some(search) = &mut app.search {
+        search.update(world.trace);
+    }
+    navigate::keep_following(app);
+}
+
+fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+    app.message = None;
+    let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
+        && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
+    match app.mode {
+        Mode::Search(_) if !is_interrupt => {
+            on_search_key(app, world, key);
+            Vec::new()
+        }
+        Mode::Help(_) if !is_interrupt => {
+            on_help_key(app, key);
+            Vec::new()
+        }
+        _ => keymap::action(key).map_or_else(Vec::new, |action| perform(app, world, action)),
+    }
+}
+
+fn on_search_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
+    let Mode::Search(text) = &mut app.mode else {
+        return;
+    };
+    if edit(text, key) {
+        return;
+    }
+    match key.code {
+        KeyCode::Esc => app.mode = Mode::Timeline,
+        KeyCode::Enter => {
+            let text = std::mem::take(text);
+            app.mode = Mode::Timeline;
+            if !text.is_empty() {
+                app.search = Some(Search::new(&text, world.trace));
+            }
+            select::next_match(app, world, true);
+        }
+        _ => {}
+    }
+}
+
+fn on_help_key(app: &mut App, key: &KeyEvent) {
+    let Mode::Help(first) = &mut app.mode else {
+        return;
+    };
+    match key.code {
+        KeyCode::Down | KeyCode::Char('j') => *first = first.saturating_add(1),
+        KeyCode::Up | KeyCode::Char('k') => *first = first.saturating_sub(1),
+        KeyCode::PageDown => *first = first.saturating_add(10),
+        KeyCode::PageUp => *first = first.saturating_sub(10),
+        _ => app.mode = Mode::Timeline,
+    }
+}
+
+fn paste(app: &mut App, pasted: &str) {
+    if let Mode::Search(text) = &mut app.mode {
+        text.extend(pasted.chars().filter(|it| !it.is_control()));
+    }
+}
+
+/// Does what was asked for.
+pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Effect> {
+    match action {
+        Action::Quit => return vec![Effect::Quit],
+        Action::Suspend => return vec![Effect::Suspend],
+        Action::Redraw => return vec![Effect::Redraw],
+        Action::Pan(hundredths) => navigate::pan(app, hundredths),
+        Action::ZoomIn => navigate::zoom(app, world, (2, 3)),
+        Action::ZoomOut => navigate::zoom(app, world, (3, 2)),
+        Action::ZoomInFast => navigate::zoom(app, world, (1, 5)),
+        Action::ZoomOutFast => navigate::zoom(app, world, (5, 1)),
+        Action::FitAll => navigate::fit_all(app),
+        Action::FitSelection => navigate::fit_selection(app, world),
+        Action::Begin => navigate::to_begin(app),
+        Action::End => navigate::to_end(app),
+        Action::Follow => follow(app, world),
+        Action::NextItem => select::neighbour(app, world, true),
+        Action::PreviousItem => select::neighbour(app, world, false),
+        Action::LaneDown => select::lane(app, world, true),
+        Action::LaneUp => select::lane(app, world, false),
+        Action::PageDown => select::scroll(app, i32::from(app.layout().lanes.height) / 2),
+        Action::PageUp => select::scroll(app, -i32::from(app.layout().lanes.height) / 2),
+        Action::NextStall => select::next_stall(app, world, true),
+        Action::PreviousStall => select::next_stall(app, world, false),
+        Action::NextMatch => select::next_match(app, world, true),
+        Action::PreviousMatch => select::next_match(app, world, false),
+        Action::Search => app.mode = Mode::Search(String::new()),
+        Action::ToCause => walk::to_cause(app, world),
+        Action::ToEffect => walk::to_effect(app, world),
+        Action::Alternative => walk::alternative(app, world),
+        Action::Back => walk::back(app),
+        Action::Escape => escape(app),
+        Action::Pause => pause(app, world),
+        Action::ToggleLog => toggle_log(app, world),
+        Action::LogUp => scroll_log(app, world, 5),
+        Action::LogDown => scroll_log(app, world, -5),
+        Action::ToggleDetail => {
+            app.large_detail = !app.large_detail;
+            select::reveal_lane(app);
+        }
+        Action::ToggleArrows => app.all_arrows = !app.all_arrows,
+        Action::Help => app.mode = Mode::Help(0),
+    }
+    Vec::new()
+}
+
+fn follow(app: &mut App, world: World<'_>) {
+    if !app.is_running() {
+        return navigate::fit_selection(app, world);
+    }
+    match app.follow {
+        Follow::Off => {
+            app.follow = Follow::Head;
+            navigate::keep_following(app);
+        }
+        Follow::Everything | Follow::Head => app.follow = Follow::Off,
+    }
+}
+
+fn pause(app: &mut App, world: World<'_>) {
+    if !app.is_running() && !app.paused {
+        app.message = Some("nothing to pause: the recording has ended".to_owned());
+        return;
+    }
+    app.paused = !app.paused;
+    if !app.paused {
+        app.take_in(world.trace);
+        navigate::keep_following(app);
+    }
+}
+
+fn escape(app: &mut App) {
+    match app.selected {
+        Some(_) => app.selected = None,
+        None => app.search = None,
+    }
+    app.walk = None;
+}
+
+fn toggle_log(app: &mut App, world: World<'_>) {
+    if world.log.is_none() {
+        app.message = Some("the program's output is not shown here".to_owned());
+        return;
+    }
+    app.log_open = !app.log_open;
+    app.log_back = 0;
+    select::reveal_lane(app);
+}
+
+fn scroll_log(app: &mut App, world: World<'_>, lines: isize) {
+    let shown = usize::from(app.layout().log.height.saturating_sub(1));
+    let most = world.log.map_or(0, |log| log.len().saturating_sub(shown));
+    app.log_back = app.log_back.saturating_add_signed(lines).min(most);
+}

@@ -1,0 +1,116 @@
+//! Moving the visible range.
+
+use crate::app::{App, Follow, World};
+use crate::viewport::Viewport;
+
+/// A live view shows everything up to this length, then it follows the head.
+const EVERYTHING_NS: i64 = 20_000_000_000;
+
+/// Sets the range and keeps it near the trace.
+pub(super) fn show(app: &mut App, viewport: Viewport) {
+    if let Some(span) = app.span {
+        app.viewport = viewport.within(span);
+    }
+}
+
+pub(super) fn pan(app: &mut App, hundredths: i64) {
+    app.follow = Follow::Off;
+    show(app, app.viewport.panned(hundredths));
+}
+
+pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i64, i64)) {
+    let selected = app.selected.map(|it| it.span(world.trace));
+    let about = match (app.follow, selected) {
+        (Follow::Off, Some(span)) if app.viewport.overlaps(span) => {
+            let begin = span.0.max(app.viewport.begin());
+            begin + (span.1.min(app.viewport.end()) - begin) / 2
+        }
+        (Follow::Off, _) => app.viewport.middle(),
+        _ => app.viewport.end(),
+    };
+    zoom_about(app, about, (numerator, denominator));
+    if app.follow == Follow::Everything {
+        app.follow = Follow::Head;
+    }
+}
+
+/// Multiplies the length of the range; the moment `about` keeps its column.
+pub(super) fn zoom_about(app: &mut App, about: i64, (numerator, denominator): (i64, i64)) {
+    show(app, app.viewport.zoomed(about, numerator, denominator));
+}
+
+pub(super) fn fit_all(app: &mut App) {
+    if let Some(span) = app.span {
+        app.viewport = Viewport::fitting(span);
+    }
+    app.follow = match app.is_running() {
+        true => Follow::Everything,
+        false => Follow::Off,
+    };
+}
+
+pub(super) fn fit_selection(app: &mut App, world: World<'_>) {
+    let Some(selected) = app.selected else {
+        app.message = Some("nothing is selected: select with the arrow keys or a click".to_owned());
+        return;
+    };
+    let (begin, end) = selected.span(world.trace);
+    let margin = (end - begin) / 4;
+    app.follow = Follow::Off;
+    show(
+        app,
+        Viewport::new(begin - margin, end + margin).around((begin, end)),
+    );
+}
+
+pub(super) fn to_begin(app: &mut App) {
+    if let Some((begin, _)) = app.span {
+        app.follow = Follow::Off;
+        let margin = app.viewport.length() / 50;
+        let viewport = Viewport::new(begin - margin, begin - margin + app.viewport.length());
+        show(app, viewport);
+    }
+}
+
+pub(super) fn to_end(app: &mut App) {
+    if let Some((_, end)) = app.span {
+        show(app, app.viewport.ending(end + app.viewport.length() / 50));
+        if app.is_running() {
+            app.follow = Follow::Head;
+        }
+    }
+}
+
+/// Moves the range along with the growing trace.
+pub(super) fn keep_following(app: &mut App) {
+    let Some((begin, end)) = app.span else {
+        return;
+    };
+    match app.follow {
+        Follow::Off => {}
+        Follow::Everything => {
+            app.viewport = Viewport::fitting((begin, end));
+            if end - begin > EVERYTHING_NS {
+                app.follow = Follow::Head;
+            }
+        }
+        Follow::Head => show(app, app.viewport.ending(end + app.viewport.length() / 50)),
+    }
+}
+
+/// Moves the range only if a span is not well in it.
+pub(super) fn reveal(app: &mut App, (begin, end): (i64, i64)) {
+    let range = app.viewport;
+    if begin >= range.begin() && end <= range.end() {
+        return;
+    }
+    app.follow = Follow::Off;
+    let viewport = match end - begin > range.length() / 10 * 9 {
+        true => {
+            let margin = (end - begin) / 8;
+            Viewport::new(begin - margin, end + margin)
+        }
+        false => range.centred(begin + (end - begin) / 2),
+    };
+    show(app, viewport);
+}

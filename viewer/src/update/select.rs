@@ -1,0 +1,204 @@
+//! Choosing items, lanes, stalls and matches.
+
+use ascend_trace_analysis::Stall;
+
+use crate::app::{App, Selected, World, is_gap};
+use crate::item::{Item, TrackKey};
+use crate::lanes::Row;
+use crate::text;
+
+use super::{navigate, walk};
+
+/// Selects, and moves the view as little as is needed to show it.
+pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
+    app.selected = Some(selected);
+    app.lane = Some(selected.track(world.trace));
+    app.walk = None;
+    navigate::reveal(app, selected.span(world.trace));
+    reveal_lane(app);
+}
+
+/// The moment that stands for the selection, or for the view when nothing is selected.
+fn moment(app: &App, world: World<'_>) -> i64 {
+    let span = app.selected.map(|it| it.span(world.trace));
+    match span {
+        Some((begin, end)) => begin + (end - begin) / 2,
+        None => app.viewport.middle(),
+    }
+}
+
+/// Selects the item before or after in the lane.
+pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
+    let Some(track) = app.lane.and_then(|lane| app.tracks.get(lane)) else {
+        return;
+    };
+    let trace = world.trace;
+    let here = app.selected.filter(|it| Some(it.track(trace)) == app.lane);
+    let found = match here {
+        Some(selected) => {
+            let from = (selected.span(trace).0, selected.item());
+            match forward {
+                true => track.after(trace, from.0, from.1),
+                false => track.before(trace, from.0, from.1),
+            }
+        }
+        None => track.nearest(trace, moment(app, world)),
+    };
+    match found {
+        Some(item) => select(app, world, Selected::Item(item)),
+        None => app.message = Some("there is nothing more in this lane".to_owned()),
+    }
+}
+
+/// Goes to the lane above or below; a selection comes along to the nearest item there.
+pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
+    let tracks: Vec<_> = app.rows.iter().filter_map(|row| row.track()).collect();
+    let here = tracks.iter().position(|key| Some(*key) == app.lane);
+    let next = match (here, down) {
+        (Some(index), true) => index + 1,
+        (Some(index), false) => index.wrapping_sub(1),
+        (None, _) => 0,
+    };
+    let Some(&key) = tracks.get(next) else {
+        return;
+    };
+    let time = moment(app, world);
+    app.lane = Some(key);
+    reveal_lane(app);
+    if app.selected.is_some() {
+        let item = app
+            .tracks
+            .get(key)
+            .and_then(|it| it.nearest(world.trace, time));
+        if let Some(item) = item {
+            select(app, world, Selected::Item(item));
+        }
+    }
+}
+
+/// Scrolls the lanes by rows, leaving the last ones on screen.
+pub(super) fn scroll(app: &mut App, rows: i32) {
+    let most = last_scroll(app);
+    app.scroll = app.scroll.saturating_add_signed(rows as isize).min(most);
+}
+
+/// The furthest scroll that still fills the screen.
+fn last_scroll(app: &App) -> usize {
+    let layout = app.layout();
+    let height = layout.track_height(&app.rows);
+    let room = layout.lanes.height;
+    let mut used = 0;
+    let fitting = app.rows.iter().rev().take_while(|row| {
+        used += row_height(**row, height);
+        used <= room
+    });
+    app.rows.len() - fitting.count()
+}
+
+fn row_height(row: Row, track_height: u16) -> u16 {
+    row.track().map_or(1, |_| track_height)
+}
+
+/// Scrolls just far enough to show the current lane.
+pub(super) fn reveal_lane(app: &mut App) {
+    app.scroll = app.scroll.min(last_scroll(app));
+    let current = app
+        .rows
+        .iter()
+        .position(|row| row.track().is_some() && row.track() == app.lane);
+    let Some(index) = current else {
+        return;
+    };
+    if index < app.scroll {
+        // The header above belongs to the lane.
+        let header = index
+            .checked_sub(1)
+            .filter(|it| app.rows[*it].track().is_none());
+        app.scroll = header.unwrap_or(index);
+    }
+    let layout = app.layout();
+    let is_visible = |scroll: usize| layout.visible(&app.rows, scroll).any(|it| it.0 == index);
+    while app.scroll < index && !is_visible(app.scroll) {
+        app.scroll += 1;
+    }
+}
+
+/// Selects the next or previous stall on any lane, in the order in which they begin.
+pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
+    let trace = world.trace;
+    let lanes = app.rows.iter().filter_map(|row| row.track());
+    let lanes = lanes.filter(|key| !matches!(key, TrackKey::Thread(_, depth) if *depth > 0));
+    let key = |stall: &Stall| (stall.begin, Some(stall.lane));
+    let from = match (app.selected_stall(trace), app.selected) {
+        (Some(stall), _) => key(&stall),
+        (None, Some(selected)) => (selected.span(trace).0, Some(selected.track(trace).lane())),
+        (None, None) if forward => (app.viewport.begin(), None),
+        (None, None) => (app.viewport.end(), None),
+    };
+    let found = lanes.filter_map(|lane| {
+        let stalls = app.stalls.lane(lane.lane());
+        match forward {
+            true => stalls.get(stalls.partition_point(|it| key(it) <= from)),
+            false => stalls.get(stalls.partition_point(|it| key(it) < from).checked_sub(1)?),
+        }
+    });
+    let found = match forward {
+        true => found.min_by_key(|stall| key(stall)),
+        false => found.max_by_key(|stall| key(stall)),
+    };
+    let Some(stall) = found.copied() else {
+        let which = if forward {
+            "no stall after this"
+        } else {
+            "no stall before this"
+        };
+        app.message = Some(which.to_owned());
+        return;
+    };
+    walk::remember(app);
+    select(app, world, of_stall(stall));
+}
+
+/// What is selected when a stall is.
+pub(super) fn of_stall(stall: Stall) -> Selected {
+    match is_gap(&stall) {
+        true => Selected::Gap(stall),
+        false => Selected::Item(Item::from(stall.node)),
+    }
+}
+
+/// Selects the next or previous item that the search finds.
+pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
+    let Some(search) = &app.search else {
+        app.message = Some("nothing to find yet: press / and type a part of a name".to_owned());
+        return;
+    };
+    let from = match app.selected {
+        Some(selected) => (selected.span(world.trace).0, selected.item()),
+        None if forward => (app.viewport.begin(), None),
+        None => (app.viewport.end(), None),
+    };
+    let found = search.from(world.trace, &app.tracks, from, forward);
+    let wrapped = || {
+        let end = if forward { i64::MIN } else { i64::MAX };
+        search.from(world.trace, &app.tracks, (end, None), forward)
+    };
+    match (found, found.or_else(wrapped)) {
+        (None, None) => {
+            app.message = Some(format!(
+                "no name contains “{}”",
+                text::fit(&search.text, 40)
+            ));
+        }
+        (found, Some(item)) => {
+            let message = found.is_none().then(|| match forward {
+                true => "went on from the beginning".to_owned(),
+                false => "went on from the end".to_owned(),
+            });
+            walk::remember(app);
+            select(app, world, Selected::Item(item));
+            app.message = message;
+        }
+        (Some(_), None) => {}
+    }
+}

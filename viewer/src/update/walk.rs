@@ -1,0 +1,171 @@
+//! Walking along dependencies, and back.
+
+use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_model::{TaskId, Trace};
+
+use crate::app::{App, Place, Selected, Walk, World};
+use crate::item::Item;
+
+use super::select::select;
+
+/// Steps that can be undone.
+const HISTORY: usize = 200;
+
+/// Notes the present place as one to come back to.
+pub(super) fn remember(app: &mut App) {
+    if app.history.len() == HISTORY {
+        app.history.remove(0);
+    }
+    app.history.push(Place {
+        selected: app.selected,
+        lane: app.lane,
+        viewport: app.viewport,
+        scroll: app.scroll,
+    });
+}
+
+/// Goes back to where the last jump began.
+pub(super) fn back(app: &mut App) {
+    let Some(place) = app.history.pop() else {
+        app.message = Some("there is no way back from here".to_owned());
+        return;
+    };
+    app.selected = place.selected;
+    app.lane = place.lane;
+    app.viewport = place.viewport;
+    app.scroll = place.scroll;
+    app.walk = None;
+}
+
+/// Goes to what the selection waited for.
+pub(super) fn to_cause(app: &mut App, world: World<'_>) {
+    match app.selected {
+        Some(Selected::Item(item)) => {
+            let causes = causes(app, world.trace, item);
+            start(app, world, causes, "this waited for nothing that is known");
+        }
+        Some(Selected::Gap(stall)) => {
+            let culprit = stall.culprit(world.trace, &app.dependencies);
+            let items = [culprit.task.map(Item::Task), culprit.call.map(Item::Call)];
+            let items = items.into_iter().flatten().collect();
+            start(app, world, items, "why the stream was idle is not known");
+        }
+        None => app.message = Some("nothing is selected".to_owned()),
+    }
+}
+
+/// Goes to what waited for the selection.
+pub(super) fn to_effect(app: &mut App, world: World<'_>) {
+    match app.selected {
+        Some(Selected::Item(item)) => {
+            let effects = effects(app, world.trace, item);
+            start(
+                app,
+                world,
+                effects,
+                "nothing is known to have waited for this",
+            );
+        }
+        Some(Selected::Gap(stall)) => start(app, world, vec![stall.node.into()], ""),
+        None => app.message = Some("nothing is selected".to_owned()),
+    }
+}
+
+fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, nothing: &str) {
+    if choices.is_empty() {
+        app.message = Some(nothing.to_owned());
+        return;
+    }
+    remember(app);
+    go(app, world, Walk { choices, chosen: 0 });
+}
+
+/// Goes to another end of the last step.
+pub(super) fn alternative(app: &mut App, world: World<'_>) {
+    match app.walk.take() {
+        Some(mut walk) if walk.choices.len() > 1 => {
+            walk.chosen = (walk.chosen + 1) % walk.choices.len();
+            go(app, world, walk);
+        }
+        walk => {
+            app.walk = walk;
+            app.message = Some("there is no other one".to_owned());
+        }
+    }
+}
+
+fn go(app: &mut App, world: World<'_>, walk: Walk) {
+    let Some(item) = walk.choices.get(walk.chosen).copied() else {
+        return;
+    };
+    select(app, world, Selected::Item(item));
+    if walk.choices.len() > 1 {
+        let (number, all) = (walk.chosen + 1, walk.choices.len());
+        app.message = Some(format!("{number} of {all}: tab goes to the next one"));
+    }
+    app.walk = Some(walk);
+}
+
+/// What an item had to wait for. The one that released it comes first.
+pub(crate) fn causes(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
+    let edges = app.dependencies.incoming(trace, item.node());
+    let mut causes: Vec<_> = edges
+        .iter()
+        .filter_map(|it| dated(trace, *it, it.from))
+        .collect();
+    if let Item::Task(task) = item
+        && let Some(previous) = beside(trace, task, -1)
+    {
+        let previous = Item::Task(previous);
+        causes.push((previous.span(trace).1, previous));
+    }
+    causes.sort_by_key(|(moment, _)| std::cmp::Reverse(*moment));
+    prefer_waited_for(app, trace, item, causes)
+}
+
+/// A wait is there for its event, whatever else came later.
+fn prefer_waited_for(app: &App, trace: &Trace, item: Item, causes: Vec<(i64, Item)>) -> Vec<Item> {
+    let edges = app.dependencies.incoming(trace, item.node());
+    let records = edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait);
+    let mut ordered: Vec<_> = records.map(|edge| Item::from(edge.from)).collect();
+    for (_, cause) in causes {
+        if !ordered.contains(&cause) {
+            ordered.push(cause);
+        }
+    }
+    ordered
+}
+
+/// What had to wait for an item: waits and syncs first, then the next task of the stream.
+pub(crate) fn effects(app: &App, trace: &Trace, item: Item) -> Vec<Item> {
+    let edges = app.dependencies.outgoing(trace, item.node());
+    let mut effects: Vec<_> = edges
+        .iter()
+        .filter_map(|it| dated(trace, *it, it.to))
+        .collect();
+    effects.sort_by_key(|(moment, _)| *moment);
+    let mut effects: Vec<_> = effects.into_iter().map(|(_, item)| item).collect();
+    if let Item::Task(task) = item {
+        effects.extend(beside(trace, task, 1).map(Item::Task));
+    }
+    effects
+}
+
+/// An end of an edge with the moment that counts for it.
+fn dated(trace: &Trace, edge: Edge, end: Node) -> Option<(i64, Item)> {
+    let item = Item::from(end);
+    let moment = match edge.moments(trace) {
+        Some((leave, _)) if end == edge.from => leave,
+        Some((_, arrive)) => arrive,
+        None => item.span(trace).0,
+    };
+    Some((moment, item))
+}
+
+/// The task before or after on the same stream.
+fn beside(trace: &Trace, task: TaskId, step: isize) -> Option<TaskId> {
+    let own = trace.task(task);
+    let tasks = trace.stream_tasks(own.stream);
+    let place = tasks.partition_point(|it| trace.task(*it).sequence < own.sequence);
+    tasks.get(place.checked_add_signed(step)?).copied()
+}

@@ -1,0 +1,176 @@
+//! What each cell of a track stands for. The cost depends on the cells, not on the slices.
+
+use ascend_trace_model::Trace;
+
+use crate::item::{Category, Item};
+use crate::tracks::Track;
+use crate::viewport::{STEPS, Viewport};
+
+/// Up to this many slices in one cell are looked at one by one.
+const FEW: usize = 12;
+
+/// The full width of a cell in steps.
+pub(crate) const FULL: u8 = STEPS as u8;
+
+/// The content of one cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Idle,
+    /// One slice, from one step of the cell to another.
+    Part {
+        item: Item,
+        from: u8,
+        to: u8,
+    },
+    /// One slice ends where the next one begins.
+    Two {
+        left: Item,
+        at: u8,
+        right: Item,
+    },
+    /// A task that takes no time, or several of them.
+    Mark {
+        item: Item,
+        more: bool,
+    },
+    /// More than can be told apart: how full the cell is and with what mostly.
+    Many {
+        fill: u8,
+        main: Category,
+    },
+}
+
+/// The cells of a track for a range of time.
+pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u16) -> Vec<Cell> {
+    let mut from = 0;
+    let cells = (0..i64::from(width)).map(|cell| {
+        let begin = viewport.time(cell, width);
+        let end = viewport.time(cell + 1, width);
+        let (first, last) = track.range(trace, from, begin, end);
+        from = first;
+        match last - first {
+            0 => Cell::Idle,
+            1..=FEW => few(trace, track, viewport, (cell, width), (first, last)),
+            _ => {
+                let totals = track.totals(trace, (first, last), (begin, end));
+                many(totals.all(), (end - begin).unsigned_abs(), totals.main())
+            }
+        }
+    });
+    cells.collect()
+}
+
+fn many(busy: u64, length: u64, main: Category) -> Cell {
+    let steps = u128::from(busy) * u128::from(FULL);
+    let fill = steps.div_ceil(u128::from(length.max(1)));
+    Cell::Many {
+        fill: (fill.min(u128::from(FULL)) as u8).max(1),
+        main,
+    }
+}
+
+/// A slice's part of a cell.
+#[derive(Clone, Copy)]
+struct Part {
+    item: Item,
+    from: u8,
+    to: u8,
+}
+
+fn few(
+    trace: &Trace,
+    track: &Track,
+    viewport: Viewport,
+    (cell, width): (i64, u16),
+    (first, last): (usize, usize),
+) -> Cell {
+    let mut parts: Vec<Part> = Vec::with_capacity(last - first);
+    let mut mark = None;
+    let mut marks = 0;
+    for item in (first..last).filter_map(|index| track.item(index)) {
+        let (begin, end) = item.span(trace);
+        if begin == end {
+            marks += 1;
+            mark = Some(item);
+            continue;
+        }
+        let step = |time| viewport.step(time, width).saturating_sub(cell * STEPS);
+        let from = step(begin).clamp(0, STEPS);
+        // What began here is at least one step wide; what went on from before may end at 0.
+        let least = if step(begin) >= 0 { from + 1 } else { 0 };
+        let to = step(end).max(least).min(STEPS);
+        if from < to {
+            parts.push(Part {
+                item,
+                from: from as u8,
+                to: to as u8,
+            });
+        }
+    }
+    match (parts.as_slice(), mark) {
+        ([], None) => Cell::Idle,
+        ([], Some(item)) => Cell::Mark {
+            item,
+            more: marks > 1,
+        },
+        ([part], None) => part.cell(),
+        ([part], Some(item)) => beside_mark(*part, item),
+        ([left, right], None) => two(trace, *left, *right),
+        _ => crowd(trace, &parts),
+    }
+}
+
+impl Part {
+    fn cell(self) -> Cell {
+        Cell::Part {
+            item: self.item,
+            from: self.from,
+            to: self.to,
+        }
+    }
+
+    fn goes_on(self) -> bool {
+        self.to == FULL
+    }
+
+    fn came_in(self) -> bool {
+        self.from == 0
+    }
+}
+
+/// A slice that is also seen in another cell leaves this one to the mark.
+fn beside_mark(part: Part, mark: Item) -> Cell {
+    match (part.came_in(), part.goes_on()) {
+        (true, true) => part.cell(),
+        (false, false) => Cell::Many {
+            fill: part.to - part.from,
+            main: Category::Other,
+        },
+        _ => Cell::Mark {
+            item: mark,
+            more: false,
+        },
+    }
+}
+
+fn two(trace: &Trace, left: Part, right: Part) -> Cell {
+    match left.came_in() && right.goes_on() {
+        true if left.to >= right.from => Cell::Two {
+            left: left.item,
+            at: left.to.min(FULL - 1),
+            right: right.item,
+        },
+        // The gap is worth seeing; the slice after it begins one cell late.
+        true => left.cell(),
+        false => crowd(trace, &[left, right]),
+    }
+}
+
+fn crowd(trace: &Trace, parts: &[Part]) -> Cell {
+    let fill: u8 = parts.iter().map(|part| part.to - part.from).sum();
+    let widest = parts.iter().max_by_key(|part| part.to - part.from);
+    Cell::Many {
+        fill: fill.clamp(1, FULL),
+        main: widest.map_or(Category::Other, |part| part.item.category(trace)),
+    }
+}

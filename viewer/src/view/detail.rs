@@ -1,0 +1,322 @@
+//! Everything that is known about the selection.
+
+use ascend_trace_analysis::{Stall, queue_wait};
+use ascend_trace_model::{CallId, TaskId, Trace};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::app::Selected;
+use crate::item::{Category, Item};
+use crate::layout::Layout;
+use crate::text::{bytes, duration, fit, moment, short_name, width};
+use crate::update::{causes, effects};
+
+use super::{Scene, describe};
+
+/// Causes or effects that are named.
+const NAMED: usize = 4;
+
+pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+    let mut area = layout.detail;
+    if area.height > 2 {
+        let rule = "─".repeat(usize::from(area.width));
+        let style = scene.app.theme.faint();
+        buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), style);
+        area.y += 1;
+        area.height -= 1;
+    }
+    let room = usize::from(area.width).saturating_sub(2);
+    let lines = match scene.app.selected {
+        Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
+        Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
+        Some(Selected::Gap(stall)) => of_gap(scene, &stall),
+        None => of_nothing(scene),
+    };
+    put(area, lines, room, scene, buffer);
+}
+
+fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer: &mut Buffer) {
+    let height = usize::from(area.height);
+    let more = lines.len() > height;
+    for (y, line) in lines.iter().take(height).enumerate() {
+        buffer.set_line(area.x + 1, area.y + y as u16, line, room as u16);
+    }
+    if more && area.width > 20 {
+        let text = " enter: more ";
+        let x = area.right() - text.len() as u16 - 1;
+        let style = scene.app.theme.dim();
+        buffer.set_stringn(x, area.bottom() - 1, text, text.len(), style);
+    }
+}
+
+fn of_nothing(scene: &Scene<'_>) -> Vec<Line<'static>> {
+    let theme = scene.app.theme;
+    let plain = |text: &'static str| Span::raw(text);
+    let shape = |category, text: &'static str| Span::styled(text, theme.shape(category, "kernel"));
+    vec![
+        Line::styled(
+            "Nothing is selected: n goes to the first stall, ← → walk a lane.",
+            theme.dim(),
+        ),
+        Line::from(vec![
+            shape(Category::Kernel, "█"),
+            plain(" kernel  "),
+            shape(Category::Copy, "█"),
+            plain(" copy  "),
+            shape(Category::Fill, "█"),
+            plain(" memset  "),
+            shape(Category::HostFunc, "█"),
+            plain(" host function  "),
+            shape(Category::Launch, "█"),
+            plain(" launch  "),
+            shape(Category::Call, "█"),
+            plain(" call"),
+        ]),
+        Line::from(vec![
+            shape(Category::Record, "◆"),
+            plain(" event record  "),
+            shape(Category::Wait, "◇ ░"),
+            plain(" wait, sync  "),
+            Span::styled("╌", theme.faint()),
+            plain(" idle  "),
+            shape(Category::Kernel, "⣀⣤⣶"),
+            plain(" many slices  "),
+            shape(Category::Other, "▹"),
+            plain(" launch, no device time"),
+        ]),
+    ]
+}
+
+/// The first line: name, where it is, how it ended.
+fn heading(scene: &Scene<'_>, item: Item, place: String) -> Line<'static> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let name = item.name(trace).to_owned();
+    let call = trace.call(item.call(trace));
+    let mut spans = vec![
+        Span::styled("■ ", theme.shape(item.category(trace), &name)),
+        Span::styled(name, theme.strong()),
+        Span::raw(format!("  {place}")),
+    ];
+    if let Some(result) = describe::result(trace, call) {
+        let style = if item.failed(trace) {
+            theme.bad()
+        } else {
+            theme.good()
+        };
+        spans.push(Span::raw("  → "));
+        spans.push(Span::styled(result, style));
+    }
+    Line::from(spans)
+}
+
+fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let task = trace.task(id);
+    let item = Item::Task(id);
+    let stream = describe::stream(trace, task.stream);
+    let device = trace.stream(task.stream).device;
+    let kind = task.kind.name();
+    let place = format!("{kind} task {} of {stream}, device {device}", task.sequence);
+    let mut lines = vec![
+        heading(scene, item, place),
+        Line::from(task_times(scene, id)),
+    ];
+    finish(scene, item, room, &mut lines);
+    lines
+}
+
+fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Span<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let task = trace.task(id);
+    let call = trace.call(task.call);
+    let mut spans = match task.time {
+        Some(time) => {
+            let (begin, end) = (since_start(scene, time.begin), since_start(scene, time.end));
+            let mut spans = vec![
+                Span::styled(duration(time.end - time.begin), theme.strong()),
+                Span::raw(format!("  {begin} → {end}")),
+                Span::styled(format!(" ±{}", duration(time.error)), theme.dim()),
+            ];
+            if let Some(wait) = queue_wait(trace, task) {
+                spans.push(Span::raw(format!("  queued {}", duration(wait))));
+            }
+            spans
+        }
+        None => vec![Span::styled(
+            format!("no device time: {}", describe::untimed(task.untimed)),
+            theme.stall(),
+        )],
+    };
+    spans.push(Span::styled(speed(trace, id), theme.dim()));
+    let tid = trace.thread(call.thread).tid;
+    let launched = since_start(scene, call.begin);
+    spans.push(Span::styled(
+        format!("  launched {launched} by thread {tid}"),
+        theme.dim(),
+    ));
+    spans
+}
+
+/// Bytes and bytes per second of a copy.
+fn speed(trace: &Trace, id: TaskId) -> String {
+    let task = trace.task(id);
+    let Some(moved) = trace.bytes(trace.call(task.call)) else {
+        return String::new();
+    };
+    let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);
+    match seconds > 0.0 {
+        true => format!(
+            "  {} at {:.1} GB/s",
+            bytes(moved),
+            moved as f64 / 1e9 / seconds
+        ),
+        false => format!("  {}", bytes(moved)),
+    }
+}
+
+fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let call = trace.call(id);
+    let item = Item::Call(id);
+    let tid = trace.thread(call.thread).tid;
+    let nested = match call.depth {
+        0 => String::new(),
+        depth => format!(", nested {depth} deep"),
+    };
+    let device = call
+        .device
+        .map(|it| format!(", device {it}"))
+        .unwrap_or_default();
+    let mut times = vec![
+        Span::styled(duration(call.end - call.begin), theme.strong()),
+        Span::raw(format!(
+            "  {} → {}",
+            since_start(scene, call.begin),
+            since_start(scene, call.end)
+        )),
+    ];
+    if let Some(stall) = scene.app.stall_of(trace, item) {
+        let [text, ..] = describe::stall(scene.app, trace, &stall);
+        times.push(Span::styled(format!("  blocked: {text}"), theme.stall()));
+    }
+    let place = format!("call by thread {tid}{device}{nested}");
+    let mut lines = vec![heading(scene, item, place), Line::from(times)];
+    finish(scene, item, room, &mut lines);
+    lines
+}
+
+/// Dependencies and arguments.
+fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'static>>) {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let mut related = Vec::new();
+    let causes = causes(scene.app, trace, item);
+    let effects = effects(scene.app, trace, item);
+    for (label, items) in [("[ after ", causes), ("] before ", effects)] {
+        if items.is_empty() {
+            continue;
+        }
+        related.push(Span::styled(label, theme.accent()));
+        related.push(Span::raw(format!("{}   ", names(scene, &items))));
+    }
+    if !related.is_empty() {
+        lines.push(Line::from(related));
+    }
+    let call = trace.call(item.call(trace));
+    let arguments = describe::arguments(trace, call);
+    lines.extend(wrap(&arguments, room, theme.dim()));
+}
+
+fn names(scene: &Scene<'_>, items: &[Item]) -> String {
+    let trace = scene.world.trace;
+    let name = |item: &Item| {
+        let name = short_name(item.name(trace));
+        match item {
+            Item::Task(id) => format!(
+                "{name} ({})",
+                describe::stream(trace, trace.task(*id).stream)
+            ),
+            Item::Call(id) => {
+                let tid = trace.thread(trace.call(*id).thread).tid;
+                format!("{name} (thread {tid})")
+            }
+        }
+    };
+    let mut names: Vec<_> = items.iter().take(NAMED).map(name).collect();
+    if items.len() > NAMED {
+        names.push(format!("{} more", items.len() - NAMED));
+    }
+    names.join(", ")
+}
+
+/// `name=value` pairs in lines of at most `room` cells.
+fn wrap(arguments: &[(String, String)], room: usize, name_style: Style) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut used = 0;
+    for (name, value) in arguments {
+        let name = format!("{name}=");
+        let value = fit(value, room.saturating_sub(width(&name)).max(8));
+        let wide = width(&name) + width(&value) + 2;
+        if used + wide > room + 2 && !spans.is_empty() {
+            lines.push(Line::from(std::mem::take(&mut spans)));
+            used = 0;
+        }
+        used += wide;
+        spans.push(Span::styled(name, name_style));
+        spans.push(Span::raw(format!("{value}  ")));
+    }
+    if !spans.is_empty() {
+        lines.push(Line::from(spans));
+    }
+    lines
+}
+
+fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let item = Item::from(stall.node);
+    let stream = match item {
+        Item::Task(task) => describe::stream(trace, trace.task(task).stream),
+        Item::Call(_) => "the thread".to_owned(),
+    };
+    let why = match stall.cause {
+        ascend_trace_analysis::Cause::HostLate => "the host submitted its next task only then",
+        _ => "its next task had been submitted, but did not start",
+    };
+    let times = format!(
+        "  {} → {}",
+        since_start(scene, stall.begin),
+        since_start(scene, stall.end)
+    );
+    let next = trace.call(item.call(trace));
+    let launched = since_start(scene, next.begin);
+    let tid = trace.thread(next.thread).tid;
+    vec![
+        Line::from(vec![
+            Span::styled(format!("{stream} was idle"), theme.strong()),
+            Span::raw(format!(": {why}")),
+        ]),
+        Line::from(vec![
+            Span::styled(duration(stall.length()), theme.strong()),
+            Span::raw(times),
+        ]),
+        Line::from(vec![
+            Span::styled("next ", theme.accent()),
+            Span::raw(format!(
+                "{}, launched {launched} by thread {tid}",
+                item.name(trace)
+            )),
+        ]),
+    ]
+}
+
+fn since_start(scene: &Scene<'_>, time: i64) -> String {
+    let start = scene.app.span.map_or(0, |span| span.0);
+    moment(time.saturating_sub(start))
+}

@@ -1,0 +1,83 @@
+//! The whole trace in one line: how busy its streams are, and which part is on screen.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::Modifier;
+
+use crate::item::TrackKey;
+use crate::layout::Layout;
+use crate::text::{duration, width};
+use crate::tracks::Track;
+use crate::viewport::Viewport;
+
+use super::Scene;
+
+const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+
+/// Streams that are added up. More would not change the picture, only its cost.
+const STREAMS: usize = 32;
+
+pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+    let area = layout.minimap;
+    let Some(span) = scene.app.span.filter(|_| area.height > 0) else {
+        return;
+    };
+    let theme = scene.app.theme;
+    let room = usize::from(layout.gutter.width.saturating_sub(2));
+    let text = format!("all {}", duration(span.1.saturating_sub(span.0)));
+    let left = room.saturating_sub(width(&text)) as u16;
+    buffer.set_stringn(left, area.y, text, room, theme.dim());
+
+    let whole = Viewport::fitting(span);
+    let last = i64::from(area.width) - 1;
+    let cell = |time| whole.cell(time, area.width).clamp(0, last) as u16;
+    let shown = cell(scene.app.viewport.begin())..=cell(scene.app.viewport.end());
+    for (x, level) in levels(scene, whole, area.width).into_iter().enumerate() {
+        let inside = shown.contains(&(x as u16));
+        let style = match inside {
+            true => theme.accent(),
+            false => theme.faint().remove_modifier(Modifier::BOLD),
+        };
+        let symbol = match (level, inside) {
+            (0, true) => "─",
+            (0, false) => "·",
+            _ => BARS[level],
+        };
+        if let Some(cell) = buffer.cell_mut((area.x + x as u16, area.y)) {
+            cell.set_symbol(symbol).set_style(style);
+        }
+    }
+}
+
+/// How busy the streams are together, by cell, from 0 to 8.
+fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
+    let tracks = scene.app.tracks.keys().filter_map(|key| match key {
+        TrackKey::Stream(_) => scene.app.tracks.get(key).filter(|it| it.len() > 0),
+        TrackKey::Thread(..) => None,
+    });
+    let tracks: Vec<_> = tracks.take(STREAMS).collect();
+    let mut sums = vec![0_u64; usize::from(width)];
+    for track in &tracks {
+        add(scene, track, whole, &mut sums);
+    }
+    let length = whole.length().unsigned_abs() / u64::from(width.max(1)) + 1;
+    let full = length.saturating_mul(tracks.len().max(1) as u64);
+    let level = |busy: u64| match busy {
+        0 => 0,
+        _ => (u128::from(busy) * 8).div_ceil(u128::from(full)).min(8) as usize,
+    };
+    sums.into_iter().map(level).collect()
+}
+
+fn add(scene: &Scene<'_>, track: &Track, whole: Viewport, sums: &mut [u64]) {
+    let trace = scene.world.trace;
+    let width = sums.len() as u16;
+    let mut from = 0;
+    for (cell, sum) in sums.iter_mut().enumerate() {
+        let begin = whole.time(cell as i64, width);
+        let end = whole.time(cell as i64 + 1, width);
+        let range = track.range(trace, from, begin, end);
+        from = range.0;
+        let busy = track.totals(trace, range, (begin, end)).busy();
+        *sum = sum.saturating_add(busy);
+    }
+}

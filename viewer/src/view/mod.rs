@@ -1,0 +1,78 @@
+//! Drawing: from the state to cells. Nothing here changes the state.
+
+mod arrows;
+mod cells;
+mod describe;
+mod detail;
+mod help;
+mod log;
+mod minimap;
+mod route;
+mod ruler;
+mod status;
+mod timeline;
+mod track;
+
+use ratatui::buffer::Buffer;
+
+use crate::app::{App, Mode, World};
+use crate::layout::MIN_SIZE;
+
+/// What is drawn.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) world: World<'a>,
+}
+
+/// Draws everything. The cost follows the size of the screen.
+pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
+    if let Some(message) = too_small(app.size) {
+        return sorry(&message, buffer);
+    }
+    let scene = Scene { app, world };
+    let layout = app.layout();
+    status::title(&scene, &layout, buffer);
+    minimap::draw(&scene, &layout, buffer);
+    ruler::draw(&scene, &layout, buffer);
+    timeline::draw(&scene, &layout, buffer);
+    let hidden = arrows::draw(&scene, &layout, buffer);
+    log::draw(&scene, &layout, buffer);
+    detail::draw(&scene, &layout, buffer);
+    status::status(&scene, &layout, buffer);
+    status::hint(&scene, &layout, hidden, buffer);
+    if let Mode::Help(first) = app.mode {
+        help::draw(&scene, first, buffer);
+    }
+}
+
+/// What to say when the terminal is too small.
+pub(crate) fn too_small((width, height): (u16, u16)) -> Option<String> {
+    let (least_width, least_height) = MIN_SIZE;
+    (width < least_width || height < least_height).then(|| {
+        format!("terminal too small: {width}x{height}, needs at least {least_width}x{least_height}")
+    })
+}
+
+/// A message alone, in as many lines as it needs.
+fn sorry(message: &str, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let width = usize::from(area.width);
+    let mut lines = vec![String::new()];
+    for word in message.split(' ') {
+        let Some(line) = lines.last_mut() else {
+            return;
+        };
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.len() + 1 + word.len() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+        buffer.set_stringn(area.x, y, line, width, ratatui::style::Style::new());
+    }
+}

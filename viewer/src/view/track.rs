@@ -1,0 +1,332 @@
+//! One line of the timeline: slices, marks, stalls and their names.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use crate::app::{App, Selected, is_gap};
+use crate::item::{Category, Item, TrackKey};
+use crate::text::{duration, fit, short_name, width};
+use crate::tracks::Track;
+
+use super::Scene;
+use super::cells::{Cell, FULL, sample};
+use super::describe;
+
+/// Block characters that fill a cell from the left, by eighths.
+const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
+/// Dots for many slices in one cell, by how full it is.
+const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶", "⣷", "⣿"];
+/// The ground of a stall.
+pub(crate) const STALL: &str = "░";
+/// The ground of an idle stretch whose cause is known.
+pub(crate) const IDLE: &str = "╌";
+/// A task that is drawn at its launch.
+const LAUNCHED: &str = "▹";
+
+/// Draws a track into a line.
+pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, line: Rect, buffer: &mut Buffer) {
+    let Some(track) = scene.app.tracks.get(key) else {
+        return;
+    };
+    let cells = sample(scene.world.trace, track, scene.app.viewport, line.width);
+    let mut painter = Painter {
+        scene,
+        track,
+        key,
+        line,
+        buffer,
+        cells: &cells,
+    };
+    for column in 0..line.width {
+        painter.cell(column);
+    }
+    painter.names();
+    painter.idle_stretches();
+    painter.launches();
+}
+
+struct Painter<'a, 'b> {
+    scene: &'a Scene<'a>,
+    track: &'a Track,
+    key: TrackKey,
+    line: Rect,
+    buffer: &'b mut Buffer,
+    cells: &'a [Cell],
+}
+
+impl Painter<'_, '_> {
+    fn app(&self) -> &App {
+        self.scene.app
+    }
+
+    fn put(&mut self, column: u16, symbol: &str, style: Style) {
+        if let Some(cell) = self.buffer.cell_mut((self.line.x + column, self.line.y)) {
+            cell.set_symbol(symbol).set_style(style);
+        }
+    }
+
+    fn at(&self, column: u16) -> Cell {
+        self.cells
+            .get(usize::from(column))
+            .copied()
+            .unwrap_or(Cell::Idle)
+    }
+
+    fn category(&self, item: Item) -> Category {
+        item.category(self.scene.world.trace)
+    }
+
+    fn is_selected(&self, item: Item) -> bool {
+        self.app().selected == Some(Selected::Item(item))
+    }
+
+    fn filled(&self, item: Item) -> Style {
+        let trace = self.scene.world.trace;
+        match self.is_selected(item) {
+            true => self.app().theme.chosen(),
+            false => self
+                .app()
+                .theme
+                .filled(self.category(item), item.name(trace)),
+        }
+    }
+
+    fn shape(&self, item: Item) -> Style {
+        let trace = self.scene.world.trace;
+        match self.is_selected(item) {
+            true => self.app().theme.chosen_shape(),
+            false => self
+                .app()
+                .theme
+                .shape(self.category(item), item.name(trace)),
+        }
+    }
+
+    fn is_stall(&self, item: Item) -> bool {
+        self.category(item).is_stall()
+    }
+
+    fn cell(&mut self, column: u16) {
+        match self.at(column) {
+            Cell::Idle => {}
+            Cell::Part { item, from, to } => self.part(column, item, from, to),
+            Cell::Two { left, at, right } => self.two(column, left, at, right),
+            Cell::Mark { item, more } => {
+                let style = self.shape(item);
+                let symbol = mark(self.category(item), more);
+                self.put(column, symbol, style);
+            }
+            Cell::Many { fill, main } => {
+                let style = self.app().theme.shape(main, "");
+                self.put(column, DOTS[usize::from(fill.min(FULL))], style);
+            }
+        }
+    }
+
+    fn part(&mut self, column: u16, item: Item, from: u8, to: u8) {
+        if self.is_stall(item) {
+            let style = self.shape(item);
+            return self.put(column, STALL, style);
+        }
+        let (symbol, style) = match (from, to) {
+            (0, FULL) if self.begins_beside(column, item) => ("▏", self.filled(item)),
+            (0, FULL) => (" ", self.filled(item)),
+            // Nearer to the left edge, or to the right one: there the block is the ground.
+            _ if from <= FULL - to => (BLOCKS[usize::from(to - from)], self.shape(item)),
+            _ => {
+                let empty = BLOCKS[usize::from(FULL - (to - from))];
+                (empty, self.shape(item).add_modifier(Modifier::REVERSED))
+            }
+        };
+        self.put(column, symbol, style);
+    }
+
+    /// Whether another slice ends right where this one begins.
+    fn begins_beside(&self, column: u16, item: Item) -> bool {
+        let before = column.checked_sub(1).map(|column| self.at(column));
+        matches!(before, Some(Cell::Part { item: other, to: FULL, .. }) if other != item && !self.is_stall(other))
+    }
+
+    fn two(&mut self, column: u16, left: Item, at: u8, right: Item) {
+        match (self.is_stall(left), self.is_stall(right)) {
+            (true, true) => return self.part(column, left, 0, FULL),
+            (true, false) => return self.part(column, right, at, FULL),
+            (false, true) => return self.part(column, left, 0, at),
+            (false, false) => {}
+        }
+        let (left_fill, right_fill) = (self.filled(left), self.filled(right));
+        if left_fill == right_fill {
+            return self.put(column, "│", left_fill);
+        }
+        let trace = self.scene.world.trace;
+        let looks = |item: Item| (item.category(trace), item.name(trace));
+        let style = match (self.is_selected(left), self.is_selected(right)) {
+            (false, false) => self.app().theme.between(looks(left), looks(right)),
+            (true, _) => Style::new()
+                .fg(left_fill.bg.unwrap_or_default())
+                .patch(ground(right_fill)),
+            (_, true) => self.shape(left).patch(ground(right_fill)),
+        };
+        self.put(column, BLOCKS[usize::from(at)], style);
+    }
+
+    /// Writes the names of slices that have room for them.
+    fn names(&mut self) {
+        let mut column = 0;
+        while column < self.line.width {
+            let Cell::Part {
+                item,
+                from: 0,
+                to: FULL,
+            } = self.at(column)
+            else {
+                column += 1;
+                continue;
+            };
+            let first = column;
+            let goes_on = |cell| {
+                cell == Cell::Part {
+                    item,
+                    from: 0,
+                    to: FULL,
+                }
+            };
+            while column < self.line.width && goes_on(self.at(column)) {
+                column += 1;
+            }
+            match self.is_stall(item) {
+                true => self.stall_name(item, first, column - first),
+                false => self.name(item, first, column - first),
+            }
+        }
+    }
+
+    fn name(&mut self, item: Item, first: u16, room: u16) {
+        let trace = self.scene.world.trace;
+        let name = short_name(item.name(trace));
+        let long = format!("{name} {}", duration(item.length(trace)));
+        let room = usize::from(room).saturating_sub(2);
+        let text = match room {
+            0..3 => return,
+            _ if width(&long) <= room => long,
+            _ => fit(name, room),
+        };
+        let mut style = self.filled(item);
+        let found = self
+            .app()
+            .search
+            .as_ref()
+            .is_some_and(|it| it.is_match(trace, item));
+        if found {
+            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
+        self.write(first + 1, &text, style);
+    }
+
+    fn stall_name(&mut self, item: Item, first: u16, room: u16) {
+        let trace = self.scene.world.trace;
+        let room = usize::from(room).saturating_sub(4);
+        let forms = match self.app().stall_of(trace, item) {
+            Some(stall) => describe::stall(self.app(), trace, &stall),
+            None => {
+                let name = short_name(item.name(trace));
+                let length = duration(item.length(trace));
+                [format!("{name} {length}"), name.to_owned(), length]
+            }
+        };
+        if let Some(text) = forms.iter().find(|text| width(text) <= room) {
+            let style = match self.is_selected(item) {
+                true => self.app().theme.chosen(),
+                false => self.shape(item).add_modifier(Modifier::BOLD),
+            };
+            self.write(first + 1, &format!(" {text} "), style);
+        }
+    }
+
+    fn write(&mut self, column: u16, text: &str, style: Style) {
+        let room = usize::from(self.line.width.saturating_sub(column));
+        self.buffer
+            .set_stringn(self.line.x + column, self.line.y, text, room, style);
+    }
+
+    /// Marks idle stretches of a stream and says why it was idle.
+    fn idle_stretches(&mut self) {
+        if !matches!(self.key, TrackKey::Stream(_)) {
+            return;
+        }
+        let mut column = 0;
+        while column < self.line.width {
+            let first = column;
+            while column < self.line.width && self.at(column) == Cell::Idle {
+                column += 1;
+            }
+            if column - first >= 2 {
+                self.idle_stretch(first, column);
+            }
+            column = column.max(first + 1);
+        }
+    }
+
+    fn idle_stretch(&mut self, first: u16, end: u16) {
+        let app = self.app();
+        let moment = |column| app.viewport.time(i64::from(column), self.line.width);
+        let middle = moment(first + (end - first) / 2);
+        let stalls = app.stalls.in_window(self.key.lane(), middle, middle);
+        let Some(stall) = stalls.iter().find(|stall| is_gap(stall)).copied() else {
+            return;
+        };
+        let style = match app.selected == Some(Selected::Gap(stall)) {
+            true => app.theme.chosen_shape(),
+            false => app.theme.faint(),
+        };
+        let [text, _, short] = describe::stall(app, self.scene.world.trace, &stall);
+        for column in first..end {
+            self.put(column, IDLE, style);
+        }
+        let room = usize::from(end - first);
+        let text = [text, short]
+            .into_iter()
+            .find(|text| width(text) + 6 <= room);
+        if let Some(text) = text {
+            let left = (room - width(&text) - 2) / 2;
+            self.write(first + left as u16, &format!(" {text} "), style);
+        }
+    }
+
+    /// Marks tasks that have no time where they were launched.
+    fn launches(&mut self) {
+        let trace = self.scene.world.trace;
+        let viewport = self.app().viewport;
+        if self
+            .track
+            .launch_count(trace, (viewport.begin(), viewport.end()))
+            == 0
+        {
+            return;
+        }
+        for column in 0..self.line.width {
+            let moment = |column| viewport.time(i64::from(column), self.line.width);
+            let window = (moment(column), moment(column + 1) - 1);
+            let first = self.track.launches(trace, window).next();
+            if let Some(item) = first.filter(|_| self.at(column) == Cell::Idle) {
+                let style = self.shape(item);
+                self.put(column, LAUNCHED, style);
+            }
+        }
+    }
+}
+
+fn ground(style: Style) -> Style {
+    Style { fg: None, ..style }
+}
+
+/// The sign of a task that takes no time.
+fn mark(category: Category, more: bool) -> &'static str {
+    match (category, more) {
+        (_, true) => "❖",
+        (Category::Record, false) => "◆",
+        (Category::Wait, false) => "◇",
+        (_, false) => "▪",
+    }
+}

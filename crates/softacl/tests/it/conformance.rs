@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{compile, library_dir, programs, run};
+use crate::support::{SECTIONS, compile, library_dir, programs, run, scratch, succeeds};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -27,7 +27,6 @@ fn passes(source: &Path) -> Result<u32, String> {
         &[("SOFTACL", &options(source))],
         LIMIT,
     );
-    let _ = std::fs::remove_file(&binary);
     let output = output.ok_or("it did not end")?;
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
@@ -43,17 +42,67 @@ fn passes(source: &Path) -> Result<u32, String> {
 }
 
 #[track_caller]
-fn section_passes(section: &str) -> u32 {
-    let mut checks = 0;
+fn section_passes(section: &str) {
     let mut failed = String::new();
     for source in programs(section) {
         match passes(&source) {
-            Ok(count) => checks += count,
+            Ok(count) => assert!(count > 0, "{} checks nothing", source.display()),
             Err(why) => failed.push_str(&format!("\n{}: {why}", source.display())),
         }
     }
     assert!(failed.is_empty(), "{failed}");
-    checks
+}
+
+#[test]
+fn the_programs_hold_at_least_two_hundred_checks() {
+    let count = |text: &str| text.matches("EXPECT(").count() + text.matches("OK(").count();
+    let sources = SECTIONS.iter().flat_map(|section| programs(section));
+    let written: usize = sources
+        .map(|source| count(&std::fs::read_to_string(source).unwrap()))
+        .sum();
+    assert!(written >= 200, "there are only {written} checks");
+}
+
+/// A library that defines every name and does nothing would pass programs that check too little.
+#[test]
+fn a_library_that_does_nothing_fails_nine_of_ten_programs() {
+    const SHORT: Duration = Duration::from_secs(10);
+    let dir = null_library();
+    let all: Vec<_> = SECTIONS
+        .iter()
+        .flat_map(|section| programs(section))
+        .collect();
+    let fooled: Vec<_> = all
+        .iter()
+        .filter(|source| {
+            let env = options(source);
+            let output = run(&compile(source), &dir, &[("SOFTACL", &env)], SHORT);
+            output.is_some_and(|output| output.status.success())
+        })
+        .collect();
+    assert!(all.len() >= 50, "only {} programs", all.len());
+    assert!(
+        fooled.len() * 10 <= all.len(),
+        "{fooled:#?} pass on a library that does nothing"
+    );
+}
+
+/// Builds a `libascendcl.so` whose every function returns zero.
+fn null_library() -> std::path::PathBuf {
+    let dir = scratch("null");
+    let source = dir.join("null.c");
+    let functions = crate::stubs::function_names();
+    let text: String = functions
+        .iter()
+        .map(|name| format!("long {name}() {{ return 0; }}\n"))
+        .collect();
+    std::fs::write(&source, text).unwrap();
+    let mut cc = std::process::Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-w", "-Wl,-soname,libascendcl.so", "-o"])
+        .arg(dir.join("libascendcl.so"))
+        .arg(&source);
+    succeeds(&mut cc);
+    dir
 }
 
 #[test]
@@ -62,11 +111,36 @@ fn init_devices_contexts_and_default_streams_follow_section_a() {
 }
 
 #[test]
+fn streams_follow_section_b() {
+    section_passes("b_streams");
+}
+
+#[test]
 fn events_follow_section_c() {
     section_passes("c_events");
 }
 
 #[test]
+fn notifies_and_values_follow_section_d() {
+    section_passes("d_notifies");
+}
+
+#[test]
 fn callbacks_follow_section_e() {
     section_passes("e_callbacks");
+}
+
+#[test]
+fn memory_follows_section_g() {
+    section_passes("g_memory");
+}
+
+#[test]
+fn errors_follow_section_i() {
+    section_passes("i_errors");
+}
+
+#[test]
+fn time_options_and_processes_follow_section_m() {
+    section_passes("m_runtime");
 }

@@ -1,8 +1,9 @@
 //! Compiling and running C programs against a library directory.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 pub(crate) fn crate_dir() -> &'static Path {
@@ -41,6 +42,18 @@ pub(crate) fn library_dir() -> &'static Path {
     })
 }
 
+/// The directories of the conformance programs, one per section.
+pub(crate) const SECTIONS: [&str; 8] = [
+    "a_devices",
+    "b_streams",
+    "c_events",
+    "d_notifies",
+    "e_callbacks",
+    "g_memory",
+    "i_errors",
+    "m_runtime",
+];
+
 /// All C programs below a directory of `tests/programs`, sorted.
 pub(crate) fn programs(section: &str) -> Vec<PathBuf> {
     let dir = programs_dir().join(section);
@@ -54,39 +67,47 @@ pub(crate) fn programs(section: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Compiles a program once per run; further callers get the finished binary.
+/// Compiles a program; later callers of this run get the finished binary.
 #[track_caller]
 pub(crate) fn compile(source: &Path) -> PathBuf {
+    static DONE: Mutex<BTreeMap<PathBuf, Arc<OnceLock<PathBuf>>>> = Mutex::new(BTreeMap::new());
+    let slot = Arc::clone(DONE.lock().unwrap().entry(source.to_owned()).or_default());
+    slot.get_or_init(|| compile_now(source)).clone()
+}
+
+#[track_caller]
+fn compile_now(source: &Path) -> PathBuf {
     let relative = source.strip_prefix(programs_dir()).unwrap();
     let name = relative
         .with_extension("")
         .to_string_lossy()
         .replace('/', "-");
-    let binary = scratch("programs").join(format!("{name}-{}", std::process::id()));
-    let output = Command::new("cc")
-        .args([
-            "-std=gnu11",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-pthread",
-            "-o",
-        ])
-        .arg(&binary)
-        .arg(source)
-        .arg(format!("-I{}", include_dir().display()))
-        .arg(format!("-L{}", library_dir().display()))
-        .args(["-lascendcl", "-ldl", "-lm"])
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{} does not compile:\n{}",
-        source.display(),
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let binary = scratch("programs").join(name);
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pthread",
+        "-o",
+    ])
+    .arg(&binary)
+    .arg(source)
+    .arg(format!("-I{}", include_dir().display()))
+    .arg(format!("-L{}", library_dir().display()))
+    .args(["-lascendcl", "-ldl", "-lm"]);
+    succeeds(&mut cc);
     binary
+}
+
+/// Runs a tool that has to succeed.
+#[track_caller]
+pub(crate) fn succeeds(command: &mut Command) {
+    let output = command.output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}:\n{complaint}");
 }
 
 /// Runs a command with the library; `None` when it had to be stopped.

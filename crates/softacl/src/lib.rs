@@ -23,9 +23,12 @@ mod exports;
 mod ffi;
 mod handles;
 mod init;
+mod inlet;
 mod memory;
 mod observers;
 mod options;
+mod primitives;
+mod progress;
 mod runtime;
 mod settings;
 mod signal;
@@ -33,3 +36,11 @@ mod stream;
 mod stubs;
 mod sync;
 mod truth;
+
+/// Says what is wrong with a `SOFTACL` option list, for tools that pass one on.
+///
+/// # Errors
+/// Names the unknown option and the known ones, or the value that an option cannot have.
+pub fn check_options(list: &str) -> Result<(), String> {
+    options::Options::parse(list).map(drop)
+}

@@ -1,8 +1,8 @@
 //! Streams: their queue, and waiting for it.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::clock::mono;
@@ -15,6 +15,9 @@ use crate::device::Device;
 use crate::engine::task::{Task, Work};
 use crate::engine::{HostThread, Lane};
 use crate::ffi::Callback;
+use crate::inlet::Inlet;
+use crate::progress::Progress;
+pub(crate) use crate::progress::Waited;
 use crate::sync::lock;
 use crate::{observers, runtime};
 
@@ -40,32 +43,18 @@ pub(crate) struct Stream {
     pub(crate) flags: u32,
     pub(crate) priority: AtomicU32,
     pub(crate) lane: Mutex<Lane>,
-    queue: Mutex<Queue>,
-    /// True while the engine knows that this stream has work.
-    armed: AtomicBool,
+    inlet: Inlet<Task>,
+    progress: Progress,
     submitted: AtomicU64,
-    completed: AtomicU64,
     /// Up to which task the host has learnt of completion: timestamps are readable up to there.
     reaped: AtomicU64,
-    sleepers: AtomicU32,
-    gate: Mutex<()>,
-    progress: Condvar,
     drop_request: AtomicU8,
-    aborts: AtomicU32,
-    abort_code: AtomicI32,
     error: AtomicI32,
     failures: Arc<Failures>,
     failure_mode_was_set: AtomicBool,
     host_thread: Arc<HostThread>,
     /// The last host function that returned: the number of its task, and the host time.
     host_done: Mutex<(u64, u64)>,
-}
-
-#[derive(Default)]
-struct Queue {
-    incoming: VecDeque<Task>,
-    submitted: u64,
-    closed: bool,
 }
 
 /// What the streams of a context share about failing tasks.
@@ -88,14 +77,6 @@ pub(crate) enum Drop {
     Nothing,
     Current,
     Everything,
-}
-
-/// How a wait for a stream ended.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Waited {
-    Done,
-    TimedOut,
-    Aborted(Code),
 }
 
 impl Stream {
@@ -121,17 +102,11 @@ impl Stream {
             flags,
             priority: AtomicU32::new(priority.min(7)),
             lane: Mutex::default(),
-            queue: Mutex::default(),
-            armed: AtomicBool::new(false),
+            inlet: Inlet::new(),
+            progress: Progress::new(),
             submitted: AtomicU64::new(0),
-            completed: AtomicU64::new(0),
             reaped: AtomicU64::new(0),
-            sleepers: AtomicU32::new(0),
-            gate: Mutex::new(()),
-            progress: Condvar::new(),
             drop_request: AtomicU8::new(0),
-            aborts: AtomicU32::new(0),
-            abort_code: AtomicI32::new(SUCCESS),
             failures: Arc::clone(&context.failures),
             failure_mode_was_set: AtomicBool::new(false),
             error: AtomicI32::new(SUCCESS),
@@ -151,7 +126,7 @@ impl Stream {
         observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
         if runtime.streams.remove(self.handle).is_some() {
             runtime.settings.forget_stream(self.handle);
-            lock(&self.queue).closed = true;
+            self.inlet.lock().closed = true;
             self.device.stream_ids.give_back(self.id as u32);
         }
     }
@@ -160,14 +135,14 @@ impl Stream {
     pub(crate) fn submit(self: &Arc<Self>, make: impl FnOnce(u64) -> Work) -> Outcome<u64> {
         let runtime = runtime::get();
         let depth = u64::from(runtime.options.queue);
-        let mut queue = lock(&self.queue);
-        while queue.submitted - self.completed.load(Ordering::Acquire) >= depth {
-            let room_at = queue.submitted - depth + 1;
+        let mut queue = self.inlet.lock();
+        while queue.pushed - self.progress.completed() >= depth {
+            let room_at = queue.pushed - depth + 1;
             drop(queue);
             if let Waited::Aborted(code) = self.wait_for(room_at, None) {
                 return fault(code, "the stream was aborted");
             }
-            queue = lock(&self.queue);
+            queue = self.inlet.lock();
         }
         if queue.closed {
             return fault(RT_INVALID_HANDLE, "the stream was destroyed");
@@ -176,51 +151,38 @@ impl Stream {
             SUCCESS => {}
             code => return fault(code, "a task failed, and the stream stops on failure"),
         }
-        queue.submitted += 1;
-        let seq = queue.submitted;
+        queue.pushed += 1;
+        let seq = queue.pushed;
         // The clock is read under the lock: times along a queue never go backwards.
-        queue.incoming.push_back(Task {
+        queue.items.push_back(Task {
             work: make(seq),
             submitted_ns: mono(),
             seq,
         });
         self.submitted.store(seq, Ordering::Release);
         drop(queue);
-        if !self.armed.swap(true, Ordering::AcqRel) {
+        if self.inlet.must_call() {
             runtime.engine.enqueue(self);
         }
         LAST_TASK.with(|last| last.set((seq - 1) as u32));
         Ok(seq)
     }
 
-    /// Moves new tasks to the engine. When there are none, the next submission calls the engine.
+    /// Moves new tasks to the engine; false when there are none.
     pub(crate) fn refill(&self, tasks: &mut VecDeque<Task>) -> bool {
-        let mut queue = lock(&self.queue);
-        if queue.incoming.is_empty() {
-            self.armed.store(false, Ordering::Release);
-            return false;
-        }
-        if tasks.is_empty() {
-            std::mem::swap(tasks, &mut queue.incoming);
-        } else {
-            tasks.append(&mut queue.incoming);
-        }
-        true
+        self.inlet.take(tasks)
     }
 
     pub(crate) fn complete(&self, seq: u64) {
-        self.completed.store(seq, Ordering::Release);
+        self.progress.complete(seq);
     }
 
     pub(crate) fn wake_sleepers(&self) {
-        if self.sleepers.load(Ordering::SeqCst) != 0 {
-            drop(lock(&self.gate));
-            self.progress.notify_all();
-        }
+        self.progress.wake();
     }
 
     pub(crate) fn has_completed(&self, seq: u64) -> bool {
-        self.completed.load(Ordering::Acquire) >= seq
+        self.progress.completed() >= seq
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -246,34 +208,12 @@ impl Stream {
             std::hint::spin_loop();
         }
         let deadline = limit.map(|limit| begin.saturating_add(limit.as_nanos() as u64));
-        let aborts = self.aborts.load(Ordering::SeqCst);
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        let waited = self.sleep_until(seq, deadline, aborts);
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        waited
-    }
-
-    fn sleep_until(&self, seq: u64, deadline: Option<u64>, aborts: u32) -> Waited {
-        let mut gate = lock(&self.gate);
-        loop {
-            if self.aborts.load(Ordering::SeqCst) != aborts {
-                return Waited::Aborted(self.abort_code.load(Ordering::SeqCst));
-            }
-            if self.has_completed(seq) {
-                return Waited::Done;
-            }
-            let left = deadline.map_or(u64::MAX, |deadline| deadline.saturating_sub(mono()));
-            if left == 0 {
-                return Waited::TimedOut;
-            }
-            let left = Duration::from_nanos(left.min(3_600_000_000_000));
-            gate = self
-                .progress
-                .wait_timeout(gate, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
+        self.progress.sleep(seq, || match deadline {
+            None => Some(Duration::from_secs(3600)),
+            Some(end) => Some(end.saturating_sub(mono()))
+                .filter(|&left| left != 0)
+                .map(Duration::from_nanos),
+        })
     }
 
     /// Waits for everything submitted so far and reports what failed on the device meanwhile.
@@ -325,10 +265,7 @@ impl Stream {
     pub(crate) fn abort(self: &Arc<Self>, code: Option<Code>) {
         let seq = self.request_drop(Drop::Everything);
         if let Some(code) = code {
-            self.abort_code.store(code, Ordering::SeqCst);
-            self.aborts.fetch_add(1, Ordering::SeqCst);
-            drop(lock(&self.gate));
-            self.progress.notify_all();
+            self.progress.interrupt(code);
         }
         // The wait is short and must not be taken for an interrupted one.
         while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
@@ -340,11 +277,12 @@ impl Stream {
     }
 
     fn request_drop(self: &Arc<Self>, what: Drop) -> u64 {
-        let queue = lock(&self.queue);
-        let seq = queue.submitted;
+        let queue = self.inlet.lock();
+        let seq = queue.pushed;
         self.drop_request.store(what as u8, Ordering::SeqCst);
-        self.armed.store(true, Ordering::SeqCst);
         drop(queue);
+        // The engine is called in any case; a second look does no harm.
+        self.inlet.must_call();
         runtime::get().engine.enqueue(self);
         seq
     }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{Ordering, fence};
 
 use crate::clock::mono;
 use crate::engine::Player;
@@ -103,8 +102,6 @@ impl Player {
                 }
             }
         }
-        // Pairs with the fence of a thread that announces itself and then looks at `completed`.
-        fence(Ordering::SeqCst);
         stream.wake_sleepers();
     }
 

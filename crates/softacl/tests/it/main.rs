@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
 mod conformance;
+mod load;
 mod stubs;
 mod support;
+mod truth;

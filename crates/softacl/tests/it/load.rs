@@ -1,0 +1,74 @@
+//! Under load and over time: results, resources, names.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::{compile, library_dir, programs_dir};
+
+#[track_caller]
+fn tool(name: &str, argument: &str) {
+    let program = compile(&programs_dir().join("tools").join(name));
+    let output = Command::new(program)
+        .arg(argument)
+        .env("LD_LIBRARY_PATH", library_dir())
+        .env_remove("SOFTACL")
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{}\n{out}{err}", output.status);
+}
+
+#[test]
+fn threads_on_64_streams_compute_what_one_after_the_other_would() {
+    tool("stress.c", "10");
+}
+
+#[test]
+#[ignore = "a soak of a minute"]
+fn threads_on_64_streams_compute_the_same_for_a_minute() {
+    tool("stress.c", "60");
+}
+
+#[test]
+fn destroyed_objects_leave_nothing_behind() {
+    tool("churn.c", "2000");
+}
+
+#[test]
+#[ignore = "a soak"]
+fn a_hundred_thousand_destroyed_objects_leave_nothing_behind() {
+    tool("churn.c", "100000");
+}
+
+#[test]
+fn every_library_name_leads_to_one_runtime() {
+    let lib64 = library_dir();
+    for name in [
+        "libacl_rt.so",
+        "libnnopbase.so",
+        "libopapi.so",
+        "libhccl.so",
+    ] {
+        let link = lib64.join(name);
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(Path::new("libascendcl.so"), &link).unwrap();
+    }
+    tool("names.c", lib64.to_str().unwrap());
+}
+
+#[test]
+fn verbose_tells_once_what_is_missing() {
+    let program = compile(&programs_dir().join("i_errors/missing_features_say_so.c"));
+    let env = [("SOFTACL", "verbose")];
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        said,
+        "softacl: aclrtCreateLabel is not supported (207000)\n"
+    );
+}

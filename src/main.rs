@@ -1,3 +1,7 @@
 //! The `ascend-trace` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(ascend_trace::run(std::env::args_os()))
+}

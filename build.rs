@@ -1,0 +1,99 @@
+//! Makes the command self-contained: the libraries that it loads into programs, the software
+//! runtime, its demo programs and the C headers are built here and embedded.
+//!
+//! `OUT_DIR/api_table.rs` is the hook table, `OUT_DIR/embedded.rs` what is embedded.
+
+#[path = "build/demo.rs"]
+mod demo;
+#[path = "build/headers.rs"]
+mod headers;
+#[path = "build/inner.rs"]
+mod inner;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Everything that what is embedded is made of.
+const INPUTS: [&str; 11] = [
+    "build.rs",
+    "build",
+    "Cargo.toml",
+    "Cargo.lock",
+    "interposer",
+    "include",
+    "crates/format",
+    "crates/ring",
+    "crates/hookgen",
+    "crates/softacl",
+    "examples/demo",
+];
+/// What `embedded.rs` names, whether or not it was built.
+const NAMES: [&str; 3] = ["INTERPOSER", "SOFTACL", "DEMO"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let table = ascend_trace_hookgen::HookTable::embedded()?;
+    let table = ascend_trace_hookgen::emit_table(&table);
+    fs::write(out.join("api_table.rs"), table)?;
+    for input in INPUTS {
+        println!("cargo:rerun-if-changed={input}");
+    }
+    let soft = env::var_os("CARGO_FEATURE_SOFTACL").is_some();
+    let built = if inner::wanted() {
+        let mut built = inner::build(&out, soft)?;
+        if let Some((_, library)) = built.get(1) {
+            built.push(("DEMO", demo::build(&out, library)?));
+        }
+        built
+    } else {
+        // A file that never exists makes the next build run this script again.
+        println!(
+            "cargo:rerun-if-changed={}",
+            out.join("nothing-embedded").display()
+        );
+        Vec::new()
+    };
+    fs::write(out.join("embedded.rs"), embedded(&built, soft)?)?;
+    Ok(())
+}
+
+/// The source of `embedded.rs`: each file by name, empty where nothing was built.
+fn embedded(built: &[(&str, PathBuf)], soft: bool) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    let mut contents = Vec::new();
+    for name in NAMES {
+        let value = match built.iter().find(|(built, _)| *built == name) {
+            Some((_, path)) => {
+                contents.push(fs::read(path)?);
+                format!("include_bytes!({path:?})")
+            }
+            None => "&[]".to_owned(),
+        };
+        text.push_str(&format!("pub(super) static {name}: &[u8] = {value};\n"));
+    }
+    let headers = if soft {
+        headers::list(Path::new("include"))?
+    } else {
+        Vec::new()
+    };
+    text.push_str("pub(super) static HEADERS: &[(&str, &[u8])] = &[\n");
+    for (name, path) in &headers {
+        contents.push([name.as_bytes(), &fs::read(path)?].concat());
+        text.push_str(&format!("    ({name:?}, include_bytes!({path:?})),\n"));
+    }
+    let hash = hash(contents.iter().map(Vec::as_slice));
+    text.push_str(&format!(
+        "];\npub(super) const CONTENT_HASH: &str = \"{hash:016x}\";\n"
+    ));
+    Ok(text)
+}
+
+/// 64-bit FNV-1a over contents and their lengths.
+fn hash<'a>(contents: impl Iterator<Item = &'a [u8]>) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    contents.fold(0xcbf2_9ce4_8422_2325, |hash, bytes| {
+        let hash = bytes.iter().fold(hash, add);
+        bytes.len().to_le_bytes().iter().fold(hash, add)
+    })
+}

@@ -1,0 +1,97 @@
+//! `demo`: record and show a bundled program on the software runtime.
+
+use ascend_trace_format::session::Timing;
+
+use super::args::DemoArgs;
+use super::record::{exit_code, is_live};
+use crate::collector::file::Target;
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::output::print;
+use crate::recording::{self, Plan};
+use crate::table::{Align, Table};
+use crate::unpack;
+
+struct Demo {
+    name: &'static str,
+    shows: &'static str,
+    /// Rounds of a recording that nobody watches, and of one on a terminal.
+    rounds: u32,
+    live_rounds: u32,
+    /// Rest after each round of the latter, in microseconds.
+    rest_us: u32,
+}
+
+const DEMOS: [Demo; 3] = [
+    Demo {
+        name: "overlap",
+        shows: "copies in, work and copies out on three streams, tied by events",
+        rounds: 24,
+        live_rounds: 240,
+        rest_us: 8_000,
+    },
+    Demo {
+        name: "pipeline",
+        shows: "four streams: one feeds two, and the last waits for both",
+        rounds: 32,
+        live_rounds: 320,
+        rest_us: 8_000,
+    },
+    Demo {
+        name: "stall",
+        shows: "a program that waits too often, and what each wait costs",
+        rounds: 24,
+        live_rounds: 200,
+        rest_us: 10_000,
+    },
+];
+
+/// A device that is slow enough for its tasks to be told apart on a screen.
+const DEVICE: &str = "devices=1,h2d_mbps=2000,d2h_mbps=1600,d2d_mbps=1000,memset_mbps=4000";
+
+pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
+    if args.list {
+        return print(&list()).map(|()| 0).or_status(TOOL_FAILED);
+    }
+    let name = args.name.as_deref().unwrap_or(DEMOS[0].name);
+    let Some(demo) = DEMOS.iter().find(|demo| demo.name == name) else {
+        let names = DEMOS.map(|demo| demo.name).join(", ");
+        let text = format!("there is no demo {name}; there are {names}");
+        return Err(Failure::new(TOOL_FAILED, text));
+    };
+    let live = is_live(&args.output)?;
+    let program = unpack::demo().or_status(TOOL_FAILED)?;
+    let (rounds, rest_us) = if live {
+        (demo.live_rounds, demo.rest_us)
+    } else {
+        (demo.rounds, 0)
+    };
+    let plan = Plan {
+        words: vec![
+            program.into(),
+            demo.name.into(),
+            rounds.to_string().into(),
+            rest_us.to_string().into(),
+        ],
+        target: match &args.output.output {
+            Some(path) => Target::Named {
+                path: path.clone(),
+                force: args.output.force,
+            },
+            None => Target::Default {
+                name: format!("demo-{}", demo.name),
+            },
+        },
+        live,
+        timing: Timing::Events,
+        soft: Some(DEVICE.to_owned()),
+    };
+    recording::record(&plan).map(exit_code)
+}
+
+fn list() -> String {
+    let mut table = Table::new([("demo", Align::Left), ("shows", Align::Left)]);
+    for demo in &DEMOS {
+        table.row([demo.name.to_owned(), demo.shows.to_owned()]);
+    }
+    table.render(0)
+}

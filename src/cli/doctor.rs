@@ -1,0 +1,213 @@
+//! `doctor`: what tracing would meet here, or with a given program.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use ascend_trace_format::session::{TickSource, Timing};
+
+use super::args::DoctorArgs;
+use crate::collector::clock::Clock;
+use crate::collector::session;
+use crate::launch::elf::{Dynamic, Program};
+use crate::launch::{Environment, check, libraries, lookup};
+use crate::output::print;
+use crate::table::{Align, Table};
+use crate::{tables, unpack};
+
+/// One thing that was looked at.
+struct Finding {
+    what: &'static str,
+    state: State,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Fine,
+    Note,
+    Problem,
+}
+
+pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
+    let mut findings = vec![
+        interposer(),
+        memory(),
+        clock(),
+        working_folder(),
+        installed(),
+    ];
+    findings.extend(soft());
+    if let Some(name) = args.app.first() {
+        findings.extend(program(name));
+    }
+    let mut table = Table::new([("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+    for finding in &findings {
+        let state = match finding.state {
+            State::Fine => "ok",
+            State::Note => "note",
+            State::Problem => "PROBLEM",
+        };
+        table.row([
+            finding.what.to_owned(),
+            state.to_owned(),
+            finding.text.clone(),
+        ]);
+    }
+    print(table.render(0).trim_start_matches('\n'))?;
+    let problems = findings
+        .iter()
+        .filter(|finding| finding.state == State::Problem)
+        .count();
+    match problems {
+        0 => Ok(()),
+        1 => anyhow::bail!("1 problem stands in the way of tracing"),
+        many => anyhow::bail!("{many} problems stand in the way of tracing"),
+    }
+}
+
+fn finding(what: &'static str, result: Result<String, String>) -> Finding {
+    match result {
+        Ok(text) => Finding {
+            what,
+            state: State::Fine,
+            text,
+        },
+        Err(text) => Finding {
+            what,
+            state: State::Problem,
+            text,
+        },
+    }
+}
+
+fn note(what: &'static str, text: impl Into<String>) -> Finding {
+    Finding {
+        what,
+        state: State::Note,
+        text: text.into(),
+    }
+}
+
+fn interposer() -> Finding {
+    let functions = tables::FUNCTIONS.len();
+    let found = unpack::interposer();
+    finding(
+        "interposer",
+        found
+            .map(|path| format!("{}, {functions} functions", path.display()))
+            .map_err(|error| format!("{error:#}")),
+    )
+}
+
+fn memory() -> Finding {
+    let arena = session::create(Timing::Off, TickSource::Monotonic);
+    let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();
+    finding(
+        "shared memory",
+        arena
+            .map(|arena| folder(arena.path()))
+            .map_err(|error| format!("{error:#}")),
+    )
+}
+
+fn clock() -> Finding {
+    match Clock::start().source() {
+        TickSource::Counter => finding("clock", Ok("the processor's counter".to_owned())),
+        TickSource::Monotonic => note(
+            "clock",
+            "CLOCK_MONOTONIC: the processor's counter is not steady here, calls cost a little more",
+        ),
+    }
+}
+
+fn working_folder() -> Finding {
+    let probe = PathBuf::from(format!("./.ascend-trace-{}.probe", std::process::id()));
+    match std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)) {
+        Ok(()) => finding(
+            "working folder",
+            Ok("traces can be written here".to_owned()),
+        ),
+        Err(error) => note(
+            "working folder",
+            format!("not writable ({error}): use --output"),
+        ),
+    }
+}
+
+fn installed() -> Finding {
+    let what = "CANN";
+    match std::env::var_os("ASCEND_HOME_PATH").map(PathBuf::from) {
+        Some(home) if home.join("lib64").join("libascendcl.so").exists() => {
+            finding(what, Ok(home.display().to_string()))
+        }
+        Some(home) => note(
+            what,
+            format!(
+                "ASCEND_HOME_PATH is {}, but lib64/libascendcl.so is not there",
+                home.display()
+            ),
+        ),
+        None => note(
+            what,
+            "ASCEND_HOME_PATH is not set: source set_env.sh, or use --soft",
+        ),
+    }
+}
+
+fn soft() -> Option<Finding> {
+    let found = unpack::soft();
+    cfg!(feature = "softacl").then(|| {
+        finding(
+            "software runtime",
+            found
+                .map(|soft| soft.lib.display().to_string())
+                .map_err(|error| format!("{error:#}")),
+        )
+    })
+}
+
+fn program(name: &OsString) -> Vec<Finding> {
+    let checked = lookup::find(name, std::env::var_os("PATH").as_deref())
+        .and_then(|path| check::check(&path).map(|kind| (path, kind)));
+    let (path, kind) = match checked {
+        Ok(found) => found,
+        Err(failure) => return vec![finding("program", Err(failure.to_string()))],
+    };
+    match kind {
+        Program::Dynamic(dynamic) => {
+            let text = format!("{}, loaded by {}", path.display(), dynamic.interpreter);
+            let mut findings = vec![finding("program", Ok(text))];
+            findings.extend(program_libraries(&path, &dynamic));
+            findings
+        }
+        _ => vec![note(
+            "program",
+            format!("{}: a script; what it starts is traced", path.display()),
+        )],
+    }
+}
+
+fn program_libraries(path: &Path, dynamic: &Dynamic) -> Vec<Finding> {
+    let found = libraries::list(path, dynamic, &Environment::default());
+    let mut findings = Vec::new();
+    for library in &found {
+        match &library.path {
+            None => {
+                let text = format!("the loader does not find {}", library.name);
+                findings.push(finding("library", Err(text)));
+            }
+            Some(path) if libraries::is_acl(&library.name) => {
+                let text = format!("{} from {}", library.name, path.display());
+                findings.push(finding("library", Ok(text)));
+            }
+            Some(_) => {}
+        }
+    }
+    if !found.iter().any(|library| libraries::is_acl(&library.name)) {
+        findings.push(note(
+            "library",
+            "not linked to AscendCL; calls are seen only if it loads the library later",
+        ));
+    }
+    findings
+}

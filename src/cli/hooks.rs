@@ -1,0 +1,165 @@
+//! `hooks`: every function that is caught, and what is decoded of it.
+
+use serde::Serialize;
+
+use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
+
+use super::args::HooksArgs;
+use crate::output::{print, print_json};
+use crate::table::{Align, Table};
+use crate::tables;
+
+/// The document of `hooks --json`.
+#[derive(Serialize)]
+struct Document {
+    /// Differs between builds whose records differ.
+    table_hash: String,
+    functions: Vec<Hook>,
+    /// Functions of AscendCL that are not caught.
+    unhooked: Vec<Unhooked>,
+}
+
+#[derive(Serialize)]
+struct Hook {
+    name: &'static str,
+    header: &'static str,
+    library: &'static str,
+    category: &'static str,
+    /// How the call is caught.
+    caught: &'static str,
+    role: &'static str,
+    task: Option<&'static str>,
+    timed: bool,
+    blocks: &'static str,
+    returns: &'static str,
+    args: Vec<Argument>,
+}
+
+#[derive(Serialize)]
+struct Argument {
+    name: &'static str,
+    #[serde(rename = "type")]
+    ctype: &'static str,
+    kind: &'static str,
+    out: bool,
+    enumeration: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Unhooked {
+    name: &'static str,
+    reason: &'static str,
+}
+
+pub(crate) fn run(args: &HooksArgs) -> anyhow::Result<()> {
+    if args.json {
+        return print_json("hooks", &document());
+    }
+    print(&text())
+}
+
+fn document() -> Document {
+    let unhooked = tables::UNHOOKED.iter();
+    Document {
+        table_hash: format!("{:016x}", tables::TABLE_HASH),
+        functions: tables::FUNCTIONS.iter().map(hook).collect(),
+        unhooked: unhooked
+            .map(|(name, reason)| Unhooked { name, reason })
+            .collect(),
+    }
+}
+
+fn hook(function: &Function) -> Hook {
+    let args = function.args.iter().map(|arg| Argument {
+        name: arg.name,
+        ctype: arg.ctype,
+        kind: arg.kind.name(),
+        out: arg.out,
+        enumeration: Some(arg.enumeration).filter(|name| !name.is_empty()),
+    });
+    Hook {
+        name: function.name,
+        header: function.header,
+        library: function.library,
+        category: function.category,
+        caught: "preload",
+        role: function.role.name(),
+        task: function.task.map(TaskKind::name),
+        timed: function.timed,
+        blocks: function.blocks.name(),
+        returns: function.ret.name(),
+        args: args.collect(),
+    }
+}
+
+fn text() -> String {
+    let mut table = Table::new([
+        ("function", Align::Left),
+        ("library", Align::Left),
+        ("role", Align::Left),
+        ("task", Align::Left),
+        ("timed", Align::Left),
+        ("blocks", Align::Left),
+        ("decoded", Align::Left),
+    ]);
+    for function in tables::FUNCTIONS {
+        table.row([
+            function.name.to_owned(),
+            function.library.to_owned(),
+            function.role.name().to_owned(),
+            function.task.map_or("", TaskKind::name).to_owned(),
+            if function.timed { "yes" } else { "" }.to_owned(),
+            if function.blocks == Blocks::No {
+                ""
+            } else {
+                function.blocks.name()
+            }
+            .to_owned(),
+            decoded(function),
+        ]);
+    }
+    format!(
+        "{}\n{} functions are caught by preloaded wrappers, {} are not (--json lists them)\n",
+        table.render(0),
+        tables::FUNCTIONS.len(),
+        tables::UNHOOKED.len()
+    )
+}
+
+/// The arguments that mean more than an address or a number.
+fn decoded(function: &Function) -> String {
+    let plain = |kind| matches!(kind, ArgKind::Pointer | ArgKind::Int | ArgKind::Uint);
+    let names = function
+        .args
+        .iter()
+        .filter(|arg| arg.out || !plain(arg.kind));
+    names
+        .map(|arg| {
+            if arg.out {
+                format!("{}=>", arg.name)
+            } else {
+                arg.name.to_owned()
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_is_in_the_text_and_in_the_document() {
+        let (text, document) = (text(), document());
+        assert_eq!(document.functions.len(), tables::FUNCTIONS.len());
+        for function in tables::FUNCTIONS {
+            assert!(text.contains(function.name), "{}", function.name);
+        }
+        let wait = document
+            .functions
+            .iter()
+            .find(|hook| hook.name == "aclrtStreamWaitEvent");
+        assert_eq!(wait.map(|hook| hook.role), Some("wait-event"));
+    }
+}

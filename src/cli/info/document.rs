@@ -1,0 +1,235 @@
+//! The document of `info --json`, described in docs/JSON.md.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::Counter;
+use ascend_trace_model::rows::SessionRow;
+use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
+
+#[derive(Serialize)]
+pub(crate) struct Document {
+    pub(crate) session: SessionRow,
+    /// First and last moment of anything recorded.
+    pub(crate) begin_ns: Option<i64>,
+    pub(crate) end_ns: Option<i64>,
+    /// The program's exit status; `null` when the recording was stopped short or still runs.
+    pub(crate) exit_status: Option<i32>,
+    pub(crate) processes: Vec<Process>,
+    pub(crate) devices: Vec<Device>,
+    pub(crate) streams: Vec<Stream>,
+    pub(crate) calls: Calls,
+    pub(crate) tasks: Tasks,
+    pub(crate) events: u64,
+    pub(crate) lost: Lost,
+    /// What the tracer itself did inside the program.
+    pub(crate) cost: Cost,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    pub(crate) parent_pid: u32,
+    pub(crate) name: String,
+    pub(crate) rank: String,
+    pub(crate) begin_ns: i64,
+    pub(crate) threads: u64,
+    pub(crate) calls: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Device {
+    pub(crate) pid: Option<u32>,
+    pub(crate) device: u32,
+    /// Comparisons of the device's clock with the host's.
+    pub(crate) anchors: u32,
+    pub(crate) median_error_ns: i64,
+    pub(crate) max_error_ns: i64,
+    pub(crate) drift_ppm: f64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Stream {
+    pub(crate) pid: u32,
+    pub(crate) device: u32,
+    pub(crate) stream_id: i64,
+    pub(crate) is_default: bool,
+    pub(crate) tasks: u64,
+    pub(crate) timed: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Calls {
+    pub(crate) count: u64,
+    /// Calls that a library of the runtime made inside another call.
+    pub(crate) nested: u64,
+    pub(crate) errors: u64,
+    /// Calls per function, for every function that was called.
+    pub(crate) functions: BTreeMap<String, u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Tasks {
+    pub(crate) count: u64,
+    pub(crate) timed: u64,
+    /// Tasks per kind.
+    pub(crate) kinds: BTreeMap<&'static str, u64>,
+    /// Tasks without a time, per reason.
+    pub(crate) untimed: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Lost {
+    pub(crate) calls: u64,
+    pub(crate) others: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Cost {
+    pub(crate) injected_events: u64,
+    pub(crate) lost_pairs: u64,
+}
+
+impl Document {
+    pub(crate) fn of(trace: &Trace) -> Self {
+        let losses = trace.losses();
+        Self {
+            session: trace.session().clone(),
+            begin_ns: trace.span().map(|span| span.0),
+            end_ns: trace.span().map(|span| span.1),
+            exit_status: trace.end().map(|end| end.1),
+            processes: processes(trace),
+            devices: devices(trace),
+            streams: streams(trace),
+            calls: calls(trace),
+            tasks: tasks(trace),
+            events: trace.events().len() as u64,
+            lost: Lost {
+                calls: losses.calls,
+                others: losses.others,
+            },
+            cost: Cost {
+                injected_events: trace.counter(Counter::InjectedEvents as u16),
+                lost_pairs: trace.counter(Counter::LostPairs as u16),
+            },
+        }
+    }
+}
+
+fn processes(trace: &Trace) -> Vec<Process> {
+    let numbered = (0..).map(ProcessId).zip(trace.processes());
+    numbered
+        .map(|(id, process)| {
+            let threads = (0..).map(ThreadId).zip(trace.threads());
+            let own: Vec<ThreadId> = threads
+                .filter(|(_, thread)| thread.process == id)
+                .map(|(id, _)| id)
+                .collect();
+            let calls = own
+                .iter()
+                .map(|thread| trace.thread_calls(*thread).len() as u64)
+                .sum();
+            Process {
+                pid: process.pid,
+                parent_pid: process.parent_pid,
+                name: process.name.clone(),
+                rank: process.rank.clone(),
+                begin_ns: process.begin_ns,
+                threads: own.len() as u64,
+                calls,
+            }
+        })
+        .collect()
+}
+
+fn devices(trace: &Trace) -> Vec<Device> {
+    let clocks = trace.clocks().iter();
+    clocks
+        .map(|clock| Device {
+            pid: trace
+                .processes()
+                .get(clock.process as usize)
+                .map(|process| process.pid),
+            device: clock.device,
+            anchors: clock.anchors,
+            median_error_ns: clock.median_error_ns,
+            max_error_ns: clock.max_error_ns,
+            drift_ppm: clock.drift_ppm,
+        })
+        .collect()
+}
+
+fn streams(trace: &Trace) -> Vec<Stream> {
+    let numbered = (0..).map(StreamId).zip(trace.streams());
+    let rows = numbered.map(|(id, stream)| {
+        let tasks = trace.stream_tasks(id);
+        let timed = tasks
+            .iter()
+            .filter(|task| trace.task(**task).time.is_some());
+        Stream {
+            pid: trace.process(stream.process).pid,
+            device: stream.device,
+            stream_id: stream.number(),
+            is_default: stream.is_default,
+            tasks: tasks.len() as u64,
+            timed: timed.count() as u64,
+        }
+    });
+    rows.collect()
+}
+
+fn calls(trace: &Trace) -> Calls {
+    let mut functions = BTreeMap::new();
+    let (mut nested, mut errors) = (0, 0);
+    let mut counts = vec![0u64; trace.functions().len()];
+    for call in trace.calls() {
+        nested += u64::from(call.depth > 0);
+        let function = trace.function(call.function);
+        errors +=
+            u64::from(function.ret == ascend_trace_format::api::RetKind::Error && call.ret != 0);
+        if let Some(count) = counts.get_mut(call.function.index()) {
+            *count += 1;
+        }
+    }
+    for (function, count) in trace
+        .functions()
+        .iter()
+        .zip(counts)
+        .filter(|(_, count)| *count > 0)
+    {
+        functions.insert(function.name.clone(), count);
+    }
+    Calls {
+        count: trace.calls().len() as u64,
+        nested,
+        errors,
+        functions,
+    }
+}
+
+fn tasks(trace: &Trace) -> Tasks {
+    let mut kinds = BTreeMap::new();
+    let mut untimed = BTreeMap::new();
+    let mut timed = 0;
+    for task in trace.tasks() {
+        *kinds.entry(task.kind.name()).or_insert(0) += 1;
+        if task.time.is_some() {
+            timed += 1;
+        } else {
+            // Not read yet: the recording goes on, or was stopped short.
+            let reason = match task.untimed {
+                Untimed::Timed => "pending",
+                reason => reason.name(),
+            };
+            *untimed.entry(reason).or_insert(0) += 1;
+        }
+    }
+    Tasks {
+        count: trace.tasks().len() as u64,
+        timed,
+        kinds,
+        untimed,
+    }
+}

@@ -1,0 +1,172 @@
+//! `info` for people.
+
+use super::document::Document;
+use crate::table::{Align, Table, count, duration, percent};
+
+pub(crate) fn text(document: &Document) -> String {
+    let mut text = head(document);
+    for (title, table) in [
+        ("Processes", processes(document)),
+        ("Streams", streams(document)),
+        ("Tasks by kind", kinds(document)),
+        ("Tasks without a time", untimed(document)),
+        ("Device clocks", clocks(document)),
+        ("Functions called", functions(document)),
+    ] {
+        if !table.is_empty() {
+            text.push_str(&format!("\n{title}\n{}", table.render(2)));
+        }
+    }
+    text
+}
+
+fn head(document: &Document) -> String {
+    let session = &document.session;
+    let span = document.end_ns.zip(document.begin_ns);
+    let length = span.map_or_else(|| "-".to_owned(), |(end, begin)| duration(end - begin));
+    let status = match document.exit_status {
+        Some(status) => status.to_string(),
+        None => "unknown: still running, or stopped short".to_owned(),
+    };
+    let tasks = &document.tasks;
+    let calls = &document.calls;
+    let rows = [
+        ("command", session.command.join(" ")),
+        ("exit status", status),
+        ("recorded", format!("{}, {length} long", session.start_time)),
+        (
+            "host",
+            format!("{} ({})", session.host, session.architecture),
+        ),
+        ("tool", format!("ascend-trace {}", session.tool_version)),
+        ("runtime", session.runtime.clone()),
+        ("timing", session.timing.clone()),
+        (
+            "calls",
+            format!(
+                "{} ({} nested, {} with an error)",
+                count(calls.count),
+                count(calls.nested),
+                count(calls.errors)
+            ),
+        ),
+        (
+            "tasks",
+            format!(
+                "{}, {} timed",
+                count(tasks.count),
+                percent(tasks.timed, tasks.count)
+            ),
+        ),
+        ("events", count(document.events)),
+        (
+            "lost",
+            format!(
+                "{} calls, {} other records",
+                count(document.lost.calls),
+                count(document.lost.others)
+            ),
+        ),
+        (
+            "tool's cost",
+            format!(
+                "{} device events injected, {} never read",
+                count(document.cost.injected_events),
+                count(document.cost.lost_pairs)
+            ),
+        ),
+    ];
+    rows.iter()
+        .map(|(name, value)| format!("{name:<12} {value}\n"))
+        .collect()
+}
+
+fn processes(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("parent", Align::Right),
+        ("rank", Align::Left),
+        ("threads", Align::Right),
+        ("calls", Align::Right),
+        ("name", Align::Left),
+    ]);
+    for process in &document.processes {
+        table.row([
+            process.pid.to_string(),
+            process.parent_pid.to_string(),
+            process.rank.clone(),
+            count(process.threads),
+            count(process.calls),
+            process.name.clone(),
+        ]);
+    }
+    table
+}
+
+fn streams(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("device", Align::Right),
+        ("stream", Align::Right),
+        ("tasks", Align::Right),
+        ("timed", Align::Right),
+        ("", Align::Left),
+    ]);
+    for stream in &document.streams {
+        table.row([
+            stream.pid.to_string(),
+            stream.device.to_string(),
+            stream.stream_id.to_string(),
+            count(stream.tasks),
+            percent(stream.timed, stream.tasks),
+            if stream.is_default { "default" } else { "" }.to_owned(),
+        ]);
+    }
+    table
+}
+
+fn kinds(document: &Document) -> Table {
+    let mut table = Table::new([("kind", Align::Left), ("tasks", Align::Right)]);
+    for (kind, number) in &document.tasks.kinds {
+        table.row([(*kind).to_owned(), count(*number)]);
+    }
+    table
+}
+
+fn untimed(document: &Document) -> Table {
+    let mut table = Table::new([("reason", Align::Left), ("tasks", Align::Right)]);
+    for (reason, number) in &document.tasks.untimed {
+        table.row([(*reason).to_owned(), count(*number)]);
+    }
+    table
+}
+
+fn clocks(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("device", Align::Right),
+        ("anchors", Align::Right),
+        ("median error", Align::Right),
+        ("largest error", Align::Right),
+        ("drift ppm", Align::Right),
+    ]);
+    for device in &document.devices {
+        table.row([
+            device.pid.map_or_else(String::new, |pid| pid.to_string()),
+            device.device.to_string(),
+            count(u64::from(device.anchors)),
+            duration(device.median_error_ns),
+            duration(device.max_error_ns),
+            format!("{:.3}", device.drift_ppm),
+        ]);
+    }
+    table
+}
+
+fn functions(document: &Document) -> Table {
+    let mut table = Table::new([("function", Align::Left), ("calls", Align::Right)]);
+    for (name, calls) in &document.calls.functions {
+        table.row([name.clone(), count(*calls)]);
+    }
+    table
+}

@@ -1,0 +1,82 @@
+//! `record`: run a program and record it.
+
+use std::io::{self, IsTerminal};
+
+use ascend_trace_format::session::Timing;
+
+use super::args::{EngineWord, OutputArgs, RecordArgs, TimingWord};
+use crate::collector::file::Target;
+use crate::error::{Failure, TOOL_FAILED};
+use crate::output::say;
+use crate::recording::{self, Plan};
+
+pub(crate) fn run(args: RecordArgs) -> Result<u8, Failure> {
+    recording::record(&plan(args)?).map(exit_code)
+}
+
+fn plan(args: RecordArgs) -> Result<Plan, Failure> {
+    if args.engine == EngineWord::Frida {
+        let text = "the engine frida is not in this build; --engine preload is";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    if let Some(options) = &args.soft {
+        check_soft(options)?;
+    }
+    Ok(Plan {
+        target: target(&args.output, args.app.first()),
+        live: is_live(&args.output)?,
+        timing: match args.timing {
+            TimingWord::Events => Timing::Events,
+            TimingWord::Off => Timing::Off,
+        },
+        soft: args.soft,
+        words: args.app,
+    })
+}
+
+/// Refuses options of the software runtime that it does not know, before anything is started.
+#[cfg(feature = "softacl")]
+fn check_soft(options: &str) -> Result<(), Failure> {
+    ascendcl::check_options(options)
+        .map_err(|error| Failure::new(TOOL_FAILED, format!("--soft: {error}")))
+}
+
+#[cfg(not(feature = "softacl"))]
+fn check_soft(_options: &str) -> Result<(), Failure> {
+    let text = "--soft: this build has no software runtime; build it with the feature `softacl`";
+    Err(Failure::new(TOOL_FAILED, text))
+}
+
+fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> Target {
+    match &args.output {
+        Some(path) => Target::Named {
+            path: path.clone(),
+            force: args.force,
+        },
+        None => Plan::default_target(&program.cloned().unwrap_or_default()),
+    }
+}
+
+/// Whether the live view is shown: as asked, else when there is a person to see it.
+pub(crate) fn is_live(args: &OutputArgs) -> Result<bool, Failure> {
+    let terminal = io::stdout().is_terminal();
+    if args.tui && !terminal {
+        let text = "--tui needs a terminal on standard output";
+        return Err(Failure::new(TOOL_FAILED, text));
+    }
+    let live = args.tui || (!args.no_tui && terminal && io::stdin().is_terminal());
+    match ascend_trace_viewer::check_size() {
+        // Asked for, it is an error; else the program is worth more than the view.
+        Err(error) if args.tui => Err(Failure::new(TOOL_FAILED, error)),
+        Err(error) if live => {
+            say(format!("no live view: {error}"));
+            Ok(false)
+        }
+        _ => Ok(live),
+    }
+}
+
+/// The program's status as an exit code. Statuses are 8 bits wide everywhere.
+pub(crate) fn exit_code(status: i32) -> u8 {
+    (status & 0xff) as u8
+}

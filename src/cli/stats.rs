@@ -1,0 +1,206 @@
+//! `stats`: tables per operation, stream and API function.
+
+use anyhow::Context;
+
+use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+
+use super::args::ReportArgs;
+use super::trace;
+use crate::output::{print, print_json};
+use crate::table::{Align, Table, count, duration};
+
+/// Rows of a table before the rest is summed up.
+const ROWS: usize = 40;
+
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    let trace = trace::open(&args.file)?;
+    let stats = Stats::of(&trace, &Dependencies::of(&trace), &Stalls::of(&trace));
+    if args.json {
+        let mut document = serde_json::to_value(&stats).context("cannot write JSON")?;
+        if let Some(fields) = document.as_object_mut() {
+            // The frame says which document this is, and its version.
+            fields.remove("schema");
+        }
+        return print_json("stats", &document);
+    }
+    print(&text(&stats))
+}
+
+fn text(stats: &Stats) -> String {
+    let length = stats
+        .end_ns
+        .zip(stats.begin_ns)
+        .map_or(0, |(end, begin)| end - begin);
+    let mut text = format!("recorded time {}\n", duration(length));
+    let sections = [
+        ("Streams", streams(stats), stats.streams.len()),
+        ("Operations", operations(stats), stats.operations.len()),
+        ("API calls", apis(stats), stats.apis.len()),
+        ("Stalls by cause", causes(stats), stats.stall_causes.len()),
+        ("Longest stalls", worst(stats), stats.worst_stalls.len()),
+    ];
+    for (title, table, rows) in sections {
+        if table.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("\n{title}\n{}", table.render(2)));
+        if rows > ROWS {
+            text.push_str(&format!("  … and {} more\n", rows - ROWS));
+        }
+    }
+    if stats.lost.calls + stats.lost.others > 0 {
+        text.push_str(&format!(
+            "\nLOST: {} calls and {} other records are missing from these numbers\n",
+            count(stats.lost.calls),
+            count(stats.lost.others)
+        ));
+    }
+    text
+}
+
+const DURATIONS: [(&str, Align); 5] = [
+    ("total", Align::Right),
+    ("mean", Align::Right),
+    ("p50", Align::Right),
+    ("p99", Align::Right),
+    ("max", Align::Right),
+];
+
+fn durations(durations: &ascend_trace_analysis::stats::Durations) -> [String; 5] {
+    [
+        durations.total_ns,
+        durations.mean_ns,
+        durations.p50_ns,
+        durations.p99_ns,
+        durations.max_ns,
+    ]
+    .map(duration)
+}
+
+fn streams(stats: &Stats) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("device", Align::Right),
+        ("stream", Align::Right),
+        ("tasks", Align::Right),
+        ("untimed", Align::Right),
+        ("busy", Align::Right),
+        ("waiting", Align::Right),
+        ("idle", Align::Right),
+        ("busy %", Align::Right),
+    ]);
+    for stream in stats.streams.iter().take(ROWS) {
+        let default = if stream.is_default { " (default)" } else { "" };
+        table.row([
+            stream.pid.to_string(),
+            stream.device.to_string(),
+            format!("{}{default}", stream.stream_id),
+            count(stream.tasks),
+            count(stream.untimed),
+            duration(stream.busy_ns),
+            duration(stream.waiting_ns),
+            duration(stream.idle_ns),
+            format!("{:.1}", stream.busy_share * 100.0),
+        ]);
+    }
+    table
+}
+
+fn operations(stats: &Stats) -> Table {
+    let columns = [
+        ("operation", Align::Left),
+        ("kind", Align::Left),
+        ("count", Align::Right),
+    ];
+    let share = ("share %", Align::Right);
+    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([share]));
+    for operation in stats.operations.iter().take(ROWS) {
+        let share = operation
+            .share
+            .map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0));
+        let cells = [
+            operation.name.clone(),
+            operation.kind.to_owned(),
+            count(operation.count),
+        ];
+        table.row(
+            cells
+                .into_iter()
+                .chain(durations(&operation.time))
+                .chain([share]),
+        );
+    }
+    table
+}
+
+fn apis(stats: &Stats) -> Table {
+    let columns = [
+        ("function", Align::Left),
+        ("count", Align::Right),
+        ("errors", Align::Right),
+    ];
+    let mut table = Table::new(columns.into_iter().chain(DURATIONS));
+    for api in stats.apis.iter().take(ROWS) {
+        let cells = [api.name.clone(), count(api.count), count(api.errors)];
+        table.row(cells.into_iter().chain(durations(&api.time)));
+    }
+    table
+}
+
+fn causes(stats: &Stats) -> Table {
+    let mut table = Table::new([
+        ("cause", Align::Left),
+        ("count", Align::Right),
+        ("total", Align::Right),
+        ("max", Align::Right),
+    ]);
+    for cause in stats.stall_causes.iter().take(ROWS) {
+        let cells = [
+            count(cause.count),
+            duration(cause.total_ns),
+            duration(cause.max_ns),
+        ];
+        table.row([cause.cause.to_owned()].into_iter().chain(cells));
+    }
+    table
+}
+
+fn worst(stats: &Stats) -> Table {
+    let mut table = Table::new([
+        ("length", Align::Right),
+        ("cause", Align::Left),
+        ("where", Align::Left),
+        ("what", Align::Left),
+        ("because of", Align::Left),
+    ]);
+    for stall in stats.worst_stalls.iter().take(ROWS) {
+        let place = match (stall.tid, stall.device, stall.stream_id) {
+            (Some(tid), ..) => format!("thread {tid}"),
+            (None, Some(device), Some(stream)) => format!("device {device} stream {stream}"),
+            _ => format!("process {}", stall.pid),
+        };
+        table.row([
+            duration(stall.length_ns),
+            stall.cause.to_owned(),
+            place,
+            stall.name.clone(),
+            culprit(stall),
+        ]);
+    }
+    table
+}
+
+fn culprit(stall: &ascend_trace_analysis::stats::StallStats) -> String {
+    let event = stall.event.map(|event| format!("event {event}"));
+    let stream = stall
+        .culprit_device
+        .zip(stall.culprit_stream_id)
+        .map(|(device, stream)| format!("device {device} stream {stream}"));
+    let parts = [
+        event,
+        stream,
+        stall.culprit_task.clone(),
+        stall.culprit_call.clone(),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

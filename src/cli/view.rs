@@ -1,0 +1,9 @@
+//! `view`: the timeline of a trace.
+
+use super::args::ViewArgs;
+use crate::viewing;
+
+pub(crate) fn run(args: &ViewArgs) -> anyhow::Result<u8> {
+    let signal = viewing::view(&args.file)?;
+    Ok(signal.map_or(0, |number| (128 + number) as u8))
+}

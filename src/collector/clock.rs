@@ -1,0 +1,364 @@
+//! From the ticks in records to nanoseconds of `CLOCK_MONOTONIC`.
+//!
+//! The mapping is a chain of straight pieces that only ever grows at its end: a tick that has been
+//! converted once gives the same time for ever, and later ticks never give earlier times. Each
+//! piece is aimed so that it meets what the two clocks were last seen to say.
+
+use std::collections::VecDeque;
+
+use ascend_trace_format::session::TickSource;
+use ascend_trace_ring::ticks;
+
+/// Tries to read both clocks at once; the closest pair of reads counts.
+const TRIES: u32 = 8;
+/// A pair that took longer than this was interrupted.
+const WIDE_NS: i64 = 2_000;
+/// Readings that the rate is taken from: about a second's worth.
+const WINDOW: usize = 10;
+/// A difference that no drift explains: the machine was suspended or moved.
+const JUMP_NS: i64 = 1_000_000;
+/// Time between readings at first, while the rate is still rough, and later.
+const EARLY_NS: i64 = 20_000_000;
+const LATE_NS: i64 = 100_000_000;
+
+/// Both clocks at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reading {
+    ticks: u64,
+    ns: i64,
+    /// How far the two reads may lie apart.
+    width_ns: i64,
+}
+
+/// From these ticks on, the time is `ns` and grows by `rate` nanoseconds per tick.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    ticks: u64,
+    ns: i64,
+    rate: f64,
+}
+
+/// The mapping, with the counter it is for.
+pub(crate) struct Clock {
+    source: TickSource,
+    pieces: Vec<Piece>,
+    window: VecDeque<Reading>,
+}
+
+impl Clock {
+    /// Starts a clock on the best counter of this machine. The caller lets some milliseconds pass
+    /// before the first [`Clock::refresh`].
+    pub(crate) fn start() -> Self {
+        let source = if counter_is_steady() {
+            TickSource::Counter
+        } else {
+            TickSource::Monotonic
+        };
+        Self::starting_with(source, read_both())
+    }
+
+    fn starting_with(source: TickSource, first: Reading) -> Self {
+        Self {
+            source,
+            pieces: vec![Piece {
+                ticks: first.ticks,
+                ns: first.ns,
+                rate: 1.0,
+            }],
+            window: VecDeque::from([first]),
+        }
+    }
+
+    /// A clock for records that hold `CLOCK_MONOTONIC` already.
+    #[cfg(test)]
+    pub(crate) fn monotonic() -> Self {
+        Self::starting_with(TickSource::Monotonic, read_both())
+    }
+
+    pub(crate) fn source(&self) -> TickSource {
+        self.source
+    }
+
+    /// Reads both clocks again when it is time to. Everything converted afterwards must have been
+    /// recorded before the next refresh, which holds when each pass over the channels begins here.
+    pub(crate) fn refresh(&mut self) {
+        if self.source == TickSource::Monotonic {
+            return;
+        }
+        let due = if self.pieces.len() <= WINDOW {
+            EARLY_NS
+        } else {
+            LATE_NS
+        };
+        let age = self.window.back().map_or(i64::MAX, |last| now() - last.ns);
+        if age < due && self.pieces.len() > 1 {
+            return;
+        }
+        let reading = read_both();
+        if reading.width_ns <= WIDE_NS || age > 10 * due {
+            self.observe(reading);
+        }
+    }
+
+    /// The time at which the counter showed `ticks`.
+    pub(crate) fn ns(&self, ticks: u64) -> i64 {
+        if self.source == TickSource::Monotonic {
+            return i64::try_from(ticks).unwrap_or(i64::MAX);
+        }
+        // Nearly everything asked for is recent.
+        let piece = match self.pieces.last() {
+            Some(last) if last.ticks <= ticks => last,
+            _ => {
+                let after = self.pieces.partition_point(|piece| piece.ticks <= ticks);
+                match self.pieces.get(after.saturating_sub(1)) {
+                    Some(piece) => piece,
+                    None => return 0,
+                }
+            }
+        };
+        piece.at(ticks)
+    }
+
+    fn observe(&mut self, reading: Reading) {
+        let Some(&last) = self.window.back() else {
+            return;
+        };
+        let interval = reading.ticks.saturating_sub(last.ticks) as f64;
+        if interval <= 0.0 {
+            return;
+        }
+        let mapped = self.ns(reading.ticks);
+        let behind = reading.ns - mapped;
+        // The first piece has no rate of its own yet, so it says nothing about jumps.
+        let jumped = self.pieces.len() > 1 && behind.abs() > JUMP_NS;
+        if jumped {
+            self.window.clear();
+        }
+        let rate = self.rate_up_to(reading, last);
+        let piece = if self.pieces.len() == 1 {
+            self.first_rate(rate);
+            Piece {
+                ticks: reading.ticks,
+                ns: self.ns(reading.ticks),
+                rate,
+            }
+        } else if jumped && behind > 0 {
+            Piece {
+                ticks: reading.ticks,
+                ns: reading.ns,
+                rate,
+            }
+        } else {
+            // Never backwards: what is ahead is slowed until the truth has caught up.
+            let aimed = rate + behind as f64 / interval;
+            Piece {
+                ticks: reading.ticks,
+                ns: mapped,
+                rate: aimed.max(rate * 0.01),
+            }
+        };
+        self.pieces.push(piece);
+        self.window.push_back(reading);
+        while self.window.len() > WINDOW {
+            self.window.pop_front();
+        }
+    }
+
+    fn first_rate(&mut self, rate: f64) {
+        if let Some(first) = self.pieces.first_mut() {
+            first.rate = rate;
+        }
+    }
+
+    /// Nanoseconds per tick over the window that ends with `reading`; after a jump, which empties
+    /// the window, the rate that held before it.
+    fn rate_up_to(&self, reading: Reading, last: Reading) -> f64 {
+        let from = self.window.front().copied().unwrap_or(last);
+        let measured =
+            (reading.ns - from.ns) as f64 / reading.ticks.saturating_sub(from.ticks).max(1) as f64;
+        match self.pieces.last() {
+            Some(piece) if self.window.is_empty() => piece.rate,
+            _ => measured,
+        }
+    }
+}
+
+impl Piece {
+    fn at(&self, ticks: u64) -> i64 {
+        let after = if ticks >= self.ticks {
+            (ticks - self.ticks) as f64
+        } else {
+            -((self.ticks - ticks) as f64)
+        };
+        self.ns + (after * self.rate).round() as i64
+    }
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds.
+pub(crate) fn now() -> i64 {
+    i64::try_from(ticks::monotonic()).unwrap_or(i64::MAX)
+}
+
+fn read_both() -> Reading {
+    let mut best = read_once();
+    for _ in 1..TRIES {
+        let reading = read_once();
+        if reading.width_ns < best.width_ns {
+            best = reading;
+        }
+    }
+    best
+}
+
+fn read_once() -> Reading {
+    let before = now();
+    let ticks = ticks::counter();
+    let after = now();
+    Reading {
+        ticks,
+        ns: before + (after - before) / 2,
+        width_ns: after - before,
+    }
+}
+
+/// Whether the processor's counter runs evenly, in all power states and on all cores.
+fn counter_is_steady() -> bool {
+    if cfg!(target_arch = "aarch64") {
+        return true;
+    }
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    cfg!(target_arch = "x86_64")
+        && flags_promise_steadiness(&read("/proc/cpuinfo"))
+        && kernel_trusts_counter(&read(
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ))
+}
+
+fn flags_promise_steadiness(cpuinfo: &str) -> bool {
+    let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+    flags.is_some_and(|line| {
+        let has = |name| line.split_whitespace().any(|flag| flag == name);
+        has("constant_tsc") && has("nonstop_tsc")
+    })
+}
+
+/// The kernel leaves the counter for a slow clock only when it has seen it misbehave.
+fn kernel_trusts_counter(clocksource: &str) -> bool {
+    !matches!(
+        clocksource.trim(),
+        "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    /// A counter of `ghz` that starts at 1000 when the monotonic clock shows 5 s.
+    fn reading(at_ns: i64, ghz: f64) -> Reading {
+        Reading {
+            ticks: 1000 + (at_ns as f64 * ghz) as u64,
+            ns: 5_000 * MS + at_ns,
+            width_ns: 30,
+        }
+    }
+
+    fn clock_at(times: impl Iterator<Item = i64>, ghz: f64) -> Clock {
+        let mut clock = Clock::starting_with(TickSource::Counter, reading(0, ghz));
+        times.for_each(|at| clock.observe(reading(at, ghz)));
+        clock
+    }
+
+    #[test]
+    fn a_steady_counter_is_mapped_to_the_nanosecond_past_and_future() {
+        let clock = clock_at((1..20).map(|n| n * 100 * MS), 2.5);
+        for at in [-7 * MS, 0, 50 * MS, 999_999_999, 1_900 * MS, 1_950 * MS] {
+            let ticks = (1000.0 + at as f64 * 2.5) as u64;
+            let expected = 5_000 * MS + at;
+            assert!((clock.ns(ticks) - expected).abs() <= 1, "at {at}");
+        }
+    }
+
+    #[test]
+    fn converted_ticks_keep_their_time_when_the_clock_is_refreshed() {
+        let mut clock = clock_at([10 * MS, 30 * MS].into_iter(), 3.0);
+        let ticks: Vec<u64> = (0..60).map(|n| 1000 + n * 1_500_000).collect();
+        let before: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
+        // The kernel begins to steer: the counter seems to run 100 ppm slower from here on.
+        clock.observe(Reading {
+            ns: reading(60 * MS, 3.0).ns + 3_000,
+            ..reading(60 * MS, 3.0)
+        });
+        let after: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn a_change_of_rate_is_followed_without_going_backwards() {
+        let mut clock = clock_at((1..=10).map(|n| n * 100 * MS), 2.0);
+        let truth = |ticks: u64| {
+            let turn = 1000 + 2_000 * MS as u64;
+            let after = ticks.saturating_sub(turn) as f64;
+            let before = (ticks.min(turn) - 1000) as f64;
+            5_000 * MS + ((before + after * 1.0005) / 2.0) as i64
+        };
+        let mut last = i64::MIN;
+        for step in 0..4_000u64 {
+            let ticks = 1000 + 2_000 * MS as u64 + step * 2 * MS as u64;
+            if step % 100 == 0 && step > 0 {
+                clock.observe(Reading {
+                    ticks,
+                    ns: truth(ticks),
+                    width_ns: 30,
+                });
+            }
+            let mapped = clock.ns(ticks);
+            assert!(mapped > last, "step {step}");
+            last = mapped;
+        }
+        let ticks = 1000 + 2_000 * MS as u64 + 4_000 * 2 * MS as u64;
+        assert!((clock.ns(ticks) - truth(ticks)).abs() < 1_000);
+    }
+
+    #[test]
+    fn a_suspended_machine_makes_one_jump_forward() {
+        let mut clock = clock_at((1..=10).map(|n| n * 100 * MS), 2.0);
+        let woken = Reading {
+            ns: reading(1_100 * MS, 2.0).ns + 60_000 * MS,
+            ..reading(1_100 * MS, 2.0)
+        };
+        clock.observe(woken);
+        assert_eq!(clock.ns(woken.ticks), woken.ns);
+        let later = woken.ticks + 2_000;
+        assert!((clock.ns(later) - woken.ns - 1_000).abs() <= 1);
+    }
+
+    #[test]
+    fn this_machines_counter_agrees_with_its_clock() {
+        let mut clock = Clock::start();
+        for _ in 0..3 {
+            let start = now();
+            while now() - start < 5 * MS {}
+            clock.observe(read_both());
+        }
+        if clock.source() == TickSource::Monotonic {
+            return;
+        }
+        let errors = (0..50).map(|_| {
+            let reading = read_both();
+            ((clock.ns(reading.ticks) - reading.ns).abs() - reading.width_ns).max(0)
+        });
+        assert!(errors.min().is_some_and(|error| error < 50_000));
+    }
+
+    #[test]
+    fn only_a_counter_that_both_cpu_and_kernel_vouch_for_is_used() {
+        let good = "processor: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc\n";
+        assert!(flags_promise_steadiness(good));
+        assert!(!flags_promise_steadiness("flags\t: fpu tsc constant_tsc\n"));
+        assert!(kernel_trusts_counter("kvm-clock\n") && kernel_trusts_counter("tsc"));
+        assert!(!kernel_trusts_counter("hpet\n"));
+    }
+}

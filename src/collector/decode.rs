@@ -1,0 +1,380 @@
+//! Records as they lie in shared memory become rows of the trace.
+//!
+//! The program that wrote them is not trusted: a record that makes no sense is counted and skipped.
+
+use ascend_trace_format::api::{ArgKind, Function};
+use ascend_trace_format::record::{
+    Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
+};
+use ascend_trace_model::rows::{
+    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, ProcessRow, Row, StreamRow, TaskRow,
+    TaskTimeRow, ThreadRow,
+};
+
+use super::clock::Clock;
+
+/// Bit of `aux` that marks default streams and contexts.
+const IS_DEFAULT: u16 = 1;
+/// Bit of `aux` of a stream whose id is known.
+const HAS_ID: u16 = 2;
+
+/// The thread whose channel a record came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    pub(crate) process: u32,
+    pub(crate) thread: u32,
+    pub(crate) tid: u32,
+}
+
+/// Decodes the record in `words`; `None` when it makes no sense.
+pub(crate) fn decode(
+    words: &[u64],
+    origin: Origin,
+    functions: &[Function],
+    clock: &Clock,
+) -> Option<Row> {
+    let header = Header::decode(*words.first()?)?;
+    let reader = Reader::new(words);
+    let process = origin.process;
+    Some(match header.kind {
+        RecordKind::Call => Row::Call(call(header, reader, origin, functions, clock)?),
+        RecordKind::Process => Row::Process(process_row(reader, process, clock)),
+        RecordKind::Stream => Row::Stream(stream(header, reader, process)),
+        RecordKind::Event => Row::Event(event(reader, process)),
+        RecordKind::Context => Row::Context(context(header, reader, process)),
+        RecordKind::TaskTime => Row::TaskTime(task_time(header, reader, process, clock)),
+        RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
+        RecordKind::Thread => Row::Thread(thread(reader, origin)),
+        RecordKind::Counter => Row::Counter(counter(reader, process)),
+    })
+}
+
+fn call(
+    header: Header,
+    mut reader: Reader<'_>,
+    origin: Origin,
+    functions: &[Function],
+    clock: &Clock,
+) -> Option<CallRow> {
+    let function = functions.get(usize::from(header.aux))?;
+    let begin = reader.word();
+    let (duration, ret) = unpair(reader.word());
+    let has = |flag| header.flags & flag != 0;
+    let mut optional = |flag| has(flag).then(|| reader.word());
+    // The words come in the order of their flags.
+    let stream = optional(flags::STREAM).map(unpair);
+    let object = optional(flags::OBJECT).map(unpair);
+    let task = optional(flags::TASK).and_then(TaskWord::decode);
+    let end = optional(flags::LONG).unwrap_or_else(|| begin.saturating_add(u64::from(duration)));
+    let wide = optional(flags::WIDE);
+    let args = function.args.iter().map(|_| reader.word()).collect();
+    let strings = if has(flags::BLOBS) {
+        let texts = function
+            .args
+            .iter()
+            .filter(|arg| arg.kind == ArgKind::String);
+        texts.map(|_| string(&mut reader)).collect()
+    } else {
+        Vec::new()
+    };
+    Some(CallRow {
+        thread: origin.thread,
+        function: header.aux,
+        begin_ns: clock.ns(begin),
+        end_ns: clock.ns(end.max(begin)),
+        ret: wide.map_or(i64::from(ret.cast_signed()), u64::cast_signed),
+        depth: header.depth,
+        device: header.device,
+        stream: stream.map(|(serial, _)| serial),
+        context: stream.map(|(_, context)| context),
+        event: object,
+        task: task.map(|task| TaskRow {
+            sequence: task.sequence,
+            kind: task.kind.code(),
+            untimed: task.untimed.code(),
+        }),
+        args,
+        strings,
+    })
+}
+
+fn process_row(mut reader: Reader<'_>, process: u32, clock: &Clock) -> ProcessRow {
+    let (pid, parent_pid) = unpair(reader.word());
+    ProcessRow {
+        process,
+        pid,
+        parent_pid,
+        begin_ns: clock.ns(reader.word()),
+        name: string(&mut reader).unwrap_or_default(),
+        rank: string(&mut reader).unwrap_or_default(),
+    }
+}
+
+fn stream(header: Header, mut reader: Reader<'_>, process: u32) -> StreamRow {
+    let (serial, context) = unpair(reader.word());
+    let handle = reader.word();
+    let (acl_id, device) = unpair(reader.word());
+    let (flags, priority) = unpair(reader.word());
+    StreamRow {
+        process,
+        serial,
+        context,
+        device,
+        handle,
+        acl_id: (header.aux & HAS_ID != 0).then_some(acl_id.cast_signed()),
+        flags,
+        priority,
+        is_default: header.aux & IS_DEFAULT != 0,
+    }
+}
+
+fn event(mut reader: Reader<'_>, process: u32) -> EventRow {
+    let (serial, context) = unpair(reader.word());
+    let handle = reader.word();
+    let (flags, creation) = unpair(reader.word());
+    EventRow {
+        process,
+        serial,
+        context,
+        handle,
+        flags,
+        creation: creation as u8,
+    }
+}
+
+fn context(header: Header, mut reader: Reader<'_>, process: u32) -> ContextRow {
+    let (serial, device) = unpair(reader.word());
+    ContextRow {
+        process,
+        serial,
+        device,
+        handle: reader.word(),
+        is_default: header.aux & IS_DEFAULT != 0,
+    }
+}
+
+fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock) -> TaskTimeRow {
+    let (stream, sequence) = unpair(reader.word());
+    TaskTimeRow {
+        process,
+        stream,
+        sequence,
+        untimed: header.aux as u8,
+        begin_device_ns: reader.word().cast_signed(),
+        end_device_ns: reader.word().cast_signed(),
+        seen_ns: clock.ns(reader.word()),
+    }
+}
+
+fn anchor(mut reader: Reader<'_>, process: u32, clock: &Clock) -> AnchorRow {
+    AnchorRow {
+        process,
+        device: reader.word() as u32,
+        before_ns: clock.ns(reader.word()),
+        after_ns: clock.ns(reader.word()),
+        device_ns: reader.word().cast_signed(),
+    }
+}
+
+fn thread(mut reader: Reader<'_>, origin: Origin) -> ThreadRow {
+    ThreadRow {
+        thread: origin.thread,
+        process: origin.process,
+        tid: reader.word() as u32,
+        name: string(&mut reader).unwrap_or_default(),
+    }
+}
+
+fn counter(mut reader: Reader<'_>, process: u32) -> CounterRow {
+    CounterRow {
+        process,
+        what: reader.word() as u16,
+        value: reader.word(),
+    }
+}
+
+fn string(reader: &mut Reader<'_>) -> Option<String> {
+    let mut bytes = [0; MAX_STRING];
+    let text = reader.string(&mut bytes)?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ascend_trace_format::api::{Arg, Blocks, RetKind, Role, TaskKind, Untimed};
+    use ascend_trace_format::record::{MAX_WORDS, NULL_STRING, Words, pair};
+
+    const ORIGIN: Origin = Origin {
+        process: 2,
+        thread: 5,
+        tid: 77,
+    };
+
+    const fn arg(name: &'static str, kind: ArgKind) -> Arg {
+        Arg {
+            name,
+            ctype: "void *",
+            kind,
+            out: false,
+            width: 8,
+            enumeration: "",
+        }
+    }
+
+    const FUNCTIONS: [Function; 1] = [Function {
+        name: "aclExample",
+        header: "acl/acl.h",
+        library: "libascendcl.so",
+        category: "example",
+        role: Role::Task,
+        task: Some(TaskKind::Kernel),
+        timed: true,
+        blocks: Blocks::No,
+        stream: Some(0),
+        event: None,
+        bytes: None,
+        ret: RetKind::Error,
+        args: &[
+            arg("stream", ArgKind::Stream),
+            arg("name", ArgKind::String),
+            arg("other", ArgKind::String),
+        ],
+    }];
+
+    fn header(kind: RecordKind, aux: u16, flags: u8) -> Header {
+        Header {
+            kind,
+            slots: 1,
+            aux,
+            depth: 1,
+            flags,
+            device: Some(3),
+        }
+    }
+
+    fn decoded(header: Header, fill: impl FnOnce(&mut Words<'_>)) -> Option<Row> {
+        let mut buffer = [0; MAX_WORDS];
+        let mut words = Words::new(&mut buffer);
+        fill(&mut words);
+        words.finish(header);
+        decode(&buffer, ORIGIN, &FUNCTIONS, &Clock::monotonic())
+    }
+
+    #[test]
+    fn a_call_with_everything_is_read_in_the_order_of_its_flags() {
+        let all = flags::STREAM | flags::OBJECT | flags::TASK | flags::LONG | flags::BLOBS;
+        let task = TaskWord {
+            sequence: 9,
+            kind: TaskKind::Kernel,
+            untimed: Untimed::Captured,
+        };
+        let row = decoded(header(RecordKind::Call, 0, all), |words| {
+            words.push(1000);
+            words.push(pair(1, (-7i32).cast_unsigned()));
+            words.push(pair(4, 6));
+            words.push(pair(11, 12));
+            words.push(task.encode());
+            words.push(9_000_000_000_000);
+            [0xabc, 1, 2].map(|word| words.push(word));
+            words.push_string(b"MatMul");
+            words.push(NULL_STRING);
+        });
+        let expected = CallRow {
+            thread: 5,
+            function: 0,
+            begin_ns: 1000,
+            end_ns: 9_000_000_000_000,
+            ret: -7,
+            depth: 1,
+            device: Some(3),
+            stream: Some(4),
+            context: Some(6),
+            event: Some((11, 12)),
+            task: Some(TaskRow {
+                sequence: 9,
+                kind: 3,
+                untimed: 2,
+            }),
+            args: vec![0xabc, 1, 2],
+            strings: vec![Some("MatMul".into()), None],
+        };
+        assert_eq!(row, Some(Row::Call(expected)));
+    }
+
+    #[test]
+    fn a_bare_call_ends_after_its_duration() {
+        let row = decoded(header(RecordKind::Call, 0, 0), |words| {
+            words.push(1000);
+            words.push(pair(250, 0));
+        });
+        let Some(Row::Call(call)) = row else {
+            panic!("{row:?}");
+        };
+        assert_eq!((call.begin_ns, call.end_ns), (1000, 1250));
+        assert_eq!((call.stream, call.event, call.task), (None, None, None));
+    }
+
+    #[test]
+    fn a_function_that_the_table_does_not_have_is_refused() {
+        assert_eq!(decoded(header(RecordKind::Call, 1, 0), |_| ()), None);
+    }
+
+    #[test]
+    fn processes_streams_and_times_are_read() {
+        let process = decoded(header(RecordKind::Process, 0, 0), |words| {
+            words.push(pair(10, 9));
+            words.push(500);
+            words.push_string(b"train");
+            words.push_string(b"3");
+        });
+        let expected = ProcessRow {
+            process: 2,
+            pid: 10,
+            parent_pid: 9,
+            begin_ns: 500,
+            name: "train".into(),
+            rank: "3".into(),
+        };
+        assert_eq!(process, Some(Row::Process(expected)));
+        let stream = decoded(header(RecordKind::Stream, 1, 0), |words| {
+            words.push(pair(1, 2));
+            words.push(0xf00);
+            words.push(pair(17, 3));
+            words.push(pair(4, 5));
+        });
+        let expected = StreamRow {
+            process: 2,
+            serial: 1,
+            context: 2,
+            device: 3,
+            handle: 0xf00,
+            acl_id: None,
+            flags: 4,
+            priority: 5,
+            is_default: true,
+        };
+        assert_eq!(stream, Some(Row::Stream(expected)));
+        let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {
+            words.push(pair(1, 8));
+            [70, 90, 2000].map(|word| words.push(word));
+        });
+        let expected = TaskTimeRow {
+            process: 2,
+            stream: 1,
+            sequence: 8,
+            untimed: 0,
+            begin_device_ns: 70,
+            end_device_ns: 90,
+            seen_ns: 2000,
+        };
+        assert_eq!(time, Some(Row::TaskTime(expected)));
+    }
+
+    #[test]
+    fn garbage_is_no_row() {
+        let clock = Clock::monotonic();
+        assert_eq!(decode(&[], ORIGIN, &FUNCTIONS, &clock), None);
+        assert_eq!(decode(&[u64::MAX; 8], ORIGIN, &FUNCTIONS, &clock), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! Collects what traced programs record and writes it to the trace file.
+//!
+//! One thread does all of it: it drains every channel of the session, decodes the records and
+//! appends rows to the file, until it is told that the program has ended.
+
+pub(crate) mod clock;
+mod decode;
+pub(crate) mod file;
+mod liveness;
+mod outcome;
+mod roster;
+pub(crate) mod session;
+mod stop;
+
+use ascend_trace_model::rows::{EndRow, LossRow, Row};
+use ascend_trace_ring::Arena;
+
+use crate::output::say;
+use crate::tables;
+use clock::Clock;
+use decode::decode;
+use file::TraceFile;
+use liveness::Liveness;
+use roster::Roster;
+
+pub(crate) use outcome::{Counts, Outcome};
+pub(crate) use stop::{End, Stop};
+
+/// Finding at least this much in a pass means that more is waiting already.
+const BUSY_RECORDS: usize = 4_000;
+
+/// Everything that is needed to collect.
+pub(crate) struct Collector {
+    arena: Arena,
+    clock: Clock,
+    file: TraceFile,
+    roster: Roster,
+    liveness: Liveness,
+    counts: Counts,
+    homeless: u64,
+    out_of_memory: bool,
+}
+
+impl Collector {
+    pub(crate) fn new(arena: Arena, clock: Clock, file: TraceFile) -> Self {
+        Self {
+            arena,
+            clock,
+            file,
+            roster: Roster::new(),
+            liveness: Liveness::default(),
+            counts: Counts::default(),
+            homeless: 0,
+            out_of_memory: false,
+        }
+    }
+
+    /// Collects until `stop` says that the program has ended, then ends the file.
+    pub(crate) fn run(mut self, stop: &Stop) -> Outcome {
+        let mut idle_passes = 0;
+        loop {
+            let found = self.pass();
+            self.file.flush_when_due();
+            if let Some(end) = stop.requested() {
+                return self.finish(end);
+            }
+            idle_passes = if found == 0 { idle_passes + 1 } else { 0 };
+            if found < BUSY_RECORDS {
+                stop.wait(pause(idle_passes));
+            }
+        }
+    }
+
+    /// Drains every channel once and answers how many records there were.
+    fn pass(&mut self) -> usize {
+        self.clock.refresh();
+        self.liveness.refresh(false);
+        self.drain_all()
+    }
+
+    fn drain_all(&mut self) -> usize {
+        self.replenish();
+        let mut records = 0;
+        for (channel, info) in self.arena.channels() {
+            // Asked before draining: then everything that a dead process wrote is visible.
+            let gone = self.liveness.gone(info.pid);
+            records += self.drain(channel, info, gone);
+        }
+        records
+    }
+
+    fn drain(&mut self, channel: usize, info: ascend_trace_ring::ChannelInfo, gone: bool) -> usize {
+        let mut introduced = Vec::new();
+        let origin = self
+            .roster
+            .origin(channel, info, &self.clock, &mut introduced);
+        for row in introduced {
+            self.file.push(&row);
+        }
+        let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
+        let drained = self.arena.drain(channel, gone, &mut |words| match decode(
+            words,
+            origin,
+            tables::FUNCTIONS,
+            clock,
+        ) {
+            Some(row) => {
+                counts.add(&row, origin.process);
+                file.push(&row);
+            }
+            None => counts.unreadable += 1,
+        });
+        if let Some(loss) = self.roster.settle(channel, drained) {
+            self.lose(loss);
+        }
+        drained.records
+    }
+
+    fn lose(&mut self, loss: LossRow) {
+        self.counts.lost_calls += loss.calls;
+        self.counts.lost_others += loss.others;
+        self.file.push(&Row::Loss(loss));
+    }
+
+    /// Keeps room ahead of the program. When there is none left, records are dropped and counted
+    /// there; that is said once.
+    fn replenish(&mut self) {
+        if let Err(error) = self.arena.replenish()
+            && !self.out_of_memory
+        {
+            self.out_of_memory = true;
+            let path = self.arena.path().display();
+            say(format!(
+                "no more memory for records in {path}: {error}; some may be lost"
+            ));
+        }
+    }
+
+    fn finish(mut self, end: End) -> Outcome {
+        self.liveness.refresh(true);
+        self.liveness.set_gone(end.pid);
+        self.drain_all();
+        let homeless = self.arena.homeless().saturating_sub(self.homeless);
+        if homeless > 0 {
+            self.homeless += homeless;
+            self.lose(LossRow {
+                thread: None,
+                calls: homeless,
+                others: 0,
+            });
+        }
+        let running: std::collections::HashSet<u32> = self
+            .arena
+            .channels()
+            .iter()
+            .map(|(_, info)| info.pid)
+            .collect();
+        self.file.finish(EndRow {
+            end_ns: clock::now(),
+            exit_status: end.status,
+        });
+        Outcome {
+            path: self.file.path().to_owned(),
+            attached: self.arena.attached(),
+            processes: self.roster.processes(),
+            still_running: running.len(),
+            unstored: self.file.unstored(),
+            counts: self.counts,
+        }
+    }
+}
+
+/// How long to rest after so many passes without a record.
+fn pause(idle_passes: u32) -> std::time::Duration {
+    std::time::Duration::from_millis(match idle_passes {
+        0..=4 => 2,
+        _ => 5,
+    })
+}

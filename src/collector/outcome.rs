@@ -1,0 +1,61 @@
+//! What a recording brought, for the summary at its end.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::rows::Row;
+
+/// What has been collected so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Calls of the programs, and calls that libraries made inside those.
+    pub(crate) calls: u64,
+    pub(crate) nested: u64,
+    pub(crate) tasks: u64,
+    pub(crate) timed: u64,
+    /// Tasks that ran while nothing was measured, by the user's wish.
+    pub(crate) untimed_by_choice: u64,
+    pub(crate) lost_calls: u64,
+    pub(crate) lost_others: u64,
+    /// Records that made no sense.
+    pub(crate) unreadable: u64,
+    /// Processes that made a call.
+    pub(crate) callers: HashSet<u32>,
+}
+
+impl Counts {
+    pub(crate) fn add(&mut self, row: &Row, process: u32) {
+        match row {
+            Row::Call(call) => {
+                if call.depth == 0 {
+                    self.calls += 1;
+                } else {
+                    self.nested += 1;
+                }
+                self.callers.insert(process);
+                if let Some(task) = call.task {
+                    self.tasks += 1;
+                    self.untimed_by_choice += u64::from(task.untimed == Untimed::Off.code());
+                }
+            }
+            Row::TaskTime(time) => self.timed += u64::from(time.untimed == Untimed::Timed.code()),
+            _ => {}
+        }
+    }
+}
+
+/// How a recording went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) path: PathBuf,
+    /// Processes that the interposer was loaded into.
+    pub(crate) attached: u32,
+    /// Processes that recorded anything.
+    pub(crate) processes: usize,
+    /// Processes that outlived the program; what they do is not recorded any more.
+    pub(crate) still_running: usize,
+    /// Calls and other rows that could not be written to the file.
+    pub(crate) unstored: (u64, u64),
+    pub(crate) counts: Counts,
+}

@@ -1,0 +1,39 @@
+//! How the collecting thread learns that the program has ended.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// How the program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) pid: u32,
+    /// The status that the tool passes on.
+    pub(crate) status: i32,
+}
+
+/// Set once, by whoever waited for the program.
+#[derive(Default)]
+pub(crate) struct Stop {
+    end: Mutex<Option<End>>,
+    changed: Condvar,
+}
+
+impl Stop {
+    pub(crate) fn request(&self, end: End) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+        self.changed.notify_all();
+    }
+
+    pub(crate) fn requested(&self) -> Option<End> {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rests for a while, or until the program ends.
+    pub(crate) fn wait(&self, rest: Duration) {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whether it was the time or the end, the caller looks again.
+        let _ = self
+            .changed
+            .wait_timeout_while(end, rest, |end| end.is_none());
+    }
+}

@@ -1,0 +1,117 @@
+//! The environment that the program gets: what the loader and the interposer must know.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Command;
+
+use ascend_trace_format::session::SESSION_VARIABLE;
+
+const PRELOAD: &str = "LD_PRELOAD";
+const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+const SOFT_OPTIONS: &str = "SOFTACL";
+
+/// Variables that are set on top of what the tool itself was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Environment {
+    variables: Vec<(&'static str, OsString)>,
+}
+
+impl Environment {
+    /// Loads the interposer before whatever the user preloads, and tells it of its session.
+    pub(crate) fn trace(&mut self, interposer: &Path, session: &Path) {
+        let existing = std::env::var_os(PRELOAD);
+        self.set(
+            PRELOAD,
+            joined(interposer.as_os_str(), existing.as_deref(), ":"),
+        );
+        self.set(SESSION_VARIABLE, session.into());
+    }
+
+    /// Puts the software runtime before an installed one.
+    pub(crate) fn soften(&mut self, libraries: &Path, options: &str) {
+        let existing = std::env::var_os(LIBRARY_PATH);
+        self.set(
+            LIBRARY_PATH,
+            joined(libraries.as_os_str(), existing.as_deref(), ":"),
+        );
+        if !options.is_empty() {
+            self.set(SOFT_OPTIONS, soft_options(options));
+        }
+    }
+
+    /// The value that the program will see.
+    #[cfg(test)]
+    fn get(&self, name: &str) -> Option<OsString> {
+        let own = self.variables.iter().find(|(known, _)| *known == name);
+        own.map(|(_, value)| value.clone())
+            .or_else(|| std::env::var_os(name))
+    }
+
+    pub(crate) fn apply(&self, command: &mut Command) {
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+    }
+
+    /// Applies all but the preloading: for programs that look at the program's libraries.
+    pub(crate) fn apply_untraced(&self, command: &mut Command) {
+        let others = self
+            .variables
+            .iter()
+            .filter(|(name, _)| *name == LIBRARY_PATH);
+        command.envs(others.map(|(name, value)| (name, value)));
+    }
+
+    fn set(&mut self, name: &'static str, value: OsString) {
+        self.variables.retain(|(known, _)| *known != name);
+        self.variables.push((name, value));
+    }
+}
+
+/// What the software runtime reads: the variable's options, then the command line's, which win
+/// because they come later.
+pub(crate) fn soft_options(options: &str) -> OsString {
+    match std::env::var_os(SOFT_OPTIONS) {
+        Some(given) => joined(&given, Some(OsStr::new(options)), ","),
+        None => options.into(),
+    }
+}
+
+/// Both with the separator between them; an empty part would mean the working directory.
+fn joined(first: &OsStr, second: Option<&OsStr>, separator: &str) -> OsString {
+    let mut text = first.to_owned();
+    if let Some(second) = second.filter(|second| !second.is_empty()) {
+        if !text.is_empty() {
+            text.push(separator);
+        }
+        text.push(second);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_prepended_without_empty_parts() {
+        let join = |first: &str, second: Option<&str>| {
+            joined(OsStr::new(first), second.map(OsStr::new), ":")
+        };
+        assert_eq!(join("/ours.so", Some("/theirs.so")), "/ours.so:/theirs.so");
+        assert_eq!(join("/ours.so", Some("")), "/ours.so");
+        assert_eq!(join("/ours.so", None), "/ours.so");
+        assert_eq!(join("", Some("devices=1")), "devices=1");
+    }
+
+    #[test]
+    fn the_program_sees_what_is_set_here_before_what_the_tool_was_given() {
+        let mut environment = Environment::default();
+        environment.trace(Path::new("/x/ours.so"), Path::new("/dev/shm/session"));
+        let preload = environment.get(PRELOAD).unwrap();
+        assert!(preload.to_string_lossy().starts_with("/x/ours.so"));
+        assert_eq!(
+            environment.get(SESSION_VARIABLE).unwrap(),
+            "/dev/shm/session"
+        );
+        assert_eq!(environment.get("PATH"), std::env::var_os("PATH"));
+    }
+}

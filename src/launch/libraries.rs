@@ -1,0 +1,102 @@
+//! Asks the loader which libraries of a program it finds, without running the program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::Environment;
+use super::elf::Dynamic;
+
+/// A library that a program needs, and where the loader found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Library {
+    pub(crate) name: String,
+    /// `None` when the loader does not find it.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// What the program's loader makes of it; nothing when it cannot be asked.
+pub(crate) fn list(program: &Path, dynamic: &Dynamic, environment: &Environment) -> Vec<Library> {
+    if dynamic.interpreter.is_empty() {
+        return Vec::new();
+    }
+    let mut command = Command::new(&dynamic.interpreter);
+    command
+        .arg("--list")
+        .arg(program)
+        .stdin(Stdio::null())
+        .env_remove("LD_PRELOAD");
+    environment.apply_untraced(&mut command);
+    match command.output() {
+        Ok(output) => parse(&output.stdout),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Whether a library belongs to AscendCL.
+pub(crate) fn is_acl(name: &str) -> bool {
+    [
+        "libascendcl",
+        "libacl_",
+        "libopapi",
+        "libnnopbase",
+        "libhccl",
+        "libascend",
+    ]
+    .iter()
+    .any(|prefix| name.starts_with(prefix))
+}
+
+/// Lines of the form `name => path (address)` or `name => not found`.
+fn parse(output: &[u8]) -> Vec<Library> {
+    let text = String::from_utf8_lossy(output);
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().split_once(" => "));
+    let libraries = lines.map(|(name, found)| Library {
+        name: name.to_owned(),
+        path: (found != "not found").then(|| {
+            found
+                .rsplit_once(" (")
+                .map_or(found, |(path, _)| path)
+                .into()
+        }),
+    });
+    libraries.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::elf::{Program, inspect};
+
+    #[test]
+    fn found_and_missing_libraries_are_read() {
+        let text = b"\tlinux-vdso.so.1 (0x00007ffd)\n\
+            \tlibascendcl.so => not found\n\
+            \tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f00)\n\
+            \t/lib64/ld-linux-x86-64.so.2 (0x00007f01)\n";
+        let expected = [
+            ("libascendcl.so", None),
+            ("libc.so.6", Some("/lib/x86_64-linux-gnu/libc.so.6")),
+        ]
+        .map(|(name, path)| Library {
+            name: name.into(),
+            path: path.map(PathBuf::from),
+        });
+        assert_eq!(parse(text), expected);
+    }
+
+    #[test]
+    fn the_libraries_of_a_real_program_are_found() {
+        let shell = Path::new("/bin/sh");
+        let Ok(Program::Dynamic(dynamic)) = inspect(shell) else {
+            panic!("the shell is not dynamically linked");
+        };
+        let libraries = list(shell, &dynamic, &Environment::default());
+        let libc = libraries
+            .iter()
+            .find(|library| library.name.contains("libc."))
+            .unwrap();
+        assert!(libc.path.as_ref().unwrap().exists());
+    }
+}

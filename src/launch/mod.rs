@@ -1,0 +1,82 @@
+//! Starts the program to be traced, as its direct parent, and passes on how it ends.
+
+pub(crate) mod check;
+pub(crate) mod elf;
+mod environment;
+pub(crate) mod libraries;
+pub(crate) mod lookup;
+pub(crate) mod screen;
+pub(crate) mod signals;
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+
+use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
+use screen::Screen;
+
+pub(crate) use environment::Environment;
+
+/// What is to be started.
+#[derive(Clone, Debug)]
+pub(crate) struct Launch {
+    /// The program as the user named it, and its arguments.
+    pub(crate) words: Vec<OsString>,
+    /// The file that the name stands for.
+    pub(crate) program: PathBuf,
+    pub(crate) environment: Environment,
+}
+
+impl Launch {
+    /// Starts the program on the tool's own standard streams, or on a screen of its own.
+    pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Child, Failure> {
+        let mut words = self.words.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command.args(words);
+        self.environment.apply(&mut command);
+        let started = match screen {
+            None => command.spawn(),
+            Some(screen) => screen.start(command),
+        };
+        started.map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &io::Error) -> Failure {
+        let shown = self.program.display();
+        let (status, text) = match error
+            .raw_os_error()
+            .map(rustix::io::Errno::from_raw_os_error)
+        {
+            // The file was found before, so it is the interpreter in its first line.
+            Some(rustix::io::Errno::NOENT) => (
+                NOT_FOUND,
+                format!("{shown}: the interpreter that it names does not exist"),
+            ),
+            Some(rustix::io::Errno::ACCESS | rustix::io::Errno::NOEXEC) => (
+                NOT_EXECUTABLE,
+                format!("{shown}: cannot be executed: {error}"),
+            ),
+            _ => (TOOL_FAILED, format!("{shown}: cannot be started: {error}")),
+        };
+        Failure::new(status, text)
+    }
+}
+
+/// The status that a shell would give: the program's own, or 128 and the signal that ended it.
+pub(crate) fn status_of(status: ExitStatus) -> i32 {
+    let signal = status.signal().map(|signal| 128 + signal);
+    status.code().or(signal).unwrap_or(i32::from(TOOL_FAILED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_passed_on_as_shells_do() {
+        assert_eq!(status_of(ExitStatus::from_raw(3 << 8)), 3);
+        assert_eq!(status_of(ExitStatus::from_raw(9)), 137);
+    }
+}

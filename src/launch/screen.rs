@@ -1,0 +1,165 @@
+//! A terminal of its own for a program that runs under the live view.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use pty_process::Size;
+use pty_process::blocking::{Pts, Pty};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::log::LogBook;
+
+/// How long the reader waits for output before it looks whether the program has ended.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 50_000_000,
+};
+
+/// The terminal: the program writes to one end, the log is read from the other.
+pub(crate) struct Screen {
+    pty: Arc<Pty>,
+    /// The program's end; given away when it is started.
+    pts: Option<Pts>,
+}
+
+impl Screen {
+    pub(crate) fn open() -> anyhow::Result<Self> {
+        let (pty, pts) = pty_process::blocking::open()?;
+        let screen = Self {
+            pty: Arc::new(pty),
+            pts: Some(pts),
+        };
+        screen.follow_size();
+        Ok(screen)
+    }
+
+    /// Gives the screen the size of the terminal that the tool runs in.
+    pub(crate) fn follow_size(&self) {
+        if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout()) {
+            // The program keeps the old size; it will wrap its lines there.
+            let _ = self.pty.resize(Size::new(size.ws_row, size.ws_col));
+        }
+    }
+
+    /// Another handle on the same screen.
+    pub(crate) fn handle(&self) -> Self {
+        Self {
+            pty: Arc::clone(&self.pty),
+            pts: None,
+        }
+    }
+
+    /// Starts the program on the screen. Streams that are redirected pass through; the keyboard
+    /// belongs to the view.
+    pub(crate) fn start(&mut self, command: Command) -> io::Result<Child> {
+        let pts = self
+            .pts
+            .take()
+            .ok_or_else(|| io::Error::other("the screen is in use"))?;
+        let mut command = pty_process::blocking::Command::from(command);
+        command = command.stdin(if io::stdin().is_terminal() {
+            Stdio::null()
+        } else {
+            Stdio::inherit()
+        });
+        if !io::stdout().is_terminal() {
+            command = command.stdout(Stdio::inherit());
+        }
+        if !io::stderr().is_terminal() {
+            command = command.stderr(Stdio::inherit());
+        }
+        command.spawn(pts).map_err(|error| match error {
+            pty_process::Error::Io(error) => error,
+            pty_process::Error::Rustix(errno) => errno.into(),
+        })
+    }
+
+    /// Copies what the program writes to the log, on a thread of its own.
+    pub(crate) fn keep_log(&self, log: LogBook, file: Option<File>) -> io::Result<LogKeeper> {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (pty, told) = (Arc::clone(&self.pty), Arc::clone(&ended));
+        let thread = std::thread::Builder::new()
+            .name("log".into())
+            .spawn(move || copy(&pty, &log, file, &told))?;
+        Ok(LogKeeper { ended, thread })
+    }
+}
+
+/// The thread that copies a program's output.
+pub(crate) struct LogKeeper {
+    ended: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl LogKeeper {
+    /// Takes the rest of the output of a program that has ended. Its children may hold the screen
+    /// open for longer than anybody wants to wait.
+    pub(crate) fn finish(self) {
+        self.ended.store(true, Ordering::Release);
+        // The thread does nothing but copy; if it has panicked the log is shorter.
+        let _ = self.thread.join();
+    }
+}
+
+fn copy(pty: &Pty, log: &LogBook, mut file: Option<File>, ended: &AtomicBool) {
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        // Read first: what was written before the end is then still seen.
+        let last_look = ended.load(Ordering::Acquire);
+        let ready = poll(&mut [PollFd::new(pty, PollFlags::IN)], Some(&PATIENCE));
+        match ready {
+            Ok(0) if last_look => break,
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(_) => break,
+        }
+        let mut input = pty;
+        match input.read(&mut buffer) {
+            Ok(count) if count > 0 => {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                log.take(bytes, file.as_mut());
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // The last holder of the other end has gone.
+            _ => break,
+        }
+    }
+    log.end(file.as_mut());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_sees_a_terminal_and_its_output_is_kept() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("log");
+        let mut screen = Screen::open().unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args([
+            "-c",
+            "test -t 2 && echo terminal; printf 'no newline' >/dev/tty",
+        ]);
+        // Under a test runner stdout is no terminal, so stderr and /dev/tty are looked at.
+        let pts = screen.pts.take().unwrap();
+        let mut child = pty_process::blocking::Command::from(command)
+            .spawn(pts)
+            .unwrap();
+        let log = LogBook::default();
+        let keeper = screen
+            .keep_log(log.clone(), Some(File::create(&path).unwrap()))
+            .unwrap();
+        child.wait().unwrap();
+        keeper.finish();
+        assert_eq!(log.lines(), ["terminal", "no newline"]);
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "terminal\nno newline"
+        );
+    }
+}

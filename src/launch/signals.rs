@@ -1,0 +1,150 @@
+//! Signals that the tool gets while the program runs.
+//!
+//! The tool must outlive the program to complete the trace, so signals that would end it are
+//! passed on instead. What the terminal sends reaches the program by itself, as it is in the same
+//! foreground group; only a program on a screen of its own needs that passed on too.
+
+use std::fs::File;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::iterator::Signals;
+
+/// Signals that end a process that does not expect them.
+const PASSED_ON: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+/// Those among them that a key sends.
+const KEYS: [i32; 2] = [SIGINT, SIGQUIT];
+
+/// Who signals are for.
+enum Addressee {
+    /// The program has not been started: they are for the tool itself.
+    Tool,
+    /// The program, in the tool's own process group.
+    Program(Pid),
+    /// The program, in a session of its own.
+    Session {
+        leader: Pid,
+        resized: Box<dyn FnMut() + Send>,
+    },
+    /// The program has ended; the tool is completing the trace.
+    Nobody,
+}
+
+/// Passes signals on for as long as the tool runs.
+#[derive(Clone)]
+pub(crate) struct Relay {
+    addressee: Arc<Mutex<Addressee>>,
+}
+
+impl Relay {
+    /// Begins to listen. Signals that the tool was told to ignore stay ignored, for the program too.
+    pub(crate) fn start() -> io::Result<Self> {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = ignored_signals(&status);
+        let wanted = PASSED_ON.into_iter().chain([SIGWINCH]);
+        let wanted: Vec<i32> = wanted
+            .filter(|signal| ignored >> (signal - 1) & 1 == 0)
+            .collect();
+        let mut signals = Signals::new(wanted)?;
+        let addressee = Arc::new(Mutex::new(Addressee::Tool));
+        let relay = Self { addressee };
+        let listener = relay.clone();
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                signals
+                    .forever()
+                    .for_each(|signal| listener.pass_on(signal))
+            })?;
+        Ok(relay)
+    }
+
+    /// From now on signals are for this program.
+    pub(crate) fn address(&self, pid: u32) {
+        if let Some(pid) = pid_of(pid) {
+            self.set(Addressee::Program(pid));
+        }
+    }
+
+    /// From now on signals are for this program, which leads a session of its own; `resized` is
+    /// called when the terminal has changed its size.
+    pub(crate) fn address_session(&self, pid: u32, resized: Box<dyn FnMut() + Send>) {
+        if let Some(leader) = pid_of(pid) {
+            self.set(Addressee::Session { leader, resized });
+        }
+    }
+
+    /// The program has ended; its pid may soon be somebody else's.
+    pub(crate) fn program_ended(&self) {
+        self.set(Addressee::Nobody);
+    }
+
+    fn set(&self, addressee: Addressee) {
+        *self
+            .addressee
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = addressee;
+    }
+
+    fn pass_on(&self, number: i32) {
+        let mut addressee = self
+            .addressee
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if number == SIGWINCH {
+            if let Addressee::Session { resized, .. } = &mut *addressee {
+                resized();
+            }
+            return;
+        }
+        let Some(signal) = Signal::from_named_raw(number) else {
+            return;
+        };
+        // A program that is just ending cannot be signalled any more, and need not be.
+        let _ = match &*addressee {
+            Addressee::Tool => {
+                let _ = signal_hook::low_level::emulate_default_handler(number);
+                Ok(())
+            }
+            Addressee::Program(_) if KEYS.contains(&number) && in_foreground() => Ok(()),
+            Addressee::Program(pid) => kill_process(*pid, signal),
+            Addressee::Session { leader, .. } => kill_process_group(*leader, signal),
+            Addressee::Nobody => Ok(()),
+        };
+    }
+}
+
+fn pid_of(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
+}
+
+/// Whether the terminal's keys reach this process group.
+fn in_foreground() -> bool {
+    let terminal = File::open("/dev/tty");
+    terminal.is_ok_and(|terminal| {
+        rustix::termios::tcgetpgrp(terminal) == Ok(rustix::process::getpgrp())
+    })
+}
+
+/// The mask of ignored signals in `/proc/self/status`.
+fn ignored_signals(status: &str) -> u64 {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read() {
+        assert_eq!(
+            ignored_signals("Name:\tx\nSigIgn:\t0000000000001001\n"),
+            0x1001
+        );
+        assert_eq!(ignored_signals("Name:\tx\n"), 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! The two ways out: answers go to stdout, everything said about the work goes to stderr.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
+use serde::Serialize;
+
+use ascend_trace_format::version::JSON_SCHEMA_VERSION;
+
+/// What was said while the screen belonged to the view.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// Says something to the user; every line carries the tool's name.
+pub(crate) fn say(text: impl AsRef<str>) {
+    let text = text.as_ref();
+    match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(held) => held.push(text.to_owned()),
+        None => write_message(text),
+    }
+}
+
+/// Keeps back what is said for as long as it lives.
+pub(crate) struct Hold;
+
+impl Hold {
+    pub(crate) fn new() -> Self {
+        HELD.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_default();
+        Self
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+        held.into_iter()
+            .flatten()
+            .for_each(|text| write_message(&text));
+    }
+}
+
+fn write_message(text: &str) {
+    let mut stderr = io::stderr().lock();
+    for line in text.lines() {
+        // There is nobody left to tell when stderr is gone.
+        let _ = writeln!(stderr, "ascend-trace: {line}");
+    }
+}
+
+/// Prints an answer. A reader that has seen enough, such as `head`, is no error.
+pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The frame around every `--json` answer; docs/JSON.md describes the contents.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    schema: String,
+    version: u32,
+    #[serde(flatten)]
+    content: &'a T,
+}
+
+/// Prints `content` as the JSON document of this name.
+pub(crate) fn print_json<T: Serialize>(name: &str, content: &T) -> anyhow::Result<()> {
+    let document = Document {
+        schema: format!("ascend-trace/{name}"),
+        version: JSON_SCHEMA_VERSION,
+        content,
+    };
+    let mut text = serde_json::to_string_pretty(&document).context("cannot write JSON")?;
+    text.push('\n');
+    print(&text)
+}

@@ -1,0 +1,82 @@
+//! A recording that is watched while it is made.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use anyhow::Context;
+
+use ascend_trace_viewer::Options;
+
+use super::{Ended, Running};
+use crate::launch::screen::Screen;
+use crate::log::LogBook;
+use crate::output::{Hold, say};
+use crate::viewing::{self, FileSource};
+
+/// Shows the trace while the program runs, and after that until the user has seen enough. The
+/// recording does not depend on the view: it goes on when the view is closed or cannot be shown.
+pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow::Result<Ended> {
+    let path = running.path.clone();
+    let log = LogBook::default();
+    let keeper = screen
+        .keep_log(log.clone(), log_file(&path))
+        .context("cannot keep the program's output")?;
+    let sized = screen.handle();
+    running
+        .relay
+        .address_session(running.child.id(), Box::new(move || sized.follow_size()));
+    let waiter = std::thread::Builder::new()
+        .name("waiter".into())
+        .spawn(move || running.wait())
+        .context("cannot wait for the program")?;
+    let shown = show(&path, &log, title);
+    if let Err(error) = &shown {
+        say(format!("no live view: {error:#}"));
+    }
+    if !waiter.is_finished() {
+        log.pass_through();
+        say("the view is closed; the program runs on and is recorded, Ctrl-C ends it");
+    }
+    let ended = join(waiter);
+    keeper.finish();
+    ended
+}
+
+fn show(path: &Path, log: &LogBook, title: String) -> anyhow::Result<Option<i32>> {
+    let mut source = FileSource::recording(path, log.clone())?;
+    // What is said now would spoil the screen; it is said when that is given back.
+    let _hold = Hold::new();
+    viewing::show(
+        &mut source,
+        Options {
+            title,
+            live: true,
+            ..Options::default()
+        },
+    )
+}
+
+fn join(waiter: JoinHandle<anyhow::Result<Ended>>) -> anyhow::Result<Ended> {
+    match waiter.join() {
+        Ok(ended) => ended,
+        Err(_) => anyhow::bail!("the thread that waits for the program has failed"),
+    }
+}
+
+/// `FILE.log`, unless there is one: then the output is only shown.
+fn log_file(trace: &Path) -> Option<File> {
+    let mut name = trace.as_os_str().to_owned();
+    name.push(".log");
+    let path = PathBuf::from(name);
+    match File::create_new(&path) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            say(format!(
+                "the program's output is not kept in {}: {error}",
+                path.display()
+            ));
+            None
+        }
+    }
+}

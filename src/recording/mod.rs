@@ -1,0 +1,192 @@
+//! One recording from beginning to end: prepare, launch, collect, sum up.
+
+mod description;
+mod live;
+mod summary;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use anyhow::Context;
+
+use ascend_trace_format::session::Timing;
+use ascend_trace_ring::Arena;
+
+use crate::collector::clock::Clock;
+use crate::collector::file::{Target, TraceFile};
+use crate::collector::{Collector, End, Outcome, Stop, session};
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::launch::screen::Screen;
+use crate::launch::signals::Relay;
+use crate::launch::{Environment, Launch, check, lookup, status_of};
+use crate::output::say;
+use crate::unpack;
+
+/// What is to be recorded, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The program and its arguments.
+    pub(crate) words: Vec<OsString>,
+    pub(crate) target: Target,
+    pub(crate) live: bool,
+    pub(crate) timing: Timing,
+    /// Options of the software runtime, when that is to be used.
+    pub(crate) soft: Option<String>,
+}
+
+impl Plan {
+    /// A trace of `words` in the default file, named after the program.
+    pub(crate) fn default_target(program: &OsString) -> Target {
+        let name = PathBuf::from(program);
+        let name = name
+            .file_name()
+            .unwrap_or(program.as_os_str())
+            .to_string_lossy()
+            .into_owned();
+        Target::Default { name }
+    }
+}
+
+/// Records, and answers the status of the program.
+pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
+    let clock = Clock::start();
+    let name = plan.words.first().cloned().unwrap_or_default();
+    let program = lookup::find(&name, std::env::var_os("PATH").as_deref())?;
+    let kind = check::check(&program)?;
+    let mut session = prepare(plan, program, clock).or_status(TOOL_FAILED)?;
+    let relay = Relay::start()
+        .context("cannot listen to signals")
+        .or_status(TOOL_FAILED)?;
+    let mut screen = match plan.live {
+        true => Some(open_screen().or_status(TOOL_FAILED)?),
+        false => None,
+    };
+    let child = match session.launch.start(screen.as_mut()) {
+        Ok(child) => child,
+        Err(failure) => {
+            session.file.discard();
+            return Err(failure);
+        }
+    };
+    session.file.settle(&plan.target, child.id());
+    let launch = session.launch.clone();
+    let running = Running::new(session, child, relay).or_status(TOOL_FAILED)?;
+    let ended = match screen {
+        Some(screen) => live::follow(running, screen, title(plan)),
+        None => running.wait(),
+    }
+    .or_status(TOOL_FAILED)?;
+    for line in summary::lines(&ended, plan, &launch, &kind) {
+        say(line);
+    }
+    Ok(ended.status)
+}
+
+fn open_screen() -> anyhow::Result<Screen> {
+    Screen::open().context("cannot open a terminal for the program; --no-tui does without")
+}
+
+/// The command as the view shows it.
+fn title(plan: &Plan) -> String {
+    let words: Vec<_> = plan
+        .words
+        .iter()
+        .map(|word| word.to_string_lossy())
+        .collect();
+    words.join(" ")
+}
+
+/// Everything that is there before the program is.
+struct Session {
+    launch: Launch,
+    arena: Arena,
+    clock: Clock,
+    file: TraceFile,
+}
+
+fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
+    let interposer = unpack::interposer()?;
+    let mut environment = Environment::default();
+    if let Some(options) = &plan.soft {
+        environment.soften(&unpack::soft()?.lib, options);
+    }
+    let arena = session::create(plan.timing, clock.source())?;
+    environment.trace(&interposer, arena.path());
+    let file = TraceFile::create(
+        &plan.target,
+        &description::session(plan),
+        &description::tables(),
+    )?;
+    Ok(Session {
+        launch: Launch {
+            words: plan.words.clone(),
+            program,
+            environment,
+        },
+        arena,
+        clock,
+        file,
+    })
+}
+
+/// A program that is being recorded.
+struct Running {
+    child: Child,
+    relay: Relay,
+    path: PathBuf,
+    stop: Arc<Stop>,
+    collector: JoinHandle<Outcome>,
+}
+
+/// A recording that is complete.
+pub(crate) struct Ended {
+    pub(crate) status: i32,
+    pub(crate) outcome: Outcome,
+}
+
+impl Running {
+    fn new(session: Session, mut child: Child, relay: Relay) -> anyhow::Result<Self> {
+        relay.address(child.id());
+        let path = session.file.path().to_owned();
+        let stop = Arc::new(Stop::default());
+        let told = Arc::clone(&stop);
+        let collector = Collector::new(session.arena, session.clock, session.file);
+        let thread = std::thread::Builder::new()
+            .name("collector".into())
+            .spawn(move || collector.run(&told));
+        match thread {
+            Ok(collector) => Ok(Self {
+                child,
+                relay,
+                path,
+                stop,
+                collector,
+            }),
+            Err(error) => {
+                // Without a collector the program would run for nothing.
+                let _ = child.kill().and_then(|()| child.wait());
+                Err(error).context("cannot start the collecting thread")
+            }
+        }
+    }
+
+    /// Waits for the program and completes the trace.
+    fn wait(mut self) -> anyhow::Result<Ended> {
+        let waited = self.child.wait();
+        self.relay.program_ended();
+        let status = waited
+            .map(status_of)
+            .context("cannot wait for the program")?;
+        self.stop.request(End {
+            pid: self.child.id(),
+            status,
+        });
+        match self.collector.join() {
+            Ok(outcome) => Ok(Ended { status, outcome }),
+            Err(_) => anyhow::bail!("the collecting thread has failed; the trace is incomplete"),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Text tables for terminals: aligned columns, two spaces apart.
+
+/// Where the text of a column stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A table that is being filled row by row.
+pub(crate) struct Table {
+    columns: Vec<(String, Align)>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
+        Self {
+            columns: columns
+                .into_iter()
+                .map(|(title, align)| (title.to_owned(), align))
+                .collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The table as text, one line per row, indented by `indent` spaces.
+    pub(crate) fn render(&self, indent: usize) -> String {
+        let widths = self.widths();
+        let titles: Vec<String> = self.columns.iter().map(|column| column.0.clone()).collect();
+        let mut text = String::new();
+        for row in std::iter::once(&titles).chain(&self.rows) {
+            let mut line = " ".repeat(indent);
+            for ((cell, width), (_, align)) in row.iter().zip(&widths).zip(&self.columns) {
+                let gap = " ".repeat(width - cell.chars().count());
+                match align {
+                    Align::Left => line.extend([cell.as_str(), &gap]),
+                    Align::Right => line.extend([gap.as_str(), cell]),
+                }
+                line.push_str("  ");
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let width = |index: usize, title: &str| {
+            let cells = self.rows.iter().filter_map(|row| row.get(index));
+            cells
+                .map(|cell| cell.chars().count())
+                .chain([title.chars().count()])
+                .max()
+                .unwrap_or(0)
+        };
+        let columns = self.columns.iter().enumerate();
+        columns
+            .map(|(index, (title, _))| width(index, title))
+            .collect()
+    }
+}
+
+/// A time for people: three or four significant digits and a unit.
+pub(crate) fn duration(ns: i64) -> String {
+    let value = ns as f64;
+    match ns.unsigned_abs() {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.2} us", value / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} ms", value / 1e6),
+        _ => format!("{:.3} s", value / 1e9),
+    }
+}
+
+/// A number with its thousands apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share of a whole, in percent.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.1} %", part as f64 * 100.0 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_lines_have_no_trailing_space() {
+        let mut table = Table::new([
+            ("name", Align::Left),
+            ("n", Align::Right),
+            ("", Align::Left),
+        ]);
+        table.row(["aclInit".into(), "1".into(), String::new()]);
+        table.row(["aclrtMemcpyAsync".into(), "250".into(), "x".into()]);
+        assert_eq!(
+            table.render(1),
+            " name                n\n aclInit             1\n aclrtMemcpyAsync  250  x\n"
+        );
+    }
+
+    #[test]
+    fn numbers_are_written_for_people() {
+        assert_eq!(count(1), "1");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(duration(999), "999 ns");
+        assert_eq!(duration(1_500), "1.50 us");
+        assert_eq!(duration(2_345_678_901), "2.346 s");
+        assert_eq!(percent(1, 3), "33.3 %");
+        assert_eq!(percent(0, 0), "-");
+    }
+}

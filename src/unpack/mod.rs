@@ -1,0 +1,124 @@
+//! Puts what is embedded in this binary where programs and the loader can reach it: a folder of
+//! the user's own that no other user can write to, with one subfolder per content.
+
+mod embedded;
+mod folder;
+mod place;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use embedded::CONTENT_HASH;
+
+/// Names another interposer to use.
+pub(crate) const INTERPOSER_VARIABLE: &str = "ASCEND_TRACE_INTERPOSER";
+
+const INTERPOSER_FILE: &str = "libascend_trace_interposer.so";
+const DEMO_FILE: &str = "ascend-trace-demo";
+const SOFT_LIBRARY: &str = "libascendcl.so";
+
+/// Names under which programs know the runtime. All of them are one file: two copies in a process
+/// would be two runtimes.
+const SOFT_ALIASES: [&str; 19] = [
+    "libacl_cblas.so",
+    "libacl_dvpp.so",
+    "libacl_dvpp_mpi.so",
+    "libacl_mdl.so",
+    "libacl_op_compiler.so",
+    "libacl_op_executor.so",
+    "libacl_retr.so",
+    "libacl_rt.so",
+    "libacl_tdt_channel.so",
+    "libacl_tdt_queue.so",
+    "libascend_dump.so",
+    "libascend_hal.so",
+    "libhccl.so",
+    "libms_tools_ext.so",
+    "libmsprofiler.so",
+    "libmspti.so",
+    "libnnopbase.so",
+    "libopapi.so",
+    "libruntime.so",
+];
+
+/// The software runtime on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Soft {
+    pub(crate) include: PathBuf,
+    pub(crate) lib: PathBuf,
+}
+
+/// The interposer: the one that the user names, else the embedded one.
+pub(crate) fn interposer() -> anyhow::Result<PathBuf> {
+    if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE).filter(|path| !path.is_empty()) {
+        return named_interposer(path);
+    }
+    if embedded::INTERPOSER.is_empty() {
+        bail!(
+            "this build has no interposer in it: build with `cargo build`, or set {INTERPOSER_VARIABLE}"
+        );
+    }
+    let path = place::find(CONTENT_HASH)?.join(INTERPOSER_FILE);
+    folder::put(&path, embedded::INTERPOSER, 0o755)?;
+    Ok(path)
+}
+
+fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
+    let shown = path.display();
+    let full = std::fs::canonicalize(&path)
+        .with_context(|| format!("{INTERPOSER_VARIABLE} names {shown}, which cannot be used"))?;
+    if !place::loader_can_name(&full) {
+        bail!(
+            "{INTERPOSER_VARIABLE} names {shown}: LD_PRELOAD cannot hold a path with spaces or colons"
+        );
+    }
+    Ok(full)
+}
+
+/// The software runtime: its libraries and headers.
+pub(crate) fn soft() -> anyhow::Result<Soft> {
+    if embedded::SOFTACL.is_empty() {
+        bail!("this build has no software runtime in it: build with the feature `softacl`");
+    }
+    let root = place::find(CONTENT_HASH)?.join("softacl");
+    let soft = Soft {
+        include: root.join("include"),
+        lib: root.join("lib64"),
+    };
+    folder::put(&soft.lib.join(SOFT_LIBRARY), embedded::SOFTACL, 0o755)?;
+    for alias in SOFT_ALIASES {
+        folder::link(&soft.lib.join(alias), Path::new(SOFT_LIBRARY))?;
+    }
+    for (name, content) in embedded::HEADERS {
+        folder::put(&soft.include.join(name), content, 0o644)?;
+    }
+    Ok(soft)
+}
+
+/// The program of `ascend-trace demo`.
+pub(crate) fn demo() -> anyhow::Result<PathBuf> {
+    if embedded::DEMO.is_empty() {
+        bail!("this build has no demo in it: build with the feature `softacl`");
+    }
+    let path = place::find(CONTENT_HASH)?.join(DEMO_FILE);
+    folder::put(&path, embedded::DEMO, 0o755)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_library_that_the_tables_name_is_an_alias() {
+        let named = crate::tables::FUNCTIONS
+            .iter()
+            .map(|function| function.library);
+        for library in named.filter(|library| library.ends_with(".so")) {
+            let known = library == SOFT_LIBRARY || SOFT_ALIASES.contains(&library);
+            assert!(known, "{library} has no link to the software runtime");
+        }
+    }
+}

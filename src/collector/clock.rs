@@ -255,11 +255,12 @@ mod tests {
     use super::*;
 
     const MS: i64 = 1_000_000;
+    const BASE: u64 = 1_000_000_000;
 
-    /// A counter of `ghz` that starts at 1000 when the monotonic clock shows 5 s.
+    /// A counter of `ghz` that starts at `BASE` when the monotonic clock shows 5 s.
     fn reading(at_ns: i64, ghz: f64) -> Reading {
         Reading {
-            ticks: 1000 + (at_ns as f64 * ghz) as u64,
+            ticks: BASE + (at_ns as f64 * ghz) as u64,
             ns: 5_000 * MS + at_ns,
             width_ns: 30,
         }
@@ -275,7 +276,7 @@ mod tests {
     fn a_steady_counter_is_mapped_to_the_nanosecond_past_and_future() {
         let clock = clock_at((1..20).map(|n| n * 100 * MS), 2.5);
         for at in [-7 * MS, 0, 50 * MS, 999_999_999, 1_900 * MS, 1_950 * MS] {
-            let ticks = (1000.0 + at as f64 * 2.5) as u64;
+            let ticks = (BASE as f64 + at as f64 * 2.5) as u64;
             let expected = 5_000 * MS + at;
             assert!((clock.ns(ticks) - expected).abs() <= 1, "at {at}");
         }
@@ -284,7 +285,7 @@ mod tests {
     #[test]
     fn converted_ticks_keep_their_time_when_the_clock_is_refreshed() {
         let mut clock = clock_at([10 * MS, 30 * MS].into_iter(), 3.0);
-        let ticks: Vec<u64> = (0..60).map(|n| 1000 + n * 1_500_000).collect();
+        let ticks: Vec<u64> = (0..60).map(|n| BASE + n * 1_500_000).collect();
         let before: Vec<i64> = ticks.iter().map(|tick| clock.ns(*tick)).collect();
         // The kernel begins to steer: the counter seems to run 100 ppm slower from here on.
         clock.observe(Reading {
@@ -299,14 +300,14 @@ mod tests {
     fn a_change_of_rate_is_followed_without_going_backwards() {
         let mut clock = clock_at((1..=10).map(|n| n * 100 * MS), 2.0);
         let truth = |ticks: u64| {
-            let turn = 1000 + 2_000 * MS as u64;
+            let turn = BASE + 2_000 * MS as u64;
             let after = ticks.saturating_sub(turn) as f64;
-            let before = (ticks.min(turn) - 1000) as f64;
+            let before = (ticks.min(turn) - BASE) as f64;
             5_000 * MS + ((before + after * 1.0005) / 2.0) as i64
         };
         let mut last = i64::MIN;
         for step in 0..4_000u64 {
-            let ticks = 1000 + 2_000 * MS as u64 + step * 2 * MS as u64;
+            let ticks = BASE + 2_000 * MS as u64 + step * 2 * MS as u64;
             if step % 100 == 0 && step > 0 {
                 clock.observe(Reading {
                     ticks,
@@ -318,7 +319,7 @@ mod tests {
             assert!(mapped > last, "step {step}");
             last = mapped;
         }
-        let ticks = 1000 + 2_000 * MS as u64 + 4_000 * 2 * MS as u64;
+        let ticks = BASE + 2_000 * MS as u64 + 4_000 * 2 * MS as u64;
         assert!((clock.ns(ticks) - truth(ticks)).abs() < 1_000);
     }
 

@@ -276,7 +276,7 @@ mod tests {
             words.push(pair(11, 12));
             words.push(task.encode());
             words.push(9_000_000_000_000);
-            [0xabc, 1, 2].map(|word| words.push(word));
+            [0xabc, 1, 2].into_iter().for_each(|word| words.push(word));
             words.push_string(b"MatMul");
             words.push(NULL_STRING);
         });
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(stream, Some(Row::Stream(expected)));
         let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {
             words.push(pair(1, 8));
-            [70, 90, 2000].map(|word| words.push(word));
+            [70, 90, 2000].into_iter().for_each(|word| words.push(word));
         });
         let expected = TaskTimeRow {
             process: 2,

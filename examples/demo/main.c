@@ -1,4 +1,4 @@
-/* The programs of `ascend-trace demo`: demo NAME ROUNDS REST_US
+/* The programs of `ascend-trace demo`: demo NAME ROUNDS
  *
  * They know nothing of the tracer, and run on any AscendCL: with real hardware too. */
 #define _POSIX_C_SOURCE 200809L
@@ -12,7 +12,7 @@
 
 static const struct {
     const char *name;
-    int (*run)(struct demo_pace);
+    int (*run)(int rounds);
 } DEMOS[] = {
     {"overlap", demo_overlap},
     {"pipeline", demo_pipeline},
@@ -46,21 +46,21 @@ void demo_host_work(unsigned us) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: %s NAME ROUNDS REST_US\n", argv[0]);
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s NAME ROUNDS\n", argv[0]);
         return 2;
     }
-    struct demo_pace pace = {atoi(argv[2]), (unsigned)atoi(argv[3])};
+    int rounds = atoi(argv[2]);
     for (size_t i = 0; i < sizeof DEMOS / sizeof DEMOS[0]; i++) {
         if (strcmp(argv[1], DEMOS[i].name) != 0) {
             continue;
         }
         CHECK(aclInit(NULL));
         CHECK(aclrtSetDevice(0));
-        int result = DEMOS[i].run(pace);
+        int result = DEMOS[i].run(rounds);
         CHECK(aclrtResetDevice(0));
         CHECK(aclFinalize());
-        printf("%s: %d rounds, %s\n", argv[1], pace.rounds, result == 0 ? "correct" : "WRONG");
+        printf("%s: %d rounds, %s\n", argv[1], rounds, result == 0 ? "correct" : "WRONG");
         return result;
     }
     fprintf(stderr, "demo: there is no demo %s\n", argv[1]);

@@ -7,7 +7,7 @@
 
 enum { BYTES = 1 << 20 };
 
-int demo_stall(struct demo_pace pace) {
+int demo_stall(int rounds) {
     aclrtStream compute, copy;
     aclrtEvent computed;
     int wrong = 0;
@@ -18,7 +18,7 @@ int demo_stall(struct demo_pace pace) {
     unsigned char *result = demo_pinned_memory(BYTES);
     void *input = demo_device_memory(BYTES);
     void *output = demo_device_memory(BYTES);
-    for (int round = 0; round < pace.rounds && pageable != NULL; round++) {
+    for (int round = 0; round < rounds && pageable != NULL; round++) {
         memset(pageable, round, BYTES);
         /* Ordinary memory cannot be copied in the background: the call itself waits. */
         CHECK(aclrtMemcpyAsync(input, BYTES, pageable, BYTES, ACL_MEMCPY_HOST_TO_DEVICE, compute));
@@ -29,7 +29,7 @@ int demo_stall(struct demo_pace pace) {
         CHECK(aclrtMemcpyAsync(result, BYTES, output, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, copy));
         CHECK(aclrtSynchronizeDevice());
         wrong |= result[0] != (unsigned char)round;
-        demo_host_work(500 + pace.rest_us);
+        demo_host_work(500);
     }
     CHECK(aclrtFree(input));
     CHECK(aclrtFree(output));

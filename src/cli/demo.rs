@@ -14,38 +14,31 @@ use crate::unpack;
 struct Demo {
     name: &'static str,
     shows: &'static str,
-    /// Rounds of a recording that nobody watches, and of one on a terminal.
+    /// Rounds of work that take about three seconds on the slow device.
     rounds: u32,
-    live_rounds: u32,
-    /// Rest after each round of the latter, in microseconds.
-    rest_us: u32,
 }
 
 const DEMOS: [Demo; 3] = [
     Demo {
         name: "overlap",
         shows: "copies in, work and copies out on three streams, tied by events",
-        rounds: 24,
-        live_rounds: 240,
-        rest_us: 8_000,
+        rounds: 40,
     },
     Demo {
         name: "pipeline",
         shows: "four streams: one feeds two, and the last waits for both",
-        rounds: 32,
-        live_rounds: 320,
-        rest_us: 8_000,
+        rounds: 28,
     },
     Demo {
         name: "stall",
         shows: "a program that waits too often, and what each wait costs",
-        rounds: 24,
-        live_rounds: 200,
-        rest_us: 10_000,
+        rounds: 20,
     },
 ];
 
-/// A device that is slow enough for its tasks to be told apart on a screen.
+/// A device that is so slow that a person can watch its tasks run.
+const SLOW_DEVICE: &str = "devices=1,h2d_mbps=30,d2h_mbps=25,d2d_mbps=16,memset_mbps=100";
+/// One for when nobody watches.
 const DEVICE: &str = "devices=1,h2d_mbps=2000,d2h_mbps=1600,d2d_mbps=1000,memset_mbps=4000";
 
 pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
@@ -60,17 +53,11 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
     };
     let live = is_live(&args.output)?;
     let program = unpack::demo().or_status(TOOL_FAILED)?;
-    let (rounds, rest_us) = if live {
-        (demo.live_rounds, demo.rest_us)
-    } else {
-        (demo.rounds, 0)
-    };
     let plan = Plan {
         words: vec![
             program.into(),
             demo.name.into(),
-            rounds.to_string().into(),
-            rest_us.to_string().into(),
+            demo.rounds.to_string().into(),
         ],
         target: match &args.output.output {
             Some(path) => Target::Named {
@@ -83,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         },
         live,
         timing: Timing::Events,
-        soft: Some(DEVICE.to_owned()),
+        soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     recording::record(&plan).map(exit_code)
 }

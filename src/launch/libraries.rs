@@ -20,8 +20,14 @@ pub(crate) fn list(program: &Path, dynamic: &Dynamic, environment: &Environment)
         return Vec::new();
     }
     let mut command = Command::new(&dynamic.interpreter);
+    // glibc's loader gives up at the first missing library when it is asked by option; musl's
+    // knows only the option, and would run the program.
+    if dynamic.interpreter.contains("musl") {
+        command.arg("--list");
+    } else {
+        command.env("LD_TRACE_LOADED_OBJECTS", "1");
+    }
     command
-        .arg("--list")
         .arg(program)
         .stdin(Stdio::null())
         .env_remove("LD_PRELOAD");
@@ -84,6 +90,45 @@ mod tests {
             path: path.map(PathBuf::from),
         });
         assert_eq!(parse(text), expected);
+    }
+
+    #[test]
+    fn a_library_that_is_nowhere_is_told_of_without_running_the_program() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name).display().to_string();
+        std::fs::write(path("lib.c"), "void needed(void) {}\n").unwrap();
+        let text = "void needed(void); int main(void) { needed(); return 0; }\n";
+        std::fs::write(path("main.c"), text).unwrap();
+        let compile = |arguments: &[&str]| {
+            assert!(
+                Command::new("cc")
+                    .args(arguments)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        };
+        let (library, program) = (path("libacl_gone.so"), path("main"));
+        compile(&[
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libacl_gone.so",
+            "-o",
+            &library,
+            &path("lib.c"),
+        ]);
+        compile(&["-o", &program, &path("main.c"), &library]);
+        std::fs::remove_file(&library).unwrap();
+        let Ok(Program::Dynamic(dynamic)) = inspect(Path::new(&program)) else {
+            panic!("not dynamically linked");
+        };
+        let found = list(Path::new(&program), &dynamic, &Environment::default());
+        let missing: Vec<_> = found
+            .iter()
+            .filter(|library| library.path.is_none())
+            .collect();
+        assert_eq!(missing.len(), 1, "{found:?}");
+        assert!(missing[0].name == "libacl_gone.so" && is_acl(&missing[0].name));
     }
 
     #[test]

@@ -91,12 +91,14 @@ fn open_screen() -> anyhow::Result<Screen> {
 
 /// The command as the view shows it.
 fn title(plan: &Plan) -> String {
-    let words: Vec<_> = plan
-        .words
-        .iter()
-        .map(|word| word.to_string_lossy())
-        .collect();
-    words.join(" ")
+    let mut words = plan.words.iter().map(|word| word.to_string_lossy());
+    let program = words.next().unwrap_or_default();
+    // The folder of a program with a long path would leave no room for anything else.
+    let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+    std::iter::once(name.into())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Everything that is there before the program is.

@@ -145,9 +145,7 @@ pub(crate) fn reset(id: i32, force: bool) -> Outcome {
     let released = device.release(force)?;
     if let Some(context) = released {
         context.release();
-        if runtime.context().is_err() {
-            runtime.set_context(None);
-        }
+        runtime.forget_dead_context();
     }
     observers::device_changes(device.id, device_state::RESET_POST);
     Ok(())

@@ -1,7 +1,7 @@
 //! Events: three ways to create them, and what each kind permits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use crate::code::{
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::device::{Device, Lease};
 use crate::engine::task::Work;
 use crate::runtime;
-use crate::stream::{self, Stream, Waited};
+use crate::stream::{self, Room, Stream, Waited};
 use crate::sync::lock;
 
 pub(crate) mod flag {
@@ -241,20 +241,35 @@ impl Event {
         lock(&self.state).latest.clone()
     }
 
+    /// The state, and a place in the queue. The state is not locked while the queue is full.
+    fn with_room<'a>(
+        &'a self,
+        stream: &'a Arc<Stream>,
+    ) -> Outcome<(MutexGuard<'a, State>, Room<'a>)> {
+        loop {
+            let state = lock(&self.state);
+            if let Some(room) = stream.room()? {
+                return Ok((state, room));
+            }
+            drop(state);
+            stream.wait_for_room()?;
+        }
+    }
+
     pub(crate) fn record(&self, stream: usize) -> Outcome {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
         let id = self.id_for_record()?;
-        let mut state = lock(&self.state);
+        let (mut state, room) = self.with_room(&stream)?;
         let record = state.expected.take().unwrap_or_else(|| Record::new(self));
         if let Some(id) = id {
             let _ = record.id.set(id);
         }
         let task = Arc::clone(&record);
-        stream.submit(|seq| {
+        room.fill(|seq| {
             let _ = task.place.set((Arc::clone(&stream), seq));
             Work::Record(task)
-        })?;
+        });
         state.latest = Some(record);
         state.waits.clear();
         Ok(())
@@ -285,7 +300,7 @@ impl Event {
         if matches!(self.class, Class::HeldPlain | Class::ExPlain) {
             return Err(UNSUPPORTED);
         }
-        let mut state = lock(&self.state);
+        let (mut state, room) = self.with_room(&stream)?;
         let record = match &state.latest {
             Some(record) => Arc::clone(record),
             None if !self.class.is_old() => return Ok(()),
@@ -303,11 +318,11 @@ impl Event {
             return Ok(());
         }
         let timeout_ns = timeout_s.saturating_mul(1_000_000_000);
-        let seq = stream.submit(|_| Work::Wait { record, timeout_ns })?;
+        let seq = room.fill(|_| Work::Wait { record, timeout_ns });
         state
             .waits
             .retain(|(stream, seq)| !stream.has_completed(*seq));
-        state.waits.push((stream, seq));
+        state.waits.push((Arc::clone(&stream), seq));
         Ok(())
     }
 
@@ -321,8 +336,8 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        let mut state = lock(&self.state);
-        stream.submit(|_| Work::Marker)?;
+        let (mut state, room) = self.with_room(&stream)?;
+        room.fill(|_| Work::Marker);
         if self.class != Class::Default {
             state.latest = None;
         }

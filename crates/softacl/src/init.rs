@@ -1,6 +1,11 @@
 //! `aclInit`, `aclFinalize` and their reference count.
 
-use crate::code::{INVALID_PARAM, Outcome, REPEAT_FINALIZE, REPEAT_INITIALIZE, fault};
+use std::sync::atomic::Ordering;
+
+use crate::code::{
+    Fault, INVALID_FILE, INVALID_PARAM, Outcome, PARSE_FILE, REPEAT_FINALIZE, REPEAT_INITIALIZE,
+    fault,
+};
 use crate::ffi::complain;
 use crate::sync::lock;
 use crate::{observers, runtime};
@@ -17,20 +22,62 @@ impl InitState {
 }
 
 /// A repeated call counts, but is answered with the code that programs are told to ignore.
-pub(crate) fn initialise() -> Outcome {
+pub(crate) fn initialise(config: Option<&str>) -> Outcome {
     let runtime = runtime::get();
     if let Some(error) = &runtime.options_error {
         complain(error);
         return fault(INVALID_PARAM, "SOFTACL holds an invalid option");
     }
+    let default_device = config.map_or(Ok(None), default_device)?;
     let mut state = lock(&runtime.init);
     state.references += 1;
     if state.references > 1 {
         return fault(REPEAT_INITIALIZE, "aclInit was called before");
     }
     drop(state);
+    if let Some(device) = default_device {
+        runtime.device(device)?;
+        runtime.default_device.store(device, Ordering::Release);
+    }
     observers::initialised();
     Ok(())
+}
+
+/// The device that a configuration file names for threads that set none:
+/// `{"defaultDevice": {"default_device": "0"}}`. Other settings have no meaning here.
+fn default_device(path: &str) -> Outcome<Option<i32>> {
+    const UNREADABLE: Fault = Fault {
+        code: INVALID_FILE,
+        why: "the configuration file cannot be read",
+    };
+    let text = std::fs::read_to_string(path).map_err(|_| UNREADABLE)?;
+    device_in(&text).ok_or(Fault {
+        code: PARSE_FILE,
+        why: "the configuration is not valid",
+    })
+}
+
+/// `None` for what is no JSON object or names no number.
+fn device_in(text: &str) -> Option<Option<i32>> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Some(None);
+    }
+    if !text.starts_with('{') || !text.ends_with('}') {
+        return None;
+    }
+    let Some((_, rest)) = text.split_once("\"default_device\"") else {
+        return Some(None);
+    };
+    let value = rest
+        .trim_start()
+        .strip_prefix(':')?
+        .trim_start()
+        .trim_start_matches('"');
+    let end = value
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(value.len());
+    value[..end].parse().ok().map(Some)
 }
 
 /// Ends all initialisations at once. Devices stay: the program resets them, or the process ends.
@@ -62,4 +109,20 @@ pub(crate) fn finalise_one() -> Outcome<u64> {
     }
     runtime.flush_truth();
     Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::device_in;
+
+    #[test]
+    fn the_default_device_is_found_in_a_configuration() {
+        let text = "{ \"defaultDevice\": { \"default_device\" : \"1\" } }";
+        assert_eq!(device_in(text), Some(Some(1)));
+        assert_eq!(device_in("{\"default_device\":0}"), Some(Some(0)));
+        assert_eq!(device_in("{\"dump\":{}}"), Some(None));
+        assert_eq!(device_in(""), Some(None));
+        assert_eq!(device_in("{\"default_device\":\"x\"}"), None);
+        assert_eq!(device_in("nonsense"), None);
+    }
 }

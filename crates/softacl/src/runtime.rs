@@ -1,7 +1,7 @@
 //! The one runtime of the process: options, registries, devices and the engine.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{Code, Fault, Outcome, RT_CONTEXT_NULL, RT_INVALID_DEVICE, UNINITIALIZE, fault};
@@ -44,6 +44,8 @@ pub(crate) struct Runtime {
     pub(crate) engine: Engine,
     pub(crate) truth: Option<Truth>,
     pub(crate) op_wait_timeout_s: AtomicU64,
+    /// The device of threads that set none; negative when there is no such device.
+    pub(crate) default_device: AtomicI32,
     failures: Vec<AtomicU64>,
     failures_armed: AtomicBool,
 }
@@ -144,6 +146,7 @@ impl Runtime {
             engine: Engine::new(),
             truth: open_truth(),
             op_wait_timeout_s: AtomicU64::new(0),
+            default_device: AtomicI32::new(-1),
             failures_armed: AtomicBool::new(!failures.is_empty()),
             failures,
             options,
@@ -203,22 +206,36 @@ impl Runtime {
             code: RT_CONTEXT_NULL,
             why: "this thread has no current context",
         };
-        let context = CONTEXT
-            .try_with(|current| match &*current.borrow() {
-                Some((generation, context)) if *generation == self.generation => {
-                    Some(Arc::clone(context))
-                }
-                _ => None,
-            })
-            .ok()
-            .flatten()
-            .filter(|context| context.is_alive())
-            .ok_or(NONE)?;
-        body(&context)
+        if let Some(context) = self.remembered_context() {
+            return body(&context);
+        }
+        let default = self.default_device.load(Ordering::Acquire);
+        if default < 0 {
+            return Err(NONE);
+        }
+        device::set(default)?;
+        body(&self.remembered_context().ok_or(NONE)?)
+    }
+
+    fn remembered_context(&self) -> Option<Arc<Context>> {
+        let current = CONTEXT.try_with(|current| match &*current.borrow() {
+            Some((generation, context)) if *generation == self.generation => {
+                Some(Arc::clone(context))
+            }
+            _ => None,
+        });
+        current.ok().flatten().filter(|context| context.is_alive())
     }
 
     pub(crate) fn context(&self) -> Outcome<Arc<Context>> {
         self.with_context(|context| Ok(Arc::clone(context)))
+    }
+
+    /// After a reset: a context that ended is no longer this thread's.
+    pub(crate) fn forget_dead_context(&self) {
+        if self.remembered_context().is_none() {
+            self.set_context(None);
+        }
     }
 
     pub(crate) fn set_context(&self, context: Option<Arc<Context>>) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::clock::mono;
@@ -15,7 +15,7 @@ use crate::device::Device;
 use crate::engine::task::{Task, Work};
 use crate::engine::{HostThread, Lane};
 use crate::ffi::Callback;
-use crate::inlet::Inlet;
+use crate::inlet::{Inlet, Queue};
 use crate::progress::Progress;
 pub(crate) use crate::progress::Waited;
 use crate::sync::lock;
@@ -133,17 +133,18 @@ impl Stream {
 
     /// Queues what `make` builds from the task's number. Blocks while the queue is full.
     pub(crate) fn submit(self: &Arc<Self>, make: impl FnOnce(u64) -> Work) -> Outcome<u64> {
-        let runtime = runtime::get();
-        let depth = u64::from(runtime.options.queue);
-        let mut queue = self.inlet.lock();
-        while queue.pushed - self.progress.completed() >= depth {
-            let room_at = queue.pushed - depth + 1;
-            drop(queue);
-            if let Waited::Aborted(code) = self.wait_for(room_at, None) {
-                return fault(code, "the stream was aborted");
+        loop {
+            match self.room()? {
+                Some(room) => return Ok(room.fill(make)),
+                None => self.wait_for_room()?,
             }
-            queue = self.inlet.lock();
         }
+    }
+
+    /// A place in the queue, or `None` when it is full. Who holds another lock has to give it up
+    /// before it waits: the queue may depend on a callback that wants the same lock.
+    pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<Room<'_>>> {
+        let queue = self.inlet.lock();
         if queue.closed {
             return fault(RT_INVALID_HANDLE, "the stream was destroyed");
         }
@@ -151,21 +152,21 @@ impl Stream {
             SUCCESS => {}
             code => return fault(code, "a task failed, and the stream stops on failure"),
         }
-        queue.pushed += 1;
-        let seq = queue.pushed;
-        // The clock is read under the lock: times along a queue never go backwards.
-        queue.items.push_back(Task {
-            work: make(seq),
-            submitted_ns: mono(),
-            seq,
-        });
-        self.submitted.store(seq, Ordering::Release);
-        drop(queue);
-        if self.inlet.must_call() {
-            runtime.engine.enqueue(self);
+        let depth = u64::from(runtime::get().options.queue);
+        let is_full = queue.pushed - self.progress.completed() >= depth;
+        Ok((!is_full).then_some(Room {
+            stream: self,
+            queue,
+        }))
+    }
+
+    pub(crate) fn wait_for_room(&self) -> Outcome {
+        let depth = u64::from(runtime::get().options.queue);
+        let room_at = (self.inlet.lock().pushed + 1).saturating_sub(depth);
+        match self.wait_for(room_at, None) {
+            Waited::Aborted(code) => fault(code, "the stream was aborted"),
+            _ => Ok(()),
         }
-        LAST_TASK.with(|last| last.set((seq - 1) as u32));
-        Ok(seq)
     }
 
     /// Moves new tasks to the engine; false when there are none.
@@ -321,6 +322,34 @@ impl Stream {
     }
 }
 
+/// A free place in a stream's queue, which nobody else can take.
+pub(crate) struct Room<'a> {
+    stream: &'a Arc<Stream>,
+    queue: MutexGuard<'a, Queue<Task>>,
+}
+
+impl Room<'_> {
+    /// Takes the place with what `make` builds from the task's number.
+    pub(crate) fn fill(self, make: impl FnOnce(u64) -> Work) -> u64 {
+        let Self { stream, mut queue } = self;
+        queue.pushed += 1;
+        let seq = queue.pushed;
+        // The clock is read under the lock: times along a queue never go backwards.
+        queue.items.push_back(Task {
+            work: make(seq),
+            submitted_ns: mono(),
+            seq,
+        });
+        stream.submitted.store(seq, Ordering::Release);
+        drop(queue);
+        if stream.inlet.must_call() {
+            runtime::get().engine.enqueue(stream);
+        }
+        LAST_TASK.with(|last| last.set((seq - 1) as u32));
+        seq
+    }
+}
+
 thread_local! {
     static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(u32::MAX) };
 }
@@ -385,7 +414,9 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
     if force {
         stream.abort(None);
     } else {
-        stream.wait_for(stream.submitted.load(Ordering::Acquire), None);
+        let seq = stream.submitted.load(Ordering::Acquire);
+        stream.wait_for(seq, None);
+        stream.reap(seq);
     }
     runtime::get().with_context(|context| {
         context.disown(handle);

@@ -8,7 +8,7 @@ use crate::ffi::{Out, Text};
 use crate::{errors, init};
 
 acl! {
-    fn aclInit(_config: Text) { init::initialise() }
+    fn aclInit(config: Text) { init::initialise(config.optional().as_deref()) }
 
     fn aclFinalize() { init::finalise() }
 

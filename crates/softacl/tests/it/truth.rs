@@ -161,7 +161,7 @@ fn check_stamps(said: &str, tasks: &[Task]) {
     assert_eq!(stamps.len(), 2);
     for stamp in stamps {
         let own = |task: &&Task| task.device == stamp[0] && task.stream_id == stamp[1];
-        let last = tasks.iter().filter(own).next_back().unwrap();
+        let last = tasks.iter().rfind(own).unwrap();
         assert_eq!(last.end / 1000, stamp[2]);
     }
 }

@@ -42,7 +42,7 @@ impl Layout {
         let log = if wishes.log { height / 4 } else { 0 };
         let gutter = match width {
             120.. => 28,
-            76..120 => 22,
+            76..120 => 24,
             _ => (width / 4).max(12),
         };
         let mut top = 0;

@@ -44,22 +44,19 @@ pub(crate) fn duration(nanoseconds: i64) -> String {
     format!("{value:.decimals$} {}", unit.name)
 }
 
+/// The unit in which moments up to this one are shown.
+pub(crate) fn moment_unit(nanoseconds: i64) -> Unit {
+    let (name, nanoseconds) = match nanoseconds.unsigned_abs() {
+        0..1_000_000 => ("µs", MICROSECOND),
+        1_000_000..10_000_000_000 => ("ms", MILLISECOND),
+        _ => ("s", SECOND),
+    };
+    Unit { name, nanoseconds }
+}
+
 /// A moment, counted from the start of the trace, exact to the nanosecond.
 pub(crate) fn moment(nanoseconds: i64) -> String {
-    let unit = match nanoseconds.unsigned_abs() {
-        0..10_000_000 => Unit {
-            name: "µs",
-            nanoseconds: MICROSECOND,
-        },
-        10_000_000..10_000_000_000 => Unit {
-            name: "ms",
-            nanoseconds: MILLISECOND,
-        },
-        _ => Unit {
-            name: "s",
-            nanoseconds: SECOND,
-        },
-    };
+    let unit = moment_unit(nanoseconds);
     let decimals = unit.nanoseconds.ilog10();
     format!(
         "{} {}",
@@ -181,7 +178,8 @@ mod tests {
 
     #[test]
     fn moments_are_exact() {
-        assert_eq!(moment(1_234_567), "1234.567 µs");
+        assert_eq!(moment(234_567), "234.567 µs");
+        assert_eq!(moment(1_234_567), "1.234567 ms");
         assert_eq!(moment(12_345_678), "12.345678 ms");
         assert_eq!(moment(-20), "-0.020 µs");
         assert_eq!(moment(12 * SECOND + 7), "12.000000007 s");

@@ -1,1 +1,9 @@
+//! Key scripts and pictures: what a user does and what a user sees.
 
+mod harness;
+
+mod actions;
+mod edges;
+mod live;
+mod looks;
+mod pictures;

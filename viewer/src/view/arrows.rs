@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_analysis::{Edge, EdgeKind};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::Color;
 
-use crate::app::{App, Selected};
+use crate::app::Selected;
 use crate::item::Item;
 use crate::layout::Layout;
 
 use super::Scene;
-use super::route::{End, Field, Ink, glyph, route};
-use super::track::{IDLE, STALL};
+use super::route::{End, Field, Ink, Segment, Turn, glyph, route};
+use super::track::{IDLE, STALL, Texts};
 
 /// Edges that are looked at for the arrows of the window.
 const LOOKED_AT: usize = 2_000;
@@ -21,13 +21,24 @@ const COLUMNS_PER_ARROW: usize = 6;
 
 /// Draws the arrows of the window, then those of the selection over them. Answers how many of the
 /// window had to be left out; `None` when there are too many to count.
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Option<usize> {
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    layout: &Layout,
+    texts: &Texts,
+    buffer: &mut Buffer,
+) -> Option<usize> {
+    let mut canvas = Canvas {
+        scene,
+        layout,
+        texts,
+        buffer,
+    };
     let (edges, hidden) = match scene.app.all_arrows {
         true => of_window(scene, layout.lanes.width),
         false => (Vec::new(), Some(0)),
     };
-    paint(scene, layout, &edges, false, buffer);
-    paint(scene, layout, &of_selection(scene), true, buffer);
+    canvas.paint(&edges, false);
+    canvas.paint(&of_selection(scene), true);
     hidden
 }
 
@@ -65,53 +76,88 @@ fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
     }
 }
 
-fn paint(scene: &Scene<'_>, layout: &Layout, edges: &[Edge], chosen: bool, buffer: &mut Buffer) {
-    let area = layout.lanes;
-    let field = Field {
-        width: area.width,
-        height: area.height,
-        spaced: layout.track_height(&scene.app.rows) > 1,
-    };
-    let mut lines: BTreeMap<(u16, u16), u8> = BTreeMap::new();
-    let mut heads = BTreeMap::new();
-    for edge in edges {
-        let Some((from, to)) = ends(scene, layout, edge) else {
-            continue;
+struct Canvas<'a, 'b> {
+    scene: &'a Scene<'a>,
+    layout: &'a Layout,
+    texts: &'a Texts,
+    buffer: &'b mut Buffer,
+}
+
+impl Canvas<'_, '_> {
+    fn paint(&mut self, edges: &[Edge], chosen: bool) {
+        let field = Field {
+            width: self.layout.lanes.width,
+            height: self.layout.lanes.height,
+            spaced: self.layout.track_height(&self.scene.app.rows) > 1,
         };
-        for segment in route(field, from, to) {
-            let place = (segment.x, segment.y);
-            match segment.ink {
-                Ink::Line(directions) => *lines.entry(place).or_default() |= directions,
-                Ink::Head(symbol) => {
-                    heads.insert(place, symbol);
+        let mut lines: BTreeMap<(u16, u16), u8> = BTreeMap::new();
+        let mut heads = BTreeMap::new();
+        for edge in edges {
+            let Some((from, to)) = ends(self.scene, self.layout, edge) else {
+                continue;
+            };
+            for segment in self.clearest(field, from, to) {
+                let place = (segment.x, segment.y);
+                match segment.ink {
+                    Ink::Line(directions) => *lines.entry(place).or_default() |= directions,
+                    Ink::Head(symbol) => {
+                        heads.insert(place, symbol);
+                    }
                 }
             }
         }
+        for (place, directions) in lines {
+            self.put(place, glyph(directions, chosen), chosen, false);
+        }
+        for (place, symbol) in heads {
+            self.put(place, symbol, chosen, true);
+        }
     }
-    for (place, directions) in lines {
-        put(
-            scene.app,
-            area,
-            place,
-            glyph(directions, chosen),
-            chosen,
-            buffer,
-        );
-    }
-    for (place, symbol) in heads {
-        put(scene.app, area, place, symbol, chosen, buffer);
-    }
-}
 
-/// Lines pass over free ground and over the insides of slices, but under texts and edges.
-fn put(app: &App, area: Rect, (x, y): (u16, u16), symbol: &str, chosen: bool, buffer: &mut Buffer) {
-    const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄";
-    let Some(cell) = buffer.cell_mut((area.x + x, area.y + y)) else {
-        return;
-    };
-    let under = cell.symbol();
-    if matches!(under, " " | STALL | IDLE) || LINES.contains(under) {
-        cell.set_symbol(symbol).set_style(app.theme.arrow(chosen));
+    /// Of the ways an arrow can go, the one that is covered least.
+    fn clearest(&self, field: Field, from: End, to: End) -> Vec<Segment> {
+        let ways = [Turn::AtTarget, Turn::AtSource].map(|turn| route(field, from, to, turn));
+        let covered = |way: &Vec<Segment>| {
+            let cells = way.iter().map(|it| self.cover((it.x, it.y)));
+            cells.sum::<usize>()
+        };
+        ways.into_iter().min_by_key(covered).unwrap_or_default()
+    }
+
+    /// How much a cell would hide of an arrow, or an arrow of it.
+    fn cover(&self, (x, y): (u16, u16)) -> usize {
+        let area = self.layout.lanes;
+        let cell = self.buffer.cell((area.x + x, area.y + y));
+        match cell.map(Cell::symbol) {
+            _ if self.is_text((x, y)) => 3,
+            Some(" ") if cell.is_some_and(|it| it.bg == Color::Reset) => 0,
+            Some(STALL | IDLE) => 1,
+            _ => 2,
+        }
+    }
+
+    fn is_text(&self, (x, y): (u16, u16)) -> bool {
+        let line = self.layout.lanes.y + y;
+        let mut texts = self.texts.iter();
+        texts.any(|(its_line, columns)| *its_line == line && columns.contains(&x))
+    }
+
+    /// Lines pass over free ground and over the insides of slices, but under texts and edges.
+    /// Heads are hidden by texts only.
+    fn put(&mut self, (x, y): (u16, u16), symbol: &str, chosen: bool, head: bool) {
+        const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄";
+        if self.is_text((x, y)) {
+            return;
+        }
+        let area = self.layout.lanes;
+        let Some(cell) = self.buffer.cell_mut((area.x + x, area.y + y)) else {
+            return;
+        };
+        let under = cell.symbol();
+        if head || matches!(under, " " | STALL | IDLE) || LINES.contains(under) {
+            cell.set_symbol(symbol)
+                .set_style(self.scene.app.theme.arrow(chosen));
+        }
     }
 }
 

@@ -125,8 +125,8 @@ pub(crate) fn result(trace: &Trace, call: &Call) -> Option<String> {
     })
 }
 
-/// A stall in words, the longest form first: for wide, narrow and very narrow places.
-pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> [String; 3] {
+/// A stall in words, the longest form first and its mere length last.
+pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
     let length = duration(stall.end.saturating_sub(stall.begin));
     let culprit = stall.culprit(trace, &app.dependencies);
     let device = match Item::from(stall.node) {
@@ -150,14 +150,19 @@ pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> [String; 3] {
         .map(|id| short_name(Item::Task(id).name(trace)));
     let from = stream.map(|it| format!(" ← {it}")).unwrap_or_default();
     let task = task.map(|it| format!(" '{it}'")).unwrap_or_default();
-    [
+    let short = match stall.cause {
+        Cause::EventWait => what.trim_start_matches("waits ").to_owned(),
+        _ => "sync".to_owned(),
+    };
+    vec![
         format!("{what}{from}{task} {length}"),
-        format!("{what}{from} {length}"),
+        format!("{short}{from}{task} {length}"),
+        format!("{short}{from} {length}"),
+        format!("{short} {length}"),
         length,
     ]
 }
 
-fn idle(why: &str, length: &str) -> [String; 3] {
-    let long = format!("{why} {length}");
-    [long.clone(), long, length.to_owned()]
+fn idle(why: &str, length: &str) -> Vec<String> {
+    vec![format!("{why} {length}"), length.to_owned()]
 }

@@ -1,16 +1,15 @@
 //! Everything that is known about the selection.
 
-use ascend_trace_analysis::{Stall, queue_wait};
+use ascend_trace_analysis::{Cause, Stall, queue_wait};
 use ascend_trace_model::{CallId, TaskId, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::Selected;
 use crate::item::{Category, Item};
 use crate::layout::Layout;
-use crate::text::{bytes, duration, fit, moment, short_name, width};
+use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, short_name, width};
 use crate::update::{causes, effects};
 
 use super::{Scene, describe};
@@ -120,62 +119,60 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let device = trace.stream(task.stream).device;
     let kind = task.kind.name();
     let place = format!("{kind} task {} of {stream}, device {device}", task.sequence);
-    let mut lines = vec![
-        heading(scene, item, place),
-        Line::from(task_times(scene, id)),
-    ];
+    let mut lines = vec![heading(scene, item, place)];
+    lines.extend(flow(task_times(scene, id), room));
     finish(scene, item, room, &mut lines);
     lines
 }
 
-fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Span<'static>> {
+/// When it ran and how long it waited.
+fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let task = trace.task(id);
     let call = trace.call(task.call);
-    let mut spans = match task.time {
-        Some(time) => {
-            let (begin, end) = (since_start(scene, time.begin), since_start(scene, time.end));
-            let mut spans = vec![
-                Span::styled(duration(time.end - time.begin), theme.strong()),
-                Span::raw(format!("  {begin} → {end}")),
+    let mut groups = match task.time {
+        Some(time) => vec![
+            vec![Span::styled(
+                duration(time.end - time.begin),
+                theme.strong(),
+            )],
+            vec![
+                Span::raw(range(scene, time.begin, time.end)),
                 Span::styled(format!(" ±{}", duration(time.error)), theme.dim()),
-            ];
-            if let Some(wait) = queue_wait(trace, task) {
-                spans.push(Span::raw(format!("  queued {}", duration(wait))));
-            }
-            spans
-        }
-        None => vec![Span::styled(
+            ],
+        ],
+        None => vec![vec![Span::styled(
             format!("no device time: {}", describe::untimed(task.untimed)),
             theme.stall(),
-        )],
+        )]],
     };
-    spans.push(Span::styled(speed(trace, id), theme.dim()));
+    if let Some(wait) = queue_wait(trace, task) {
+        groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
+    }
+    groups.extend(speed(trace, id).map(|text| vec![Span::raw(text)]));
     let tid = trace.thread(call.thread).tid;
     let launched = since_start(scene, call.begin);
-    spans.push(Span::styled(
-        format!("  launched {launched} by thread {tid}"),
+    groups.push(vec![Span::styled(
+        format!("launched {launched} by thread {tid}"),
         theme.dim(),
-    ));
-    spans
+    )]);
+    groups
 }
 
 /// Bytes and bytes per second of a copy.
-fn speed(trace: &Trace, id: TaskId) -> String {
+fn speed(trace: &Trace, id: TaskId) -> Option<String> {
     let task = trace.task(id);
-    let Some(moved) = trace.bytes(trace.call(task.call)) else {
-        return String::new();
-    };
+    let moved = trace.bytes(trace.call(task.call))?;
     let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);
-    match seconds > 0.0 {
+    Some(match seconds > 0.0 {
         true => format!(
-            "  {} at {:.1} GB/s",
+            "{} at {:.1} GB/s",
             bytes(moved),
             moved as f64 / 1e9 / seconds
         ),
-        false => format!("  {}", bytes(moved)),
-    }
+        false => bytes(moved),
+    })
 }
 
 fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
@@ -193,19 +190,22 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         .map(|it| format!(", device {it}"))
         .unwrap_or_default();
     let mut times = vec![
-        Span::styled(duration(call.end - call.begin), theme.strong()),
-        Span::raw(format!(
-            "  {} → {}",
-            since_start(scene, call.begin),
-            since_start(scene, call.end)
-        )),
+        vec![Span::styled(
+            duration(call.end - call.begin),
+            theme.strong(),
+        )],
+        vec![Span::raw(range(scene, call.begin, call.end))],
     ];
     if let Some(stall) = scene.app.stall_of(trace, item) {
-        let [text, ..] = describe::stall(scene.app, trace, &stall);
-        times.push(Span::styled(format!("  blocked: {text}"), theme.stall()));
+        let text = describe::stall(scene.app, trace, &stall).swap_remove(0);
+        times.push(vec![Span::styled(
+            format!("blocked: {text}"),
+            theme.stall(),
+        )]);
     }
     let place = format!("call by thread {tid}{device}{nested}");
-    let mut lines = vec![heading(scene, item, place), Line::from(times)];
+    let mut lines = vec![heading(scene, item, place)];
+    lines.extend(flow(times, room));
     finish(scene, item, room, &mut lines);
     lines
 }
@@ -218,29 +218,32 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
     let causes = causes(scene.app, trace, item);
     let effects = effects(scene.app, trace, item);
     for (label, items) in [("[ after ", causes), ("] before ", effects)] {
-        if items.is_empty() {
-            continue;
+        let mut label = vec![Span::styled(label, theme.accent())];
+        for name in names(scene, &items) {
+            label.push(Span::raw(name));
+            related.push(std::mem::take(&mut label));
         }
-        related.push(Span::styled(label, theme.accent()));
-        related.push(Span::raw(format!("{}   ", names(scene, &items))));
     }
-    if !related.is_empty() {
-        lines.push(Line::from(related));
-    }
+    lines.extend(flow(related, room));
     let call = trace.call(item.call(trace));
-    let arguments = describe::arguments(trace, call);
-    lines.extend(wrap(&arguments, room, theme.dim()));
+    let arguments = describe::arguments(trace, call).into_iter();
+    let arguments = arguments.map(|(name, value)| {
+        let name = format!("{name}=");
+        let value = fit(&value, room.saturating_sub(width(&name)).max(8));
+        vec![Span::styled(name, theme.dim()), Span::raw(value)]
+    });
+    lines.extend(flow(arguments.collect(), room));
 }
 
-fn names(scene: &Scene<'_>, items: &[Item]) -> String {
+fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
     let trace = scene.world.trace;
     let name = |item: &Item| {
         let name = short_name(item.name(trace));
         match item {
-            Item::Task(id) => format!(
-                "{name} ({})",
-                describe::stream(trace, trace.task(*id).stream)
-            ),
+            Item::Task(id) => {
+                let stream = describe::stream(trace, trace.task(*id).stream);
+                format!("{name} ({stream})")
+            }
             Item::Call(id) => {
                 let tid = trace.thread(trace.call(*id).thread).tid;
                 format!("{name} (thread {tid})")
@@ -249,30 +252,30 @@ fn names(scene: &Scene<'_>, items: &[Item]) -> String {
     };
     let mut names: Vec<_> = items.iter().take(NAMED).map(name).collect();
     if items.len() > NAMED {
-        names.push(format!("{} more", items.len() - NAMED));
+        names.push(format!("and {} more", items.len() - NAMED));
     }
-    names.join(", ")
+    names
 }
 
-/// `name=value` pairs in lines of at most `room` cells.
-fn wrap(arguments: &[(String, String)], room: usize, name_style: Style) -> Vec<Line<'static>> {
+/// Spans that stay together in one line.
+type Group = Vec<Span<'static>>;
+
+/// Groups in lines of at most `room` cells.
+fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut spans: Vec<Span<'static>> = Vec::new();
-    let mut used = 0;
-    for (name, value) in arguments {
-        let name = format!("{name}=");
-        let value = fit(value, room.saturating_sub(width(&name)).max(8));
-        let wide = width(&name) + width(&value) + 2;
-        if used + wide > room + 2 && !spans.is_empty() {
-            lines.push(Line::from(std::mem::take(&mut spans)));
-            used = 0;
+    let mut line: Line<'static> = Line::default();
+    for group in groups {
+        let wide: usize = group.iter().map(Span::width).sum();
+        if line.width() > 0 && line.width() + 2 + wide > room {
+            lines.push(std::mem::take(&mut line));
         }
-        used += wide;
-        spans.push(Span::styled(name, name_style));
-        spans.push(Span::raw(format!("{value}  ")));
+        if line.width() > 0 {
+            line.push_span(Span::raw("  "));
+        }
+        group.into_iter().for_each(|span| line.push_span(span));
     }
-    if !spans.is_empty() {
-        lines.push(Line::from(spans));
+    if line.width() > 0 {
+        lines.push(line);
     }
     lines
 }
@@ -286,14 +289,10 @@ fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
         Item::Call(_) => "the thread".to_owned(),
     };
     let why = match stall.cause {
-        ascend_trace_analysis::Cause::HostLate => "the host submitted its next task only then",
+        Cause::HostLate => "the host submitted its next task only then",
         _ => "its next task had been submitted, but did not start",
     };
-    let times = format!(
-        "  {} → {}",
-        since_start(scene, stall.begin),
-        since_start(scene, stall.end)
-    );
+    let times = format!("  {}", range(scene, stall.begin, stall.end));
     let next = trace.call(item.call(trace));
     let launched = since_start(scene, next.begin);
     let tid = trace.thread(next.thread).tid;
@@ -314,6 +313,16 @@ fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
             )),
         ]),
     ]
+}
+
+/// Two moments in the same unit.
+fn range(scene: &Scene<'_>, begin: i64, end: i64) -> String {
+    let start = scene.app.span.map_or(0, |span| span.0);
+    let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));
+    let unit = moment_unit(begin.saturating_abs().max(end.saturating_abs()));
+    let decimals = unit.nanoseconds.ilog10();
+    let number = |time| fixed(time, unit.nanoseconds, decimals);
+    format!("{} → {} {}", number(begin), number(end), unit.name)
 }
 
 fn since_start(scene: &Scene<'_>, time: i64) -> String {

@@ -35,8 +35,8 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     status::title(&scene, &layout, buffer);
     minimap::draw(&scene, &layout, buffer);
     ruler::draw(&scene, &layout, buffer);
-    timeline::draw(&scene, &layout, buffer);
-    let hidden = arrows::draw(&scene, &layout, buffer);
+    let texts = timeline::draw(&scene, &layout, buffer);
+    let hidden = arrows::draw(&scene, &layout, &texts, buffer);
     log::draw(&scene, &layout, buffer);
     detail::draw(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);

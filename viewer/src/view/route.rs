@@ -38,50 +38,25 @@ pub(crate) struct Field {
     pub(crate) spaced: bool,
 }
 
+/// Where an arrow runs along: beside the lane it points at, or beside the one it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    AtTarget,
+    AtSource,
+}
+
 /// The cells of an arrow.
-pub(crate) fn route(field: Field, from: End, to: End) -> Vec<Segment> {
+pub(crate) fn route(field: Field, from: End, to: End, turn: Turn) -> Vec<Segment> {
     let mut path = Path {
         field,
         segments: Vec::new(),
     };
-    let down = to.line > from.line;
-    let step = if down { 1 } else { -1 };
-    let along = match (field.spaced, from.line == to.line) {
-        (true, true) => to.line + 1,
-        (true, false) => to.line - step,
-        (false, _) => to.line,
-    };
-    let into = if down { UP } else { DOWN };
-    let mut line = from.line + step;
-    while from.line != to.line && line != along {
-        path.line(from.column, line, UP | DOWN);
-        line += step;
-    }
-    let head = if down { "▼" } else { "▲" };
-    if from.column == to.column {
-        path.head(to.column, along, head);
-        return path.segments;
-    }
-    let right = to.column > from.column;
-    let toward = if right { RIGHT } else { LEFT };
-    let start = if from.line == to.line && field.spaced {
-        UP
+    if from.line == to.line {
+        path.within_lane(from, to);
+    } else if turn == Turn::AtTarget || from.column == to.column {
+        path.turning_at_target(from, to);
     } else {
-        into
-    };
-    if from.line != to.line || field.spaced {
-        path.line(from.column, along, start | toward);
-    }
-    let (low, high) = (from.column.min(to.column), from.column.max(to.column));
-    let edges = (low + 1).max(0)..high.min(i64::from(field.width));
-    for column in edges {
-        path.line(column, along, LEFT | RIGHT);
-    }
-    let sideways = if right { "►" } else { "◄" };
-    let last = i64::from(field.width) - 1;
-    match (0..=last).contains(&to.column) {
-        true => path.head(to.column, along, if field.spaced { head } else { sideways }),
-        false => path.head(to.column.clamp(0, last), along, sideways),
+        path.turning_at_source(from, to);
     }
     path.segments
 }
@@ -92,6 +67,84 @@ struct Path {
 }
 
 impl Path {
+    fn within_lane(&mut self, from: End, to: End) {
+        let along = from.line + i64::from(self.field.spaced);
+        if self.field.spaced {
+            self.line(from.column, along, UP | toward(from, to));
+        }
+        self.across(from, to, along);
+        let symbol = if self.field.spaced {
+            "▲"
+        } else {
+            sideways(from, to)
+        };
+        self.arrive(from, to, along, symbol);
+    }
+
+    fn turning_at_target(&mut self, from: End, to: End) {
+        let step = (to.line - from.line).signum();
+        let along = if self.field.spaced {
+            to.line - step
+        } else {
+            to.line
+        };
+        self.down(from.column, from.line + step, along, step);
+        if from.column != to.column {
+            self.line(from.column, along, back(step) | toward(from, to));
+            self.across(from, to, along);
+        }
+        let straight = self.field.spaced || from.column == to.column;
+        let symbol = if straight {
+            onward(step)
+        } else {
+            sideways(from, to)
+        };
+        self.arrive(from, to, along, symbol);
+    }
+
+    fn turning_at_source(&mut self, from: End, to: End) {
+        let step = (to.line - from.line).signum();
+        let (along, end) = match self.field.spaced {
+            true => (from.line + step, to.line - step),
+            false => (from.line, to.line),
+        };
+        if along == end {
+            return self.turning_at_target(from, to);
+        }
+        if self.field.spaced {
+            self.line(from.column, along, back(step) | toward(from, to));
+        }
+        self.across(from, to, along);
+        self.line(to.column, along, toward(to, from) | back(-step));
+        self.down(to.column, along + step, end, step);
+        self.arrive(from, to, end, onward(step));
+    }
+
+    /// A vertical line from `line` up to, but not on, `end`.
+    fn down(&mut self, column: i64, mut line: i64, end: i64, step: i64) {
+        while line != end {
+            self.line(column, line, UP | DOWN);
+            line += step;
+        }
+    }
+
+    /// A horizontal line between two columns, without its ends.
+    fn across(&mut self, from: End, to: End, line: i64) {
+        let (low, high) = (from.column.min(to.column), from.column.max(to.column));
+        for column in (low + 1).max(0)..high.min(i64::from(self.field.width)) {
+            self.line(column, line, LEFT | RIGHT);
+        }
+    }
+
+    /// The head; at the edge when the arrow goes on out of sight.
+    fn arrive(&mut self, from: End, to: End, line: i64, symbol: &'static str) {
+        let last = i64::from(self.field.width) - 1;
+        match (0..=last).contains(&to.column) {
+            true => self.head(to.column, line, symbol),
+            false => self.head(to.column.clamp(0, last), line, sideways(from, to)),
+        }
+    }
+
     fn push(&mut self, column: i64, line: i64, ink: Ink) {
         let (Ok(x), Ok(y)) = (u16::try_from(column), u16::try_from(line)) else {
             return;
@@ -107,6 +160,27 @@ impl Path {
 
     fn head(&mut self, column: i64, line: i64, symbol: &'static str) {
         self.push(column, line, Ink::Head(symbol));
+    }
+}
+
+fn toward(from: End, to: End) -> u8 {
+    if to.column > from.column { RIGHT } else { LEFT }
+}
+
+/// The direction that a line going by `step` comes from.
+fn back(step: i64) -> u8 {
+    if step > 0 { UP } else { DOWN }
+}
+
+fn onward(step: i64) -> &'static str {
+    if step > 0 { "▼" } else { "▲" }
+}
+
+fn sideways(from: End, to: End) -> &'static str {
+    if to.column > from.column {
+        "►"
+    } else {
+        "◄"
     }
 }
 
@@ -136,9 +210,13 @@ mod tests {
     use super::*;
 
     fn drawn(field: Field, from: (i64, i64), to: (i64, i64)) -> Vec<String> {
+        turned(field, from, to, Turn::AtTarget)
+    }
+
+    fn turned(field: Field, from: (i64, i64), to: (i64, i64), turn: Turn) -> Vec<String> {
         let end = |(column, line)| End { column, line };
         let mut lines = vec![vec![" "; usize::from(field.width)]; usize::from(field.height)];
-        for segment in route(field, end(from), end(to)) {
+        for segment in route(field, end(from), end(to), turn) {
             lines[usize::from(segment.y)][usize::from(segment.x)] = match segment.ink {
                 Ink::Line(directions) => glyph(directions, false),
                 Ink::Head(symbol) => symbol,
@@ -184,6 +262,20 @@ mod tests {
     }
 
     #[test]
+    fn an_arrow_can_turn_beside_the_lane_it_comes_from() {
+        let turned = |field, from, to| turned(field, from, to, Turn::AtSource);
+        assert_eq!(
+            turned(SPACED, (1, 0), (5, 4)),
+            ["", " └───┐", "     │", "     ▼", ""]
+        );
+        assert_eq!(
+            turned(DENSE, (1, 3), (5, 1)),
+            ["", "     ▲", "     │", "  ───┘", ""]
+        );
+        assert_eq!(turned(SPACED, (1, 0), (5, 2)), ["", " └───▼", "", "", ""]);
+    }
+
+    #[test]
     fn an_end_that_is_out_of_sight_leaves_at_the_edge() {
         assert_eq!(drawn(SPACED, (-9, 0), (3, 4)), ["", "", "", "───▼", ""]);
         assert_eq!(
@@ -202,11 +294,13 @@ mod tests {
     proptest! {
         #[test]
         fn arrows_stay_in_their_field(
-            width in 1..200_u16, height in 1..60_u16, spaced: bool,
+            width in 1..200_u16, height in 1..60_u16, spaced: bool, at_source: bool,
             a in -300..300_i64, b in -100..100_i64, c in -300..300_i64, d in -100..100_i64,
         ) {
             let field = Field { width, height, spaced };
-            let path = route(field, End { column: a, line: b }, End { column: c, line: d });
+            let turn = if at_source { Turn::AtSource } else { Turn::AtTarget };
+            let (from, to) = (End { column: a, line: b }, End { column: c, line: d });
+            let path = route(field, from, to, turn);
             for it in &path {
                 prop_assert!(it.x < width && it.y < height);
             }

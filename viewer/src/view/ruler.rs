@@ -8,7 +8,7 @@ use crate::text::{fixed, moment, unit_for, width};
 use super::Scene;
 
 /// Cells that a label and the space after it need.
-const LABEL: u16 = 13;
+const LABEL: u16 = 11;
 
 /// The distance between labels: 1, 2 or 5 times a power of ten, at least `least`.
 fn step(least: i64) -> i64 {

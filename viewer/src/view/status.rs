@@ -65,9 +65,9 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
             };
             (format!("● live{following}"), theme.good())
         }
-        Recording::Ended { status: 0 } => ("■ ended, status 0".to_owned(), theme.dim()),
-        Recording::Ended { status } => (format!("■ ended, status {status}"), theme.bad()),
-        Recording::Stopped => ("■ ended".to_owned(), theme.dim()),
+        Recording::Ended { status: 0 } => ("■ program ended, status 0".to_owned(), theme.dim()),
+        Recording::Ended { status } => (format!("■ program ended, status {status}"), theme.bad()),
+        Recording::Stopped => ("■ recording ended".to_owned(), theme.dim()),
     }
 }
 

@@ -9,11 +9,12 @@ use crate::lanes::Row;
 use crate::layout::Layout;
 use crate::text::{fit, width};
 
-use super::Scene;
-use super::{describe, track};
+use super::track::Texts;
+use super::{Scene, describe, track};
 
-/// Draws all rows that are on screen.
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+/// Draws all rows that are on screen. Answers where texts stand in them.
+pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
+    let mut texts = Texts::new();
     for (_, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
         let at = |area: Rect| Rect {
             y: line,
@@ -22,7 +23,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         };
         label(scene, row, at(layout.gutter), buffer);
         if let Row::Track(key) = row {
-            track::draw(scene, key, at(layout.lanes), buffer);
+            track::draw(scene, key, at(layout.lanes), &mut texts, buffer);
         }
     }
     border(scene, layout, buffer);
@@ -42,6 +43,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
             scene.app.theme.dim(),
         );
     }
+    texts
 }
 
 fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {

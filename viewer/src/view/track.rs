@@ -1,5 +1,7 @@
 //! One line of the timeline: slices, marks, stalls and their names.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -24,8 +26,17 @@ pub(crate) const IDLE: &str = "╌";
 /// A task that is drawn at its launch.
 const LAUNCHED: &str = "▹";
 
+/// Where texts stand: a line, and columns of the lanes. No arrow may cross them.
+pub(crate) type Texts = Vec<(u16, Range<u16>)>;
+
 /// Draws a track into a line.
-pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, line: Rect, buffer: &mut Buffer) {
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    key: TrackKey,
+    line: Rect,
+    texts: &mut Texts,
+    buffer: &mut Buffer,
+) {
     let Some(track) = scene.app.tracks.get(key) else {
         return;
     };
@@ -36,6 +47,7 @@ pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, line: Rect, buffer: &mut Bu
         key,
         line,
         buffer,
+        texts,
         cells: &cells,
     };
     for column in 0..line.width {
@@ -52,6 +64,7 @@ struct Painter<'a, 'b> {
     key: TrackKey,
     line: Rect,
     buffer: &'b mut Buffer,
+    texts: &'b mut Texts,
     cells: &'a [Cell],
 }
 
@@ -232,7 +245,7 @@ impl Painter<'_, '_> {
             None => {
                 let name = short_name(item.name(trace));
                 let length = duration(item.length(trace));
-                [format!("{name} {length}"), name.to_owned(), length]
+                vec![format!("{name} {length}"), name.to_owned(), length]
             }
         };
         if let Some(text) = forms.iter().find(|text| width(text) <= room) {
@@ -246,6 +259,8 @@ impl Painter<'_, '_> {
 
     fn write(&mut self, column: u16, text: &str, style: Style) {
         let room = usize::from(self.line.width.saturating_sub(column));
+        let end = column + width(text).min(room) as u16;
+        self.texts.push((self.line.y, column..end));
         self.buffer
             .set_stringn(self.line.x + column, self.line.y, text, room, style);
     }
@@ -280,14 +295,12 @@ impl Painter<'_, '_> {
             true => app.theme.chosen_shape(),
             false => app.theme.faint(),
         };
-        let [text, _, short] = describe::stall(app, self.scene.world.trace, &stall);
+        let forms = describe::stall(app, self.scene.world.trace, &stall);
         for column in first..end {
             self.put(column, IDLE, style);
         }
         let room = usize::from(end - first);
-        let text = [text, short]
-            .into_iter()
-            .find(|text| width(text) + 6 <= room);
+        let text = forms.into_iter().find(|text| width(text) + 6 <= room);
         if let Some(text) = text {
             let left = (room - width(&text) - 2) / 2;
             self.write(first + left as u16, &format!(" {text} "), style);

@@ -1,0 +1,128 @@
+//! Shows a made-up trace, for looking at the view while changing it.
+//!
+//! `look` shows a small trace, `look live` lets it grow, `look N` shows N steps of a long one.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use ascend_trace_model::rows::Row;
+use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::workload::{self, Workload};
+use ascend_trace_viewer::{Log, Options, Progress, Recording, Source, run};
+
+const SCENE: &str = "
+s0: memset(65536)[60us..90us] Dropout[timing-off]
+s1: memcpy(4194304)[100us..480us] rec(in) memcpy(4194304)[500us..890us] rec(in2)
+s1: memcpy(4194304)[900us..1280us] rec(in3)
+s2: wait(in) MatMul[481us..1100us] rec(mid) Gelu[1101us..1180us] wait(in3) MatMul[1281us..1700us] rec(out)
+s3: wait(mid) Softmax[1101us..1500us] rec(side) Add[1502us..1540us] hostfunc[1545us..1600us]
+s4@1: wait(out) LayerNorm[1701us..1900us] memcpy(1048576)[1905us..2100us] rec(done)
+t1: aclrtMalloc(4194304)[5us..25us] aclrtMalloc(4194304)[26us..40us] sync(s3)[700us..1610us]
+t1: aclrtFree(64)[1620us..1640us]=107000 sync(done)[1650us..2101us] aclrtFree(65)[2110us..2130us]
+t2: query(s2)[800us..803us] query(s2)[900us..904us] query(s2)[1000us..1003us] sync(s2)[1200us..1702us]
+";
+
+/// Rows that become known as time goes by.
+struct Playback {
+    rows: std::iter::Peekable<std::vec::IntoIter<Row>>,
+    builder: TraceBuilder,
+    begin: Instant,
+    /// Rows per second; everything at once without.
+    pace: Option<f64>,
+    taken: usize,
+    log: Lines,
+}
+
+struct Lines(Vec<String>);
+
+impl Log for Lines {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn line(&self, index: usize) -> Option<Cow<'_, str>> {
+        self.0.get(index).map(Cow::from)
+    }
+}
+
+impl Source for Playback {
+    fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
+        let due = match self.pace {
+            Some(pace) => (self.begin.elapsed().as_secs_f64() * pace) as usize,
+            None => usize::MAX,
+        };
+        let before = self.taken;
+        while self.taken < due {
+            let Some(row) = self.rows.next() else {
+                break;
+            };
+            self.builder.apply(row);
+            self.taken += 1;
+            if self.pace.is_some() {
+                self.log.0.push(format!(
+                    "step {}: loss {:.4}",
+                    self.taken,
+                    1.0 / self.taken as f64
+                ));
+            }
+        }
+        self.builder.settle();
+        let recording = match self.rows.peek() {
+            Some(_) => Recording::Running,
+            None => Recording::Ended { status: 0 },
+        };
+        Ok(Progress {
+            changed: self.taken > before,
+            recording,
+            lag: Some(Duration::from_millis(12)),
+        })
+    }
+
+    fn trace(&self) -> &Trace {
+        self.builder.trace()
+    }
+
+    fn log(&self) -> Option<&dyn Log> {
+        self.pace.is_some().then_some(&self.log)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let argument = std::env::args().nth(1).unwrap_or_default();
+    let (session, tables, rows) = match argument.parse() {
+        Ok(steps) => {
+            let (session, tables) = workload::leading();
+            let mut rows = Vec::new();
+            let workload = Workload {
+                steps,
+                ..Workload::default()
+            };
+            workload::run(workload, |row| rows.push(row));
+            (session, tables, rows)
+        }
+        Err(_) => {
+            let timeline = Timeline::parse(SCENE)?;
+            (timeline.session, timeline.tables, timeline.rows)
+        }
+    };
+    let live = argument == "live";
+    let mut source = Playback {
+        rows: rows.into_iter().peekable(),
+        builder: TraceBuilder::new(session, tables),
+        begin: Instant::now(),
+        pace: live.then_some(8.0),
+        taken: 0,
+        log: Lines(Vec::new()),
+    };
+    let options = Options {
+        title: "./train --steps 3".to_owned(),
+        live,
+        ..Options::default()
+    };
+    let outcome = run(&mut source, options)?;
+    let mut out = std::io::stdout().lock();
+    std::io::Write::write_fmt(&mut out, format_args!("{outcome:?}\n"))?;
+    Ok(())
+}

@@ -1,0 +1,345 @@
+//! What keys and the mouse do.
+
+use crossterm::event::{MouseButton, MouseEventKind};
+
+use crate::action::Effect;
+use crate::app::Mode;
+use crate::event::Event;
+
+use super::harness::{LARGE, PIPELINE, Player, SMALL};
+
+fn pipeline() -> Player {
+    Player::new(PIPELINE, SMALL)
+}
+
+#[test]
+fn slices_of_a_lane_are_walked_in_time_order() {
+    let mut player = pipeline();
+    player.app.lane = player.app.rows.iter().filter_map(|row| row.track()).nth(1);
+    player.play("left");
+    let mut names = vec![player.selected()];
+    player.play("left left left left left");
+    for _ in 0..4 {
+        names.push(player.selected());
+        player.play("right");
+    }
+    assert_eq!(names[1], "task MemcpyAsync at 100000");
+    assert_eq!(names[2], "task RecordEvent at 480000");
+    assert_eq!(names[3], "task MemcpyAsync at 500000");
+    assert_eq!(names[4], "task RecordEvent at 890000");
+    player.play("right");
+    assert_eq!(
+        player.app.message.as_deref(),
+        Some("there is nothing more in this lane")
+    );
+}
+
+#[test]
+fn changing_the_lane_takes_the_selection_along_in_time() {
+    let mut player = pipeline();
+    player.play("/ Gelu enter");
+    assert_eq!(player.selected(), "task Gelu at 1101000");
+    player.play("down");
+    assert_eq!(player.selected(), "task Softmax at 1101000");
+    player.play("up up");
+    assert_eq!(player.selected(), "task RecordEvent at 890000");
+}
+
+#[test]
+fn the_lane_keys_stop_at_the_first_and_last_lane() {
+    let mut player = pipeline();
+    player.play("up up up");
+    assert_eq!(
+        player.app.lane,
+        player.app.rows.iter().find_map(|row| row.track())
+    );
+    player.play("down down down down down down down down down down down down");
+    assert_eq!(
+        player.app.lane,
+        player.app.rows.last().and_then(|row| row.track())
+    );
+}
+
+#[test]
+fn stalls_are_visited_in_time_order_and_back() {
+    let mut player = pipeline();
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        player.play("n");
+        if seen.last() == Some(&player.selected()) {
+            break;
+        }
+        seen.push(player.selected());
+    }
+    assert!(player.app.message.as_deref() == Some("no stall after this"));
+    let mut back = vec![player.selected()];
+    while back.len() < seen.len() {
+        player.play("N");
+        back.push(player.selected());
+    }
+    back.reverse();
+    assert_eq!(seen, back);
+    assert!(
+        seen.iter().any(|it| it.starts_with("gap before")),
+        "{seen:?}"
+    );
+    assert!(
+        seen.contains(&"call SynchronizeStream at 700000".to_owned()),
+        "{seen:?}"
+    );
+    player.play("N");
+    assert_eq!(player.app.message.as_deref(), Some("no stall before this"));
+}
+
+#[test]
+fn brackets_walk_from_a_wait_to_its_record_and_back() {
+    let mut player = pipeline();
+    player.play("/ LayerNorm enter [");
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+    let wait = player.app.viewport;
+    player.play("[");
+    assert_eq!(player.selected(), "task RecordEvent at 1700000");
+    player.play("[");
+    assert_eq!(player.selected(), "task MatMul at 1281000");
+    player.play("]");
+    assert_eq!(player.selected(), "task RecordEvent at 1700000");
+    player.play("]");
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+    player.play("backspace backspace backspace backspace");
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+    assert_eq!(player.app.viewport, wait);
+}
+
+#[test]
+fn tab_goes_to_the_other_ends_of_a_step() {
+    let mut player = pipeline();
+    player.play("/ Softmax enter [");
+    assert_eq!(
+        player.app.message.as_deref(),
+        Some("1 of 2: tab goes to the next one")
+    );
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+    player.play("tab");
+    assert!(
+        player.selected().starts_with("call Softmax"),
+        "{}",
+        player.selected()
+    );
+    player.play("tab");
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+}
+
+#[test]
+fn a_sync_leads_to_the_task_it_waited_for() {
+    let mut player = pipeline();
+    player.play("/ SynchronizeStream enter [");
+    assert_eq!(player.selected(), "task Add at 1502000");
+    player.play("]");
+    assert_eq!(player.selected(), "call SynchronizeStream at 700000");
+}
+
+#[test]
+fn a_search_goes_on_and_starts_over() {
+    let mut player = pipeline();
+    player.play("/ matmul enter");
+    let first = player.selected();
+    player.play(">");
+    assert_ne!(player.selected(), first);
+    player.play("<");
+    assert_eq!(player.selected(), first);
+    for _ in 0..4 {
+        player.play(">");
+    }
+    assert_eq!(player.selected(), first, "two tasks and two calls");
+    assert_eq!(
+        player.app.message.as_deref(),
+        Some("went on from the beginning")
+    );
+}
+
+#[test]
+fn a_search_that_finds_nothing_says_so_and_keeps_the_selection() {
+    let mut player = pipeline();
+    player.play("n");
+    let before = player.selected();
+    player.play("/ nosuchthing enter");
+    assert_eq!(player.selected(), before);
+    assert!(player.line_with("no name contains").contains("nosuchthing"));
+}
+
+#[test]
+fn escape_leaves_the_prompt_and_keeps_the_last_search() {
+    let mut player = pipeline();
+    player.play("/ gelu enter / other backspace esc >");
+    assert_eq!(player.app.mode, Mode::Timeline);
+    assert!(player.selected().contains("Gelu"), "{}", player.selected());
+}
+
+#[test]
+fn zoom_keeps_the_selection_in_place_and_fit_shows_everything() {
+    let mut player = pipeline();
+    let whole = player.app.viewport;
+    player.play("/ Gelu enter W");
+    let close = player.app.viewport;
+    assert_eq!(close.length(), whole.length() / 5);
+    assert!(close.overlaps((1_101_000, 1_180_000)));
+    player.play("d");
+    assert!(player.app.viewport.begin() > close.begin());
+    player.play("a");
+    assert_eq!(player.app.viewport, close);
+    player.play("F");
+    assert!(player.app.viewport.length() < 200_000);
+    player.play("0");
+    assert_eq!(player.app.viewport, whole);
+    player.play("S S S");
+    assert_eq!(
+        player.app.viewport, whole,
+        "there is nothing beyond the trace"
+    );
+}
+
+#[test]
+fn the_deepest_zoom_still_draws() {
+    let mut player = pipeline();
+    player.play("/ Gelu enter W W W W W W W W W W");
+    assert_eq!(player.app.viewport.length(), crate::viewport::MIN_LENGTH);
+    assert!(player.picture().contains("Gelu"));
+}
+
+#[test]
+fn home_and_end_show_both_ends() {
+    let mut player = pipeline();
+    player.play("W W end");
+    assert!(player.app.viewport.overlaps((2_101_000, 2_101_000)));
+    player.play("home");
+    assert!(player.app.viewport.overlaps((0, 0)));
+    assert!(!player.app.viewport.overlaps((2_101_000, 2_101_000)));
+}
+
+#[test]
+fn a_click_selects_what_is_there() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    let (x, y) = player.place_of("Softmax 399");
+    player.mouse(MouseEventKind::Down(MouseButton::Left), x + 2, y);
+    assert_eq!(player.selected(), "task Softmax at 1101000");
+    let (x, y) = player.place_of("░");
+    player.mouse(MouseEventKind::Down(MouseButton::Left), x + 1, y);
+    assert_eq!(player.selected(), "task StreamWaitEvent at 0");
+    let (x, y) = player.place_of("stream 1");
+    player.mouse(MouseEventKind::Down(MouseButton::Left), x, y);
+    assert!(player.line_with("stream 1").starts_with('▶'));
+}
+
+#[test]
+fn a_click_on_an_idle_stretch_tells_why_it_was_idle() {
+    let mut player = Player::new("s1: A[10us..20us] B[90us..99us] by t1[60us..62us]", LARGE);
+    let (x, y) = player.place_of("host late");
+    player.mouse(MouseEventKind::Down(MouseButton::Left), x, y);
+    assert_eq!(player.selected(), "gap before 90000");
+    assert!(
+        player
+            .line_with("was idle")
+            .contains("the host submitted its next task only then")
+    );
+}
+
+#[test]
+fn dragging_moves_the_range_by_the_cells_of_the_mouse() {
+    let mut player = pipeline();
+    player.play("W");
+    let before = player.app.viewport;
+    let lanes = player.app.layout().lanes;
+    player.mouse(
+        MouseEventKind::Down(MouseButton::Left),
+        lanes.x + 30,
+        lanes.y + 1,
+    );
+    player.mouse(
+        MouseEventKind::Drag(MouseButton::Left),
+        lanes.x + 20,
+        lanes.y + 1,
+    );
+    let cells = before.time(10, lanes.width);
+    assert_eq!(player.app.viewport.begin(), cells);
+    player.mouse(
+        MouseEventKind::Drag(MouseButton::Left),
+        lanes.x + 30,
+        lanes.y + 1,
+    );
+    assert_eq!(player.app.viewport, before);
+}
+
+#[test]
+fn the_wheel_zooms_at_the_pointer_and_scrolls_on_labels() {
+    let mut player = pipeline();
+    let lanes = player.app.layout().lanes;
+    let pointed = player.app.viewport.time(40, lanes.width);
+    player.mouse(MouseEventKind::ScrollUp, lanes.x + 40, lanes.y);
+    assert!((39..=41).contains(&player.app.viewport.cell(pointed, lanes.width)));
+    player.event(Event::Resize(80, 14));
+    player.mouse(MouseEventKind::ScrollDown, 1, 4);
+    assert_eq!(player.app.scroll, 2);
+    player.mouse(MouseEventKind::ScrollUp, 1, 4);
+    assert_eq!(player.app.scroll, 0);
+}
+
+#[test]
+fn a_click_on_the_minimap_goes_there() {
+    let mut player = pipeline();
+    player.play("W");
+    let minimap = player.app.layout().minimap;
+    player.mouse(
+        MouseEventKind::Down(MouseButton::Left),
+        minimap.x + minimap.width / 4,
+        minimap.y,
+    );
+    let middle = player.app.viewport.middle();
+    assert!((400_000..600_000).contains(&middle), "{middle}");
+}
+
+#[test]
+fn lanes_that_do_not_fit_are_scrolled_to() {
+    let mut player = Player::new(PIPELINE, (80, 12));
+    assert!(!player.picture().contains("thread 1002"));
+    player.play("down down down down down down");
+    assert!(player.line_with("thread 1002").starts_with('▶'));
+    player.play("pgup pgup pgup");
+    assert!(player.picture().contains("stream 0"));
+}
+
+#[test]
+fn keys_ask_the_world_to_quit_suspend_and_redraw() {
+    let mut player = pipeline();
+    player.play("ctrl-z ctrl-l q ? ctrl-c / x ctrl-c");
+    let expected = [
+        Effect::Suspend,
+        Effect::Redraw,
+        Effect::Quit,
+        Effect::Quit,
+        Effect::Quit,
+    ];
+    assert_eq!(player.effects, expected);
+}
+
+#[test]
+fn the_arrows_of_the_window_can_be_put_away() {
+    let mut player = pipeline();
+    assert!(player.picture().contains('▼'));
+    player.play("r");
+    assert!(!player.picture().contains('▼'));
+}
+
+#[test]
+fn help_names_every_key_and_any_key_leaves_it() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.play("?");
+    for entry in crate::keymap::KEYS.iter().flat_map(|group| group.entries) {
+        assert!(
+            player.line_with(entry.help).contains(entry.shown),
+            "{}",
+            entry.help
+        );
+    }
+    player.play("x");
+    assert_eq!(player.app.mode, Mode::Timeline);
+}

@@ -1,0 +1,64 @@
+//! Whole screens. They are reviewed like code; `INSTA_UPDATE=always cargo test` writes them anew.
+
+use super::harness::{LARGE, Lines, PIPELINE, Player, SMALL};
+
+fn picture(name: &str, size: (u16, u16), script: &str) {
+    let mut player = Player::new(PIPELINE, size);
+    player.log = Some(Lines(
+        (1..=40).map(|n| format!("step {n}: loss 0.{n}")).collect(),
+    ));
+    player.play(script);
+    insta::with_settings!({ omit_expression => true, description => script }, {
+        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), player.picture());
+    });
+}
+
+fn both(name: &str, script: &str) {
+    picture(name, SMALL, script);
+    picture(name, LARGE, script);
+}
+
+#[test]
+fn the_whole_trace_at_first_sight() {
+    both("overview", "");
+}
+
+#[test]
+fn the_first_stall_names_its_culprit() {
+    both("stall", "n n");
+}
+
+#[test]
+fn a_selected_wait_has_its_arrow() {
+    both("wait_selected", "n n n n F");
+}
+
+#[test]
+fn a_selected_task_shows_its_arguments() {
+    both("copy_selected", "down right right enter");
+}
+
+#[test]
+fn a_selected_sync_points_back_to_what_it_waited_for() {
+    both("sync_selected", "/ Synchronize enter");
+}
+
+#[test]
+fn a_close_look_at_the_end_of_a_copy() {
+    both("zoomed", "/ MatMul enter W W w");
+}
+
+#[test]
+fn the_output_of_the_program() {
+    both("log", "o K");
+}
+
+#[test]
+fn the_help() {
+    both("help", "?");
+}
+
+#[test]
+fn the_prompt_of_a_search() {
+    picture("search", SMALL, "/ Soft");
+}

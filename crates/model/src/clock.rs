@@ -4,7 +4,8 @@
 //! Anchors are such bounds, and so is every task: its end lies between the entry of the call that
 //! launched it and the moment it was seen complete. A [`Clock`] keeps, for one stretch of time
 //! after another, all straight lines that agree with every bound. A wide bound (busy stream,
-//! preempted thread) then takes nothing away, and the spread of the lines is the error.
+//! preempted thread) then takes nothing away, and the spread of the lines is the error. What one
+//! stretch knows is handed on to the next, less what the rate may have changed meanwhile.
 
 mod region;
 
@@ -12,11 +13,12 @@ use region::Region;
 
 /// No device clock drifts faster than this against the host.
 const MAX_RATE: f64 = 200e-6;
-/// A stretch ends after this long, so that a rate that changes slowly is followed.
-const STRETCH_NS: f64 = 10e9;
-/// By how much rate and offset may leave the last stretch's region within one stretch.
-const RATE_WANDER: f64 = 1e-6;
-const OFFSET_WANDER_NS: f64 = 100.0;
+/// A stretch ends after this long, so that a rate that changes is followed.
+const STRETCH_NS: f64 = 1e9;
+/// A rate changes by no more than this per nanosecond (0.3 ppm per second: an oscillator that
+/// warms up), and by no more than this in all.
+const RATE_CHANGE: f64 = 0.3e-6 / 1e9;
+const MAX_RATE_CHANGE: f64 = 5e-6;
 /// Device clocks tick this coarsely; one that only tells whole microseconds is noticed.
 const TICK_NS: i64 = 20;
 const COARSE_TICK_NS: i64 = 1000;
@@ -42,6 +44,8 @@ struct Stretch {
     pivot: i64,
     end: i64,
     region: Region,
+    /// It builds on what the stretch before it knew, so that the mapping passes on smoothly.
+    heir: bool,
 }
 
 /// A point of the mapping: between two of them it is straight.
@@ -121,26 +125,37 @@ impl Clock {
             .stretches
             .last()
             .and_then(|last| last.heir(device, band));
-        let region = heir.unwrap_or_else(|| Region::rectangle(band, (-MAX_RATE, MAX_RATE)));
         self.stretches.push(Stretch {
             pivot: device,
             end: device,
-            region,
+            heir: heir.is_some(),
+            region: heir.unwrap_or_else(|| Region::rectangle(band, (-MAX_RATE, MAX_RATE))),
         });
     }
 
-    /// Lays the knots through the middle of what each stretch allows.
+    /// Lets each stretch know what those after it know. Costs a pass over all of them, so it is
+    /// for a recording that is complete.
+    pub(crate) fn look_back(&mut self) {
+        for place in (1..self.stretches.len()).rev() {
+            let (before, after) = self.stretches.split_at_mut(place);
+            if let (Some(stretch), Some(next)) = (before.last_mut(), after.first())
+                && next.heir
+            {
+                let known = next.carried(stretch.pivot);
+                stretch.region.meet(&known);
+            }
+        }
+        self.draw();
+    }
+
+    /// Lays the knots through the middle of what the stretches allow: where each begins, and where
+    /// one ends that has no heir.
     fn draw(&mut self) {
         self.knots.clear();
-        for stretch in &self.stretches {
-            for device in [stretch.pivot, stretch.end] {
-                let (low, high) = stretch.range(device);
-                let knot = Knot {
-                    device,
-                    offset: (low + high) / 2.0,
-                    error: (high - low) / 2.0,
-                };
-                push_rising(&mut self.knots, knot);
+        for (place, stretch) in self.stretches.iter().enumerate() {
+            push_rising(&mut self.knots, stretch.knot(stretch.pivot));
+            if self.stretches.get(place + 1).is_none_or(|next| !next.heir) {
+                push_rising(&mut self.knots, stretch.knot(stretch.end));
             }
         }
         self.before = self
@@ -193,6 +208,7 @@ impl Clock {
 impl Stretch {
     /// Narrows the region down; false when no line would be left.
     fn take(&mut self, t: f64, device: i64, band: (f64, f64)) -> bool {
+        let band = (band.0 - bend(t), band.1 + bend(t));
         let taken = self.region.lies_within(t, band) || self.region.clip(t, band);
         if taken {
             self.end = device;
@@ -200,22 +216,29 @@ impl Stretch {
         taken
     }
 
-    fn range(&self, device: i64) -> (f64, f64) {
-        self.region.range(elapsed(self.pivot, device))
+    fn knot(&self, device: i64) -> Knot {
+        let t = elapsed(self.pivot, device);
+        let (low, high) = self.region.range(t);
+        Knot {
+            device,
+            offset: (low + high) / 2.0,
+            error: (high - low) / 2.0 + bend(t),
+        }
     }
 
     /// What this stretch knows about a following one that begins at `device`.
     fn heir(&self, device: i64, band: (f64, f64)) -> Option<Region> {
-        let (low, high) = self.range(device);
-        let (slow, fast) = self.region.rates();
-        let mut region = Region::rectangle(
-            (low - OFFSET_WANDER_NS, high + OFFSET_WANDER_NS),
-            (
-                (slow - RATE_WANDER).max(-MAX_RATE),
-                (fast + RATE_WANDER).min(MAX_RATE),
-            ),
-        );
+        let mut region = self.carried(device);
         region.clip(0.0, band).then_some(region)
+    }
+
+    /// What this stretch knows about lines measured from another pivot.
+    fn carried(&self, pivot: i64) -> Region {
+        let t = elapsed(self.pivot, pivot);
+        let change = (RATE_CHANGE * t.abs()).min(MAX_RATE_CHANGE);
+        let mut region = self.region.carried(t, bend(t), change);
+        region.limit_rate(MAX_RATE);
+        region
     }
 
     fn slope(&self) -> Slope {
@@ -253,10 +276,14 @@ fn push_rising(knots: &mut Vec<Knot>, knot: Knot) {
 }
 
 fn between(left: &Knot, right: &Knot, device: i64) -> (f64, f64) {
-    let share = elapsed(left.device, device) / elapsed(left.device, right.device);
+    let passed = elapsed(left.device, device);
+    let whole = elapsed(left.device, right.device);
+    let share = passed / whole;
+    let sag = (RATE_CHANGE / 2.0 * passed * (whole - passed))
+        .min(MAX_RATE_CHANGE * share * (whole - passed));
     (
         left.offset + share * (right.offset - left.offset),
-        left.error + share * (right.error - left.error),
+        left.error + share * (right.error - left.error) + sag,
     )
 }
 
@@ -264,8 +291,14 @@ fn beyond(knot: &Knot, slope: Slope, device: i64) -> (f64, f64) {
     let t = elapsed(knot.device, device);
     (
         knot.offset + slope.rate * t,
-        knot.error + slope.error * t.abs(),
+        knot.error + slope.error * t.abs() + bend(t),
     )
+}
+
+/// How far a clock can be off its straight line after this long, for its rate may change.
+fn bend(t: f64) -> f64 {
+    let t = t.abs();
+    (RATE_CHANGE / 2.0 * t * t).min(MAX_RATE_CHANGE * t)
 }
 
 fn elapsed(from: i64, to: i64) -> f64 {

@@ -32,6 +32,8 @@ const EVENTS: u32 = 8;
 pub struct Workload {
     pub steps: u32,
     pub seed: u64,
+    /// How long each thread rests between two steps.
+    pub rest_ns: i64,
     /// Device clock less host clock at host time 0, and how much faster it runs.
     pub clock_offset_ns: i64,
     pub drift_ppm: f64,
@@ -42,6 +44,7 @@ impl Default for Workload {
         Self {
             steps: 100,
             seed: 1,
+            rest_ns: 0,
             clock_offset_ns: -7_000_000_000_000,
             drift_ppm: 31.0,
         }
@@ -238,7 +241,7 @@ impl<S: FnMut(Row)> Run<S> {
             self.operator(thread);
         }
         copy(self, host + 64, buffer + 4096, 64, 2);
-        if step % 16 == 0 {
+        if step.is_multiple_of(16) {
             let bytes = 512 << self.below(12);
             let device = 0x12_4000_0000 + (self.below(4096) as u64) * 512;
             self.call(thread, MALLOC, &[device, bytes, 0], Target::default());
@@ -247,6 +250,7 @@ impl<S: FnMut(Row)> Run<S> {
             self.synchronize(thread);
         }
         self.anchor(thread);
+        self.threads[thread as usize].now += self.workload.rest_ns;
     }
 
     fn operator(&mut self, thread: u32) {

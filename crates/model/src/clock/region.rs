@@ -56,6 +56,49 @@ impl Region {
         true
     }
 
+    /// The same lines measured from a pivot that lies `t` later, and all lines whose offset and rate
+    /// differ from one of them by no more than these.
+    pub(super) fn carried(&self, t: f64, offset: f64, rate: f64) -> Self {
+        let shifts = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+        let corners = self.corners.iter().flat_map(|line| {
+            shifts.map(|(by_offset, by_rate)| Line {
+                offset: line.at(t) + by_offset * offset,
+                rate: line.rate + by_rate * rate,
+            })
+        });
+        Self {
+            corners: hull(corners.collect()),
+        }
+    }
+
+    /// Keeps the lines whose rate is no more than this either way.
+    pub(super) fn limit_rate(&mut self, most: f64) {
+        let limited = self
+            .cut(|line| most - line.rate)
+            .and_then(|below| below.cut(|line| most + line.rate));
+        if let Some(limited) = limited {
+            *self = limited;
+        }
+    }
+
+    /// Keeps the lines that are in the other region too, unless there would be none.
+    pub(super) fn meet(&mut self, other: &Self) {
+        let mut rest = self.clone();
+        let Some(mut from) = other.corners.last().copied() else {
+            return;
+        };
+        for &to in &other.corners {
+            match rest.cut(|line| turn(from, to, line)) {
+                Some(cut) => rest = cut,
+                None => return,
+            }
+            from = to;
+        }
+        if rest.corners.len() <= MAX_CORNERS {
+            *self = rest;
+        }
+    }
+
     /// The part of the region where `inside` is not negative; `inside` is linear.
     fn cut(&self, inside: impl Fn(Line) -> f64) -> Option<Self> {
         let mut corners = Vec::with_capacity(self.corners.len() + 1);
@@ -95,6 +138,41 @@ impl Region {
     }
 }
 
+/// The corners of the smallest convex region that holds these lines.
+fn hull(mut lines: Vec<Line>) -> Vec<Line> {
+    lines.sort_by(|a, b| {
+        a.offset
+            .total_cmp(&b.offset)
+            .then(a.rate.total_cmp(&b.rate))
+    });
+    let mut corners = half_hull(lines.iter().copied());
+    let upper = half_hull(lines.iter().rev().copied());
+    // Each half ends where the other begins.
+    corners.pop();
+    corners.extend(&upper[..upper.len().saturating_sub(1)]);
+    if corners.is_empty() { lines } else { corners }
+}
+
+/// The chain that turns left all the way along sorted lines.
+fn half_hull(lines: impl Iterator<Item = Line>) -> Vec<Line> {
+    let mut chain: Vec<Line> = Vec::new();
+    for line in lines {
+        while let [.., a, b] = chain[..] {
+            if turn(a, b, line) > 0.0 {
+                break;
+            }
+            chain.pop();
+        }
+        chain.push(line);
+    }
+    chain
+}
+
+/// Positive when the way from `a` over `b` to `c` turns left, as it does around every region.
+fn turn(a: Line, b: Line, c: Line) -> f64 {
+    (b.offset - a.offset) * (c.rate - a.rate) - (b.rate - a.rate) * (c.offset - a.offset)
+}
+
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
@@ -120,6 +198,40 @@ mod tests {
         let mut region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
         assert!(!region.clip(10.0, (5.0, 6.0)));
         assert_eq!(region.range(10.0), (0.0, 2.0));
+    }
+
+    #[test]
+    fn a_region_is_carried_to_a_later_pivot_and_grows() {
+        let mut region = Region::rectangle((-10.0, 10.0), (-1.0, 1.0));
+        assert!(region.clip(100.0, (40.0, 60.0)));
+        let carried = region.carried(100.0, 2.0, 0.5);
+        let (low, high) = carried.range(0.0);
+        assert!((low - 38.0).abs() < 1e-9 && (high - 62.0).abs() < 1e-9);
+        let (low, high) = carried.rates();
+        assert!((low + 0.2).abs() < 1e-9 && (high - 1.2).abs() < 1e-9);
+        // Offset and rate stay tied to each other: a high value here with a low rate back there.
+        let (low, high) = carried.range(-100.0);
+        assert!((low + 62.0).abs() < 1e-9 && (high - 62.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn regions_meet_in_what_both_allow() {
+        let mut region = Region::rectangle((0.0, 10.0), (0.0, 1.0));
+        region.meet(&Region::rectangle((4.0, 20.0), (-1.0, 0.5)));
+        assert_eq!(
+            (region.range(0.0), region.rates()),
+            ((4.0, 10.0), (0.0, 0.5))
+        );
+        region.meet(&Region::rectangle((50.0, 60.0), (0.0, 1.0)));
+        assert_eq!(region.range(0.0), (4.0, 10.0));
+    }
+
+    #[test]
+    fn a_rate_is_limited() {
+        let mut region = Region::rectangle((0.0, 1.0), (-3.0, 0.5));
+        region.limit_rate(1.0);
+        assert_eq!(region.rates(), (-1.0, 0.5));
+        assert_eq!(region.range(0.0), (0.0, 1.0));
     }
 
     #[test]

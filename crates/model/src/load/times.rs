@@ -74,7 +74,7 @@ impl Times {
             self.start_over(trace);
         }
         for device in self.devices.values_mut() {
-            device.fit();
+            device.fit(last);
         }
         if last || self.timed * 4 > self.timed_at_full_pass * 5 {
             self.timed_at_full_pass = self.timed;
@@ -194,18 +194,19 @@ impl Times {
 }
 
 impl Device {
-    fn fit(&mut self) {
+    fn fit(&mut self, last: bool) {
         if self.fresh.is_empty() {
             return;
         }
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_by_key(|bound| bound.device);
         let anchors = &self.anchors;
-        self.clock
-            .get_or_insert_with(|| {
-                Clock::new(clock::tick_of(anchors.iter().map(|row| row.device_ns)))
-            })
-            .extend(&fresh);
+        let tick = || clock::tick_of(anchors.iter().map(|row| row.device_ns));
+        let clock = self.clock.get_or_insert_with(|| Clock::new(tick()));
+        clock.extend(&fresh);
+        if last {
+            clock.look_back();
+        }
     }
 }
 

@@ -1,1 +1,429 @@
+use ascend_trace_model::rows::*;
+use ascend_trace_model::{TaskTime, Trace};
+use proptest::prelude::*;
 
+const SECOND: i64 = 1_000_000_000;
+const TICK: i64 = 20;
+
+/// A device clock: what it reads at a host time.
+#[derive(Clone, Copy, Debug)]
+struct DeviceClock {
+    offset: i64,
+    drift_ppm: f64,
+    /// The drift swings by this much, once a minute.
+    swing_ppm: f64,
+    tick: i64,
+}
+
+impl DeviceClock {
+    fn steady(offset: i64, drift_ppm: f64) -> Self {
+        Self {
+            offset,
+            drift_ppm,
+            swing_ppm: 0.0,
+            tick: TICK,
+        }
+    }
+
+    fn read(&self, host: i64) -> i64 {
+        let period = 60.0 * SECOND as f64 / std::f64::consts::TAU;
+        let swing = self.swing_ppm * period * (1.0 - (host as f64 / period).cos());
+        let gained = (host as f64 * self.drift_ppm + swing) / 1e6;
+        (host + gained as i64 + self.offset).div_euclid(self.tick) * self.tick
+    }
+}
+
+/// A small generator of its own: shrinking would take the randomness out of the jitter.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % limit.max(1) as u64) as i64
+    }
+}
+
+/// A recording of one stream whose true times are known.
+struct Recording {
+    clock: DeviceClock,
+    random: Random,
+    rows: Vec<Row>,
+    truth: Vec<(i64, i64)>,
+}
+
+impl Recording {
+    fn new(clock: DeviceClock, seed: u64) -> Self {
+        Self {
+            clock,
+            random: Random(seed | 1),
+            rows: Vec::new(),
+            truth: Vec::new(),
+        }
+    }
+
+    /// An anchor whose band is up to `band` wide, with the reading anywhere in it.
+    fn anchor(&mut self, before_ns: i64, band: i64) {
+        let inside = self.random.below(band);
+        let after_ns = before_ns + inside + self.random.below(band - inside);
+        self.rows.push(Row::Anchor(AnchorRow {
+            process: 0,
+            device: 0,
+            before_ns,
+            after_ns,
+            device_ns: self.clock.read(before_ns + inside),
+        }));
+    }
+
+    /// A task that ran from `begin` to `end` and was launched and seen that much earlier and later.
+    fn task(&mut self, begin: i64, end: i64, launched: i64, seen: i64) {
+        let sequence = self.truth.len() as u32;
+        self.truth.push((begin, end));
+        self.rows.push(Row::Call(CallRow {
+            begin_ns: begin - launched,
+            end_ns: begin - launched,
+            device: Some(0),
+            stream: Some(0),
+            task: Some(TaskRow {
+                sequence,
+                kind: 3,
+                untimed: 0,
+            }),
+            ..CallRow::default()
+        }));
+        self.rows.push(Row::TaskTime(TaskTimeRow {
+            process: 0,
+            stream: 0,
+            sequence,
+            untimed: 0,
+            begin_device_ns: self.clock.read(begin),
+            end_device_ns: self.clock.read(end),
+            seen_ns: end + seen,
+        }));
+    }
+
+    /// Tasks back to back over a while, launched long before and seen long after.
+    fn busy(&mut self, from: i64, to: i64, step: i64) {
+        let mut begin = from;
+        while begin < to {
+            let end = begin + 1 + self.random.below(step);
+            self.task(begin, end, SECOND, SECOND);
+            begin = end;
+        }
+    }
+
+    /// The trace when the recording has ended, or while it goes on.
+    fn load(&self, ended: bool) -> Trace {
+        let end = ended.then(|| Row::End(EndRow::default()));
+        let rows = self.rows.iter().cloned().chain(end);
+        Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+    }
+
+    /// The tasks' mapped times with their true ones.
+    fn judged(&self) -> Vec<(TaskTime, (i64, i64))> {
+        self.judge(&self.load(true))
+    }
+
+    fn judge(&self, trace: &Trace) -> Vec<(TaskTime, (i64, i64))> {
+        let times = trace.tasks().iter().map(|task| task.time.unwrap());
+        times.zip(self.truth.iter().copied()).collect()
+    }
+}
+
+fn off_by((time, truth): &(TaskTime, (i64, i64))) -> i64 {
+    (time.begin - truth.0).abs().max((time.end - truth.1).abs())
+}
+
+/// The largest of `values` but for the given share of them.
+fn quantile(mut values: Vec<i64>, share: f64) -> i64 {
+    values.sort_unstable();
+    values[((values.len() - 1) as f64 * share) as usize]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn mapped_times_are_true_within_their_error(
+        offset in -1_000_000 * SECOND..1_000_000 * SECOND,
+        drift in -100.0..100.0_f64,
+        seed in any::<u64>(),
+        start in 0..100_000 * SECOND,
+        anchors in 1..80_usize,
+        pace in 1_000_i64..300_000_000,
+        band in 500_i64..30_000,
+        preempted in 0..100_i64,
+        ended in any::<bool>(),
+    ) {
+        let mut recording = Recording::new(DeviceClock::steady(offset, drift), seed);
+        let mut now = start;
+        for _ in 0..anchors {
+            now += recording.random.below(pace);
+            let late = recording.random.below(100) < preempted;
+            recording.anchor(now, if late { 50 * band } else { band });
+            let begin = now + recording.random.below(pace);
+            let end = begin + recording.random.below(pace);
+            recording.task(begin, end, 1_000_000, 5_000_000);
+        }
+        // Some before the first anchor, some after the last.
+        recording.task(start - pace, start, 1_000_000, 10_000_000);
+        recording.task(now + pace, now + 3 * pace, 1_000_000, 10_000_000);
+        for judged in recording.judge(&recording.load(ended)) {
+            let off = off_by(&judged);
+            prop_assert!(off <= judged.0.error, "off by {off}: {judged:?}");
+        }
+    }
+
+    #[test]
+    fn without_anchors_the_tasks_themselves_are_enough(
+        drift in -100.0..100.0_f64,
+        seed in any::<u64>(),
+        tasks in 1..60_i64,
+    ) {
+        let mut recording = Recording::new(DeviceClock::steady(5 * SECOND, drift), seed);
+        let mut now = 10 * SECOND;
+        for _ in 0..tasks {
+            now += recording.random.below(10_000_000);
+            let begin = now + recording.random.below(3_000);
+            let end = begin + recording.random.below(20_000);
+            let (launched, seen) = (1 + recording.random.below(9_000), recording.random.below(30_000));
+            recording.task(begin, end, launched, seen);
+        }
+        for judged in recording.judged() {
+            prop_assert!(off_by(&judged) <= judged.0.error, "{judged:?}");
+        }
+    }
+}
+
+#[test]
+fn an_hour_with_few_anchors_stays_within_their_bands() {
+    let mut recording = Recording::new(DeviceClock::steady(123_456_789, 87.0), 7);
+    for at in 0..3600 {
+        recording.anchor(at * SECOND, 10_000);
+        recording.task(
+            at * SECOND + SECOND / 3,
+            at * SECOND + SECOND / 2,
+            SECOND,
+            SECOND,
+        );
+    }
+    let judged = recording.judged();
+    assert!(judged.iter().all(|task| off_by(task) <= task.0.error));
+    assert!(quantile(judged.iter().map(|task| task.0.error).collect(), 0.99) <= 5_000);
+    let clock = recording.load(true).clocks()[0];
+    assert!((clock.drift_ppm - 87.0).abs() < 0.1, "{clock:?}");
+    assert_eq!((clock.process, clock.device, clock.anchors), (0, 0, 3600));
+    assert!(clock.median_error_ns < clock.max_error_ns && clock.max_error_ns <= 5_000);
+}
+
+#[test]
+fn many_anchors_make_the_clock_known_much_better_than_each_of_them() {
+    let mut recording = Recording::new(DeviceClock::steady(123_456_789, -87.0), 7);
+    for at in 0..3000 {
+        recording.anchor(at * SECOND / 50, 10_000);
+        recording.task(
+            at * SECOND / 50 + 1_000,
+            at * SECOND / 50 + 1_000_000,
+            SECOND,
+            SECOND,
+        );
+    }
+    let judged = recording.judged();
+    assert!(judged.iter().all(|task| off_by(task) <= task.0.error));
+    assert!(quantile(judged.iter().map(off_by).collect(), 0.99) <= 500);
+    assert!(quantile(judged.iter().map(|task| task.0.error).collect(), 0.99) <= 1_000);
+}
+
+#[test]
+fn a_drift_that_swings_is_followed() {
+    let clock = DeviceClock {
+        swing_ppm: 3.0,
+        ..DeviceClock::steady(-55, -40.0)
+    };
+    let mut recording = Recording::new(clock, 3);
+    for at in 0..18_000 {
+        let now = at * SECOND / 100;
+        recording.anchor(now, 8_000);
+        recording.task(now + 1_000_000, now + 6_000_000, SECOND, SECOND);
+    }
+    let judged = recording.judged();
+    let inside = judged
+        .iter()
+        .filter(|task| off_by(task) <= task.0.error)
+        .count();
+    assert!(
+        inside * 1000 >= judged.len() * 999,
+        "{inside} of {}",
+        judged.len()
+    );
+    assert!(quantile(judged.iter().map(off_by).collect(), 0.99) <= 1_000);
+}
+
+#[test]
+fn the_error_grows_where_there_are_no_anchors() {
+    let clock = DeviceClock {
+        swing_ppm: 2.0,
+        ..DeviceClock::steady(0, 10.0)
+    };
+    let mut recording = Recording::new(clock, 9);
+    for group in [0, 20, 40, 60] {
+        for at in 0..200 {
+            recording.anchor(group * SECOND + at * SECOND / 100, 1_000);
+        }
+    }
+    for at in 1..600 {
+        recording.task(
+            at * SECOND / 10,
+            at * SECOND / 10 + 1_000,
+            100 * SECOND,
+            100 * SECOND,
+        );
+    }
+    let judged = recording.judged();
+    let far_off = judged.iter().map(off_by).max().unwrap();
+    assert!(
+        far_off > 1_000,
+        "the clock bends between the groups: {far_off}"
+    );
+    for task in judged {
+        assert!(off_by(&task) <= task.0.error, "{task:?}");
+    }
+}
+
+#[test]
+fn later_anchors_sharpen_earlier_times_when_the_recording_has_ended() {
+    let mut recording = Recording::new(DeviceClock::steady(0, 10.0), 9);
+    for at in 0..4 {
+        recording.anchor(at * SECOND, 500_000);
+        recording.task(at * SECOND + 600_000, at * SECOND + 700_000, SECOND, SECOND);
+    }
+    for at in 400..800 {
+        recording.anchor(at * SECOND / 100, 3_000);
+    }
+    let error = |ended: bool| {
+        let judged = recording.judge(&recording.load(ended));
+        assert!(judged.iter().all(|task| off_by(task) <= task.0.error));
+        judged[0].0.error
+    };
+    assert!(
+        10 * error(true) < error(false),
+        "{} {}",
+        error(true),
+        error(false)
+    );
+}
+
+#[test]
+fn wide_anchors_change_nothing() {
+    let tight = |with_wide: bool| {
+        let mut recording = Recording::new(DeviceClock::steady(99, 50.0), 11);
+        let mut wide = Recording::new(recording.clock, 12);
+        for at in 0..200 {
+            recording.anchor(at * SECOND / 50, 4_000);
+            wide.anchor(at * SECOND / 50 + SECOND / 100, 3_000_000);
+        }
+        recording.busy(SECOND, 2 * SECOND, 400_000);
+        if with_wide {
+            // Wide, but the reading is not at its edge: at least 4 us from either end.
+            recording
+                .rows
+                .extend(wide.rows.into_iter().filter(|row| match row {
+                    Row::Anchor(row) => {
+                        let truth = row.device_ns - 99;
+                        truth - row.before_ns > 10_000 && row.after_ns - truth > 10_000
+                    }
+                    _ => false,
+                }));
+        }
+        recording.judged()
+    };
+    let (without, with) = (tight(false), tight(true));
+    let moved = without
+        .iter()
+        .zip(&with)
+        .map(|(a, b)| (a.0.begin - b.0.begin).abs());
+    assert!(moved.max().unwrap() <= TICK);
+    let worse = without
+        .iter()
+        .zip(&with)
+        .map(|(a, b)| b.0.error - a.0.error);
+    assert!(worse.max().unwrap() <= TICK);
+}
+
+#[test]
+fn durations_and_distances_on_a_device_are_exact_to_two_ticks() {
+    for drift in [-100.0, 0.0, 100.0] {
+        let mut recording = Recording::new(DeviceClock::steady(1 << 50, drift), 5);
+        for at in 0..500 {
+            recording.anchor(at * 10_000_000, 6_000);
+        }
+        recording.busy(SECOND / 10, 4 * SECOND, 2_000_000);
+        let judged = recording.judged();
+        let duration = |(time, truth): &(TaskTime, (i64, i64))| {
+            ((time.end - time.begin) - (truth.1 - truth.0)).abs()
+        };
+        assert!(judged.iter().map(duration).max().unwrap() <= 2 * TICK);
+        let gaps = judged
+            .windows(2)
+            .map(|pair| (pair[1].0.begin - pair[0].0.end).abs());
+        assert!(gaps.max().unwrap() <= TICK);
+    }
+}
+
+#[test]
+fn a_clock_that_tells_whole_microseconds_is_noticed() {
+    let clock = DeviceClock {
+        tick: 1_000,
+        ..DeviceClock::steady(77, 20.0)
+    };
+    let mut recording = Recording::new(clock, 21);
+    for at in 0..300 {
+        recording.anchor(at * 5_000_000, 300);
+        recording.task(
+            at * 5_000_000 + 1_000,
+            at * 5_000_000 + 900_000,
+            1_000,
+            SECOND,
+        );
+    }
+    for judged in recording.judged() {
+        assert!(off_by(&judged) <= judged.0.error, "{judged:?}");
+        assert!(judged.0.error <= 3_000, "{judged:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_was_set_back_is_picked_up_again() {
+    let mut recording = Recording::new(DeviceClock::steady(0, 10.0), 2);
+    for at in 0..100 {
+        recording.anchor(at * 10_000_000, 5_000);
+    }
+    // The device was reset: its clock jumps far ahead of where it was.
+    recording.clock.offset = 1_000 * SECOND;
+    for at in 100..200 {
+        recording.anchor(at * 10_000_000, 5_000);
+    }
+    recording.task(
+        SECOND + SECOND / 2,
+        SECOND + SECOND / 2 + 1_000,
+        2_000,
+        50_000,
+    );
+    let judged = recording.judged();
+    assert!(off_by(&judged[0]) <= judged[0].0.error);
+    assert!(judged[0].0.error < 10_000);
+}
+
+#[test]
+fn a_task_does_not_start_before_its_launch_call() {
+    let mut recording = Recording::new(DeviceClock::steady(0, 0.0), 2);
+    for at in 0..100 {
+        recording.anchor(at * 1_000, 40);
+    }
+    // The start event of an idle stream completed 700 ns before the launch.
+    recording.task(50_000, 60_000, -700, 10_000);
+    let time = recording.judged()[0].0;
+    assert_eq!(time.begin, 50_700);
+    assert!((time.end - 60_000).abs() <= time.error);
+}

@@ -300,6 +300,85 @@ fn device_times() {
     assert_eq!(rows(b"ANCH", 2, &columns), expected);
 }
 
+/// Numbers that would share a slot if there were half as many.
+#[test]
+fn there_are_as_many_slots_as_the_document_says() {
+    let twice = |value: u64| numbers(&[value, value]);
+    let columns = [
+        numbers(&[1, 33]),
+        numbers(&[0, 256]),
+        Column::signed(&[1000, 1000]),
+        Column::signed(&[1, 1]),
+        Column::signed(&[0, 0]),
+        twice(0),
+        twice(0),
+        Column::optional(&[Some(4), Some(132)]),
+        twice(0),
+        Column::optional(&[Some(2), Some(130)]),
+        Column::signed(&[7, 7]),
+        twice(1),
+        twice(0),
+        Column::signed(&[9, 9]),
+        numbers(&[9, 1]),
+        Column::signed(&[10, 0, 0, 0, 3, 0, 0, 0, 1, 10]), // the ninth argument is the first plus 1
+        twice(0),
+        numbers(&[]),
+        Column::texts(&[]),
+    ];
+    for (row, thread) in rows(b"CALL", 2, &columns).into_iter().zip([1, 33]) {
+        let Row::Call(row) = row else {
+            panic!("{row:?}")
+        };
+        let task = row.task.map(|task| task.sequence);
+        let event = row.event.map(|(_, generation)| generation);
+        assert_eq!(
+            (row.thread, row.begin_ns, event, task),
+            (thread, 1000, Some(7), Some(9))
+        );
+        let args: &[u64] = if thread == 1 {
+            &[10, 0, 0, 0, 3, 0, 0, 0, 11]
+        } else {
+            &[10]
+        };
+        assert_eq!(row.args, args);
+    }
+
+    let columns = [
+        twice(1),
+        numbers(&[3, 131]),
+        Column::signed(&[5, 5]),
+        twice(1),
+        Column::signed(&[9000, 9000]),
+        Column::signed(&[50, 50]),
+        Column::signed(&[500, 0]),
+    ];
+    for row in rows(b"TIME", 2, &columns) {
+        let Row::TaskTime(row) = row else {
+            panic!("{row:?}")
+        };
+        assert_eq!(
+            (row.sequence, row.begin_device_ns, row.seen_ns),
+            (5, 9000, 500)
+        );
+    }
+
+    let columns = [
+        numbers(&[1, 1, 1]),
+        numbers(&[0, 128, 256]),
+        Column::signed(&[100, 100, 1]),
+        Column::signed(&[1, 1, 1]),
+        Column::signed(&[7, 7, 0]),
+    ];
+    let times = rows(b"ANCH", 3, &columns).into_iter().map(|row| match row {
+        Row::Anchor(row) => (row.before_ns, row.device_ns),
+        _ => panic!("{row:?}"),
+    });
+    assert_eq!(
+        times.collect::<Vec<_>>(),
+        [(100, 107), (100, 107), (101, 108)]
+    );
+}
+
 #[test]
 fn losses_counters_and_the_end() {
     let columns = [

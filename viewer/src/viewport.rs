@@ -30,7 +30,17 @@ impl Viewport {
     pub(crate) fn fitting((begin, end): (i64, i64)) -> Self {
         let length = end.saturating_sub(begin).max(MIN_LENGTH);
         let margin = length / 50;
-        Self::new(begin.saturating_sub(margin), end.saturating_add(margin))
+        let spare = length.saturating_sub(end.saturating_sub(begin)) / 2;
+        Self {
+            begin: begin.saturating_sub(margin).saturating_sub(spare),
+            length: length.saturating_add(2 * margin),
+        }
+    }
+
+    /// A span of time with a part of its length on both sides.
+    pub(crate) fn with_room((begin, end): (i64, i64), part: i64) -> Self {
+        let margin = end.saturating_sub(begin) / part;
+        Self::new(begin.saturating_sub(margin), end.saturating_add(margin)).around((begin, end))
     }
 
     pub(crate) fn begin(&self) -> i64 {
@@ -110,6 +120,14 @@ impl Viewport {
         self.centred(begin.saturating_add(end.saturating_sub(begin) / 2))
     }
 
+    /// With its begin at `time`.
+    pub(crate) fn beginning(&self, time: i64) -> Self {
+        Self {
+            begin: time,
+            ..*self
+        }
+    }
+
     /// With its end at `time`.
     pub(crate) fn ending(&self, time: i64) -> Self {
         Self {
@@ -121,10 +139,13 @@ impl Viewport {
     /// Kept near the trace: not longer than all of it, and never more than half beside it.
     pub(crate) fn within(&self, span: (i64, i64)) -> Self {
         let whole = Self::fitting(span);
-        let length = self.length.min(whole.length);
+        if self.length > whole.length {
+            return whole;
+        }
+        let length = self.length;
         let half = length / 2;
-        let lowest = whole.begin.saturating_sub(half);
-        let highest = whole.end().saturating_sub(half).max(lowest);
+        let lowest = span.0.saturating_sub(half);
+        let highest = span.1.saturating_sub(half).max(lowest);
         Self {
             begin: self.begin.clamp(lowest, highest),
             length,

@@ -54,31 +54,31 @@ pub(super) fn fit_selection(app: &mut App, world: World<'_>) {
         app.message = Some("nothing is selected: select with the arrow keys or a click".to_owned());
         return;
     };
-    let (begin, end) = selected.span(world.trace);
-    let margin = (end - begin) / 4;
     app.follow = Follow::Off;
-    show(
-        app,
-        Viewport::new(begin - margin, end + margin).around((begin, end)),
-    );
+    show(app, Viewport::with_room(selected.span(world.trace), 4));
 }
 
 pub(super) fn to_begin(app: &mut App) {
     if let Some((begin, _)) = app.span {
         app.follow = Follow::Off;
         let margin = app.viewport.length() / 50;
-        let viewport = Viewport::new(begin - margin, begin - margin + app.viewport.length());
-        show(app, viewport);
+        show(app, app.viewport.beginning(begin.saturating_sub(margin)));
     }
 }
 
 pub(super) fn to_end(app: &mut App) {
     if let Some((_, end)) = app.span {
-        show(app, app.viewport.ending(end + app.viewport.length() / 50));
+        show_end(app, end);
         if app.is_running() {
             app.follow = Follow::Head;
         }
     }
+}
+
+/// Puts the newest moment near the right edge.
+fn show_end(app: &mut App, end: i64) {
+    let margin = app.viewport.length() / 50;
+    show(app, app.viewport.ending(end.saturating_add(margin)));
 }
 
 /// Moves the range along with the growing trace.
@@ -90,11 +90,11 @@ pub(super) fn keep_following(app: &mut App) {
         Follow::Off => {}
         Follow::Everything => {
             app.viewport = Viewport::fitting((begin, end));
-            if end - begin > EVERYTHING_NS {
+            if end.saturating_sub(begin) > EVERYTHING_NS {
                 app.follow = Follow::Head;
             }
         }
-        Follow::Head => show(app, app.viewport.ending(end + app.viewport.length() / 50)),
+        Follow::Head => show_end(app, end),
     }
 }
 
@@ -105,12 +105,9 @@ pub(super) fn reveal(app: &mut App, (begin, end): (i64, i64)) {
         return;
     }
     app.follow = Follow::Off;
-    let viewport = match end - begin > range.length() / 10 * 9 {
-        true => {
-            let margin = (end - begin) / 8;
-            Viewport::new(begin - margin, end + margin)
-        }
-        false => range.centred(begin + (end - begin) / 2),
+    let viewport = match end.saturating_sub(begin) > range.length() / 10 * 9 {
+        true => Viewport::with_room((begin, end), 8),
+        false => range.around((begin, end)),
     };
     show(app, viewport);
 }

@@ -83,7 +83,7 @@ fn of_nothing(scene: &Scene<'_>) -> Vec<Line<'static>> {
             shape(Category::Kernel, "⣀⣤⣶"),
             plain(" many slices  "),
             shape(Category::Other, "▹"),
-            plain(" launch, no device time"),
+            plain(" no device time"),
         ]),
     ]
 }

@@ -122,7 +122,7 @@ impl Path {
 
     /// A vertical line from `line` up to, but not on, `end`.
     fn down(&mut self, column: i64, mut line: i64, end: i64, step: i64) {
-        while line != end {
+        while (end - line) * step > 0 {
             self.line(column, line, UP | DOWN);
             line += step;
         }

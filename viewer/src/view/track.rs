@@ -232,7 +232,7 @@ impl Painter<'_, '_> {
             .as_ref()
             .is_some_and(|it| it.is_match(trace, item));
         if found {
-            style = style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+            style = style.add_modifier(Modifier::UNDERLINED);
         }
         self.write(first + 1, &text, style);
     }

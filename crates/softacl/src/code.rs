@@ -15,6 +15,7 @@ pub(crate) const RT_INVALID_DEVICE: Code = 107_001;
 pub(crate) const RT_CONTEXT_NULL: Code = 107_002;
 pub(crate) const RT_STREAM_CONTEXT: Code = 107_003;
 pub(crate) const RT_TIMESTAMP_INVALID: Code = 107_006;
+pub(crate) const RT_FILE_OPEN: Code = 107_009;
 pub(crate) const RT_STREAM_SUBSCRIBE: Code = 107_011;
 pub(crate) const RT_THREAD_SUBSCRIBE: Code = 107_012;
 pub(crate) const RT_STREAM_NO_CALLBACK: Code = 107_015;
@@ -30,6 +31,7 @@ pub(crate) const RT_NO_STREAM: Code = 207_008;
 pub(crate) const RT_NO_NOTIFY: Code = 207_009;
 pub(crate) const RT_INTERNAL: Code = 507_000;
 pub(crate) const RT_REPORT_TIMEOUT: Code = 507_012;
+pub(crate) const RT_KERNEL_LOOKUP: Code = 507_027;
 pub(crate) const RT_STREAM_SYNC_TIMEOUT: Code = 507_046;
 pub(crate) const RT_EVENT_SYNC_TIMEOUT: Code = 507_047;
 

@@ -90,6 +90,16 @@ impl<T> Out<T> {
     }
 }
 
+impl Out<c_char> {
+    /// Writes a text and the zero behind it; the caller has checked that there is room.
+    pub(crate) fn put_text(&self, text: &str) {
+        for (index, byte) in text.bytes().chain([0]).enumerate() {
+            // SAFETY: not null, and there is room for the text and the zero.
+            unsafe { self.0.add(index).write(byte as c_char) };
+        }
+    }
+}
+
 /// A pointer to a structure that the caller filled in.
 #[repr(transparent)]
 pub(crate) struct In<T>(*const T);

@@ -19,6 +19,9 @@ pub(crate) enum Kind {
     CountingNotify = 5,
     Physical = 6,
     Pool = 7,
+    Binary = 8,
+    Function = 9,
+    Arguments = 10,
 }
 
 pub(crate) struct Registry<T> {

@@ -24,6 +24,7 @@ mod ffi;
 mod handles;
 mod init;
 mod inlet;
+mod kernel;
 mod memory;
 mod observers;
 mod options;

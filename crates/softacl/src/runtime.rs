@@ -12,6 +12,7 @@ use crate::event::Event;
 use crate::ffi::complain;
 use crate::handles::{Kind, Registry};
 use crate::init::InitState;
+use crate::kernel::{Binary, Builder, Function};
 use crate::memory::HostMemory;
 use crate::memory::vmm::{Mappings, Physical};
 use crate::observers::Observers;
@@ -36,6 +37,9 @@ pub(crate) struct Runtime {
     pub(crate) counting_notifies: Registry<Signal>,
     pub(crate) physical: Registry<Physical>,
     pub(crate) pools: Registry<usize>,
+    pub(crate) binaries: Registry<Binary>,
+    pub(crate) functions: Registry<Function>,
+    pub(crate) arguments: Registry<Mutex<Builder>>,
     pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
@@ -138,6 +142,9 @@ impl Runtime {
             counting_notifies: Registry::new(Kind::CountingNotify),
             physical: Registry::new(Kind::Physical),
             pools: Registry::new(Kind::Pool),
+            binaries: Registry::new(Kind::Binary),
+            functions: Registry::new(Kind::Function),
+            arguments: Registry::new(Kind::Arguments),
             mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),

@@ -17,7 +17,7 @@ pub(crate) struct Truth {
 }
 
 /// One finished task, times on the host's monotonic clock.
-pub(crate) struct Entry {
+pub(crate) struct Entry<'a> {
     pub(crate) device: u32,
     pub(crate) stream_id: i32,
     pub(crate) seq: u64,
@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) end_ns: u64,
     /// Identity and flags of the event that was recorded or waited for.
     pub(crate) event: Option<(usize, u32)>,
+    /// The name of a kernel.
+    pub(crate) name: Option<&'a str>,
 }
 
 impl Truth {
@@ -39,7 +41,7 @@ impl Truth {
         })
     }
 
-    pub(crate) fn add(&self, entry: &Entry) {
+    pub(crate) fn add(&self, entry: &Entry<'_>) {
         let mut text = lock(&self.pending);
         self.format(&mut text, entry);
         if text.len() >= FLUSH_BYTES {
@@ -47,7 +49,7 @@ impl Truth {
         }
     }
 
-    fn format(&self, text: &mut String, entry: &Entry) {
+    fn format(&self, text: &mut String, entry: &Entry<'_>) {
         let Entry {
             device,
             stream_id,
@@ -56,6 +58,7 @@ impl Truth {
             begin_ns,
             end_ns,
             event,
+            name,
         } = entry;
         // Writing to a String cannot fail.
         let _ = write!(
@@ -66,6 +69,10 @@ impl Truth {
         );
         if let Some((event, flags)) = event {
             let _ = write!(text, ",\"event\":{event},\"flags\":{flags}");
+        }
+        // Names are C symbols, which need no escaping.
+        if let Some(name) = name {
+            let _ = write!(text, ",\"name\":\"{name}\"");
         }
         text.push_str("}\n");
     }

@@ -127,6 +127,7 @@ impl Player {
                 begin_ns: begin,
                 end_ns: end,
                 event: task.work.event(),
+                name: task.work.name(),
             });
         }
     }

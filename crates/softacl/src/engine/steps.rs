@@ -44,6 +44,13 @@ impl Player {
                     end: begin + reduce.duration_ns,
                 }
             }
+            Work::Kernel(launch) => {
+                launch.run();
+                Step::Ends {
+                    begin,
+                    end: begin + launch.duration_ns(),
+                }
+            }
             Work::Record(_)
             | Work::Change { .. }
             | Work::WriteValue { .. }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::callback::Report;
 use crate::event::Record;
 use crate::ffi::Callback;
+use crate::kernel::Launch;
 use crate::memory::copy::{Fill, Transfer};
 use crate::memory::reduce::Reduce;
 use crate::memory::value::ValueWait;
@@ -29,6 +30,7 @@ pub(crate) enum Work {
         duration_ns: u64,
     },
     Reduce(Box<Reduce>),
+    Kernel(Box<Launch>),
     Record(Arc<Record>),
     /// Timeout 0 waits for ever.
     Wait {
@@ -74,12 +76,21 @@ impl Work {
         match self {
             Self::Transfer { .. } => "memcpy",
             Self::Fill { .. } => "memset",
+            Self::Kernel(_) => "kernel",
             Self::Record(_) => "record",
             Self::Wait { .. } => "wait",
             Self::Change { .. } | Self::Pass(_) => "notify",
             Self::WriteValue { .. } | Self::WaitValue(_) => "value",
             Self::HostFunction(_) | Self::Report(_) => "hostfunc",
             Self::Reduce(_) | Self::Free { .. } | Self::Marker => "other",
+        }
+    }
+
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Kernel(launch) => Some(launch.name()),
+            _ => None,
         }
     }
 

@@ -9,6 +9,7 @@ mod device_info;
 mod event;
 mod graph;
 mod init;
+mod kernel;
 mod memory;
 mod memory_async;
 mod memory_info;

@@ -59,14 +59,11 @@ unsupported! {
         aclrtAllocBuf
         aclrtAppendBufChain
         aclrtBinaryGetDevAddress
-        aclrtBinaryGetFunction
         aclrtBinaryGetFunctionByEntry
         aclrtBinaryGetGlobal
         aclrtBinaryLoad
         aclrtBinaryLoadFromData
-        aclrtBinaryLoadFromFile
         aclrtBinarySetExceptionCallback
-        aclrtBinaryUnLoad
         aclrtCheckMemType
         aclrtCmoAsyncWithBarrier
         aclrtCmoAsyncWithDesc
@@ -100,7 +97,6 @@ unsupported! {
         aclrtGetFuncHandleFromExceptionInfo
         aclrtGetFunctionAddr
         aclrtGetFunctionAttribute
-        aclrtGetFunctionName
         aclrtGetFunctionSize
         aclrtGetGroupCount
         aclrtGetGroupInfoDetail
@@ -118,20 +114,12 @@ unsupported! {
         aclrtIpcMemSetAttr
         aclrtIpcMemSetImportPid
         aclrtIpcOpenEventHandle
-        aclrtKernelArgsAppend
         aclrtKernelArgsAppendPlaceHolder
-        aclrtKernelArgsFinalize
         aclrtKernelArgsGetHandleMemSize
         aclrtKernelArgsGetMemSize
         aclrtKernelArgsGetPlaceHolderBuffer
-        aclrtKernelArgsInit
         aclrtKernelArgsInitByUserMem
-        aclrtKernelArgsParaUpdate
-        aclrtLaunchKernel
-        aclrtLaunchKernelV2
         aclrtLaunchKernelWithArgsArray
-        aclrtLaunchKernelWithConfig
-        aclrtLaunchKernelWithHostArgs
         aclrtLaunchSIMTKernelWithArgsArray
         aclrtLaunchSIMTKernelWithHostArgs
         aclrtMemExportToShareableHandle

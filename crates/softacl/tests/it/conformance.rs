@@ -136,6 +136,11 @@ fn memory_follows_section_g() {
 }
 
 #[test]
+fn kernels_follow_section_h() {
+    section_passes("h_kernels");
+}
+
+#[test]
 fn errors_follow_section_i() {
     section_passes("i_errors");
 }

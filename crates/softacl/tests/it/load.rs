@@ -72,3 +72,22 @@ fn verbose_tells_once_what_is_missing() {
         "softacl: aclrtCreateLabel is not supported (207000)\n"
     );
 }
+
+#[test]
+fn an_invalid_option_is_explained_and_the_manual_names_every_valid_one() {
+    let program = compile(&programs_dir().join("m_runtime/an_invalid_option_ends_in_aclinit.c"));
+    let env = [("SOFTACL", "frobnicate=1")];
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    let line = said.lines().next().unwrap();
+    let (before, known) = line.split_once("; known are ").unwrap();
+    assert_eq!(before, "softacl: unknown option `frobnicate`");
+    let manual = std::fs::read_to_string(crate::stubs::manual()).unwrap();
+    for key in known.split(", ") {
+        assert!(
+            manual.contains(&format!("`{key}`")),
+            "{key} is not in the manual"
+        );
+    }
+    assert!(known.split(", ").count() >= 20, "{known}");
+}

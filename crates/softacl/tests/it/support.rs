@@ -43,13 +43,14 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 8] = [
+pub(crate) const SECTIONS: [&str; 9] = [
     "a_devices",
     "b_streams",
     "c_events",
     "d_notifies",
     "e_callbacks",
     "g_memory",
+    "h_kernels",
     "i_errors",
     "m_runtime",
 ];

@@ -1,0 +1,284 @@
+//! Kernels: functions of host shared objects, run once per block by the engine.
+//!
+//! The interface is described in docs/SOFTACL.md. Arguments are copied at launch; what the
+//! program's arrays point to is device memory, which a kernel reads and writes directly.
+
+use std::ffi::{CString, c_void};
+use std::sync::{Arc, Mutex};
+
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_FILE_OPEN, RT_INVALID_HANDLE, RT_KERNEL_LOOKUP,
+    RT_NOT_SUPPORTED, RT_OUT_OF_MEMORY, check, fault,
+};
+use crate::engine::task::Work;
+use crate::runtime;
+use crate::stream;
+use crate::sync::lock;
+
+/// Block number, number of blocks, arguments.
+type Entry = extern "C" fn(u32, u32, *const u8);
+
+/// A loaded shared object.
+pub(crate) struct Binary {
+    handle: usize,
+    object: usize,
+    functions: Mutex<Vec<usize>>,
+}
+
+pub(crate) struct Function {
+    handle: usize,
+    pub(crate) name: String,
+    entry: Entry,
+    /// Device time of one launch.
+    duration_ns: u64,
+    /// Arguments that were started for it; they go with it.
+    builders: Mutex<Vec<usize>>,
+}
+
+/// One launch.
+pub(crate) struct Launch {
+    function: Arc<Function>,
+    blocks: u32,
+    arguments: Arguments,
+}
+
+/// Words, so that the first argument is aligned like the rest.
+pub(crate) enum Arguments {
+    Copied(Box<[u64]>),
+    /// Already where the device can read them.
+    OnDevice(usize),
+}
+
+impl Launch {
+    pub(crate) fn duration_ns(&self) -> u64 {
+        self.function.duration_ns
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.function.name
+    }
+
+    pub(crate) fn run(&self) {
+        let arguments = match &self.arguments {
+            Arguments::Copied(words) => words.as_ptr().cast(),
+            Arguments::OnDevice(address) => *address as *const u8,
+        };
+        for block in 0..self.blocks {
+            (self.function.entry)(block, self.blocks, arguments);
+        }
+    }
+}
+
+pub(crate) fn load(path: &str) -> Outcome<usize> {
+    const FOREIGN: Fault = Fault {
+        code: RT_NOT_SUPPORTED,
+        why: "the file is no shared object of this host",
+    };
+    if !std::path::Path::new(path).is_file() {
+        return fault(RT_FILE_OPEN, "the file cannot be opened");
+    }
+    let name = CString::new(path).map_err(|_| FOREIGN)?;
+    // SAFETY: a C string; loading runs the object's constructors, which the program asked for.
+    let object = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if object.is_null() {
+        return Err(FOREIGN);
+    }
+    let object = object as usize;
+    let made = runtime::get().binaries.insert_with(|handle| Binary {
+        handle,
+        object,
+        functions: Mutex::default(),
+    });
+    made.map(|binary| binary.handle).ok_or(FOREIGN)
+}
+
+fn binary(handle: usize) -> Outcome<Arc<Binary>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the binary is NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no binary",
+    };
+    runtime::get().binaries.get(handle).ok_or(UNKNOWN)
+}
+
+/// The functions are dead from here on. The object stays mapped: launches may still be queued.
+pub(crate) fn unload(handle: usize) -> Outcome {
+    let binary = binary(handle)?;
+    let runtime = runtime::get();
+    for handle in lock(&binary.functions).drain(..) {
+        let Some(function) = runtime.functions.remove(handle) else {
+            continue;
+        };
+        for arguments in lock(&function.builders).drain(..) {
+            runtime.arguments.remove(arguments);
+        }
+    }
+    runtime.binaries.remove(handle);
+    Ok(())
+}
+
+pub(crate) fn find(binary_handle: usize, name: &str) -> Outcome<usize> {
+    const MISSING: Fault = Fault {
+        code: RT_KERNEL_LOOKUP,
+        why: "the binary has no such function",
+    };
+    let binary = binary(binary_handle)?;
+    let symbol = lookup(binary.object, name).ok_or(MISSING)?;
+    // SAFETY: the interface says that a kernel's symbol is a function of this type.
+    let entry = unsafe { std::mem::transmute::<*mut c_void, Entry>(symbol) };
+    let cost = lookup(binary.object, &format!("{name}_softacl_ns"));
+    // SAFETY: the interface says that this symbol is a 64-bit number.
+    let cost = cost.map_or(0, |cost| unsafe { cost.cast::<u64>().read_unaligned() });
+    let runtime = runtime::get();
+    let duration_ns = runtime.options.launch_ns.saturating_add(cost);
+    let name = name.to_owned();
+    let made = runtime.functions.insert_with(|handle| {
+        let builders = Mutex::default();
+        Function {
+            handle,
+            name,
+            entry,
+            duration_ns,
+            builders,
+        }
+    });
+    let handle = made.ok_or(MISSING)?.handle;
+    lock(&binary.functions).push(handle);
+    Ok(handle)
+}
+
+fn lookup(object: usize, name: &str) -> Option<*mut c_void> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the object was opened by `load` and is never closed.
+    let symbol = unsafe { libc::dlsym(object as *mut c_void, name.as_ptr()) };
+    (!symbol.is_null()).then_some(symbol)
+}
+
+pub(crate) fn function(handle: usize) -> Outcome<Arc<Function>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the function is NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no function",
+    };
+    runtime::get().functions.get(handle).ok_or(UNKNOWN)
+}
+
+pub(crate) fn launch(handle: usize, blocks: u32, arguments: Arguments, stream: usize) -> Outcome {
+    let function = function(handle)?;
+    check(blocks > 0, "there are no blocks")?;
+    let stream = stream::of_context(stream)?;
+    let launch = Launch {
+        function,
+        blocks,
+        arguments,
+    };
+    stream.submit(|_| Work::Kernel(Box::new(launch))).map(drop)
+}
+
+/// Copies argument bytes and writes the addresses of what lies further behind in the same buffer.
+pub(crate) fn copied(bytes: &[u8], addresses: &[(u32, u32)]) -> Outcome<Arguments> {
+    let mut words = vec![0_u64; bytes.len().div_ceil(8)].into_boxed_slice();
+    for (index, chunk) in bytes.chunks(8).enumerate() {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        words[index] = u64::from_ne_bytes(word);
+    }
+    let base = words.as_ptr() as u64;
+    for &(at, data) in addresses {
+        let inside = (at as usize) + 8 <= bytes.len() && (data as usize) < bytes.len();
+        check(
+            inside && at % 8 == 0,
+            "a placeholder lies outside the arguments",
+        )?;
+        words[at as usize / 8] = base + u64::from(data);
+    }
+    Ok(Arguments::Copied(words))
+}
+
+/// Starts arguments for a function; they live as long as it does.
+pub(crate) fn start_arguments(function_handle: usize) -> Outcome<usize> {
+    let function = function(function_handle)?;
+    let made = runtime::get().arguments.insert_with(|handle| {
+        Mutex::new(Builder {
+            handle,
+            ..Builder::default()
+        })
+    });
+    const NONE_LEFT: Fault = Fault {
+        code: RT_OUT_OF_MEMORY,
+        why: "no arguments are left",
+    };
+    let handle = lock(&*made.ok_or(NONE_LEFT)?).handle;
+    lock(&function.builders).push(handle);
+    Ok(handle)
+}
+
+pub(crate) fn with_arguments<T>(
+    handle: usize,
+    work: impl FnOnce(&mut Builder) -> Outcome<T>,
+) -> Outcome<T> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the arguments are NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "these are no arguments",
+    };
+    let builder = runtime::get().arguments.get(handle).ok_or(UNKNOWN)?;
+    work(&mut lock(&builder))
+}
+
+/// Arguments that are put together call by call.
+#[derive(Default)]
+pub(crate) struct Builder {
+    handle: usize,
+    bytes: Vec<u8>,
+    /// Where each parameter lies, and how long it is.
+    parameters: Vec<(usize, usize)>,
+    finished: bool,
+}
+
+impl Builder {
+    fn room(&mut self, size: usize) -> usize {
+        let at = self.bytes.len().next_multiple_of(8);
+        self.bytes.resize(at + size, 0);
+        at
+    }
+
+    /// Appends a parameter, aligned to 8 bytes; returns its number.
+    pub(crate) fn append(&mut self, parameter: &[u8]) -> Outcome<usize> {
+        check(
+            !self.finished && !parameter.is_empty(),
+            "the arguments are finished, or it is empty",
+        )?;
+        let at = self.room(parameter.len());
+        self.bytes[at..].copy_from_slice(parameter);
+        self.parameters.push((at, parameter.len()));
+        Ok(self.parameters.len())
+    }
+
+    pub(crate) fn update(&mut self, number: usize, parameter: &[u8]) -> Outcome {
+        let place = number
+            .checked_sub(1)
+            .and_then(|index| self.parameters.get(index))
+            .copied();
+        let Some((at, size)) = place.filter(|&(_, size)| size == parameter.len()) else {
+            return check(false, "this is no parameter of that size");
+        };
+        self.bytes[at..at + size].copy_from_slice(parameter);
+        Ok(())
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    pub(crate) fn arguments(&self) -> Outcome<Arguments> {
+        check(self.finished, "the arguments are not finished")?;
+        copied(&self.bytes, &[])
+    }
+}

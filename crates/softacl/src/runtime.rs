@@ -1,8 +1,9 @@
 //! The one runtime of the process: options, registries, devices and the engine.
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::code::{Code, Fault, Outcome, RT_CONTEXT_NULL, RT_INVALID_DEVICE, UNINITIALIZE, fault};
 use crate::context::Context;
@@ -57,9 +58,17 @@ pub(crate) struct Runtime {
 static CURRENT: AtomicPtr<Runtime> = AtomicPtr::new(std::ptr::null_mut());
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
+/// A thread's context, and the runtime that it belongs to.
+type Remembered = (u64, ManuallyDrop<Weak<Context>>);
+
 thread_local! {
-    static CONTEXT: RefCell<Option<(u64, Arc<Context>)>> = const { RefCell::new(None) };
+    /// Needs no destructor: at exit those of the main thread run before the program's exit handlers
+    /// and destructors, which may still use the runtime. What a thread that ends leaves behind does
+    /// not keep the context alive.
+    static CONTEXT: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
+
+const _: () = assert!(!std::mem::needs_drop::<Remembered>());
 
 /// The runtime, made at first use. It is never freed: its threads may run until the process ends.
 pub(crate) fn get() -> &'static Runtime {
@@ -226,9 +235,7 @@ impl Runtime {
 
     fn remembered_context(&self) -> Option<Arc<Context>> {
         let current = CONTEXT.try_with(|current| match &*current.borrow() {
-            Some((generation, context)) if *generation == self.generation => {
-                Some(Arc::clone(context))
-            }
+            Some((generation, context)) if *generation == self.generation => context.upgrade(),
             _ => None,
         });
         current.ok().flatten().filter(|context| context.is_alive())
@@ -246,9 +253,13 @@ impl Runtime {
     }
 
     pub(crate) fn set_context(&self, context: Option<Arc<Context>>) {
-        let next = context.map(|context| (self.generation, context));
-        // The old context is dropped after the borrow ended: dropping may run more of our code.
-        let _old = CONTEXT.try_with(|current| current.replace(next));
+        let next = context.map(|context| {
+            let remembered = ManuallyDrop::new(Arc::downgrade(&context));
+            (self.generation, remembered)
+        });
+        if let Ok(Some((_, old))) = CONTEXT.try_with(|current| current.replace(next)) {
+            drop(ManuallyDrop::into_inner(old));
+        }
     }
 }
 

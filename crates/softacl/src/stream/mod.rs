@@ -3,13 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use crate::clock::mono;
-use crate::code::{
-    Code, Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_PARAM_INVALID,
-    RT_STREAM_CONTEXT, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault,
-};
+use crate::code::{Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, SUCCESS, check, fault};
 use crate::context::Context;
 use crate::device::Device;
 use crate::engine::task::{Task, Work};
@@ -17,9 +13,14 @@ use crate::engine::{HostThread, Lane};
 use crate::ffi::Callback;
 use crate::inlet::{Inlet, Queue};
 use crate::progress::Progress;
-pub(crate) use crate::progress::Waited;
 use crate::sync::lock;
 use crate::{observers, runtime};
+
+pub(crate) use access::{create, destroy, of_any_context, of_context, timeout};
+pub(crate) use waiting::{Drop, FailureMode, Failures, Waited};
+
+mod access;
+mod waiting;
 
 pub(crate) mod flag {
     pub(crate) const PERSISTENT: u32 = 0x4;
@@ -29,9 +30,6 @@ pub(crate) mod flag {
     /// Streams with one of these are not waited for by the host.
     pub(crate) const NOT_AWAITED: u32 = PERSISTENT | CPU_SCHEDULE | DEVICE_USE_ONLY;
 }
-
-/// How long a waiting thread looks before it goes to sleep.
-const LOOK_NS: u64 = 4_000;
 
 pub(crate) struct Stream {
     pub(crate) handle: usize,
@@ -55,28 +53,6 @@ pub(crate) struct Stream {
     host_thread: Arc<HostThread>,
     /// The last host function that returned: the number of its task, and the host time.
     host_done: Mutex<(u64, u64)>,
-}
-
-/// What the streams of a context share about failing tasks.
-#[derive(Default)]
-pub(crate) struct Failures {
-    stops: AtomicBool,
-    /// The failure after which nothing may be submitted any more.
-    stopped_by: AtomicI32,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureMode {
-    Continue,
-    Stop,
-}
-
-/// What the engine is asked to throw away.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drop {
-    Nothing,
-    Current,
-    Everything,
 }
 
 impl Stream {
@@ -199,107 +175,6 @@ impl Stream {
         self.reaped.fetch_max(seq, Ordering::AcqRel);
     }
 
-    /// Waits until the task is complete.
-    pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
-        let begin = mono();
-        while mono() < begin + LOOK_NS {
-            if self.has_completed(seq) {
-                return Waited::Done;
-            }
-            std::hint::spin_loop();
-        }
-        let deadline = limit.map(|limit| begin.saturating_add(limit.as_nanos() as u64));
-        self.progress.sleep(seq, || match deadline {
-            None => Some(Duration::from_secs(3600)),
-            Some(end) => Some(end.saturating_sub(mono()))
-                .filter(|&left| left != 0)
-                .map(Duration::from_nanos),
-        })
-    }
-
-    /// Waits for everything submitted so far and reports what failed on the device meanwhile.
-    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        if self.flags & flag::NOT_AWAITED != 0 {
-            return Ok(());
-        }
-        let seq = self.submitted.load(Ordering::Acquire);
-        match self.wait_for(seq, limit) {
-            Waited::Done => self.reap(seq),
-            Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
-            Waited::Aborted(code) => return fault(code, "the stream was aborted"),
-        }
-        match self.error.swap(SUCCESS, Ordering::AcqRel) {
-            SUCCESS => Ok(()),
-            code => fault(code, "a task of the stream failed"),
-        }
-    }
-
-    /// Notes that a task failed on the device; the next synchronisation reports it.
-    pub(crate) fn fail(&self, code: Code) {
-        self.error.store(code, Ordering::Release);
-        if self.failures.stops.load(Ordering::Acquire) {
-            self.failures.stopped_by.store(code, Ordering::Release);
-        }
-    }
-
-    /// May be called once per stream. Stopping is contagious within the context.
-    pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
-        check(mode <= 1, "this failure mode does not exist")?;
-        let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
-        check(!was_set, "the failure mode was set before")?;
-        if mode == 1 {
-            self.failures.stops.store(true, Ordering::Release);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn failure_mode(&self) -> FailureMode {
-        let stops = self.failures.stops.load(Ordering::Acquire);
-        if stops {
-            FailureMode::Stop
-        } else {
-            FailureMode::Continue
-        }
-    }
-
-    /// Drops all queued tasks. Threads that wait for the stream get the code, if there is one.
-    pub(crate) fn abort(self: &Arc<Self>, code: Option<Code>) {
-        let seq = self.request_drop(Drop::Everything);
-        if let Some(code) = code {
-            self.progress.interrupt(code);
-        }
-        // The wait is short and must not be taken for an interrupted one.
-        while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
-    }
-
-    /// Drops the task that is running.
-    pub(crate) fn stop_current(self: &Arc<Self>) {
-        self.request_drop(Drop::Current);
-    }
-
-    fn request_drop(self: &Arc<Self>, what: Drop) -> u64 {
-        let queue = self.inlet.lock();
-        let seq = queue.pushed;
-        self.drop_request.store(what as u8, Ordering::SeqCst);
-        drop(queue);
-        // The engine is called in any case; a second look does no harm.
-        self.inlet.must_call();
-        runtime::get().engine.enqueue(self);
-        seq
-    }
-
-    /// What the engine has to drop; asked for once.
-    pub(crate) fn take_drop_request(&self) -> Drop {
-        if self.drop_request.load(Ordering::Relaxed) == 0 {
-            return Drop::Nothing;
-        }
-        match self.drop_request.swap(0, Ordering::SeqCst) {
-            0 => Drop::Nothing,
-            1 => Drop::Current,
-            _ => Drop::Everything,
-        }
-    }
-
     /// A task that only takes its place in the order.
     pub(crate) fn mark(self: &Arc<Self>) -> Outcome {
         self.submit(|_| Work::Marker).map(drop)
@@ -359,78 +234,4 @@ pub(crate) fn last_task() -> Outcome<u32> {
     let task = LAST_TASK.with(std::cell::Cell::get);
     check(task != u32::MAX, "this thread has submitted no task")?;
     Ok(task)
-}
-
-const UNKNOWN: Fault = Fault {
-    code: RT_INVALID_HANDLE,
-    why: "this is no stream",
-};
-
-/// The stream for a call that submits: it must belong to the thread's current context.
-pub(crate) fn of_context(handle: usize) -> Outcome<Arc<Stream>> {
-    let runtime = runtime::get();
-    runtime.with_context(|context| {
-        if handle == 0 {
-            return Ok(Arc::clone(context.default_stream()));
-        }
-        let stream = runtime.streams.get(handle).ok_or(UNKNOWN)?;
-        if stream.context != context.handle {
-            return fault(RT_STREAM_CONTEXT, "the stream belongs to another context");
-        }
-        Ok(stream)
-    })
-}
-
-/// The stream for a call that may look at streams of any context.
-pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
-    if handle == 0 {
-        return runtime::get().with_context(|context| Ok(Arc::clone(context.default_stream())));
-    }
-    runtime::get().streams.get(handle).ok_or(UNKNOWN)
-}
-
-/// Creates an explicit stream in the thread's current context.
-pub(crate) fn create(flags: u32, priority: u32) -> Outcome<usize> {
-    runtime::get().with_context(|context| {
-        let stream = Stream::create(context, flags, priority, false)?;
-        context.adopt(&stream);
-        observers::stream_changes(stream.handle, observers::stream_state::CREATE_POST);
-        Ok(stream.handle)
-    })
-}
-
-/// Destroys an explicit stream; unless forced, its queued tasks are completed first.
-pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
-    if handle == 0 {
-        return fault(INVALID_PARAM, "the stream is NULL");
-    }
-    let stream = of_context(handle)?;
-    if stream.is_default {
-        return fault(
-            RT_PARAM_INVALID,
-            "a default stream lives as long as its context",
-        );
-    }
-    if force {
-        stream.abort(None);
-    } else {
-        let seq = stream.submitted.load(Ordering::Acquire);
-        stream.wait_for(seq, None);
-        stream.reap(seq);
-    }
-    runtime::get().with_context(|context| {
-        context.disown(handle);
-        Ok(())
-    })?;
-    stream.retire();
-    Ok(())
-}
-
-/// A timeout argument in milliseconds: -1 waits for ever, otherwise it must be positive.
-pub(crate) fn timeout(milliseconds: i32) -> Outcome<Option<Duration>> {
-    match milliseconds {
-        -1 => Ok(None),
-        1.. => Ok(Some(Duration::from_millis(milliseconds as u64))),
-        _ => fault(RT_PARAM_INVALID, "the timeout is neither -1 nor positive"),
-    }
 }

@@ -1,64 +1,25 @@
 //! Events: three ways to create them, and what each kind permits.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_EVENT_SYNC_TIMEOUT, RT_INTERNAL, RT_INVALID_HANDLE,
-    RT_NO_EVENT, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
+    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_NO_EVENT, RT_NOT_SUPPORTED,
+    RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
 };
 use crate::context::Context;
 use crate::device::{Device, Lease};
 use crate::engine::task::Work;
 use crate::runtime;
-use crate::stream::{self, Room, Stream, Waited};
+use crate::stream::{self, Room, Stream};
 use crate::sync::lock;
 
-pub(crate) mod flag {
-    pub(crate) const SYNC: u32 = 0x01;
-    pub(crate) const PROGRESS: u32 = 0x02;
-    /// Part of the default set; it has no public name.
-    pub(crate) const DEVICE_SYNC: u32 = 0x04;
-    pub(crate) const TIME_LINE: u32 = 0x08;
-    pub(crate) const DEVICE_USE_ONLY: u32 = 0x10;
-    pub(crate) const EXTERNAL: u32 = 0x20;
-    pub(crate) const IPC: u32 = 0x40;
-    pub(crate) const DEFAULT: u32 = DEVICE_SYNC | TIME_LINE | PROGRESS;
-    pub(crate) const MIX: u32 = SYNC | PROGRESS | DEVICE_SYNC | TIME_LINE;
-}
+mod kind;
+mod record;
 
-/// The rows of the permission table in docs/SOFTACL.md.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// `aclrtCreateEvent`.
-    Default,
-    /// `aclrtCreateEventWithFlag` with SYNC: holds a hardware id until it is destroyed.
-    HeldSync,
-    /// `aclrtCreateEventWithFlag` without SYNC.
-    HeldPlain,
-    /// `aclrtCreateEventExWithFlag` with a sync bit.
-    ExSync,
-    /// `aclrtCreateEventExWithFlag` without a sync bit.
-    ExPlain,
-    Ipc,
-    DeviceUseOnly,
-    External,
-}
-
-impl Class {
-    /// Events of the older kind are "not ready" until they are recorded for the first time.
-    const fn is_old(self) -> bool {
-        matches!(
-            self,
-            Self::Default | Self::HeldSync | Self::HeldPlain | Self::External
-        )
-    }
-
-    const fn takes_id_at_record(self) -> bool {
-        matches!(self, Self::Default | Self::ExSync)
-    }
-}
+use kind::Class;
+pub(crate) use kind::flag;
+pub(crate) use record::Record;
 
 pub(crate) struct Event {
     pub(crate) handle: usize,
@@ -76,74 +37,6 @@ struct State {
     /// What a wait issued before the first record is bound to.
     expected: Option<Arc<Record>>,
     waits: Vec<(Arc<Stream>, u64)>,
-}
-
-/// One recording of an event. A wait is bound to the record that was the latest when it was issued.
-pub(crate) struct Record {
-    /// Identity and flags of the event, for the truth log.
-    pub(crate) event: (usize, u32),
-    /// The stream and the number of the record task in it; unset while only expected.
-    place: OnceLock<(Arc<Stream>, u64)>,
-    id: OnceLock<Arc<Lease>>,
-    /// Host time at which it was reached; zero before.
-    end_ns: AtomicU64,
-    waiters: Mutex<Vec<Arc<Stream>>>,
-}
-
-impl Record {
-    fn new(event: &Event) -> Arc<Self> {
-        Arc::new(Self {
-            event: (event.handle, event.flags),
-            place: OnceLock::new(),
-            id: OnceLock::new(),
-            end_ns: AtomicU64::new(0),
-            waiters: Mutex::default(),
-        })
-    }
-
-    pub(crate) fn end_ns(&self) -> Option<u64> {
-        Some(self.end_ns.load(Ordering::Acquire)).filter(|&end| end != 0)
-    }
-
-    /// Remembers a stream that waits for this record. Called by the engine only.
-    pub(crate) fn notify(&self, stream: &Arc<Stream>) {
-        if self.end_ns().is_none() {
-            lock(&self.waiters).push(Arc::clone(stream));
-        }
-    }
-
-    /// Marks the record as reached and returns who waited. Called by the engine only.
-    pub(crate) fn complete(&self, end_ns: u64) -> Vec<Arc<Stream>> {
-        self.end_ns.store(end_ns, Ordering::Release);
-        std::mem::take(&mut lock(&self.waiters))
-    }
-
-    /// The host sees completion: from now on the timestamp is readable.
-    fn reap(&self) {
-        if let Some((stream, seq)) = self.place.get() {
-            stream.reap(*seq);
-        }
-    }
-
-    fn is_reaped(&self) -> bool {
-        self.place
-            .get()
-            .is_some_and(|(stream, seq)| stream.is_reaped(*seq))
-    }
-
-    fn wait(&self, limit: Option<Duration>) -> Outcome {
-        let Some((stream, seq)) = self.place.get() else {
-            return Ok(());
-        };
-        match stream.wait_for(*seq, limit) {
-            Waited::Done => {
-                self.reap();
-                Ok(())
-            }
-            Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
-            Waited::Aborted(code) => fault(code, "the event's stream was aborted"),
-        }
-    }
 }
 
 const NO_ID: Fault = Fault {

@@ -1,0 +1,139 @@
+//! Waiting for a stream, failures of its tasks, and dropping them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::time::Duration;
+
+use super::{Stream, flag};
+use crate::clock::mono;
+use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault};
+pub(crate) use crate::progress::Waited;
+use crate::runtime;
+
+/// How long a waiting thread looks before it goes to sleep.
+const LOOK_NS: u64 = 4_000;
+
+/// What the streams of a context share about failing tasks.
+#[derive(Default)]
+pub(crate) struct Failures {
+    stops: AtomicBool,
+    /// The failure after which nothing may be submitted any more.
+    pub(super) stopped_by: AtomicI32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureMode {
+    Continue,
+    Stop,
+}
+
+/// What the engine is asked to throw away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drop {
+    Nothing,
+    Current,
+    Everything,
+}
+
+impl Stream {
+    /// Waits until the task is complete.
+    pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
+        let begin = mono();
+        while mono() < begin + LOOK_NS {
+            if self.has_completed(seq) {
+                return Waited::Done;
+            }
+            std::hint::spin_loop();
+        }
+        let deadline = limit.map(|limit| begin.saturating_add(limit.as_nanos() as u64));
+        self.progress.sleep(seq, || match deadline {
+            None => Some(Duration::from_secs(3600)),
+            Some(end) => Some(end.saturating_sub(mono()))
+                .filter(|&left| left != 0)
+                .map(Duration::from_nanos),
+        })
+    }
+
+    /// Waits for everything submitted so far and reports what failed on the device meanwhile.
+    pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
+        if self.flags & flag::NOT_AWAITED != 0 {
+            return Ok(());
+        }
+        let seq = self.submitted.load(Ordering::Acquire);
+        match self.wait_for(seq, limit) {
+            Waited::Done => self.reap(seq),
+            Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
+            Waited::Aborted(code) => return fault(code, "the stream was aborted"),
+        }
+        match self.error.swap(SUCCESS, Ordering::AcqRel) {
+            SUCCESS => Ok(()),
+            code => fault(code, "a task of the stream failed"),
+        }
+    }
+
+    /// Notes that a task failed on the device; the next synchronisation reports it.
+    pub(crate) fn fail(&self, code: Code) {
+        self.error.store(code, Ordering::Release);
+        if self.failures.stops.load(Ordering::Acquire) {
+            self.failures.stopped_by.store(code, Ordering::Release);
+        }
+    }
+
+    /// May be called once per stream. Stopping is contagious within the context.
+    pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
+        check(mode <= 1, "this failure mode does not exist")?;
+        let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
+        check(!was_set, "the failure mode was set before")?;
+        if mode == 1 {
+            self.failures.stops.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn failure_mode(&self) -> FailureMode {
+        let stops = self.failures.stops.load(Ordering::Acquire);
+        if stops {
+            FailureMode::Stop
+        } else {
+            FailureMode::Continue
+        }
+    }
+
+    /// Drops all queued tasks. Threads that wait for the stream get the code, if there is one.
+    pub(crate) fn abort(self: &Arc<Self>, code: Option<Code>) {
+        let seq = self.request_drop(Drop::Everything);
+        if let Some(code) = code {
+            self.progress.interrupt(code);
+        }
+        // The wait is short and must not be taken for an interrupted one.
+        while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
+    }
+
+    /// Drops the task that is running.
+    pub(crate) fn stop_current(self: &Arc<Self>) {
+        self.request_drop(Drop::Current);
+    }
+
+    fn request_drop(self: &Arc<Self>, what: Drop) -> u64 {
+        let queue = self.inlet.lock();
+        let seq = queue.pushed;
+        self.drop_request.store(what as u8, Ordering::SeqCst);
+        drop(queue);
+        // The engine is called in any case; a second look does no harm.
+        self.inlet.must_call();
+        runtime::get().engine.enqueue(self);
+        seq
+    }
+
+    /// What the engine has to drop; asked for once.
+    pub(crate) fn take_drop_request(&self) -> Drop {
+        if self.drop_request.load(Ordering::Relaxed) == 0 {
+            return Drop::Nothing;
+        }
+        match self.drop_request.swap(0, Ordering::SeqCst) {
+            0 => Drop::Nothing,
+            1 => Drop::Current,
+            _ => Drop::Everything,
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The trace: as rows in a file, and as a queryable whole in memory.
 //!
-//! [`file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
+//! [`mod@file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
 //! work on, [`load`] how the one becomes the other, `clock` how device time becomes host time.
 
 mod clock;

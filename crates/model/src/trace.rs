@@ -156,6 +156,7 @@ pub struct Task {
 /// How well a device's clock is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceClock {
+    /// Position in the table of processes: each reads a device's clock for itself.
     pub process: u32,
     pub device: u32,
     pub anchors: u32,

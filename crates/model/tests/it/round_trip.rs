@@ -214,6 +214,8 @@ pub(crate) fn any_row() -> impl Strategy<Value = Row> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn every_row_survives_the_file(rows in vec(any_row(), 0..60), flushes in vec(0..60_usize, 0..4)) {
         let (session, tables) = workload::leading();

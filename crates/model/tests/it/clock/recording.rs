@@ -1,0 +1,133 @@
+//! Recordings whose true times are known.
+
+use ascend_trace_model::rows::*;
+use ascend_trace_model::{TaskTime, Trace};
+
+pub(super) const SECOND: i64 = 1_000_000_000;
+pub(super) const TICK: i64 = 20;
+
+/// A device clock: what it reads at a host time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DeviceClock {
+    pub(super) offset: i64,
+    pub(super) drift_ppm: f64,
+    /// The drift swings by this much, once a minute.
+    pub(super) swing_ppm: f64,
+    pub(super) tick: i64,
+}
+
+impl DeviceClock {
+    pub(super) fn steady(offset: i64, drift_ppm: f64) -> Self {
+        Self {
+            offset,
+            drift_ppm,
+            swing_ppm: 0.0,
+            tick: TICK,
+        }
+    }
+
+    pub(super) fn read(&self, host: i64) -> i64 {
+        let period = 60.0 * SECOND as f64 / std::f64::consts::TAU;
+        let swing = self.swing_ppm * period * (1.0 - (host as f64 / period).cos());
+        let gained = (host as f64 * self.drift_ppm + swing) / 1e6;
+        (host + gained as i64 + self.offset).div_euclid(self.tick) * self.tick
+    }
+}
+
+/// A small generator of its own: shrinking would take the randomness out of the jitter.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn below(&mut self, limit: i64) -> i64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % limit.max(1) as u64) as i64
+    }
+}
+
+/// A recording of one stream whose true times are known.
+pub(super) struct Recording {
+    pub(super) clock: DeviceClock,
+    pub(super) random: Random,
+    pub(super) rows: Vec<Row>,
+    pub(super) truth: Vec<(i64, i64)>,
+}
+
+impl Recording {
+    pub(super) fn new(clock: DeviceClock, seed: u64) -> Self {
+        Self {
+            clock,
+            random: Random(seed | 1),
+            rows: Vec::new(),
+            truth: Vec::new(),
+        }
+    }
+
+    /// An anchor whose band is up to `band` wide, with the reading anywhere in it.
+    pub(super) fn anchor(&mut self, before_ns: i64, band: i64) {
+        let inside = self.random.below(band);
+        let after_ns = before_ns + inside + self.random.below(band - inside);
+        self.rows.push(Row::Anchor(AnchorRow {
+            process: 0,
+            device: 0,
+            before_ns,
+            after_ns,
+            device_ns: self.clock.read(before_ns + inside),
+        }));
+    }
+
+    /// A task that ran from `begin` to `end` and was launched and seen that much earlier and later.
+    pub(super) fn task(&mut self, begin: i64, end: i64, launched: i64, seen: i64) {
+        let sequence = self.truth.len() as u32;
+        self.truth.push((begin, end));
+        self.rows.push(Row::Call(CallRow {
+            begin_ns: begin - launched,
+            end_ns: begin - launched,
+            device: Some(0),
+            stream: Some(0),
+            task: Some(TaskRow {
+                sequence,
+                kind: 3,
+                untimed: 0,
+            }),
+            ..CallRow::default()
+        }));
+        self.rows.push(Row::TaskTime(TaskTimeRow {
+            process: 0,
+            stream: 0,
+            sequence,
+            untimed: 0,
+            begin_device_ns: self.clock.read(begin),
+            end_device_ns: self.clock.read(end),
+            seen_ns: end + seen,
+        }));
+    }
+
+    /// Tasks back to back over a while, launched long before and seen long after.
+    pub(super) fn busy(&mut self, from: i64, to: i64, step: i64) {
+        let mut begin = from;
+        while begin < to {
+            let end = begin + 1 + self.random.below(step);
+            self.task(begin, end, SECOND, SECOND);
+            begin = end;
+        }
+    }
+
+    /// The trace when the recording has ended, or while it goes on.
+    pub(super) fn load(&self, ended: bool) -> Trace {
+        let end = ended.then(|| Row::End(EndRow::default()));
+        let rows = self.rows.iter().cloned().chain(end);
+        Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+    }
+
+    /// The tasks' mapped times with their true ones.
+    pub(super) fn judged(&self) -> Vec<(TaskTime, (i64, i64))> {
+        self.judge(&self.load(true))
+    }
+
+    pub(super) fn judge(&self, trace: &Trace) -> Vec<(TaskTime, (i64, i64))> {
+        let times = trace.tasks().iter().map(|task| task.time.unwrap());
+        times.zip(self.truth.iter().copied()).collect()
+    }
+}

@@ -18,7 +18,9 @@ thread_local! {
 /// Notes a failed call of this thread.
 pub(crate) fn note(function: &str, failed: Fault) {
     // During thread exit the thread's storage may be gone; there is nobody left to ask then.
-    let _ = LAST.try_with(|last| last.set(failed.code));
+    if is_runtime(failed.code) {
+        let _ = LAST.try_with(|last| last.set(failed.code));
+    }
     let _ = MESSAGES.try_with(|messages| {
         let Ok(mut text) = messages.try_borrow_mut() else {
             return;
@@ -28,6 +30,11 @@ pub(crate) fn note(function: &str, failed: Fault) {
             text.push_str(&format!("{}: [{function}] {why} ({code})\n", family(code)));
         }
     });
+}
+
+/// The last error is the runtime layer's; what the layer above refuses does not change it.
+const fn is_runtime(code: Code) -> bool {
+    matches!(code / 1000, 107 | 207 | 507)
 }
 
 /// The message families of the vendor's runtime, by what kind of mistake it was.
@@ -86,6 +93,18 @@ mod tests {
             (peek(), peek(), take(), take()),
             (107_000, 107_000, 107_000, 0)
         );
+    }
+
+    #[test]
+    fn a_refusal_of_the_upper_layer_is_no_last_error() {
+        note(
+            "aclInit",
+            Fault {
+                code: 100_002,
+                why: "called before",
+            },
+        );
+        assert_eq!(peek(), 0);
     }
 
     #[test]

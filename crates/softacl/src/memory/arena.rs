@@ -109,11 +109,11 @@ impl Arena {
             return false;
         };
         state.used -= block.span;
-        state.put_free(block.start, block.span);
-        drop(state);
         if block.span >= GIVE_BACK {
+            // Before the block can be handed out again, which needs the lock.
             give_back(block.start, block.span);
         }
+        state.put_free(block.start, block.span);
         true
     }
 

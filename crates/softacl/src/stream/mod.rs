@@ -220,7 +220,8 @@ impl Room<'_> {
         if stream.inlet.must_call() {
             runtime::get().engine.enqueue(stream);
         }
-        LAST_TASK.with(|last| last.set((seq - 1) as u32));
+        // During thread exit nobody can ask for it any more.
+        let _ = LAST_TASK.try_with(|last| last.set((seq - 1) as u32));
         seq
     }
 }
@@ -231,7 +232,7 @@ thread_local! {
 
 /// Number of the task that this thread submitted last.
 pub(crate) fn last_task() -> Outcome<u32> {
-    let task = LAST_TASK.with(std::cell::Cell::get);
+    let task = LAST_TASK.try_with(std::cell::Cell::get).unwrap_or(u32::MAX);
     check(task != u32::MAX, "this thread has submitted no task")?;
     Ok(task)
 }

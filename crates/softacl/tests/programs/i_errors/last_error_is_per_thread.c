@@ -18,6 +18,7 @@ int main(void)
     OK(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL));
     EXPECT(aclrtSetDevice(77), ACL_ERROR_RT_INVALID_DEVICEID);
     OK(aclrtGetDevice(&device));
+    EXPECT(aclInit(NULL), ACL_ERROR_REPEAT_INITIALIZE);
     EXPECT(aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_RT_INVALID_DEVICEID);
     pthread_create(&thread, NULL, other, NULL);
     pthread_join(thread, NULL);

@@ -9,7 +9,7 @@ use super::args::DoctorArgs;
 use crate::collector::clock::Clock;
 use crate::collector::session;
 use crate::launch::elf::{Dynamic, Program};
-use crate::launch::{Environment, check, libraries, lookup};
+use crate::launch::{Environment, check, glibc, libraries, lookup};
 use crate::output::print;
 use crate::table::{Align, Table};
 use crate::{tables, unpack};
@@ -94,7 +94,11 @@ fn interposer() -> Finding {
     finding(
         "interposer",
         found
-            .map(|path| format!("{}, {functions} functions", path.display()))
+            .map(|path| {
+                let (major, minor) = glibc::needed(&path).unwrap_or_default();
+                let path = path.display();
+                format!("{path}, {functions} functions, for glibc {major}.{minor} and newer")
+            })
             .map_err(|error| format!("{error:#}")),
     )
 }

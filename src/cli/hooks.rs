@@ -11,7 +11,7 @@ use crate::tables;
 
 /// The document of `hooks --json`.
 #[derive(Serialize)]
-struct Document {
+pub(super) struct Document {
     /// Differs between builds whose records differ.
     table_hash: String,
     functions: Vec<Hook>,
@@ -58,7 +58,8 @@ pub(crate) fn run(args: &HooksArgs) -> anyhow::Result<()> {
     print(&text())
 }
 
-fn document() -> Document {
+/// The content of `hooks --json`.
+pub(super) fn document() -> Document {
     let unhooked = tables::UNHOOKED.iter();
     Document {
         table_hash: format!("{:016x}", tables::TABLE_HASH),

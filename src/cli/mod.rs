@@ -2,6 +2,8 @@
 
 mod args;
 mod demo;
+#[cfg(test)]
+mod docs;
 mod doctor;
 mod export;
 mod hooks;

@@ -1,8 +1,10 @@
 //! `stats`: tables per operation, stream and API function.
 
 use anyhow::Context;
+use serde_json::Value;
 
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_model::Trace;
 
 use super::args::ReportArgs;
 use super::trace;
@@ -14,16 +16,24 @@ const ROWS: usize = 40;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
     let trace = trace::open(&args.file)?;
-    let stats = Stats::of(&trace, &Dependencies::of(&trace), &Stalls::of(&trace));
     if args.json {
-        let mut document = serde_json::to_value(&stats).context("cannot write JSON")?;
-        if let Some(fields) = document.as_object_mut() {
-            // The frame says which document this is, and its version.
-            fields.remove("schema");
-        }
-        return print_json("stats", &document);
+        return print_json("stats", &document(&trace)?);
     }
-    print(&text(&stats))
+    print(&text(&stats(&trace)))
+}
+
+fn stats(trace: &Trace) -> Stats {
+    Stats::of(trace, &Dependencies::of(trace), &Stalls::of(trace))
+}
+
+/// The content of `stats --json`.
+pub(super) fn document(trace: &Trace) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(stats(trace)).context("cannot write JSON")?;
+    if let Some(fields) = document.as_object_mut() {
+        // The frame says which document this is, and its version.
+        fields.remove("schema");
+    }
+    Ok(document)
 }
 
 fn text(stats: &Stats) -> String {

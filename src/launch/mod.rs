@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod elf;
 mod environment;
+pub(crate) mod glibc;
 pub(crate) mod libraries;
 pub(crate) mod lookup;
 pub(crate) mod screen;

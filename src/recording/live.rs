@@ -19,8 +19,9 @@ use crate::viewing::{self, FileSource};
 pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow::Result<Ended> {
     let path = running.path.clone();
     let log = LogBook::default();
+    let (kept_in, file) = log_file(&path).unzip();
     let keeper = screen
-        .keep_log(log.clone(), log_file(&path))
+        .keep_log(log.clone(), file)
         .context("cannot keep the program's output")?;
     let sized = screen.handle();
     running
@@ -40,7 +41,20 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     }
     let ended = join(waiter);
     keeper.finish();
-    ended
+    Ok(Ended {
+        log: kept_in.filter(|path| has_content(path)),
+        ..ended?
+    })
+}
+
+/// Whether the program wrote anything; the file of one that did not is removed.
+fn has_content(path: &Path) -> bool {
+    let is_empty = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() == 0);
+    if is_empty {
+        // An empty file that stays is only untidy.
+        let _ = std::fs::remove_file(path);
+    }
+    !is_empty
 }
 
 fn show(path: &Path, log: &LogBook, title: String) -> anyhow::Result<Option<i32>> {
@@ -65,12 +79,12 @@ fn join(waiter: JoinHandle<anyhow::Result<Ended>>) -> anyhow::Result<Ended> {
 }
 
 /// `FILE.log`, unless there is one: then the output is only shown.
-fn log_file(trace: &Path) -> Option<File> {
+fn log_file(trace: &Path) -> Option<(PathBuf, File)> {
     let mut name = trace.as_os_str().to_owned();
     name.push(".log");
     let path = PathBuf::from(name);
     match File::create_new(&path) {
-        Ok(file) => Some(file),
+        Ok(file) => Some((path, file)),
         Err(error) => {
             say(format!(
                 "the program's output is not kept in {}: {error}",

@@ -147,6 +147,8 @@ struct Running {
 pub(crate) struct Ended {
     pub(crate) status: i32,
     pub(crate) outcome: Outcome,
+    /// Where the program's output was kept, when it ran under the view.
+    pub(crate) log: Option<PathBuf>,
 }
 
 impl Running {
@@ -187,7 +189,11 @@ impl Running {
             status,
         });
         match self.collector.join() {
-            Ok(outcome) => Ok(Ended { status, outcome }),
+            Ok(outcome) => Ok(Ended {
+                status,
+                outcome,
+                log: None,
+            }),
             Err(_) => anyhow::bail!("the collecting thread has failed; the trace is incomplete"),
         }
     }

@@ -8,12 +8,16 @@ use crate::launch::Launch;
 use crate::launch::elf::Program;
 use crate::launch::libraries::{self, is_acl};
 use crate::table::{count, percent};
+use crate::unpack::INTERPOSER_VARIABLE;
 
 /// The lines, without the tool's name.
 pub(crate) fn lines(ended: &Ended, plan: &Plan, launch: &Launch, kind: &Program) -> Vec<String> {
     let outcome = &ended.outcome;
     let mut lines = vec![recorded(outcome, plan.timing)];
     lines.extend(losses(outcome));
+    if let Some(path) = &ended.log {
+        lines.push(format!("what the program wrote is in {}", path.display()));
+    }
     if outcome.still_running > 0 {
         let number = things(outcome.still_running as u64, "process", "processes");
         lines.push(format!(
@@ -116,6 +120,12 @@ fn nothing_seen(ended: &Ended, plan: &Plan, missing: &[String]) -> Vec<String> {
         return lines;
     }
     if ended.outcome.attached == 0 {
+        if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE) {
+            let path = path.display();
+            lines.push(format!(
+                "{INTERPOSER_VARIABLE} names {path}, which is perhaps of another version"
+            ));
+        }
         lines.push(
             "the tracer was loaded into no process: check that the program and what it starts are \
              dynamically linked, keep LD_PRELOAD and ASCEND_TRACE_SESSION in their environment, \
@@ -186,7 +196,11 @@ mod tests {
             unstored: (0, 0),
             counts,
         };
-        Ended { status, outcome }
+        Ended {
+            status,
+            outcome,
+            log: None,
+        }
     }
 
     fn text(ended: &Ended) -> String {

@@ -1,0 +1,80 @@
+//! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
+
+use clap::CommandFactory;
+use serde_json::Value;
+
+use super::args::Words;
+
+const CLI: &str = include_str!("../../docs/CLI.md");
+const JSON: &str = include_str!("../../docs/JSON.md");
+
+/// The part of a document under a heading.
+fn section<'a>(document: &'a str, heading: &str) -> &'a str {
+    let start = document
+        .find(heading)
+        .unwrap_or_else(|| panic!("no heading {heading}"));
+    let rest = &document[start + heading.len()..];
+    rest.find("\n## ").map_or(rest, |end| &rest[..end])
+}
+
+/// Asserts that every field of `value`, however deep, is named in the text.
+fn assert_named(value: &Value, text: &str, is_map: &dyn Fn(&str) -> bool) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let named = text.contains(&format!("`{name}`"))
+                    || text.contains(&format!("`{name}[]`"))
+                    || text.contains(&format!(".{name}`"))
+                    || text.contains(&format!("`{name}."));
+                assert!(named, "{name} is not described");
+                if !is_map(name) {
+                    assert_named(value, text, is_map);
+                }
+            }
+        }
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| assert_named(item, text, is_map)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_command_and_option_is_described() {
+    for command in Words::command().get_subcommands() {
+        let name = command.get_name();
+        assert!(
+            CLI.contains(&format!("| `{name}")),
+            "{name} is not described"
+        );
+        for option in command
+            .get_arguments()
+            .filter_map(|argument| argument.get_long())
+        {
+            assert!(
+                CLI.contains(&format!("--{option}")),
+                "{name} --{option} is not described"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_field_of_info_and_stats_is_described() {
+    let trace = ascend_trace_testkit::timeline(
+        "s1: MatMul[0..10] rec(E1) Add[captured]
+         s2: wait(E1) Add[12..20]
+         t1: sync(s2)[13..21]",
+    );
+    let info = serde_json::to_value(super::info::document(&trace)).unwrap();
+    let is_map = |name: &str| ["functions", "kinds", "untimed"].contains(&name);
+    assert_named(&info, section(JSON, "## ascend-trace/info"), &is_map);
+    let stats = serde_json::to_value(super::stats::document(&trace).unwrap()).unwrap();
+    assert_named(&stats, section(JSON, "## ascend-trace/stats"), &|_| false);
+}
+
+#[test]
+fn every_field_of_hooks_is_described() {
+    let hooks = serde_json::to_value(super::hooks::document()).unwrap();
+    assert_named(&hooks, section(JSON, "## ascend-trace/hooks"), &|_| false);
+}

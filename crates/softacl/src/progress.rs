@@ -53,7 +53,13 @@ impl Progress {
         }
     }
 
-    /// Makes every sleeper return with the code.
+    /// How often waiting threads were interrupted; a wait compares it with its own begin.
+    pub(crate) fn interrupts(&self) -> u32 {
+        self.aborts.load(Ordering::Acquire)
+    }
+
+    /// Makes every thread that waits now return with the code. Has to come before what it waits
+    /// for is completed by force.
     pub(crate) fn interrupt(&self, code: i32) {
         self.abort_code.store(code, Ordering::SeqCst);
         self.aborts.fetch_add(1, Ordering::SeqCst);
@@ -61,24 +67,40 @@ impl Progress {
         self.moved.notify_all();
     }
 
+    /// Is the wait over that began when there had been so many interrupts?
+    pub(crate) fn outcome(&self, seq: u64, interrupts: u32) -> Option<Waited> {
+        // In this order: who sees a completion by force also sees the interrupt before it.
+        let done = self.completed() >= seq;
+        if self.interrupts() != interrupts {
+            return Some(Waited::Aborted(self.abort_code.load(Ordering::SeqCst)));
+        }
+        done.then_some(Waited::Done)
+    }
+
     /// Sleeps until the task is complete. `left` is how long it may last yet; `None` ends it.
-    pub(crate) fn sleep(&self, seq: u64, left: impl Fn() -> Option<Duration>) -> Waited {
-        let aborts = self.aborts.load(Ordering::SeqCst);
+    pub(crate) fn sleep(
+        &self,
+        seq: u64,
+        interrupts: u32,
+        left: impl Fn() -> Option<Duration>,
+    ) -> Waited {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let waited = self.sleep_at_gate(seq, aborts, left);
+        let waited = self.sleep_at_gate(seq, interrupts, left);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         waited
     }
 
-    fn sleep_at_gate(&self, seq: u64, aborts: u32, left: impl Fn() -> Option<Duration>) -> Waited {
+    fn sleep_at_gate(
+        &self,
+        seq: u64,
+        interrupts: u32,
+        left: impl Fn() -> Option<Duration>,
+    ) -> Waited {
         let mut gate = lock(&self.gate);
         loop {
-            if self.aborts.load(Ordering::SeqCst) != aborts {
-                return Waited::Aborted(self.abort_code.load(Ordering::SeqCst));
-            }
-            if self.completed() >= seq {
-                return Waited::Done;
+            if let Some(waited) = self.outcome(seq, interrupts) {
+                return waited;
             }
             let Some(left) = left() else {
                 return Waited::TimedOut;

@@ -39,14 +39,15 @@ impl Stream {
     /// Waits until the task is complete.
     pub(crate) fn wait_for(&self, seq: u64, limit: Option<Duration>) -> Waited {
         let begin = mono();
+        let interrupts = self.progress.interrupts();
         while mono() < begin + LOOK_NS {
-            if self.has_completed(seq) {
-                return Waited::Done;
+            if let Some(waited) = self.progress.outcome(seq, interrupts) {
+                return waited;
             }
             std::hint::spin_loop();
         }
         let deadline = limit.map(|limit| begin.saturating_add(limit.as_nanos() as u64));
-        self.progress.sleep(seq, || match deadline {
+        self.progress.sleep(seq, interrupts, || match deadline {
             None => Some(Duration::from_secs(3600)),
             Some(end) => Some(end.saturating_sub(mono()))
                 .filter(|&left| left != 0)
@@ -101,10 +102,10 @@ impl Stream {
 
     /// Drops all queued tasks. Threads that wait for the stream get the code, if there is one.
     pub(crate) fn abort(self: &Arc<Self>, code: Option<Code>) {
-        let seq = self.request_drop(Drop::Everything);
         if let Some(code) = code {
             self.progress.interrupt(code);
         }
+        let seq = self.request_drop(Drop::Everything);
         // The wait is short and must not be taken for an interrupted one.
         while matches!(self.wait_for(seq, None), Waited::Aborted(_)) {}
     }

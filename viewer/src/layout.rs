@@ -102,16 +102,14 @@ impl Layout {
     ) -> impl Iterator<Item = (usize, Row, u16)> + 'a {
         let height = self.track_height(rows);
         let (top, bottom) = (self.lanes.top(), self.lanes.bottom());
-        let places = rows
-            .iter()
+        rows.iter()
             .enumerate()
             .skip(scroll)
             .scan(top, move |y, (index, row)| {
                 let line = *y;
                 *y = y.saturating_add(if row.track().is_some() { height } else { 1 });
                 (line < bottom).then_some((index, *row, line))
-            });
-        places
+            })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::action::Effect;
 use crate::app::{App, World};
 use crate::event::Event;
 use crate::source::{Recording, Source};
-use crate::term::{self, Guard};
+use crate::term::{self, Guard, Input};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
 use crate::view::{too_small, view};
@@ -15,7 +15,7 @@ use crate::view::{too_small, view};
 /// The longest time between two looks at a growing trace.
 const TICK: Duration = Duration::from_millis(50);
 /// The same when the trace has ended: only keys and signals matter then.
-const IDLE_TICK: Duration = Duration::from_millis(250);
+const IDLE_TICK: Duration = Duration::from_millis(100);
 /// Events that are handled before the screen is drawn again.
 const BURST: usize = 64;
 
@@ -81,22 +81,29 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             trace: source.trace(),
             log: source.log(),
         };
-        guard.draw(|buffer| {
-            // The terminal may have changed its size since the last event.
-            app.size = (buffer.area.width, buffer.area.height);
-            view(&app, world, buffer);
-        })?;
+        let drawn = draw(&mut guard, &mut app, world);
         if let Some(signal) = guard.end_signal() {
             return Ok(Outcome::Signal(signal));
         }
+        drawn?;
         if guard.suspend_signal() {
             guard.suspend()?;
             continue;
         }
-        if handle_events(&mut app, world, &mut guard)? {
-            return Ok(Outcome::Quit);
+        if let Some(outcome) = handle_events(&mut app, world, &mut guard)? {
+            return Ok(outcome);
         }
     }
+}
+
+fn draw(guard: &mut Guard, app: &mut App, world: World<'_>) -> io::Result<()> {
+    guard.draw(|buffer| {
+        let size = (buffer.area.width, buffer.area.height);
+        if size != app.size {
+            update(app, world, Event::Resize(size.0, size.1));
+        }
+        view(app, world, buffer);
+    })
 }
 
 fn tick(app: &App) -> Duration {
@@ -130,12 +137,18 @@ fn poll(app: &mut App, source: &mut dyn Source) {
     update(app, world, event);
 }
 
-/// Waits for events and lets the state answer. True when the user wants to leave.
-fn handle_events(app: &mut App, world: World<'_>, guard: &mut Guard) -> io::Result<bool> {
+/// Waits for events and lets the state answer. Tells when the view is to end.
+fn handle_events(
+    app: &mut App,
+    world: World<'_>,
+    guard: &mut Guard,
+) -> io::Result<Option<Outcome>> {
     let mut wait = tick(app);
     for _ in 0..BURST {
-        let Some(event) = guard.wait(wait)? else {
-            break;
+        let event = match guard.wait(wait)? {
+            Input::Event(event) => event,
+            Input::Nothing => break,
+            Input::HungUp => return Ok(Some(Outcome::Signal(signal_hook::consts::SIGHUP))),
         };
         wait = Duration::ZERO;
         let Some(event) = Event::from_terminal(event) else {
@@ -143,11 +156,11 @@ fn handle_events(app: &mut App, world: World<'_>, guard: &mut Guard) -> io::Resu
         };
         for effect in update(app, world, event) {
             match effect {
-                Effect::Quit => return Ok(true),
+                Effect::Quit => return Ok(Some(Outcome::Quit)),
                 Effect::Suspend => guard.suspend()?,
                 Effect::Redraw => guard.forget()?,
             }
         }
     }
-    Ok(false)
+    Ok(None)
 }

@@ -2,10 +2,12 @@
 //! was found.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, IsTerminal, Stdout, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::panic;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crossterm::event::{
@@ -18,6 +20,8 @@ use crossterm::{cursor, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
 use signal_hook::{SigId, flag, low_level};
 
@@ -45,12 +49,60 @@ pub(crate) fn size() -> io::Result<(u16, u16)> {
 pub(crate) struct Guard {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     signals: Signals,
+    keyboard: OwnedFd,
+    /// There may be more events that have been read already.
+    more: bool,
+}
+
+/// What came from the terminal.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Event(crossterm::event::Event),
+    Nothing,
+    /// The terminal is gone.
+    HungUp,
+}
+
+enum Readiness {
+    Ready,
+    Quiet,
+    Gone,
+}
+
+/// Waits until a terminal has input.
+fn readiness(terminal: &OwnedFd, time: Duration) -> io::Result<Readiness> {
+    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
+    let time = Timespec::try_from(time).map_err(io::Error::other)?;
+    match rustix::event::poll(&mut polled, Some(&time)) {
+        Ok(_) => {}
+        // A signal came: its flag is looked at next.
+        Err(Errno::INTR) => return Ok(Readiness::Quiet),
+        Err(error) => return Err(error.into()),
+    }
+    let found = polled[0].revents();
+    let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    Ok(
+        match (found.intersects(gone), found.contains(PollFlags::IN)) {
+            (true, _) => Readiness::Gone,
+            (false, true) => Readiness::Ready,
+            (false, false) => Readiness::Quiet,
+        },
+    )
+}
+
+/// The terminal that keys come from: the same as crossterm's.
+fn keyboard() -> io::Result<OwnedFd> {
+    let stdin = io::stdin();
+    match stdin.is_terminal() {
+        true => stdin.as_fd().try_clone_to_owned(),
+        false => File::open("/dev/tty").map(OwnedFd::from),
+    }
 }
 
 /// Flags that signals raise.
 struct Signals {
     /// The number of the signal that asks the view to end.
-    end: Arc<std::sync::atomic::AtomicUsize>,
+    end: Arc<AtomicUsize>,
     suspend: Arc<AtomicBool>,
     registered: Vec<SigId>,
 }
@@ -62,10 +114,16 @@ impl Guard {
             return Err(io::Error::other("standard output is not a terminal"));
         }
         give_back_on_panic();
+        let keyboard = keyboard()?;
         let signals = Signals::new()?;
         take()?;
         match Terminal::new(CrosstermBackend::new(io::stdout())) {
-            Ok(terminal) => Ok(Self { terminal, signals }),
+            Ok(terminal) => Ok(Self {
+                terminal,
+                signals,
+                keyboard,
+                more: false,
+            }),
             Err(error) => {
                 give_back();
                 Err(error)
@@ -105,15 +163,28 @@ impl Guard {
         self.terminal.clear()
     }
 
-    /// Waits for an event of the terminal.
-    pub(crate) fn wait(&self, time: Duration) -> io::Result<Option<crossterm::event::Event>> {
-        match crossterm::event::poll(time) {
-            Ok(true) => crossterm::event::read().map(Some),
-            Ok(false) => Ok(None),
-            // A signal came: its flag is looked at next.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-            Err(error) => Err(error),
+    /// Waits for an event of the terminal, not longer than `time`. A signal ends the wait.
+    ///
+    /// crossterm reads for ever from a terminal that has gone away, so this waits itself and asks
+    /// only while the terminal is there.
+    pub(crate) fn wait(&mut self, time: Duration) -> io::Result<Input> {
+        let time = if self.more { Duration::ZERO } else { time };
+        let ready = match readiness(&self.keyboard, time)? {
+            Readiness::Gone => return Ok(Input::HungUp),
+            Readiness::Quiet => false,
+            Readiness::Ready => true,
+        };
+        // Also when it is quiet: crossterm would lose a key that comes together with a change of
+        // the size, so the latter is fetched as early as possible.
+        self.more = crossterm::event::poll(Duration::ZERO)?;
+        if self.more {
+            return crossterm::event::read().map(Input::Event);
         }
+        if ready {
+            // A part of an escape sequence: the rest is on its way.
+            std::thread::sleep(time.min(Duration::from_millis(5)));
+        }
+        Ok(Input::Nothing)
     }
 }
 

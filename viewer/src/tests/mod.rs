@@ -7,3 +7,4 @@ mod edges;
 mod live;
 mod looks;
 mod pictures;
+mod speed;

@@ -18,8 +18,11 @@ use crate::layout::{SessionSettings, state};
 use crate::map::{AttachError, Session};
 use crate::pool;
 
-/// Segments that are given memory in one go.
-const STEP: u32 = 64;
+/// Segments of the smallest session.
+const LEAST: u32 = 64;
+/// Free segments at the beginning. Every thread takes one with its first record, so a program that
+/// starts threads by the hundred needs as many before the collector next gets a processor.
+const AHEAD: u32 = 256;
 
 /// Why a session could not be made. Written out by hand: this crate is part of what is loaded
 /// into traced programs, and keeps its dependencies to libc.
@@ -113,7 +116,7 @@ impl Arena {
         budget: usize,
         settings: SessionSettings,
     ) -> Result<Self, ArenaError> {
-        let segments = (budget / SEGMENT_BYTES).clamp(STEP as usize, u32::MAX as usize) as u32;
+        let segments = (budget / SEGMENT_BYTES).clamp(LEAST as usize, u32::MAX as usize) as u32;
         let (path, file) = create_file(directory)?;
         let room = |source| ArenaError::Room {
             path: path.clone(),
@@ -145,9 +148,9 @@ impl Arena {
             words: Vec::new(),
         };
         arena.describe(settings);
-        arena.provide(STEP).map_err(|source| ArenaError::Room {
+        arena.provide(AHEAD).map_err(|source| ArenaError::Room {
             path: arena.path.clone(),
-            bytes: STEP as usize * SEGMENT_BYTES,
+            bytes: AHEAD.min(segments) as usize * SEGMENT_BYTES,
             source,
         })?;
         Ok(arena)
@@ -178,17 +181,17 @@ impl Arena {
         self.session.header().homeless.load(Relaxed)
     }
 
-    /// Keeps at least `STEP` free segments ahead of the producers, within the budget. Producers
+    /// Keeps at least half of `AHEAD` free segments for the producers, within the budget. Producers
     /// never touch memory that was not allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
-        if free >= STEP || provided >= self.session.segments() {
+        if free >= AHEAD / 2 || provided >= self.session.segments() {
             return Ok(());
         }
         // Doubling keeps up with any burst that the budget can hold.
-        self.provide(provided.max(STEP))
+        self.provide(provided)
     }
 
     fn provide(&mut self, count: u32) -> io::Result<()> {

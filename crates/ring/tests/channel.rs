@@ -167,7 +167,7 @@ fn memory_is_provided_on_demand_up_to_the_budget() {
 
 #[test]
 fn threads_that_come_and_go_leave_nothing_behind() {
-    let mut fixture = fixture(16 << 20);
+    let mut fixture = fixture(4 << 20);
     let session = attach(fixture.arena.path());
     let mut seen = 0;
     for round in 0..300u64 {

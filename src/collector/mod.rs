@@ -170,10 +170,12 @@ impl Collector {
     }
 }
 
-/// How long to rest after so many passes without a record.
+/// How long to rest after so many passes without a record: briefly while something may come, as a
+/// program that begins at full speed fills the first memory within milliseconds.
 fn pause(idle_passes: u32) -> std::time::Duration {
     std::time::Duration::from_millis(match idle_passes {
-        0..=4 => 2,
+        0 => 1,
+        1..=100 => 2,
         _ => 5,
     })
 }

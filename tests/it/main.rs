@@ -1,1 +1,26 @@
-//! The integration tests: one binary, one module a topic.
+//! The integration tests: one binary, one module a topic. All of them go through the built
+//! command and through real programs: the examples, and those of `tests/programs`.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod support;
+
+/// Crates depend on each other in one direction only.
+mod architecture;
+/// The Chrome JSON says what the tables say, in a form that importers take.
+mod chrome;
+/// Exit codes, streams, names of files: what scripts rely on.
+mod contract;
+/// Every example, held against what it counts itself and against the true device times.
+mod examples;
+/// A program that is killed loses no call that had returned.
+mod kill;
+/// Programs that are hard on a tracer behave as without one: their threads, signals and calls.
+mod robustness;
+/// As `robustness`: processes that are forked, replaced and ended in all ways.
+mod robustness_processes;
+/// The command works as a single file.
+mod self_contained;
+/// The timeline in a terminal.
+mod view;
+/// Whatever is used wrongly gets one clear line and its status.
+mod wrong_use;

@@ -1,0 +1,188 @@
+//! The packages depend on each other as ARCHITECTURE.md says, and in no other way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::support::run;
+
+#[track_caller]
+fn cargo(words: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
+    run(&mut command).expect(0).out()
+}
+
+/// What `cargo metadata` knows of this workspace on this kind of machine: what other machines would
+/// need may not have been downloaded.
+fn metadata() -> &'static Value {
+    static METADATA: OnceLock<Value> = OnceLock::new();
+    METADATA.get_or_init(|| {
+        let version = cargo(&["-vV"]);
+        let host = version
+            .lines()
+            .find_map(|line| line.strip_prefix("host: "))
+            .expect("a host");
+        let words = ["metadata", "--offline", "--locked", "--format-version", "1"];
+        let words = words
+            .into_iter()
+            .chain(["--filter-platform", host])
+            .collect::<Vec<_>>();
+        serde_json::from_str(&cargo(&words)).unwrap()
+    })
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().unwrap().iter()
+}
+
+/// A package as ARCHITECTURE.md calls it: by its folder, the root by `src`.
+fn short(name: &str) -> &str {
+    match name.strip_prefix("ascend-trace-") {
+        _ if name == "ascend-trace" => "src",
+        Some(rest) => rest,
+        None => name,
+    }
+}
+
+/// Dependencies of each of our packages on others of ours, of one kind: normal, build or dev.
+fn own_dependencies(metadata: &Value, kind: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let members: BTreeSet<&str> = list(&metadata["packages"])
+        .filter(|it| it["source"].is_null())
+        .map(|it| text(&it["name"]))
+        .collect();
+    let own = list(&metadata["packages"]).filter(|it| it["source"].is_null());
+    own.map(|package| {
+        let dependencies = list(&package["dependencies"])
+            .filter(|it| it["kind"].as_str().unwrap_or("normal") == kind)
+            .map(|it| text(&it["name"]))
+            .filter(|name| members.contains(name));
+        let dependencies = dependencies.map(|name| short(name).to_owned()).collect();
+        (short(text(&package["name"])).to_owned(), dependencies)
+    })
+    .collect()
+}
+
+/// The table of ARCHITECTURE.md: each package and what it may depend on, directly or by way of those.
+#[track_caller]
+fn documented() -> BTreeMap<String, BTreeSet<String>> {
+    let text = include_str!("../../ARCHITECTURE.md");
+    let rows = text
+        .lines()
+        .skip_while(|line| !line.contains("| may depend on |"))
+        .skip(2);
+    let rows: Vec<(String, String)> = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| {
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            let path = cells[1].split('`').nth(1).expect(line);
+            let name = path.rsplit('/').next().unwrap_or(path);
+            (name.to_owned(), cells[3].to_owned())
+        })
+        .collect();
+    let all: BTreeSet<String> = rows.iter().map(|row| row.0.clone()).collect();
+    assert_eq!(all.len(), rows.len(), "a package has one row");
+    let mut allowed = BTreeMap::new();
+    for (name, may) in rows {
+        let words = may.split(|it: char| !it.is_alphanumeric() && it != '_');
+        let named: BTreeSet<String> = words
+            .filter(|word| all.contains(*word))
+            .map(str::to_owned)
+            .collect();
+        let mut own: BTreeSet<String> = match may.starts_with("all but") {
+            true => all.difference(&named).cloned().collect(),
+            false => named,
+        };
+        // A row may only name rows above it, so theirs are complete.
+        for below in own.clone() {
+            own.extend(allowed.get(&below).cloned().unwrap_or_default());
+        }
+        allowed.insert(name, own);
+    }
+    allowed
+}
+
+#[test]
+fn the_documented_table_names_every_package_once() {
+    let packages = own_dependencies(metadata(), "normal")
+        .into_keys()
+        .collect::<BTreeSet<_>>();
+    assert_eq!(documented().into_keys().collect::<BTreeSet<_>>(), packages);
+}
+
+#[test]
+fn packages_depend_on_what_the_table_allows() {
+    let used = own_dependencies(metadata(), "normal");
+    for (name, allowed) in documented() {
+        let extra: Vec<_> = used[&name].difference(&allowed).collect();
+        assert!(extra.is_empty(), "{name} must not depend on {extra:?}");
+    }
+}
+
+#[test]
+fn the_generator_is_used_by_build_scripts_and_the_test_kit_by_tests_only() {
+    let metadata = metadata();
+    for (kind, only) in [("build", "hookgen"), ("dev", "testkit")] {
+        for (name, used) in own_dependencies(metadata, kind) {
+            // Tests may use what the package itself may use.
+            let others: Vec<_> = used.iter().filter(|it| *it != only).collect();
+            let is_fine = kind == "dev" || others.is_empty();
+            assert!(is_fine, "the build script of {name} uses {others:?}");
+        }
+    }
+    for (name, used) in own_dependencies(metadata, "normal") {
+        for only in ["hookgen", "testkit"] {
+            assert!(
+                !used.contains(only),
+                "{name} uses {only} outside its {only} stage"
+            );
+        }
+    }
+}
+
+/// Names of everything that a package is built from, its own build scripts aside.
+fn closure(metadata: &Value, name: &str) -> BTreeSet<String> {
+    let packages = list(&metadata["packages"]);
+    let names: BTreeMap<&str, &str> = packages
+        .map(|it| (text(&it["id"]), text(&it["name"])))
+        .collect();
+    let nodes: BTreeMap<&str, &Value> = list(&metadata["resolve"]["nodes"])
+        .map(|node| (text(&node["id"]), node))
+        .collect();
+    let (start, _) = names.iter().find(|(_, it)| **it == name).unwrap();
+    let (mut found, mut open) = (BTreeSet::new(), vec![*start]);
+    while let Some(id) = open.pop() {
+        for dependency in list(&nodes[id]["deps"]) {
+            let is_normal = list(&dependency["dep_kinds"]).any(|it| it["kind"].is_null());
+            let id = text(&dependency["pkg"]);
+            if is_normal && found.insert(names[id].to_owned()) {
+                open.push(id);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_interposer_consists_of_format_ring_and_libc() {
+    let expected = ["ascend-trace-format", "ascend-trace-ring", "libc"];
+    let expected = expected.map(str::to_owned).into_iter().collect();
+    assert_eq!(closure(metadata(), "ascend-trace-interposer"), expected);
+}
+
+#[test]
+fn the_software_runtime_uses_nothing_of_ours() {
+    let closure = closure(metadata(), "softacl");
+    let ours: Vec<_> = closure
+        .iter()
+        .filter(|name| name.starts_with("ascend-trace"))
+        .collect();
+    assert!(ours.is_empty(), "{ours:?}");
+}

@@ -1,0 +1,198 @@
+//! The Chrome JSON of every example holds what its tables hold.
+
+use std::collections::BTreeMap;
+
+use crate::examples;
+use crate::support::chrome::{self, Document, Slice};
+use crate::support::{Recording, Row, Run, Tables, run, tool};
+
+/// The document that `export` makes.
+#[track_caller]
+fn export(recording: &Recording) -> Document {
+    let output = recording.beside("t.json");
+    let mut command = tool();
+    command.arg("export").arg(recording.trace());
+    command.args(["--format", "chrome", "-o"]).arg(&output);
+    run(&mut command).expect(0);
+    chrome::read(&std::fs::read_to_string(output).unwrap())
+}
+
+#[track_caller]
+fn number(slice: &Slice, name: &str) -> i64 {
+    slice.args[name]
+        .as_i64()
+        .unwrap_or_else(|| panic!("{name} of {slice:?}"))
+}
+
+/// Whether a slice is a task: those of devices are.
+fn is_task(slice: &Slice) -> bool {
+    slice.process.contains(" device ")
+}
+
+/// What identifies a task and says when it ran. The document's times count from `zero`.
+fn task_of_slice(slice: &Slice, zero: i64) -> String {
+    let (_, device) = slice.process.rsplit_once(" device ").unwrap();
+    let (device, pid) = device.split_once(" (pid ").unwrap();
+    format!(
+        "pid {} device {device} stream {} seq {} {} {} {}..{} bar {} call {}",
+        pid.trim_end_matches(')'),
+        number(slice, "stream_id"),
+        number(slice, "seq"),
+        slice.category,
+        slice.name,
+        slice.begin + zero,
+        slice.end + zero,
+        number(slice, "err_ns"),
+        number(slice, "call"),
+    )
+}
+
+fn task_of_row(row: &Row) -> String {
+    let text = |name| row.text(name);
+    format!(
+        "pid {} device {} stream {} seq {} {} {} {}..{} bar {} call {}",
+        text("pid"),
+        text("device"),
+        text("stream_id"),
+        text("seq"),
+        text("kind"),
+        text("name"),
+        text("begin_ns"),
+        text("end_ns"),
+        text("err_ns"),
+        text("call"),
+    )
+}
+
+#[track_caller]
+fn check_tasks(document: &Document, tables: &Tables) {
+    let zero = document.other["begin_ns"]
+        .as_i64()
+        .expect("what 0 stands for");
+    let slices = document.slices.iter().filter(|slice| is_task(slice));
+    let mut drawn: Vec<_> = slices.map(|slice| task_of_slice(slice, zero)).collect();
+    let timed = tables
+        .tasks
+        .iter()
+        .filter(|task| task.text("untimed").is_empty());
+    let mut expected: Vec<_> = timed.map(task_of_row).collect();
+    drawn.sort();
+    expected.sort();
+    assert_eq!(drawn, expected);
+}
+
+#[track_caller]
+fn check_calls(document: &Document, tables: &Tables) {
+    let zero = document.other["begin_ns"].as_i64().unwrap();
+    let calls = document.slices.iter().filter(|slice| !is_task(slice));
+    let mut drawn: Vec<_> = calls
+        .map(|slice| {
+            let (begin, end) = (slice.begin + zero, slice.end + zero);
+            (number(slice, "call"), slice.name.clone(), begin, end)
+        })
+        .collect();
+    drawn.sort();
+    let rows = tables.calls.iter().map(|call| {
+        let name = call.text("name").to_owned();
+        (
+            call.number("call"),
+            name,
+            call.number("begin_ns"),
+            call.number("end_ns"),
+        )
+    });
+    assert_eq!(drawn, rows.collect::<Vec<_>>());
+}
+
+/// Which dependency joins which calls, and how often. A task stands for the call that submitted
+/// it: where it has no time of its own, that call is drawn in its place.
+type Links = BTreeMap<(String, i64, i64), usize>;
+
+fn count(links: impl Iterator<Item = (String, i64, i64)>) -> Links {
+    let mut counts = Links::new();
+    links.for_each(|link| *counts.entry(link).or_default() += 1);
+    counts
+}
+
+fn drawn_links(document: &Document) -> Links {
+    count(document.flows.iter().map(|flow| {
+        let call = |place: usize| number(&document.slices[place], "call");
+        (flow.name.clone(), call(flow.from), call(flow.to))
+    }))
+}
+
+fn listed_links(tables: &Tables) -> Links {
+    count(tables.dependencies.iter().map(|link| {
+        let call = |end: &str| {
+            let number = link.number(&format!("{end}_number"));
+            match link.text(&format!("{end}_type")) {
+                "task" => tables.tasks[number as usize].number("call"),
+                _ => number,
+            }
+        };
+        (link.text("kind").to_owned(), call("from"), call("to"))
+    }))
+}
+
+/// An arrow from a record to a wait is drawn between the two tasks. Only where the program lost its
+/// processor at a bad moment, so that the times contradict the dependency, do calls stand for them.
+#[track_caller]
+fn check_arrows(document: &Document) {
+    let arrows = document
+        .flows
+        .iter()
+        .filter(|flow| flow.name == "record-wait");
+    let (between_tasks, others): (Vec<_>, Vec<_>) = arrows.partition(|flow| {
+        [flow.from, flow.to]
+            .iter()
+            .all(|place| is_task(&document.slices[*place]))
+    });
+    assert!(between_tasks.len() >= others.len(), "{others:?}");
+}
+
+#[test]
+fn it_holds_the_tasks_calls_and_dependencies_of_the_tables() {
+    for program in examples::all() {
+        let recording = Run::new(&program).traced();
+        let (document, tables) = (export(&recording), Tables::of(&recording));
+        check_tasks(&document, &tables);
+        check_calls(&document, &tables);
+        assert_eq!(document.other["omitted_flows"], 0, "{}", program.display());
+        assert_eq!(
+            drawn_links(&document),
+            listed_links(&tables),
+            "{}",
+            program.display()
+        );
+        check_arrows(&document);
+    }
+}
+
+#[test]
+fn tasks_without_times_are_told_with_their_calls() {
+    for program in examples::all() {
+        let recording = Run::new(&program).options(&["--timing", "off"]).traced();
+        let (document, tables) = (export(&recording), Tables::of(&recording));
+        check_calls(&document, &tables);
+        assert!(!document.slices.iter().any(is_task));
+        let told = document
+            .slices
+            .iter()
+            .filter(|slice| slice.args["untimed"] == "timing-off");
+        let mut told: Vec<_> = told
+            .map(|slice| {
+                (
+                    number(slice, "call"),
+                    slice.args["kind"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect();
+        told.sort();
+        let rows = tables.tasks.iter();
+        let mut expected: Vec<_> = rows
+            .map(|task| (task.number("call"), task.text("kind").to_owned()))
+            .collect();
+        expected.sort();
+        assert_eq!(told, expected);
+    }
+}

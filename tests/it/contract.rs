@@ -1,0 +1,391 @@
+//! What scripts rely on: exit codes, what goes to which stream, what files are called.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::Value;
+
+use crate::support::compile::soft;
+use crate::support::process::{cache, clean, finish};
+use crate::support::{Outcome, Run, Tables, feed, program, run, tool};
+
+fn ends(way: &str, number: &str) -> Run {
+    Run::new(&program("ends")).words(&[way, number])
+}
+
+#[test]
+fn the_status_is_the_programs_own() {
+    for status in [0, 3, 255] {
+        let recording = ends("status", &status.to_string()).compared();
+        recording.outcome.expect(status);
+    }
+}
+
+#[test]
+fn a_program_ended_by_a_signal_gives_128_and_its_number() {
+    for signal in [2, 9, 11, 15] {
+        let recording = ends("signal", &signal.to_string()).compared();
+        recording.outcome.clone().expect(128 + signal);
+        assert_eq!(Tables::of(&recording).tasks.len(), 2);
+    }
+}
+
+#[test]
+fn standard_streams_pass_through_untouched() {
+    let input: Vec<u8> = (0..300_000_u32).flat_map(u32::to_le_bytes).collect();
+    let recording = Run::new(&program("copy_input")).input(&input).compared();
+    assert!(recording.outcome.stdout == input);
+    // One summary, all of it with the tool's name.
+    let said = recording.outcome.said();
+    assert!(said[0].contains("1 process, 1 call, 0 tasks"), "{said:?}");
+}
+
+#[test]
+fn the_programs_arguments_are_left_alone() {
+    let words = ["--no-tui", "-o", "x", "--", "--soft=?", "--help", "", "a b"];
+    let recording = Run::new(&program("copy_input")).words(&words).compared();
+    assert_eq!(recording.outcome.program_err(), words.join("\n") + "\n");
+}
+
+/// The command in a fresh folder, with the runtime found by the loader.
+fn in_folder(folder: &Path) -> Command {
+    let mut command = tool();
+    command
+        .current_dir(folder)
+        .env("LD_LIBRARY_PATH", &soft().lib);
+    command
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).collect()
+}
+
+#[test]
+fn without_a_command_the_program_is_recorded_to_a_file_named_after_it() {
+    for words in [
+        &[][..],
+        &["--"],
+        &["record"],
+        &["record", "--timing", "off", "--"],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = in_folder(folder.path());
+        command
+            .args(words)
+            .arg(program("ends"))
+            .args(["status", "3"]);
+        let outcome = run(&mut command).expect(3);
+        assert_eq!(outcome.out(), "to standard output\n");
+        let [name] = &files(folder.path())[..] else {
+            panic!("{:?}", files(folder.path()));
+        };
+        let tables = Tables::of_file(&folder.path().join(name), &folder.path().join("csv"));
+        let pid = tables.calls[0].number("pid");
+        assert_eq!(*name, format!("ends-{pid}.atrace"));
+        assert!(outcome.said()[0].contains(name), "{outcome}");
+    }
+}
+
+#[test]
+fn a_trace_is_replaced_only_when_asked_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.atrace");
+    fs::write(&path, "old").unwrap();
+    let mut command = in_folder(folder.path());
+    command
+        .args(["record", "-o", "t.atrace", "--"])
+        .arg(program("ends"));
+    let refused = run(&mut command).expect(125);
+    assert_eq!(refused.out(), "", "the program was not started");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    let mut command = in_folder(folder.path());
+    command
+        .args(["record", "--force", "-o", "t.atrace", "--"])
+        .arg(program("ends"));
+    run(&mut command).expect(0);
+    assert!(fs::metadata(&path).unwrap().len() > 1000);
+}
+
+#[test]
+fn a_script_may_start_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = script(
+        folder.path(),
+        "\"$1\" status 5\necho status $?\n\"$1\"\nexit 4",
+    );
+    let run = Run::new(&script).words(&[program("ends").to_str().unwrap()]);
+    let recording = run.compared();
+    let outcome = recording.outcome.clone().expect(4);
+    assert!(outcome.out().contains("status 5"), "{outcome}");
+    let tables = Tables::of(&recording);
+    assert_eq!((tables.processes().len(), tables.tasks.len()), (2, 4));
+}
+
+fn script(folder: &Path, text: &str) -> PathBuf {
+    let path = folder.join("script.sh");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn the_program_sees_only_the_variables_that_load_the_tracer() {
+    let folder = tempfile::tempdir().unwrap();
+    let variables = |outcome: &Outcome| -> Vec<(String, String)> {
+        let text = outcome.out();
+        let pairs = text.lines().filter_map(|line| line.split_once('='));
+        pairs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    };
+    let bare = variables(&run(clean("env").env("XDG_CACHE_HOME", "/x")));
+    let mut command = tool();
+    command
+        .args(["record", "-o"])
+        .arg(folder.path().join("t.atrace"))
+        .args(["--", "env"]);
+    let traced = variables(&run(&mut command).expect(0));
+    let added = traced
+        .iter()
+        .filter(|(name, _)| !bare.iter().any(|(it, _)| it == name));
+    let mut added: Vec<_> = added.map(|(name, _)| name.as_str()).collect();
+    added.sort_unstable();
+    assert_eq!(added, ["ASCEND_TRACE_SESSION", "LD_PRELOAD"]);
+    assert_eq!(traced.len(), bare.len() + 2);
+}
+
+#[test]
+fn what_the_user_preloads_stays_loaded_after_the_tracer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tool();
+    command
+        .args(["record", "-o"])
+        .arg(folder.path().join("t.atrace"));
+    command.args(["--", "sh", "-c", "echo $LD_PRELOAD"]);
+    let own = soft().lib.join("libascendcl.so");
+    command.env("LD_PRELOAD", &own);
+    let text = run(&mut command).expect(0).out();
+    assert!(
+        text.trim_end().ends_with(&format!(":{}", own.display())),
+        "{text}"
+    );
+}
+
+/// Starts `ends wait 0`, as the leader of a process group, and waits until it waits.
+fn start_waiting(folder: &Path) -> (std::process::Child, BufReader<std::process::ChildStdout>) {
+    let mut command = ends("wait", "0").command(folder);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.process_group(0).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    assert_eq!(line, "to standard output\n");
+    (child, out)
+}
+
+#[track_caller]
+fn is_complete(folder: &Path, status: i64) {
+    let mut command = tool();
+    command
+        .args(["info", "--json"])
+        .arg(folder.join("t.atrace"));
+    let outcome = run(&mut command).expect(0);
+    assert_eq!(outcome.err(), "", "nothing is missing");
+    let info: Value = serde_json::from_str(&outcome.out()).unwrap();
+    assert_eq!(info["exit_status"], status);
+    assert_eq!(info["tasks"]["count"], 2);
+}
+
+#[test]
+fn a_signal_to_the_tool_reaches_the_program_and_the_trace_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (child, _out) = start_waiting(folder.path());
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    finish(child).unwrap().expect(143);
+    is_complete(folder.path(), 143);
+}
+
+#[test]
+fn a_signal_to_the_whole_group_ends_the_program_and_the_trace_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (child, _out) = start_waiting(folder.path());
+    kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
+    finish(child).unwrap().expect(130);
+    is_complete(folder.path(), 130);
+}
+
+#[test]
+fn a_process_that_stays_behind_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let wait = "\"$1\" wait 0 >out.txt 2>err.txt </dev/null &\n\
+                echo $! >pid.txt\n\
+                until grep -q output out.txt; do :; done\n\
+                exit 6";
+    let script = script(folder.path(), wait);
+    let mut command = in_folder(folder.path());
+    command
+        .args(["record", "-o", "t.atrace", "--"])
+        .arg(script)
+        .arg(program("ends"));
+    let outcome = run(&mut command).expect(6);
+    let pid = fs::read_to_string(folder.path().join("pid.txt")).unwrap();
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).expect("it is still there");
+    assert!(outcome.err().contains("still running"), "{outcome}");
+    is_complete(folder.path(), 6);
+}
+
+#[test]
+fn json_documents_carry_their_schema_and_version() {
+    let recording = ends("status", "0").traced();
+    let trace = recording.trace();
+    let documents: [(&str, &[&str]); 3] = [
+        ("hooks", &[]),
+        ("info", &[trace.to_str().unwrap()]),
+        ("stats", &[trace.to_str().unwrap()]),
+    ];
+    for (name, words) in documents {
+        let mut command = tool();
+        command.args([name, "--json"]).args(words);
+        let outcome = run(&mut command).expect(0);
+        assert_eq!(outcome.err(), "");
+        let document: Value = serde_json::from_str(&outcome.out()).unwrap();
+        assert_eq!(document["schema"], format!("ascend-trace/{name}"));
+        assert!(
+            document["version"].as_u64().is_some_and(|it| it >= 1),
+            "{name}"
+        );
+        assert!(
+            document.as_object().unwrap().len() > 2,
+            "{name} says something"
+        );
+    }
+}
+
+#[test]
+fn exports_have_names_of_their_own_and_replace_nothing() {
+    let recording = ends("status", "0").traced();
+    let export = |words: &[&str]| {
+        let mut command = tool();
+        command.arg("export").arg(recording.trace()).args(words);
+        run(&mut command)
+    };
+    let json = recording.beside("t.json");
+    export(&["--format", "chrome"]).expect(0);
+    let first = fs::read(&json).unwrap();
+    assert_eq!(
+        export(&["--format", "chrome", "-o", "-"]).expect(0).stdout,
+        first
+    );
+    fs::write(&json, "old").unwrap();
+    export(&["--format", "chrome"]).expect(2);
+    assert_eq!(fs::read_to_string(&json).unwrap(), "old");
+    export(&["--format", "chrome", "--force"]).expect(0);
+    assert_eq!(fs::read(&json).unwrap(), first);
+    export(&["--format", "csv"]).expect(0);
+    assert!(recording.beside("t-csv").join("tasks.csv").exists());
+    export(&["--format", "csv"]).expect(2);
+}
+
+#[test]
+fn a_trace_without_calls_exports_empty_tables() {
+    let recording = Run::new(&program("idle")).traced();
+    let tables = Tables::of(&recording);
+    let lengths = [
+        &tables.calls,
+        &tables.tasks,
+        &tables.dependencies,
+        &tables.stalls,
+    ]
+    .map(Vec::len);
+    assert_eq!(lengths, [0; 4]);
+    let mut command = tool();
+    command
+        .arg("export")
+        .arg(recording.trace())
+        .args(["--format", "chrome", "-o", "-"]);
+    let document: Value = serde_json::from_str(&run(&mut command).expect(0).out()).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    assert!(events.iter().all(|event| event["ph"] == "M"), "{events:?}");
+}
+
+#[test]
+fn a_shell_takes_the_environment_of_the_software_runtime() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/resources.c");
+    let text = "eval \"$(\"$1\" soft --env)\" && cc \"$2\" -o app -lascendcl && ./app";
+    let script = script(folder.path(), text);
+    let mut command = clean(script);
+    command
+        .current_dir(folder.path())
+        .env("XDG_CACHE_HOME", cache());
+    command.arg(env!("CARGO_BIN_EXE_ascend-trace")).arg(source);
+    let outcome = feed(&mut command, b"").expect(0);
+    assert!(
+        outcome.out().contains("the text was kept on the device"),
+        "{outcome}"
+    );
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    for words in [
+        &["--help"][..],
+        &["--version"],
+        &["record", "--help"],
+        &["help", "export"],
+    ] {
+        let outcome = run(tool().args(words)).expect(0);
+        assert!(outcome.out().contains("ascend-trace"), "{outcome}");
+        assert_eq!(outcome.err(), "");
+    }
+}
+
+#[test]
+fn every_demo_records_without_a_terminal() {
+    let list = run(tool().args(["demo", "--list"])).expect(0).out();
+    let names: Vec<&str> = list
+        .lines()
+        .skip(1)
+        .filter_map(|it| it.split_whitespace().next())
+        .collect();
+    assert!(names.len() >= 3, "{list}");
+    for name in names {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = tool();
+        let outcome = run(command.current_dir(folder.path()).args(["demo", name])).expect(0);
+        assert!(
+            outcome.said()[0].contains(" % timed"),
+            "a summary: {outcome}"
+        );
+        let [file] = &files(folder.path())[..] else {
+            panic!("{:?}", files(folder.path()));
+        };
+        let tables = Tables::of_file(&folder.path().join(file), &folder.path().join("csv"));
+        let mut streams: Vec<_> = tables
+            .tasks
+            .iter()
+            .map(|it| it.number("stream_id"))
+            .collect();
+        streams.sort_unstable();
+        streams.dedup();
+        assert!(streams.len() >= 2, "{name} shows streams");
+        assert!(!tables.stalls.is_empty(), "{name} shows stalls");
+        let arrow = |kind: &str| tables.dependencies.iter().any(|it| it.text("kind") == kind);
+        assert!(
+            arrow("record-wait") || name == "stall",
+            "{name} shows an arrow"
+        );
+    }
+}

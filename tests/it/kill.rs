@@ -1,0 +1,112 @@
+//! SIGKILL at any moment: what had returned is in the trace, and the trace is whole.
+
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use ascend_trace_model::Trace;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Run, process::finish, program};
+
+/// The layout of the file in which the program counts: its pid, then a thread's id and count each.
+const THREADS: usize = 3;
+const WORDS: usize = 1 + 2 * THREADS;
+
+/// How often the program is killed.
+const TIMES: u32 = 30;
+
+fn counts(path: &Path) -> [u64; WORDS] {
+    let mut bytes = [0; WORDS * 8];
+    let file = std::fs::File::open(path).unwrap();
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
+        *word = u64::from_ne_bytes(bytes.try_into().unwrap());
+    }
+    words
+}
+
+/// A number below `limit`; the same ones in every run of the tests.
+fn random(state: &mut u64, limit: u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % limit
+}
+
+/// Waits until the program has counted its first call, and tells its pid.
+fn until_it_counts(path: &Path) -> Pid {
+    let begin = Instant::now();
+    loop {
+        let words = counts(path);
+        if words[2] > 0 {
+            return Pid::from_raw(words[0] as i32).unwrap();
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "it never counted"
+        );
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+#[test]
+fn a_killed_program_loses_no_call_that_had_returned() {
+    let program = program("counting");
+    let mut state = 2026;
+    for time in 0..TIMES {
+        let threads = 1 + time as usize % THREADS;
+        let after = Duration::from_micros(1_000 + random(&mut state, 99_000));
+        kill_once(&program, threads, after);
+    }
+}
+
+#[track_caller]
+fn kill_once(program: &Path, threads: usize, after: Duration) {
+    let folder = tempfile::tempdir().unwrap();
+    let counted = folder.path().join("counts");
+    std::fs::write(&counted, [0; WORDS * 8]).unwrap();
+    let run = Run::new(program).words(&[counted.to_str().unwrap(), &threads.to_string()]);
+    let mut command = run.command(folder.path());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let pid = until_it_counts(&counted);
+    std::thread::sleep(after);
+    kill_process(pid, Signal::KILL).unwrap();
+    let outcome = finish(child).unwrap().expect(137);
+    assert!(!outcome.err().contains("LOST"), "{outcome}");
+
+    let words = counts(&counted);
+    let (trace, warnings) = Trace::open(folder.path().join("t.atrace")).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!((trace.losses().calls, trace.losses().others), (0, 0));
+    assert_eq!(trace.end().map(|end| end.1), Some(137));
+    let slots = words[1..].chunks_exact(2);
+    let mut seen = 0;
+    for slot in slots.filter(|slot| slot[1] > 0) {
+        let (thread, returned) = (slot[0], slot[1]);
+        let traced = calls_of(&trace, thread);
+        // One more may have returned without being counted any more.
+        let is_complete = traced == returned || traced == returned + 1;
+        assert!(
+            is_complete,
+            "{traced} of {returned} calls of thread {thread} after {after:?}"
+        );
+        seen += 1;
+    }
+    assert!((1..=threads).contains(&seen));
+}
+
+/// How many of the counted calls the trace has of a thread.
+fn calls_of(trace: &Trace, thread: u64) -> u64 {
+    let calls = trace.calls().iter().filter(|call| {
+        u64::from(trace.thread(call.thread).tid) == thread
+            && trace.function(call.function).name == "aclrtGetDevice"
+    });
+    calls.count() as u64
+}

@@ -1,0 +1,165 @@
+//! Judges the device times of a trace by the truth log.
+//!
+//! A task is measured by events before and after it. Where the program's thread loses its processor
+//! between an event and the task, that is measured as well: so a distance from the truth counts as
+//! explained when it is no longer than the time for which the thread was between the calls around
+//! the task. And where the machine is too busy to compare two clocks, the bars become wide: but
+//! never wider than what the program's own calls prove.
+
+use std::collections::BTreeMap;
+
+use super::tables::{Row, Tables};
+use super::truth::Entry;
+
+/// Times may be this far from the truth.
+const FAR_NS: i64 = 20_000;
+/// Bars of a machine that is not too busy are narrower than this.
+const WIDE_NS: i64 = 100_000;
+/// No clock drifts faster than one part in this many.
+const DRIFT: i64 = 5_000;
+
+/// One task, as far as its times go.
+#[derive(Clone, Debug)]
+struct Point {
+    task: String,
+    /// Traced less true time.
+    begin: i64,
+    end: i64,
+    bar: i64,
+    /// From the end of the call before the task's launch to the begin of the call after it.
+    window: i64,
+    at: i64,
+}
+
+/// The timed tasks of one device in one process.
+#[derive(Debug, Default)]
+struct Device {
+    points: Vec<Point>,
+    /// The shortest time in which the program's calls prove that a task ran.
+    proof: i64,
+}
+
+/// All devices of a recording.
+#[derive(Debug)]
+pub(crate) struct Accuracy(BTreeMap<(i64, i64), Device>);
+
+impl Accuracy {
+    #[track_caller]
+    pub(crate) fn of(tables: &Tables, matched: &[(&Row, Entry)]) -> Self {
+        let windows = windows(tables);
+        let mut devices: BTreeMap<(i64, i64), Device> = BTreeMap::new();
+        for (task, truth) in matched
+            .iter()
+            .filter(|(task, _)| task.text("untimed").is_empty())
+        {
+            let point = Point {
+                task: format!("{} {}", task.text("kind"), task.text("task")),
+                begin: task.number("begin_ns") - truth.begin,
+                end: task.number("end_ns") - truth.end,
+                bar: task.number("err_ns"),
+                window: windows[task.number("call") as usize],
+                at: truth.begin,
+            };
+            let device = devices.entry((truth.pid, truth.device)).or_default();
+            device.points.push(point);
+        }
+        for ((pid, number), device) in &mut devices {
+            device.proof = proof(tables, *pid, *number);
+        }
+        Self(devices)
+    }
+
+    /// Tasks that were judged.
+    pub(crate) fn tasks(&self) -> usize {
+        self.0.values().map(|device| device.points.len()).sum()
+    }
+
+    /// What is wrong, in words. `strictly` allows for no interruption and no wide bar.
+    pub(crate) fn faults(&self, strictly: bool) -> Vec<String> {
+        self.0
+            .values()
+            .flat_map(|device| device.faults(strictly))
+            .collect()
+    }
+}
+
+impl Device {
+    fn faults(&self, strictly: bool) -> Vec<String> {
+        let drift = self.span() / DRIFT;
+        let offset = self.offset();
+        let mut faults = Vec::new();
+        for point in &self.points {
+            let window = if strictly { 0 } else { point.window };
+            let proof = if strictly { 0 } else { self.proof + drift };
+            let outside = point.begin.abs().max(point.end.abs()) > point.bar + FAR_NS + window;
+            // Relative to each other, tasks of a device need no host clock.
+            let apart = (point.begin - offset).abs().max((point.end - offset).abs());
+            let torn = apart > FAR_NS + drift + window;
+            let wide = point.bar > WIDE_NS + proof;
+            if outside || torn || wide {
+                let Self { proof, .. } = self;
+                faults.push(format!(
+                    "{}: {point:?}, offset {offset}, proof {proof}",
+                    point.task
+                ));
+            }
+        }
+        faults
+    }
+
+    /// By how much the device's clock is misplaced: the median over begins and ends.
+    fn offset(&self) -> i64 {
+        let ends = self
+            .points
+            .iter()
+            .flat_map(|point| [point.begin, point.end]);
+        let mut ends: Vec<i64> = ends.collect();
+        ends.sort_unstable();
+        ends[ends.len() / 2]
+    }
+
+    fn span(&self) -> i64 {
+        let times = || self.points.iter().map(|point| point.at);
+        times().max().unwrap_or(0) - times().min().unwrap_or(0)
+    }
+}
+
+/// For each call, by its number: how long its thread was between the calls before and after it.
+fn windows(tables: &Tables) -> Vec<i64> {
+    let mut threads: BTreeMap<i64, Vec<&Row>> = BTreeMap::new();
+    for call in tables.outer_calls() {
+        threads.entry(call.number("tid")).or_default().push(call);
+    }
+    let mut windows = vec![0; tables.calls.len()];
+    for calls in threads.values_mut() {
+        calls.sort_by_key(|call| call.number("begin_ns"));
+        for (place, call) in calls.iter().enumerate() {
+            let before = place.checked_sub(1).map_or(*call, |place| calls[place]);
+            let after = calls.get(place + 1).copied().unwrap_or(call);
+            let window = after.number("begin_ns") - before.number("end_ns");
+            windows[call.number("call") as usize] = window;
+        }
+    }
+    windows
+}
+
+/// The shortest time from a launch to the end of a wait for its stream or device.
+#[track_caller]
+fn proof(tables: &Tables, pid: i64, device: i64) -> i64 {
+    let own = |call: &&Row| call.number("pid") == pid && call.maybe("device") == Some(device);
+    let calls: Vec<&Row> = tables.outer_calls().filter(own).collect();
+    let waits = calls.iter().filter(|call| {
+        ["aclrtSynchronizeStream", "aclrtSynchronizeDevice"].contains(&call.text("name"))
+    });
+    let proofs = waits.filter_map(|wait| {
+        let launches = calls.iter().filter(|call| {
+            let same = |name: &str| call.text(name) == wait.text(name);
+            let waited_for = same("stream_id") || wait.text("stream_id").is_empty();
+            let is_earlier = call.number("end_ns") <= wait.number("begin_ns");
+            call.maybe("task").is_some() && same("tid") && waited_for && is_earlier
+        });
+        let last = launches.map(|call| call.number("begin_ns")).max()?;
+        Some(wait.number("end_ns") - last)
+    });
+    proofs.min().expect("the program waits for its tasks")
+}

@@ -1,0 +1,88 @@
+//! Compiling the C programs, once per run of the tests, the way a user would.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
+
+use super::process::{run, scratch, tool};
+
+/// The software runtime as the command unpacks it.
+pub(crate) struct Soft {
+    pub(crate) include: PathBuf,
+    pub(crate) lib: PathBuf,
+}
+
+/// Where `ascend-trace soft` says that headers and libraries are.
+pub(crate) fn soft() -> &'static Soft {
+    static SOFT: OnceLock<Soft> = OnceLock::new();
+    SOFT.get_or_init(|| Soft {
+        include: ask_soft("--include-dir"),
+        lib: ask_soft("--lib-dir"),
+    })
+}
+
+fn ask_soft(what: &str) -> PathBuf {
+    let outcome = run(tool().args(["soft", what])).expect(0);
+    assert_eq!(outcome.err(), "");
+    PathBuf::from(outcome.out().trim_end())
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A C program of `examples/`, compiled as README says.
+#[track_caller]
+pub(crate) fn example(name: &str) -> PathBuf {
+    let source = repository().join("examples").join(format!("{name}.c"));
+    once(&source, &["-lascendcl"])
+}
+
+/// A C program of `tests/programs/`.
+#[track_caller]
+pub(crate) fn program(name: &str) -> PathBuf {
+    let source = repository()
+        .join("tests/programs")
+        .join(format!("{name}.c"));
+    once(&source, &["-std=gnu11", "-O1", "-pthread", "-lascendcl"])
+}
+
+/// As [`program`], with options of its own; it links to nothing unless they say so.
+#[track_caller]
+pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {
+    let source = repository()
+        .join("tests/programs")
+        .join(format!("{name}.c"));
+    once(&source, options)
+}
+
+type Compiled = Arc<OnceLock<PathBuf>>;
+
+/// Compiles unless this run has done so already; others wait for the one that does.
+#[track_caller]
+fn once(source: &Path, options: &[&str]) -> PathBuf {
+    static ALL: LazyLock<Mutex<HashMap<PathBuf, Compiled>>> = LazyLock::new(Mutex::default);
+    let slot = Arc::clone(ALL.lock().unwrap().entry(source.to_owned()).or_default());
+    slot.get_or_init(|| compile(source, options)).clone()
+}
+
+fn compile(source: &Path, options: &[&str]) -> PathBuf {
+    let folder = scratch().join("programs");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join(source.file_stem().unwrap());
+    // Another run may be executing the file of that name.
+    let fresh = program.with_extension(std::process::id().to_string());
+    run(Command::new("cc")
+        .args(["-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&fresh)
+        .arg(source)
+        .arg("-I")
+        .arg(&soft().include)
+        .arg("-L")
+        .arg(&soft().lib)
+        .args(options))
+    .expect(0);
+    std::fs::rename(&fresh, &program).unwrap();
+    program
+}

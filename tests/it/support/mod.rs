@@ -1,0 +1,15 @@
+//! What the topics share: compiling programs, running them bare and traced, reading the results.
+
+pub(crate) mod accuracy;
+pub(crate) mod chrome;
+pub(crate) mod compile;
+pub(crate) mod process;
+pub(crate) mod run;
+pub(crate) mod screen;
+pub(crate) mod tables;
+pub(crate) mod truth;
+
+pub(crate) use compile::{example, program};
+pub(crate) use process::{Outcome, feed, run, tool};
+pub(crate) use run::{Recording, Run};
+pub(crate) use tables::{Row, Tables};

@@ -1,0 +1,165 @@
+//! Running commands to their end.
+
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// No command of these tests runs for a fraction of this; what does has got stuck.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Settings of whoever runs the tests that must not reach what is tested.
+const FOREIGN: [&str; 13] = [
+    "ASCEND_HOME_PATH",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCEND_TRACE_INTERPOSER",
+    "ASCEND_TRACE_SESSION",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LOCAL_RANK",
+    "OMPI_COMM_WORLD_RANK",
+    "PMI_RANK",
+    "RANK",
+    "SLURM_PROCID",
+    "SOFTACL",
+    "SOFTACL_TRUTH",
+];
+
+/// How a command ended and what it said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// As a shell gives it: 128 and the number for a signal.
+    pub(crate) status: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+impl Outcome {
+    pub(crate) fn out(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    pub(crate) fn err(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// The tool's own lines on stderr, without its name.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let text = self.err();
+        let lines = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("ascend-trace: "));
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Everything else on stderr: the program's.
+    pub(crate) fn program_err(&self) -> String {
+        let text = self.err();
+        let lines = text
+            .split_inclusive('\n')
+            .filter(|line| !line.starts_with("ascend-trace: "));
+        lines.collect()
+    }
+
+    /// Fails with everything that is known unless the status is this.
+    #[track_caller]
+    pub(crate) fn expect(self, status: i32) -> Self {
+        assert_eq!(self.status, status, "{self}");
+        self
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (out, err) = (self.out(), self.err());
+        write!(
+            f,
+            "status {}\n--- stdout\n{out}--- stderr\n{err}---",
+            self.status
+        )
+    }
+}
+
+/// A command in an environment of ours.
+pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for name in FOREIGN {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// The command under test.
+pub(crate) fn tool() -> Command {
+    let mut command = clean(env!("CARGO_BIN_EXE_ascend-trace"));
+    command.env("XDG_CACHE_HOME", cache());
+    command
+}
+
+/// Where the command under test unpacks what it loads into programs.
+pub(crate) fn cache() -> PathBuf {
+    scratch().join("cache")
+}
+
+/// A folder for files that the tests of one run share and later runs may use again.
+pub(crate) fn scratch() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Runs a command without input.
+#[track_caller]
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    feed(command, b"")
+}
+
+/// Runs a command with this input.
+#[track_caller]
+pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Outcome {
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A program need not read what it is given.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let outcome = finish(child);
+    writer.join().unwrap();
+    outcome.unwrap_or_else(|stuck| panic!("{command:?} did not end: {stuck}"))
+}
+
+/// Waits for a child; one that does not end is killed.
+pub(crate) fn finish(child: Child) -> Result<Outcome, Outcome> {
+    let pid = Pid::from_child(&child);
+    let (ended, end) = mpsc::channel::<()>();
+    let watchdog = std::thread::spawn(move || {
+        let is_stuck = end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
+        if is_stuck {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        is_stuck
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(ended);
+    let is_stuck = watchdog.join().unwrap();
+    let outcome = Outcome::from(output);
+    if is_stuck { Err(outcome) } else { Ok(outcome) }
+}
+
+impl From<Output> for Outcome {
+    fn from(output: Output) -> Self {
+        let signal = output.status.signal().map(|signal| 128 + signal);
+        Self {
+            status: output.status.code().or(signal).unwrap(),
+            stdout: output.stdout,
+            stderr: output.stderr,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Running one program with and without the tracer.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::compile::soft;
+use super::process::{Outcome, clean, feed, tool};
+
+/// A program and how it is to be run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    program: PathBuf,
+    words: Vec<String>,
+    options: Vec<String>,
+    soft: String,
+    input: Vec<u8>,
+}
+
+impl Run {
+    pub(crate) fn new(program: &Path) -> Self {
+        Self {
+            program: program.to_owned(),
+            words: Vec::new(),
+            options: Vec::new(),
+            soft: String::new(),
+            input: Vec::new(),
+        }
+    }
+
+    /// The program's arguments.
+    pub(crate) fn words(mut self, words: &[&str]) -> Self {
+        self.words = words.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Options of `record`.
+    pub(crate) fn options(mut self, options: &[&str]) -> Self {
+        self.options = options.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Options of the software runtime.
+    pub(crate) fn soft(mut self, soft: &str) -> Self {
+        soft.clone_into(&mut self.soft);
+        self
+    }
+
+    pub(crate) fn input(mut self, input: &[u8]) -> Self {
+        input.clone_into(&mut self.input);
+        self
+    }
+
+    /// The program on its own.
+    #[track_caller]
+    pub(crate) fn bare(&self) -> Outcome {
+        let mut command = clean(&self.program);
+        command.args(&self.words).env("SOFTACL", &self.soft);
+        command.env("LD_LIBRARY_PATH", &soft().lib);
+        feed(&mut command, &self.input)
+    }
+
+    /// The command that records the program; `folder` gets the trace and the truth log.
+    pub(crate) fn command(&self, folder: &Path) -> Command {
+        let mut command = tool();
+        command.args(["record", "--no-tui"]);
+        command.arg(format!("--soft={}", self.soft));
+        command.args(&self.options).arg("-o").arg(trace_in(folder));
+        command.arg("--").arg(&self.program).args(&self.words);
+        command.env("SOFTACL_TRUTH", truth_in(folder));
+        command
+    }
+
+    /// The program under the tracer.
+    #[track_caller]
+    pub(crate) fn traced(&self) -> Recording {
+        let folder = tempfile::tempdir().unwrap();
+        let outcome = feed(&mut self.command(folder.path()), &self.input);
+        Recording { outcome, folder }
+    }
+
+    /// Runs it both ways and holds the outcomes against each other.
+    #[track_caller]
+    pub(crate) fn compared(&self) -> Recording {
+        let bare = self.bare();
+        let traced = self.traced();
+        let outcome = &traced.outcome;
+        assert_eq!(outcome.status, bare.status, "{bare}\n{outcome}");
+        assert_eq!(outcome.out(), bare.out(), "{bare}\n{outcome}");
+        assert_eq!(outcome.program_err(), bare.err(), "{bare}\n{outcome}");
+        traced
+    }
+}
+
+fn trace_in(folder: &Path) -> PathBuf {
+    folder.join("t.atrace")
+}
+
+fn truth_in(folder: &Path) -> PathBuf {
+    folder.join("truth.jsonl")
+}
+
+/// A recording, in a folder of its own.
+pub(crate) struct Recording {
+    pub(crate) outcome: Outcome,
+    folder: TempDir,
+}
+
+impl Recording {
+    pub(crate) fn trace(&self) -> PathBuf {
+        trace_in(self.folder.path())
+    }
+
+    pub(crate) fn truth(&self) -> PathBuf {
+        truth_in(self.folder.path())
+    }
+
+    /// A path beside the trace.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}

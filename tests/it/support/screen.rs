@@ -1,0 +1,104 @@
+//! A terminal with the tool in it.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pty_process::Size;
+use pty_process::blocking::Pty;
+
+use super::process::{Outcome, finish};
+
+/// Nothing takes a fraction of this to appear.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Everything that was written to the terminal.
+#[derive(Default)]
+struct Shown {
+    bytes: Mutex<Vec<u8>>,
+    grown: Condvar,
+}
+
+pub(crate) struct Screen {
+    pty: Arc<Pty>,
+    shown: Arc<Shown>,
+    reader: JoinHandle<()>,
+    child: Child,
+}
+
+impl Screen {
+    /// Starts a command in a terminal of this many rows and columns.
+    #[track_caller]
+    pub(crate) fn start(command: Command, rows: u16, columns: u16) -> Self {
+        let (pty, pts) = pty_process::blocking::open().unwrap();
+        pty.resize(Size::new(rows, columns)).unwrap();
+        let command = pty_process::blocking::Command::from(command);
+        let child = command.env("TERM", "xterm-256color").spawn(pts).unwrap();
+        let (pty, shown) = (Arc::new(pty), Arc::new(Shown::default()));
+        let (source, sink) = (Arc::clone(&pty), Arc::clone(&shown));
+        let reader = std::thread::spawn(move || sink.collect(&source));
+        Self {
+            pty,
+            shown,
+            reader,
+            child,
+        }
+    }
+
+    /// Waits until this has been written.
+    #[track_caller]
+    pub(crate) fn until(&self, text: &str) {
+        let bytes = self.shown.bytes.lock().unwrap();
+        let missing = |bytes: &mut Vec<u8>| !String::from_utf8_lossy(bytes).contains(text);
+        let waited = self
+            .shown
+            .grown
+            .wait_timeout_while(bytes, LIMIT, missing)
+            .unwrap();
+        let timed_out = waited.1.timed_out();
+        assert!(
+            !timed_out,
+            "{text} does not appear in {}",
+            String::from_utf8_lossy(&waited.0)
+        );
+    }
+
+    /// Presses keys.
+    #[track_caller]
+    pub(crate) fn press(&self, keys: &str) {
+        (&*self.pty).write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        self.pty.resize(Size::new(rows, columns)).unwrap();
+    }
+
+    /// Waits for the end; the outcome's stdout is everything that was written.
+    #[track_caller]
+    pub(crate) fn finish(self) -> Outcome {
+        let outcome = finish(self.child);
+        self.reader.join().unwrap();
+        let stdout = std::mem::take(&mut *self.shown.bytes.lock().unwrap());
+        let add = |outcome| Outcome { stdout, ..outcome };
+        outcome
+            .map_err(|stuck| format!("it did not end: {stuck}"))
+            .map(add)
+            .unwrap()
+    }
+}
+
+impl Shown {
+    /// Reads until the last program has closed the terminal.
+    fn collect(&self, mut pty: &Pty) {
+        let mut buffer = [0; 4096];
+        while let Ok(length @ 1..) = pty.read(&mut buffer) {
+            self.bytes
+                .lock()
+                .unwrap()
+                .extend_from_slice(&buffer[..length]);
+            self.grown.notify_all();
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The CSV tables of a trace, read without the exporter's help.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::process::{run, tool};
+use super::run::Recording;
+
+/// A line of a table, by the names of its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row(HashMap<String, String>);
+
+impl Row {
+    #[track_caller]
+    pub(crate) fn text(&self, column: &str) -> &str {
+        let cell = self.0.get(column);
+        cell.unwrap_or_else(|| panic!("there is no column {column}"))
+    }
+
+    /// A number; every row must have one.
+    #[track_caller]
+    pub(crate) fn number(&self, column: &str) -> i64 {
+        let text = self.text(column);
+        let number = text.parse();
+        number.unwrap_or_else(|_| panic!("{column} is no number: {text:?} in {self:?}"))
+    }
+
+    /// A number, if the cell is not empty.
+    #[track_caller]
+    pub(crate) fn maybe(&self, column: &str) -> Option<i64> {
+        (!self.text(column).is_empty()).then(|| self.number(column))
+    }
+}
+
+pub(crate) type Table = Vec<Row>;
+
+/// All tables of one trace.
+pub(crate) struct Tables {
+    pub(crate) calls: Table,
+    pub(crate) tasks: Table,
+    pub(crate) dependencies: Table,
+    pub(crate) stalls: Table,
+}
+
+impl Tables {
+    #[track_caller]
+    pub(crate) fn of(recording: &Recording) -> Self {
+        Self::of_file(&recording.trace(), &recording.beside("csv"))
+    }
+
+    #[track_caller]
+    pub(crate) fn of_file(trace: &Path, folder: &Path) -> Self {
+        let mut command = tool();
+        command.arg("export").arg(trace);
+        command
+            .args(["--format", "csv", "--force", "-o"])
+            .arg(folder);
+        run(&mut command).expect(0);
+        let table = |name: &str| parse(&std::fs::read_to_string(folder.join(name)).unwrap());
+        Self {
+            calls: table("calls.csv"),
+            tasks: table("tasks.csv"),
+            dependencies: table("dependencies.csv"),
+            stalls: table("stalls.csv"),
+        }
+    }
+
+    /// The program's own calls, not those that the runtime made inside them.
+    pub(crate) fn outer_calls(&self) -> impl Iterator<Item = &Row> {
+        self.calls.iter().filter(|call| call.text("depth") == "0")
+    }
+
+    pub(crate) fn count_calls(&self, name: &str) -> usize {
+        self.outer_calls()
+            .filter(|call| call.text("name") == name)
+            .count()
+    }
+
+    /// Every process in the trace.
+    pub(crate) fn processes(&self) -> Vec<i64> {
+        let mut pids: Vec<i64> = self.calls.iter().map(|call| call.number("pid")).collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids
+    }
+}
+
+/// Reads RFC 4180 text with a header.
+#[track_caller]
+pub(crate) fn parse(text: &str) -> Table {
+    let mut lines = cells(text).into_iter();
+    let header = lines.next().expect("a header");
+    lines
+        .map(|cells| {
+            assert_eq!(cells.len(), header.len(), "{cells:?}");
+            Row(header.iter().cloned().zip(cells).collect())
+        })
+        .collect()
+}
+
+fn cells(text: &str) -> Vec<Vec<String>> {
+    let mut lines = Vec::new();
+    let (mut line, mut cell, mut quoted) = (Vec::new(), String::new(), false);
+    let mut rest = text.chars().peekable();
+    while let Some(next) = rest.next() {
+        match (next, quoted) {
+            ('"', true) if rest.peek() == Some(&'"') => cell.extend(rest.next()),
+            ('"', _) => quoted = !quoted,
+            (',', false) => line.push(std::mem::take(&mut cell)),
+            ('\n', false) => {
+                line.push(std::mem::take(&mut cell));
+                lines.push(std::mem::take(&mut line));
+            }
+            (other, _) => cell.push(other),
+        }
+    }
+    assert!(
+        cell.is_empty() && line.is_empty(),
+        "the last line has no end"
+    );
+    lines
+}
+
+#[test]
+fn quoted_cells_are_read() {
+    let table = parse("a,b\n\"x, \"\"y\"\"\nz\",2\n,\n");
+    assert_eq!(table[0].text("a"), "x, \"y\"\nz");
+    assert_eq!(table[0].number("b"), 2);
+    assert_eq!(table[1].maybe("b"), None);
+}

@@ -1,0 +1,113 @@
+//! The software runtime's log of what really happened, held against a trace.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::tables::{Row, Table};
+
+/// `ACL_EVENT_TIME_LINE` alone: what the tracer's own events are made with. No program of these
+/// tests makes such events.
+const TRACERS_FLAGS: i64 = 8;
+
+/// One task that was executed.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) pid: i64,
+    pub(crate) device: i64,
+    stream_id: i64,
+    seq: i64,
+    pub(crate) kind: String,
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    /// How the event was made, for records and waits.
+    flags: Option<i64>,
+}
+
+impl Entry {
+    pub(crate) fn is_tracers(&self) -> bool {
+        self.kind == "record" && self.flags == Some(TRACERS_FLAGS)
+    }
+}
+
+/// One stream of one process: process, device, id, and how many streams had that id before it.
+type Lane = (i64, i64, i64, usize);
+
+/// Reads a log.
+#[track_caller]
+pub(crate) fn read(path: &Path) -> Vec<Entry> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).expect("a JSON object a line");
+        let number = |name: &str| {
+            line[name]
+                .as_i64()
+                .unwrap_or_else(|| panic!("{name}: {line}"))
+        };
+        Entry {
+            pid: number("pid"),
+            device: number("device"),
+            stream_id: number("stream_id"),
+            seq: number("seq"),
+            kind: line["kind"].as_str().unwrap().to_owned(),
+            begin: number("begin_ns"),
+            end: number("end_ns"),
+            flags: line["flags"].as_i64(),
+        }
+    });
+    lines.collect()
+}
+
+/// Splits things into streams. An id is used again when its stream is gone; then the numbers of
+/// the tasks begin anew.
+fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTreeMap<Lane, Vec<T>> {
+    let mut lives: BTreeMap<(i64, i64, i64), (usize, i64)> = BTreeMap::new();
+    let mut lanes: BTreeMap<Lane, Vec<T>> = BTreeMap::new();
+    for thing in things {
+        let (pid, device, stream, seq) = place(&thing);
+        let (life, last) = lives.entry((pid, device, stream)).or_insert((0, -1));
+        if seq <= *last {
+            *life += 1;
+        }
+        *last = seq;
+        lanes
+            .entry((pid, device, stream, *life))
+            .or_default()
+            .push(thing);
+    }
+    lanes
+}
+
+/// Matches every task of a trace with its entry in the log, by its place on its stream. Fails when
+/// one has a task that the other has not.
+#[track_caller]
+pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t Row, Entry)> {
+    let entries = read(log).into_iter().filter(|entry| !entry.is_tracers());
+    let mut truth = lanes(entries.collect(), |entry| {
+        (entry.pid, entry.device, entry.stream_id, entry.seq)
+    });
+    let traced = lanes(tasks.iter().collect(), |task| {
+        let number = |name| task.number(name);
+        (
+            number("pid"),
+            number("device"),
+            number("stream_id"),
+            number("seq"),
+        )
+    });
+    let streams = |lanes: Vec<&Lane>| format!("{lanes:?}");
+    assert_eq!(
+        streams(traced.keys().collect()),
+        streams(truth.keys().collect())
+    );
+    let mut pairs = Vec::new();
+    for (lane, tasks) in traced {
+        let entries = truth.remove(&lane).unwrap();
+        let kinds: Vec<_> = tasks.iter().map(|task| task.text("kind")).collect();
+        let true_kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+        assert_eq!(kinds, true_kinds, "on stream {lane:?}");
+        pairs.extend(tasks.into_iter().zip(entries));
+    }
+    pairs
+}

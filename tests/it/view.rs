@@ -1,0 +1,102 @@
+//! The timeline in a real terminal: that it shows what there is, takes keys, and leaves in order.
+
+use std::io::Read;
+use std::process::Command;
+
+use crate::support::{
+    Recording, Run, Tables, example, process::finish, program, run, screen::Screen, tool,
+};
+
+/// What a terminal is told to show the screen that was there before.
+const LEAVE: &str = "\u{1b}[?1049l";
+
+fn recording() -> Recording {
+    Run::new(&example("cross_stream")).traced()
+}
+
+fn view(recording: &Recording) -> Command {
+    let mut command = tool();
+    command.arg("view").arg(recording.trace());
+    command
+}
+
+#[test]
+fn a_file_is_shown_with_its_streams_until_q() {
+    let recording = recording();
+    let screen = Screen::start(view(&recording), 30, 120);
+    screen.until("stream 1");
+    screen.until("stream 3");
+    screen.press("wd??");
+    screen.resize(24, 80);
+    screen.press("q");
+    let outcome = screen.finish().expect(0);
+    assert!(outcome.out().contains(LEAVE), "{outcome}");
+}
+
+#[test]
+fn a_terminal_that_is_too_small_is_refused_in_one_line() {
+    let recording = recording();
+    let outcome = Screen::start(view(&recording), 4, 20).finish().expect(2);
+    let text = outcome.out();
+    assert_eq!(text.lines().count(), 1, "{text:?}");
+    assert!(text.starts_with("ascend-trace: "), "{text:?}");
+    assert!(
+        text.contains("20×4") || text.contains("20x4"),
+        "names the size: {text:?}"
+    );
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use_instead() {
+    let recording = recording();
+    let outcome = run(&mut view(&recording)).expect(2);
+    assert_eq!(outcome.out(), "");
+    let said = outcome.said();
+    assert_eq!(said.len(), 1, "{outcome}");
+    assert!(said[0].contains("terminal"), "{outcome}");
+}
+
+#[test]
+fn it_ends_when_its_terminal_is_closed() {
+    let recording = recording();
+    let (mut pty, pts) = pty_process::blocking::open().unwrap();
+    pty.resize(pty_process::Size::new(24, 80)).unwrap();
+    let command = pty_process::blocking::Command::from(view(&recording));
+    let child = command.env("TERM", "xterm").spawn(pts).unwrap();
+    let (mut shown, mut buffer) = (Vec::new(), [0; 1024]);
+    while !String::from_utf8_lossy(&shown).contains("stream") {
+        let length = pty.read(&mut buffer).unwrap();
+        shown.extend_from_slice(&buffer[..length]);
+    }
+    drop(pty);
+    let outcome = finish(child).unwrap_or_else(|stuck| panic!("it stays: {stuck}"));
+    assert_ne!(outcome.status, 0, "{outcome}");
+}
+
+#[test]
+fn a_program_is_shown_live_and_its_status_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tool();
+    command
+        .args(["record", "--tui", "--soft", "-o"])
+        .arg(folder.path().join("t.atrace"));
+    command.arg("--").arg(program("ends")).args(["status", "7"]);
+    let screen = Screen::start(command, 30, 120);
+    screen.until("stream 1");
+    screen.until("7");
+    screen.press("q");
+    let outcome = screen.finish().expect(7);
+    let text = outcome.out();
+    let (_, after) = text.rsplit_once(LEAVE).expect("it leaves the live view");
+    assert!(
+        after.contains("ascend-trace: "),
+        "the summary comes at the end: {after:?}"
+    );
+    let log = std::fs::read_to_string(folder.path().join("t.atrace.log")).unwrap();
+    assert!(
+        log.contains("to standard output") && log.contains("to standard error"),
+        "{log}"
+    );
+    let tables = Tables::of_file(&folder.path().join("t.atrace"), &folder.path().join("csv"));
+    assert_eq!(tables.tasks.len(), 2);
+}

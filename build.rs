@@ -43,6 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let built = if inner::wanted() {
         let mut built = inner::build(&out, soft)?;
         if let Some((_, library)) = built.get(1) {
+            link_examples(library);
             built.push(("DEMO", demo::build(&out, library)?));
         }
         built
@@ -56,6 +57,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     fs::write(out.join("embedded.rs"), embedded(&built, soft)?)?;
     Ok(())
+}
+
+/// Lets the examples link to the software runtime. As an argument for the linker and not as a search
+/// path, which `cargo run` would put before the user's own runtime.
+fn link_examples(library: &Path) {
+    if let Some(folder) = library.parent() {
+        println!("cargo:rustc-link-arg-examples=-L{}", folder.display());
+    }
 }
 
 /// The source of `embedded.rs`: each file by name, empty where nothing was built.

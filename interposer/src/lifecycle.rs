@@ -125,6 +125,7 @@ pub(crate) fn default_stream_told(call: &Context<'_>) {
 pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry> {
     let stream = objects::new_stream(call.arg(call.function.stream)?)?;
     stream.begin(STREAM_SERIALS.next(), call.context_serial(), call.device());
+    stream.was_made.store(true, Relaxed);
     stream
         .flags
         .store(call.named("flag").unwrap_or(0) as u32, Relaxed);

@@ -34,6 +34,9 @@ pub(crate) struct StreamEntry {
     pub(crate) acl_id: AtomicI32,
     /// Whether `acl_id` was asked for.
     pub(crate) id_known: AtomicBool,
+    /// Its making was seen. Another handle may be that of a stream which is gone: injecting there
+    /// would fail, and the program would find our failures in its error state.
+    pub(crate) was_made: AtomicBool,
     pub(crate) flags: AtomicU32,
     pub(crate) priority: AtomicU32,
     /// Tasks submitted so far.
@@ -108,6 +111,7 @@ impl StreamEntry {
         device: AtomicU32::new(0),
         acl_id: AtomicI32::new(0),
         id_known: AtomicBool::new(false),
+        was_made: AtomicBool::new(false),
         flags: AtomicU32::new(0),
         priority: AtomicU32::new(0),
         sequence: AtomicU32::new(0),
@@ -135,6 +139,7 @@ impl StreamEntry {
         self.context.store(context, Relaxed);
         self.device.store(device, Relaxed);
         self.id_known.store(false, Relaxed);
+        self.was_made.store(self.is_default(), Relaxed);
         self.flags.store(0, Relaxed);
         self.priority.store(0, Relaxed);
         self.sequence.store(0, Relaxed);

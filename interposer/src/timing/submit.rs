@@ -47,6 +47,9 @@ pub(crate) fn begin(
         return Err(Untimed::Bound);
     }
     let context = state.context().ok_or(Untimed::Unknown)?;
+    if !stream.was_made.load(Relaxed) {
+        return Err(Untimed::Unknown);
+    }
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
     }

@@ -97,6 +97,7 @@ impl Log for LogBook {
 /// Shows a file until the user has seen enough. Answers the signal that ended the view, if any.
 pub(crate) fn view(path: &Path) -> anyhow::Result<Option<i32>> {
     let mut source = FileSource::open(path)?;
+    ascend_trace_viewer::check_size()?;
     let options = Options {
         title: path.display().to_string(),
         ..Options::default()

@@ -45,9 +45,16 @@ pub enum Outcome {
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     #[error("cannot use the terminal: {0}")]
-    Terminal(#[from] io::Error),
+    Terminal(io::Error),
     #[error("{0}")]
     TooSmall(String),
+}
+
+/// The message holds the cause, so that it is not told again as the source.
+impl From<io::Error> for ViewError {
+    fn from(error: io::Error) -> Self {
+        Self::Terminal(error)
+    }
 }
 
 /// Tells before anything is started whether the terminal has room for the view. A view that is

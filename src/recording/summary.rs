@@ -135,7 +135,8 @@ fn nothing_seen(ended: &Ended, plan: &Plan, missing: &[String]) -> Vec<String> {
     } else {
         lines.push(
             "the tracer was loaded, but nothing called AscendCL: check that the program got as far \
-             as its AscendCL code, and that it is linked against libascendcl.so, not a static copy"
+             as its AscendCL code, that it is linked against libascendcl.so, not a static copy, and \
+             that whatever it starts keeps LD_PRELOAD in its environment"
                 .to_owned(),
         );
     }

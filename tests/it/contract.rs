@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 use crate::support::compile::soft;
-use crate::support::process::{cache, clean, finish};
+use crate::support::process::{cache, clean, finish, write_executable};
 use crate::support::{Outcome, Run, Tables, feed, program, run, tool};
 
 fn ends(way: &str, number: &str) -> Run {
@@ -131,8 +130,7 @@ fn a_script_may_start_the_program() {
 
 fn script(folder: &Path, text: &str) -> PathBuf {
     let path = folder.join("script.sh");
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, format!("#!/bin/sh\n{text}\n").as_bytes());
     path
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::process::clean;
+use crate::support::process::{clean, write_executable};
 use crate::support::{Tables, run};
 
 /// A folder with nothing but the command in it, and one for a home.
@@ -20,7 +20,8 @@ impl Machine {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("bin")).unwrap();
         let copy = root.path().join("bin/ascend-trace");
-        fs::copy(env!("CARGO_BIN_EXE_ascend-trace"), copy).unwrap();
+        let content = fs::read(env!("CARGO_BIN_EXE_ascend-trace")).unwrap();
+        write_executable(&copy, &content);
         Self { root }
     }
 

@@ -1,12 +1,12 @@
 //! What cannot be done is refused in one clear line on stderr, with the documented status.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use crate::support::compile::program_with;
-use crate::support::{Outcome, Run, example, process::clean, program, run, tool};
+use crate::support::process::{clean, write_executable};
+use crate::support::{Outcome, Run, example, program, run, tool};
 
 /// The statuses of DESIGN: the tool's own trouble before the launch, as `env` and `timeout` do.
 const TOOL: i32 = 125;
@@ -85,8 +85,7 @@ fn a_script_whose_interpreter_does_not_exist() {
 /// A file that claims to be executable.
 fn executable(folder: &Path, content: &[u8]) -> std::path::PathBuf {
     let path = folder.join("app");
-    fs::write(&path, content).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&path, content);
     path
 }
 

@@ -112,6 +112,17 @@ pub(crate) fn scratch() -> PathBuf {
     folder
 }
 
+/// Makes an executable file. Not by this process: a child that another test starts at the same time
+/// would hold the file open for writing, and then it cannot be executed.
+#[track_caller]
+pub(crate) fn write_executable(path: &Path, content: &[u8]) {
+    let mut shell = clean("sh");
+    shell
+        .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
+        .arg(path);
+    feed(&mut shell, content).expect(0);
+}
+
 /// Runs a command without input.
 #[track_caller]
 pub(crate) fn run(command: &mut Command) -> Outcome {

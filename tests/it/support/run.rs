@@ -89,6 +89,7 @@ impl Run {
         assert_eq!(outcome.status, bare.status, "{bare}\n{outcome}");
         assert_eq!(outcome.out(), bare.out(), "{bare}\n{outcome}");
         assert_eq!(outcome.program_err(), bare.err(), "{bare}\n{outcome}");
+        assert!(!outcome.err().contains("LOST"), "{outcome}");
         traced
     }
 }

@@ -21,6 +21,8 @@ const KEYS: [i32; 2] = [SIGINT, SIGQUIT];
 enum Addressee {
     /// The program has not been started: they are for the tool itself.
     Tool,
+    /// The program is being started: they are kept until it is known who it is.
+    Starting(Vec<i32>),
     /// The program, in the tool's own process group.
     Program(Pid),
     /// The program, in a session of its own.
@@ -61,6 +63,11 @@ impl Relay {
         Ok(relay)
     }
 
+    /// The program is about to be started, and may run before its pid is known here.
+    pub(crate) fn starting(&self) {
+        self.set(Addressee::Starting(Vec::new()));
+    }
+
     /// From now on signals are for this program.
     pub(crate) fn address(&self, pid: u32) {
         if let Some(pid) = pid_of(pid) {
@@ -81,11 +88,17 @@ impl Relay {
         self.set(Addressee::Nobody);
     }
 
+    /// Changes the addressee; what was kept goes to the new one.
     fn set(&self, addressee: Addressee) {
-        *self
+        let mut current = self
             .addressee
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = addressee;
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *current, addressee);
+        drop(current);
+        if let Addressee::Starting(kept) = before {
+            kept.into_iter().for_each(|number| self.pass_on(number));
+        }
     }
 
     fn pass_on(&self, number: i32) {
@@ -103,7 +116,11 @@ impl Relay {
             return;
         };
         // A program that is just ending cannot be signalled any more, and need not be.
-        let _ = match &*addressee {
+        let _ = match &mut *addressee {
+            Addressee::Starting(kept) => {
+                kept.push(number);
+                Ok(())
+            }
             Addressee::Tool => {
                 let _ = signal_hook::low_level::emulate_default_handler(number);
                 Ok(())

@@ -64,6 +64,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
         true => Some(open_screen().or_status(TOOL_FAILED)?),
         false => None,
     };
+    relay.starting();
     let child = match session.launch.start(screen.as_mut()) {
         Ok(child) => child,
         Err(failure) => {

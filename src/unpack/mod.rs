@@ -19,29 +19,9 @@ const INTERPOSER_FILE: &str = "libascend_trace_interposer.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
 const SOFT_LIBRARY: &str = "libascendcl.so";
 
-/// Names under which programs know the runtime. All of them are one file: two copies in a process
-/// would be two runtimes.
-const SOFT_ALIASES: [&str; 19] = [
-    "libacl_cblas.so",
-    "libacl_dvpp.so",
-    "libacl_dvpp_mpi.so",
-    "libacl_mdl.so",
-    "libacl_op_compiler.so",
-    "libacl_op_executor.so",
-    "libacl_retr.so",
-    "libacl_rt.so",
-    "libacl_tdt_channel.so",
-    "libacl_tdt_queue.so",
-    "libascend_dump.so",
-    "libascend_hal.so",
-    "libhccl.so",
-    "libms_tools_ext.so",
-    "libmsprofiler.so",
-    "libmspti.so",
-    "libnnopbase.so",
-    "libopapi.so",
-    "libruntime.so",
-];
+/// Names under which programs know the runtime, one a line. All of them are one file: two copies
+/// in a process would be two runtimes.
+const SOFT_ALIASES: &str = include_str!("../../crates/softacl/library_names.txt");
 
 /// The software runtime on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +68,7 @@ pub(crate) fn soft() -> anyhow::Result<Soft> {
         lib: root.join("lib64"),
     };
     folder::put(&soft.lib.join(SOFT_LIBRARY), embedded::SOFTACL, 0o755)?;
-    for alias in SOFT_ALIASES {
+    for alias in SOFT_ALIASES.lines() {
         folder::link(&soft.lib.join(alias), Path::new(SOFT_LIBRARY))?;
     }
     for (name, content) in embedded::HEADERS {
@@ -117,7 +97,8 @@ mod tests {
             .iter()
             .map(|function| function.library);
         for library in named.filter(|library| library.ends_with(".so")) {
-            let known = library == SOFT_LIBRARY || SOFT_ALIASES.contains(&library);
+            let known =
+                library == SOFT_LIBRARY || SOFT_ALIASES.lines().any(|alias| alias == library);
             assert!(known, "{library} has no link to the software runtime");
         }
     }

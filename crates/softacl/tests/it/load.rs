@@ -1,6 +1,5 @@
-//! Under load and over time: results, resources, names.
+//! Under load and over time: results, resources, messages.
 
-use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -42,22 +41,6 @@ fn destroyed_objects_leave_nothing_behind() {
 #[ignore = "a soak"]
 fn a_hundred_thousand_destroyed_objects_leave_nothing_behind() {
     tool("churn.c", "100000");
-}
-
-#[test]
-fn every_library_name_leads_to_one_runtime() {
-    let lib64 = library_dir();
-    for name in [
-        "libacl_rt.so",
-        "libnnopbase.so",
-        "libopapi.so",
-        "libhccl.so",
-    ] {
-        let link = lib64.join(name);
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(Path::new("libascendcl.so"), &link).unwrap();
-    }
-    tool("names.c", lib64.to_str().unwrap());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod conformance;
 mod load;
+mod names;
 mod stubs;
 mod support;
 mod truth;

@@ -111,14 +111,24 @@ pub(crate) fn succeeds(command: &mut Command) {
     assert!(output.status.success(), "{command:?}:\n{complaint}");
 }
 
-/// Runs a command with the library; `None` when it had to be stopped.
+/// Runs a program with the library; `None` when it had to be stopped.
 pub(crate) fn run(
     program: &Path,
     library: &Path,
     env: &[(&str, &str)],
     limit: Duration,
 ) -> Option<Output> {
-    let mut child = Command::new(program)
+    run_command(&mut Command::new(program), library, env, limit)
+}
+
+/// As `run`, for a command with arguments.
+pub(crate) fn run_command(
+    command: &mut Command,
+    library: &Path,
+    env: &[(&str, &str)],
+    limit: Duration,
+) -> Option<Output> {
+    let mut child = command
         .env("LD_LIBRARY_PATH", library)
         .env_remove("SOFTACL")
         .env_remove("SOFTACL_TRUTH")

@@ -154,16 +154,15 @@ fn check_events(program: &Path) {
         let tables = Tables::of(&recording);
         check_counts(&own, &tables);
         check_waits(&own, &tables);
-        for task in &tables.tasks {
-            assert_eq!(task.text("untimed"), "", "{task:?}");
-        }
         let matched = truth::matched(&tables.tasks, &recording.truth());
         let accuracy = Accuracy::of(&tables, &matched);
-        assert_eq!(accuracy.tasks(), own.tasks);
-        if accuracy.faults(true).is_empty() {
+        let all_timed = accuracy.tasks() == own.tasks;
+        if all_timed && accuracy.faults(true).is_empty() {
             return;
         }
-        unexplained.push(accuracy.faults(false));
+        let mut faults = accuracy.faults(false);
+        faults.extend((!all_timed).then(|| "a task is not timed".to_owned()));
+        unexplained.push(faults);
     }
     assert!(unexplained.iter().any(Vec::is_empty), "{unexplained:#?}");
 }

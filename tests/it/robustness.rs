@@ -7,20 +7,6 @@ fn compare(name: &str) -> Tables {
     Tables::of(&Run::new(&program(name)).compared())
 }
 
-fn untimed(tables: &Tables) -> Vec<&str> {
-    tables
-        .tasks
-        .iter()
-        .map(|task| task.text("untimed"))
-        .filter(|it| !it.is_empty())
-        .collect()
-}
-
-#[track_caller]
-fn all_timed(tables: &Tables) {
-    assert_eq!(untimed(tables), Vec::<&str>::new());
-}
-
 fn streams(tables: &Tables) -> Vec<(i64, i64)> {
     let mut streams: Vec<_> = tables
         .tasks
@@ -42,14 +28,14 @@ fn threads_that_come_and_go_by_the_hundred() {
     threads.dedup();
     // Thread ids may be used again, but not within a wave.
     assert!(threads.len() > 8, "{threads:?}");
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
 fn threads_with_small_stacks() {
     let tables = compare("small_stacks");
     assert_eq!(tables.tasks.len(), 16);
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -58,7 +44,7 @@ fn threads_that_submit_to_one_stream_at_once() {
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 800);
     // Nobody is kept waiting to be measured: a task is measured, or left alone and counted.
-    assert!(untimed(&tables).iter().all(|reason| *reason == "contended"));
+    assert!(tables.untimed().iter().all(|reason| *reason == "contended"));
     let executed = truth::read(&recording.truth());
     assert_eq!(
         executed.iter().filter(|entry| !entry.is_tracers()).count(),
@@ -74,7 +60,7 @@ fn an_interrupted_call_and_the_handler_that_interrupts_it() {
         tables.count_calls("aclrtRecordEvent"),
         tables.count_calls("aclrtMemsetAsync")
     );
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -109,7 +95,7 @@ fn the_default_stream_is_one_stream_under_both_its_names() {
     };
     assert_eq!(streams(&tables).len(), 2);
     assert_eq!((of(0), of(1)), (4, 1));
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -132,7 +118,7 @@ fn devices_contexts_and_the_runtime_are_used_again() {
     let recording = Run::new(&program("reuse")).compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 72);
-    all_timed(&tables);
+    tables.all_timed();
     assert_eq!(truth::matched(&tables.tasks, &recording.truth()).len(), 72);
 }
 
@@ -140,14 +126,14 @@ fn devices_contexts_and_the_runtime_are_used_again() {
 fn copies_of_pageable_memory_are_host_copies() {
     let tables = compare("pageable_copy");
     assert_eq!(tables.tasks.len(), 12);
-    assert_eq!(untimed(&tables), ["host-copy"; 8]);
+    assert_eq!(tables.untimed(), ["host-copy"; 8]);
 }
 
 #[test]
 fn a_program_that_measures_by_itself() {
     let tables = compare("own_times");
     assert_eq!(tables.tasks.len(), 60);
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -155,7 +141,7 @@ fn a_queue_that_is_full() {
     let run = Run::new(&program("full_queue")).soft("queue=8");
     let tables = Tables::of(&run.compared());
     assert_eq!(tables.tasks.len(), 300);
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -167,7 +153,7 @@ fn host_functions_that_call_the_runtime() {
         .iter()
         .filter(|it| it.text("name") == "aclrtGetRunMode");
     assert_eq!(asked.count(), 10);
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
@@ -190,14 +176,14 @@ fn a_plugin_in_a_scope_of_its_own() {
     recording.outcome.clone().expect(3);
     let tables = Tables::of(&recording);
     assert_eq!((tables.outer_calls().count(), tables.tasks.len()), (24, 6));
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]
 fn closed_files_and_a_cleared_environment() {
     let tables = compare("closed_files");
     assert_eq!(tables.tasks.len(), 6);
-    all_timed(&tables);
+    tables.all_timed();
 }
 
 #[test]

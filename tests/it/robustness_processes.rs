@@ -29,12 +29,7 @@ fn a_forked_child_that_uses_the_runtime_from_scratch() {
     let (_, tables) = compare("fork", 0);
     assert_eq!(calls_by_process(&tables), [12, 23]);
     assert_eq!(tables.tasks.len(), 7);
-    assert!(
-        tables
-            .tasks
-            .iter()
-            .all(|task| task.text("untimed").is_empty())
-    );
+    tables.all_timed();
 }
 
 #[test]
@@ -70,12 +65,7 @@ fn abort() {
 fn a_main_thread_that_leaves_before_the_others() {
     let (_, tables) = compare("main_leaves", 8);
     assert_eq!((tables.outer_calls().count(), tables.tasks.len()), (23, 10));
-    assert!(
-        tables
-            .tasks
-            .iter()
-            .all(|task| task.text("untimed").is_empty())
-    );
+    tables.all_timed();
 }
 
 #[test]

@@ -76,6 +76,22 @@ impl Tables {
             .count()
     }
 
+    /// Why tasks have no times, for those that have none.
+    pub(crate) fn untimed(&self) -> Vec<&str> {
+        let reasons = self.tasks.iter().map(|task| task.text("untimed"));
+        reasons.filter(|reason| !reason.is_empty()).collect()
+    }
+
+    /// The program never waits for the tracer: where a thread of ours lost its processor with a
+    /// lock in its hands, a task is left alone, and says so. Every other task has times.
+    #[track_caller]
+    pub(crate) fn all_timed(&self) {
+        let untimed = self.untimed();
+        let is_contended = |reason: &&str| ["contended", "no-event"].contains(reason);
+        assert!(untimed.iter().all(is_contended), "{untimed:?}");
+        assert!(untimed.len() <= 2 + self.tasks.len() / 50, "{untimed:?}");
+    }
+
     /// Every process in the trace.
     pub(crate) fn processes(&self) -> Vec<i64> {
         let mut pids: Vec<i64> = self.calls.iter().map(|call| call.number("pid")).collect();

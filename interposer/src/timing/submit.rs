@@ -61,11 +61,8 @@ pub(crate) fn begin(
     learn_id(api, stream);
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
     let order = lane.submission.try_lock().ok_or(Untimed::Contended)?;
-    if lane
-        .pending
-        .try_lock()
-        .is_none_or(|pending| pending.len() >= MOST_PENDING)
-    {
+    let pending = lane.pending.try_lock().ok_or(Untimed::Contended)?.len();
+    if pending >= MOST_PENDING {
         return Err(Untimed::NoEvent);
     }
     let (start, end) = take_events(api, context, extent)?;

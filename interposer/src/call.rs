@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{Function, RetKind, TaskKind, Untimed};
+use ascend_trace_format::api::{Function, RetKind, Role, TaskKind, Untimed};
 use ascend_trace_format::record::{TaskWord, pair};
 
 use crate::clock::ticks;
@@ -162,7 +162,10 @@ impl Span {
             result,
             depth: self.depth,
             device: self.device.or_else(|| device_of(state)),
-            stream: self.stream.map(stream_word),
+            stream: self
+                .stream
+                .map(stream_word)
+                .or_else(|| context_word(&context)),
             object: self.object,
             task,
             args,
@@ -209,6 +212,11 @@ fn device_of(state: &thread::State) -> Option<u8> {
 
 fn stream_word(stream: &'static StreamEntry) -> u64 {
     pair(stream.serial.load(Relaxed), stream.context.load(Relaxed))
+}
+
+/// The context that a call waits for as a whole.
+fn context_word(call: &Context<'_>) -> Option<u64> {
+    (call.function.role == Role::SyncDevice).then(|| pair(0, call.context_serial()))
 }
 
 /// Replaces each output pointer by what the call has written there.

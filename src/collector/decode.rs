@@ -85,8 +85,8 @@ fn call(
         ret: wide.map_or(i64::from(ret.cast_signed()), u64::cast_signed),
         depth: header.depth,
         device: header.device,
-        stream: stream.map(|(serial, _)| serial),
-        context: stream.map(|(_, context)| context),
+        stream: stream.map(|(serial, _)| serial).filter(known),
+        context: stream.map(|(_, context)| context).filter(known),
         event: object,
         task: task.map(|task| TaskRow {
             sequence: task.sequence,
@@ -96,6 +96,11 @@ fn call(
         args,
         strings,
     })
+}
+
+/// Serials count from 1.
+fn known(serial: &u32) -> bool {
+    *serial != 0
 }
 
 fn process_row(mut reader: Reader<'_>, process: u32, clock: &Clock) -> ProcessRow {

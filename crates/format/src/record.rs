@@ -93,7 +93,7 @@ pub enum Counter {
 
 /// Flags of a call record: each stands for one more word before the arguments.
 pub mod flags {
-    /// `stream serial | context serial << 32`.
+    /// `stream serial | context serial << 32`, either 0 when there is none.
     pub const STREAM: u8 = 1;
     /// `event serial | generation << 32`: the record that this call made, waits for or asks about.
     pub const OBJECT: u8 = 2;

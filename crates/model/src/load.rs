@@ -215,6 +215,7 @@ impl TraceBuilder {
             (None, None) => None,
         };
         let id = CallId(self.trace.calls.len() as u32);
+        let context = row.context.map(|serial| self.context(process, serial));
         let call = Call {
             thread,
             function: self.function(row.function),
@@ -223,6 +224,7 @@ impl TraceBuilder {
             ret: row.ret,
             depth: row.depth,
             device: row.device,
+            context,
             stream,
             event: row.event.map(|(serial, number)| Generation {
                 event: self.event(process, serial),

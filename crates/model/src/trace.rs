@@ -124,6 +124,8 @@ pub struct Call {
     /// 0 for the program's own calls; more for calls that the runtime's libraries made inside one.
     pub depth: u8,
     pub device: Option<u8>,
+    /// The context that a call on a stream, or on a whole context, worked in.
+    pub context: Option<ContextId>,
     pub stream: Option<StreamId>,
     pub event: Option<Generation>,
     pub task: Option<TaskId>,

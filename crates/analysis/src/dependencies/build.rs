@@ -1,7 +1,7 @@
 //! Finds the edges of a trace, in one pass over its calls.
 
 use ascend_trace_format::api::{RetKind, Role, Untimed};
-use ascend_trace_model::{Call, CallId, EventId, Generation, StreamId, TaskId, Trace};
+use ascend_trace_model::{Call, CallId, EventId, Generation, Stream, StreamId, TaskId, Trace};
 
 use super::{Edge, EdgeKind, Node};
 
@@ -158,13 +158,19 @@ pub(crate) fn waited(trace: &Trace, call: &Call) -> bool {
     took_effect(trace, call) || call.ret >= DEVICE_ERRORS
 }
 
-/// The streams that a device sync waits for: those of the caller's device and process.
+/// The streams that a device sync waits for: those of the caller's context, or where that is not
+/// known, of its device and process.
 fn streams_of(trace: &Trace, call: &Call) -> impl Iterator<Item = StreamId> {
     let process = trace.thread(call.thread).process;
     let device = call.device.map(u32::from);
+    let context = call.context;
+    let waited_for = move |stream: &Stream| match context {
+        Some(context) => stream.context == Some(context),
+        None => stream.process == process && Some(stream.device) == device,
+    };
     let streams = trace.streams().iter().enumerate();
     streams
-        .filter(move |(_, stream)| stream.process == process && Some(stream.device) == device)
+        .filter(move |(_, stream)| waited_for(stream))
         .map(|(index, _)| StreamId(index as u32))
 }
 

@@ -160,6 +160,21 @@ fn a_device_sync_waits_for_every_stream_of_its_device_only() {
 }
 
 #[test]
+fn a_device_sync_leaves_other_contexts_of_the_device_out() {
+    let text = "s1: A[0..10] | s2: B[0..20]
+                t1: sync()[5..21]";
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let second = timeline.rows.iter_mut().find_map(|row| match row {
+        Row::Stream(stream) if stream.acl_id == Some(2) => Some(stream),
+        _ => None,
+    });
+    second.expect("stream 2").context = 77;
+    let trace = timeline.trace();
+    let dependencies = Dependencies::of(&trace);
+    assert_eq!(words::edges(&trace, &dependencies), ["sync s1.0 > t1.0"]);
+}
+
+#[test]
 fn a_refused_call_depends_on_nothing() {
     check(
         "s1: A[0..10] rec(E)

@@ -1,4 +1,5 @@
-//! Callbacks that run in threads of the program: `aclrtSubscribeReport` and its family.
+//! Callbacks that run in threads of the program: `aclrtSubscribeReport` and its family, and the same
+//! for host functions.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,8 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::code::{
-    INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_REPORT_TIMEOUT, RT_STREAM_NO_CALLBACK,
-    RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
+    INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_REPORT_TIMEOUT,
+    RT_STREAM_NO_CALLBACK, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
 };
 use crate::engine::task::Work;
 use crate::ffi::Callback;
@@ -72,118 +73,97 @@ impl Due {
     }
 }
 
-pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
-    let stream = stream::of_context(stream)?;
-    let mut state = lock(&runtime::get().reports.state);
-    match state.by_stream.get(&stream.handle) {
-        Some(&other) if other == thread => {
-            return fault(RT_THREAD_SUBSCRIBE, "the thread serves this stream already");
+impl Reports {
+    fn subscribe(&self, thread: u64, stream: &Stream) -> Outcome {
+        let mut state = lock(&self.state);
+        match state.by_stream.get(&stream.handle) {
+            Some(&other) if other == thread => {
+                return fault(RT_THREAD_SUBSCRIBE, "the thread serves this stream already");
+            }
+            Some(_) => return fault(RT_STREAM_SUBSCRIBE, "another thread serves this stream"),
+            None => {}
         }
-        Some(_) => return fault(RT_STREAM_SUBSCRIBE, "another thread serves this stream"),
-        None => {}
-    }
-    let device = stream.device.id;
-    let mailbox = state.by_thread.entry(thread).or_insert_with(|| {
-        let (due, arrived, closed) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
-        Arc::new(Mailbox {
-            device,
-            due,
-            arrived,
-            closed,
-        })
-    });
-    if mailbox.device != device {
-        return fault(
-            RT_THREAD_SUBSCRIBE,
-            "the thread serves streams of another device",
-        );
-    }
-    state.by_stream.insert(stream.handle, thread);
-    Ok(())
-}
-
-/// Ends a subscription. Callbacks that were not processed yet are dropped, and streams that wait
-/// for them go on.
-pub(crate) fn unsubscribe(thread: u64, stream: usize) -> Outcome {
-    let stream = stream::of_any_context(stream)?;
-    let mut state = lock(&runtime::get().reports.state);
-    if !state.by_thread.contains_key(&thread) {
-        return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
-    }
-    if state.by_stream.get(&stream.handle) != Some(&thread) {
-        return fault(RT_STREAM_SUBSCRIBE, "the thread does not serve this stream");
-    }
-    state.by_stream.remove(&stream.handle);
-    let unused = !state.by_stream.values().any(|&other| other == thread);
-    let mailbox = if unused {
-        state.by_thread.remove(&thread)
-    } else {
-        None
-    };
-    drop(state);
-    if let Some(mailbox) = mailbox {
-        mailbox.closed.store(true, Ordering::Release);
-        for due in std::mem::take(&mut *lock(&mailbox.due)) {
-            due.finish();
+        let device = stream.device.id;
+        let mailbox = state.by_thread.entry(thread).or_insert_with(|| {
+            let (due, arrived, closed) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
+            Arc::new(Mailbox {
+                device,
+                due,
+                arrived,
+                closed,
+            })
+        });
+        if mailbox.device != device {
+            return fault(
+                RT_THREAD_SUBSCRIBE,
+                "the thread serves streams of another device",
+            );
         }
-        mailbox.arrived.notify_all();
+        state.by_stream.insert(stream.handle, thread);
+        Ok(())
     }
-    Ok(())
-}
 
-pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
-    let Some(callback) = callback else {
-        return fault(INVALID_PARAM, "the function is NULL");
-    };
-    if block_type > 1 {
-        return fault(RT_PARAM_INVALID, "this block type does not exist");
+    /// Ends a subscription. Callbacks that were not processed yet are dropped, and streams that
+    /// wait for them go on.
+    fn unsubscribe(&self, thread: u64, stream: &Stream) -> Outcome {
+        let mut state = lock(&self.state);
+        if !state.by_thread.contains_key(&thread) {
+            return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
+        }
+        if state.by_stream.get(&stream.handle) != Some(&thread) {
+            return fault(RT_STREAM_SUBSCRIBE, "the thread does not serve this stream");
+        }
+        state.by_stream.remove(&stream.handle);
+        let unused = !state.by_stream.values().any(|&other| other == thread);
+        let mailbox = if unused {
+            state.by_thread.remove(&thread)
+        } else {
+            None
+        };
+        drop(state);
+        if let Some(mailbox) = mailbox {
+            mailbox.closed.store(true, Ordering::Release);
+            for due in std::mem::take(&mut *lock(&mailbox.due)) {
+                due.finish();
+            }
+            mailbox.arrived.notify_all();
+        }
+        Ok(())
     }
-    let stream = stream::of_context(stream)?;
-    let state = lock(&runtime::get().reports.state);
-    let thread = state.by_stream.get(&stream.handle);
-    let Some(mailbox) = thread
-        .and_then(|thread| state.by_thread.get(thread))
-        .cloned()
-    else {
-        return fault(
-            RT_STREAM_NO_CALLBACK,
-            "no thread has subscribed to the stream",
-        );
-    };
-    drop(state);
-    let blocks = block_type == 1;
-    let report = Report {
-        callback,
-        blocks,
-        mailbox,
-    };
-    stream.submit(|_| Work::Report(Arc::new(report))).map(drop)
-}
 
-/// Runs the callbacks that are due in the calling thread; waits for the first one.
-pub(crate) fn process(timeout_ms: i32) -> Outcome {
-    if timeout_ms < -1 || timeout_ms == 0 {
-        return fault(INVALID_PARAM, "the timeout is neither -1 nor positive");
+    fn serves(&self, stream: &Stream) -> bool {
+        lock(&self.state).by_stream.contains_key(&stream.handle)
     }
-    // SAFETY: has no preconditions.
-    let thread = unsafe { libc::pthread_self() };
-    let mailbox = lock(&runtime::get().reports.state)
-        .by_thread
-        .get(&thread)
-        .cloned();
-    let Some(mailbox) = mailbox else {
-        return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
-    };
-    let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
-    let due = mailbox.take(limit);
-    if due.is_empty() {
-        return fault(RT_REPORT_TIMEOUT, "no callback came in time");
+
+    /// What waits for the thread that serves the stream.
+    fn mailbox(&self, stream: &Stream) -> Option<Arc<Mailbox>> {
+        let state = lock(&self.state);
+        let thread = state.by_stream.get(&stream.handle)?;
+        state.by_thread.get(thread).cloned()
     }
-    for one in due {
-        one.report.callback.run();
-        one.finish();
+
+    /// Runs the callbacks that are due in the calling thread; waits for the first one.
+    fn process(&self, timeout_ms: i32) -> Outcome {
+        if timeout_ms < -1 || timeout_ms == 0 {
+            return fault(INVALID_PARAM, "the timeout is neither -1 nor positive");
+        }
+        // SAFETY: has no preconditions.
+        let thread = unsafe { libc::pthread_self() };
+        let mailbox = lock(&self.state).by_thread.get(&thread).cloned();
+        let Some(mailbox) = mailbox else {
+            return fault(RT_THREAD_SUBSCRIBE, "the thread has not subscribed");
+        };
+        let limit = u64::try_from(timeout_ms).ok().map(Duration::from_millis);
+        let due = mailbox.take(limit);
+        if due.is_empty() {
+            return fault(RT_REPORT_TIMEOUT, "no callback came in time");
+        }
+        for one in due {
+            one.report.callback.run();
+            one.finish();
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 impl Mailbox {
@@ -207,11 +187,100 @@ impl Mailbox {
     }
 }
 
-/// `aclrtLaunchHostFunc`: runs on the context's helper thread, and the stream waits for it.
+/// The two families are kept apart: in strict mode a stream takes one of them.
+const MIXED: Outcome = fault(
+    RT_STREAM_SUBSCRIBE,
+    "the stream has callbacks or host functions of the other family",
+);
+
+pub(crate) fn subscribe(thread: u64, stream: usize) -> Outcome {
+    let runtime = runtime::get();
+    let stream = stream::of_context(stream)?;
+    if runtime.options.strict && stream.ran_host_functions.load(Ordering::Relaxed) {
+        return MIXED;
+    }
+    runtime.reports.subscribe(thread, &stream)
+}
+
+pub(crate) fn unsubscribe(thread: u64, stream: usize) -> Outcome {
+    let stream = stream::of_any_context(stream)?;
+    runtime::get().reports.unsubscribe(thread, &stream)
+}
+
+pub(crate) fn process(timeout_ms: i32) -> Outcome {
+    runtime::get().reports.process(timeout_ms)
+}
+
+pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
+    let Some(callback) = callback else {
+        return fault(INVALID_PARAM, "the function is NULL");
+    };
+    if block_type > 1 {
+        return fault(RT_PARAM_INVALID, "this block type does not exist");
+    }
+    let stream = stream::of_context(stream)?;
+    let Some(mailbox) = runtime::get().reports.mailbox(&stream) else {
+        return fault(
+            RT_STREAM_NO_CALLBACK,
+            "no thread has subscribed to the stream",
+        );
+    };
+    submit(callback, block_type == 1, mailbox, &stream)
+}
+
+fn submit(
+    callback: Callback,
+    blocks: bool,
+    mailbox: Arc<Mailbox>,
+    stream: &Arc<Stream>,
+) -> Outcome {
+    let report = Report {
+        callback,
+        blocks,
+        mailbox,
+    };
+    stream.submit(|_| Work::Report(Arc::new(report))).map(drop)
+}
+
+/// Devices of the generation that strict mode stands for do not let threads of the program run host
+/// functions.
+fn host_reports() -> Outcome<&'static Reports> {
+    let runtime = runtime::get();
+    if runtime.options.strict {
+        return fault(
+            RT_NOT_SUPPORTED,
+            "this device runs host functions in a thread of its own",
+        );
+    }
+    Ok(&runtime.host_reports)
+}
+
+pub(crate) fn subscribe_host(thread: u64, stream: usize) -> Outcome {
+    host_reports()?.subscribe(thread, &*stream::of_context(stream)?)
+}
+
+pub(crate) fn unsubscribe_host(thread: u64, stream: usize) -> Outcome {
+    host_reports()?.unsubscribe(thread, &*stream::of_any_context(stream)?)
+}
+
+pub(crate) fn process_host(timeout_ms: i32) -> Outcome {
+    host_reports()?.process(timeout_ms)
+}
+
+/// `aclrtLaunchHostFunc`: runs on the context's helper thread, or where a thread has subscribed to
+/// the stream's host functions; the stream waits for it.
 pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome {
     let Some(callback) = callback else {
         return fault(INVALID_PARAM, "the function is NULL");
     };
+    let runtime = runtime::get();
     let stream = stream::of_context(stream)?;
-    stream.submit(|_| Work::HostFunction(callback)).map(drop)
+    if runtime.options.strict && runtime.reports.serves(&stream) {
+        return MIXED;
+    }
+    stream.ran_host_functions.store(true, Ordering::Relaxed);
+    match runtime.host_reports.mailbox(&stream) {
+        Some(mailbox) => submit(callback, true, mailbox, &stream),
+        None => stream.submit(|_| Work::HostFunction(callback)).map(drop),
+    }
 }

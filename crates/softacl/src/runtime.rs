@@ -44,6 +44,8 @@ pub(crate) struct Runtime {
     pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
+    /// The same for host functions.
+    pub(crate) host_reports: callback::Reports,
     pub(crate) observers: Observers,
     pub(crate) settings: Settings,
     pub(crate) engine: Engine,
@@ -157,6 +159,7 @@ impl Runtime {
             mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),
+            host_reports: callback::Reports::default(),
             observers: Observers::default(),
             settings: Settings::default(),
             engine: Engine::new(),

@@ -223,11 +223,11 @@ impl Event {
     pub(crate) fn reset_in(&self, stream: usize) -> Outcome {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
-        if !matches!(
-            self.class,
-            Class::Default | Class::HeldSync | Class::External
-        ) {
-            return Err(UNSUPPORTED);
+        match self.class {
+            Class::HeldSync | Class::External => {}
+            // Samples do this although it is not defined.
+            Class::Default if !runtime::get().options.strict => {}
+            _ => return Err(UNSUPPORTED),
         }
         let (mut state, room) = self.with_room(&stream)?;
         room.fill(|_| Work::Marker);

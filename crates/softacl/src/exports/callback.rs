@@ -17,6 +17,16 @@ acl! {
 
     fn aclrtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
 
+    fn aclrtSubscribeHostFunc(thread: u64, stream: usize) {
+        callback::subscribe_host(thread, stream)
+    }
+
+    fn aclrtUnSubscribeHostFunc(thread: u64, stream: usize) {
+        callback::unsubscribe_host(thread, stream)
+    }
+
+    fn aclrtProcessHostFunc(timeout_ms: i32) { callback::process_host(timeout_ms) }
+
     fn aclrtLaunchCallback(function: Function, data: usize, block_type: u32, stream: usize) {
         callback::launch(bind(function, data), block_type, stream)
     }

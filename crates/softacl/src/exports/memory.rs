@@ -30,8 +30,8 @@ acl! {
 
     fn aclrtFreeHost(address: usize) { memory::free_host(address) }
 
-    fn aclrtMemcpy(dst: usize, room: usize, src: usize, len: usize, _kind: u32) {
-        copy::copy_now(linear(dst, room, src, len))
+    fn aclrtMemcpy(dst: usize, room: usize, src: usize, len: usize, kind: u32) {
+        copy::copy_now(Transfer::within(dst, room, src, len, kind)?)
     }
 
     fn aclrtMemcpyAsync(
@@ -39,10 +39,11 @@ acl! {
         room: usize,
         src: usize,
         len: usize,
-        _kind: u32,
+        kind: u32,
         stream: usize,
     ) {
-        copy::copy_async(linear(dst, room, src, len), &stream::of_context(stream)?)
+        let transfer = Transfer::within(dst, room, src, len, kind)?;
+        copy::copy_async(transfer, &stream::of_context(stream)?)
     }
 
     fn aclrtMemcpy2d(
@@ -52,9 +53,10 @@ acl! {
         src_pitch: usize,
         width: usize,
         rows: usize,
-        _kind: u32,
+        kind: u32,
     ) {
-        copy::copy_now(Transfer { dst, src, dst_pitch, src_pitch, width, rows })
+        let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
+        copy::copy_now(transfer.in_rows(kind)?)
     }
 
     fn aclrtMemcpy2dAsync(
@@ -64,11 +66,11 @@ acl! {
         src_pitch: usize,
         width: usize,
         rows: usize,
-        _kind: u32,
+        kind: u32,
         stream: usize,
     ) {
         let transfer = Transfer { dst, src, dst_pitch, src_pitch, width, rows };
-        copy::copy_async(transfer, &stream::of_context(stream)?)
+        copy::copy_async(transfer.in_rows(kind)?, &stream::of_context(stream)?)
     }
 
     fn aclrtMemset(dst: usize, room: usize, value: i32, len: usize) {
@@ -87,13 +89,5 @@ acl! {
     fn aclrtMemsetD32Async(dst: usize, room: usize, value: u32, count: usize, stream: usize) {
         let stream = stream::of_context(stream)?;
         copy::fill_async(Fill::words(dst, room, value, count)?, &stream)
-    }
-}
-
-/// One row; the room at the destination is its pitch, so that a longer copy is refused.
-const fn linear(dst: usize, room: usize, src: usize, len: usize) -> Transfer {
-    Transfer {
-        dst_pitch: room,
-        ..Transfer::linear(dst, src, len)
     }
 }

@@ -1,5 +1,6 @@
 //! Copies and fills: the checks, the synchronous forms and the tasks.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +43,35 @@ impl Transfer {
         }
     }
 
+    /// Rows with pitches, as the 2D copies take them; what is wrong with them has a code of its own.
+    pub(crate) fn in_rows(self, kind: u32) -> Outcome<Self> {
+        const KINDS: RangeInclusive<u32> = 1..=4;
+        check_kind(kind, &KINDS)?;
+        if self.width == 0 || self.rows == 0 {
+            return fault(INVALID_PARAM, "the width or the height is 0");
+        }
+        if self.width > self.dst_pitch || self.width > self.src_pitch {
+            return fault(INVALID_PARAM, "the width exceeds a pitch");
+        }
+        Ok(self)
+    }
+
+    /// One row, of at most `room` bytes: the room is its pitch, so that a longer copy is refused.
+    pub(crate) fn within(
+        dst: usize,
+        room: usize,
+        src: usize,
+        len: usize,
+        kind: u32,
+    ) -> Outcome<Self> {
+        const KINDS: RangeInclusive<u32> = 0..=7;
+        check_kind(kind, &KINDS)?;
+        Ok(Self {
+            dst_pitch: room,
+            ..Self::linear(dst, src, len)
+        })
+    }
+
     const fn extent(&self, pitch: usize) -> Option<usize> {
         match (self.rows - 1).checked_mul(pitch) {
             Some(lead) => lead.checked_add(self.width),
@@ -81,6 +111,14 @@ impl Transfer {
             unsafe { std::ptr::copy(src, dst, self.width) };
         }
     }
+}
+
+/// The kind of a copy is not used; in strict mode it must at least exist.
+fn check_kind(kind: u32, known: &RangeInclusive<u32>) -> Outcome {
+    if runtime::get().options.strict && !known.contains(&kind) {
+        return fault(INVALID_PARAM, "this kind of copy does not exist");
+    }
+    Ok(())
 }
 
 impl Checked {
@@ -228,9 +266,14 @@ impl Fill {
     }
 }
 
+const NOT_OURS: Outcome = fault(RT_PARAM_INVALID, "the memory was not allocated through acl");
+
 pub(crate) fn fill_now(fill: Fill) -> Outcome {
     let runtime = runtime::get();
     runtime.context()?;
+    if runtime.options.strict && place_of(fill.dst) == Place::Pageable {
+        return NOT_OURS;
+    }
     let begin = mono();
     fill.run();
     wait_until(begin + fill.duration_ns(&runtime.options));
@@ -240,7 +283,7 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
 pub(crate) fn fill_async(fill: Fill, stream: &Arc<Stream>) -> Outcome {
     let duration_ns = fill.duration_ns(&runtime::get().options);
     if place_of(fill.dst) == Place::Pageable {
-        return fault(RT_PARAM_INVALID, "the memory was not allocated through acl");
+        return NOT_OURS;
     }
     stream.submit(|_| Work::fill(fill, duration_ns)).map(drop)
 }

@@ -144,11 +144,15 @@ pub(crate) fn is_managed(address: usize) -> bool {
     })
 }
 
+const EMPTY: Outcome<usize> = fault(INVALID_PARAM, "the size is 0");
+
 /// Device memory on the current context's device.
 pub(crate) fn allocate_device(size: usize, policy: u32) -> Outcome<usize> {
     const POLICY_BITS: u32 = 0x0010_1107;
+    if size == 0 {
+        return EMPTY;
+    }
     let context = runtime::get().context()?;
-    check(size > 0, "the size is 0")?;
     check(
         policy & !POLICY_BITS == 0,
         "this allocation policy does not exist",
@@ -180,9 +184,11 @@ pub(crate) fn free_device(address: usize) -> Outcome {
 }
 
 pub(crate) fn allocate_host(size: usize) -> Outcome<usize> {
+    if size == 0 {
+        return EMPTY;
+    }
     let runtime = runtime::get();
     runtime.context()?;
-    check(size > 0, "the size is 0")?;
     runtime
         .host_memory
         .pinned

@@ -51,6 +51,7 @@ pub(crate) struct Stream {
     failures: Arc<Failures>,
     failure_mode_was_set: AtomicBool,
     host_thread: Arc<HostThread>,
+    pub(crate) ran_host_functions: AtomicBool,
     /// The last host function that returned: the number of its task, and the host time.
     host_done: Mutex<(u64, u64)>,
 }
@@ -87,6 +88,7 @@ impl Stream {
             failure_mode_was_set: AtomicBool::new(false),
             error: AtomicI32::new(SUCCESS),
             host_thread: Arc::clone(&context.host_thread),
+            ran_host_functions: AtomicBool::new(false),
             host_done: Mutex::default(),
         });
         made.ok_or(FULL)

@@ -146,7 +146,6 @@ unsupported! {
         aclrtNotifyImportByKey
         aclrtNotifySetImportPid
         aclrtNotifySetImportPidInterServer
-        aclrtProcessHostFunc
         aclrtRandomNumAsync
         aclrtRegisterCpuFunc
         aclrtRepairError
@@ -161,11 +160,9 @@ unsupported! {
         aclrtSnapShotProcessLock
         aclrtSnapShotProcessRestore
         aclrtSnapShotProcessUnlock
-        aclrtSubscribeHostFunc
         aclrtSwitchLabelByIndex
         aclrtSwitchStream
         aclrtTaskUpdateAsync
-        aclrtUnSubscribeHostFunc
     ;
     zero:
         aclrtCreateBinary

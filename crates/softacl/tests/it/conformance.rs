@@ -19,14 +19,9 @@ fn options(source: &Path) -> String {
 }
 
 /// Runs one program and returns how many checks it made.
-fn passes(source: &Path) -> Result<u32, String> {
+fn passes(source: &Path, options: &str) -> Result<u32, String> {
     let binary = compile(source);
-    let output = run(
-        &binary,
-        library_dir(),
-        &[("SOFTACL", &options(source))],
-        LIMIT,
-    );
+    let output = run(&binary, library_dir(), &[("SOFTACL", options)], LIMIT);
     let output = output.ok_or("it did not end")?;
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
@@ -43,9 +38,14 @@ fn passes(source: &Path) -> Result<u32, String> {
 
 #[track_caller]
 fn section_passes(section: &str) {
+    all_pass(section, options);
+}
+
+#[track_caller]
+fn all_pass(section: &str, options: impl Fn(&Path) -> String) {
     let mut failed = String::new();
     for source in programs(section) {
-        match passes(&source) {
+        match passes(&source, &options(&source)) {
             Ok(count) => assert!(count > 0, "{} checks nothing", source.display()),
             Err(why) => failed.push_str(&format!("\n{}: {why}", source.display())),
         }
@@ -148,4 +148,14 @@ fn errors_follow_section_i() {
 #[test]
 fn time_options_and_processes_follow_section_m() {
     section_passes("m_runtime");
+}
+
+#[test]
+fn the_default_accepts_what_samples_of_all_versions_do() {
+    all_pass("n_strict", |_| String::new());
+}
+
+#[test]
+fn strict_mode_follows_the_latest_version() {
+    all_pass("n_strict", |_| "strict".to_owned());
 }

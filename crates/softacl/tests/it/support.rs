@@ -43,7 +43,7 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 9] = [
+pub(crate) const SECTIONS: [&str; 10] = [
     "a_devices",
     "b_streams",
     "c_events",
@@ -53,6 +53,7 @@ pub(crate) const SECTIONS: [&str; 9] = [
     "h_kernels",
     "i_errors",
     "m_runtime",
+    "n_strict",
 ];
 
 /// All C programs below a directory of `tests/programs`, sorted.

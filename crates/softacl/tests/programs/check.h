@@ -39,6 +39,13 @@ static inline int finish(void)
     return failures != 0 || checks == 0;
 }
 
+/* Does the runtime run in strict mode? Programs of n_strict run in both modes. */
+static inline int strict(void)
+{
+    const char *options = getenv("SOFTACL");
+    return options && strstr(options, "strict");
+}
+
 static inline uint64_t host_ns(void)
 {
     struct timespec now;

@@ -5,7 +5,7 @@ int main(void)
 {
     void *device = NULL, *host = NULL;
     start();
-    EXPECT(aclrtMalloc(&device, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMalloc(&device, 0, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtMalloc(NULL, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtMalloc(&device, 64, (aclrtMemMallocPolicy)0x4000), ACL_ERROR_RT_PARAM_INVALID);
     OK(aclrtMalloc(&device, 100, ACL_MEM_MALLOC_NORMAL_ONLY));
@@ -24,6 +24,6 @@ int main(void)
     OK(aclrtFreeWithDevSync(device));
     OK(aclrtMallocAlign32(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtFree(device));
-    EXPECT(aclrtMallocHost(&host, 0), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtMallocHost(&host, 0), ACL_ERROR_INVALID_PARAM);
     return finish();
 }

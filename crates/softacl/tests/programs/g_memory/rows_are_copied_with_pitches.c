@@ -28,10 +28,10 @@ int main(void)
     }
     EXPECT(wrong, 0);
     EXPECT(aclrtMemcpy2d(device, WIDTH, host, PITCH, WIDTH + 1, ROWS, ACL_MEMCPY_HOST_TO_DEVICE),
-           ACL_ERROR_RT_PARAM_INVALID);
+           ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtMemcpy2d(device, WIDTH, host, PITCH, WIDTH, ROWS + 1, ACL_MEMCPY_HOST_TO_DEVICE),
            ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtMemcpy2d(device, WIDTH, host, PITCH, WIDTH, 0, ACL_MEMCPY_HOST_TO_DEVICE),
-           ACL_ERROR_RT_PARAM_INVALID);
+           ACL_ERROR_INVALID_PARAM);
     return finish();
 }

@@ -220,7 +220,7 @@ fn context_word(call: &Context<'_>) -> Option<u64> {
 }
 
 /// Replaces each output pointer by what the call has written there.
-fn read_outputs(function: &Function, args: &mut [u64]) {
+pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {
         if arg.out && *word != 0 {
             *word = read_output(*word, arg.width);

@@ -12,6 +12,18 @@ macro_rules! hook {
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };
         let mut words: [u64; $crate::hook::count!($($arg)*)] =
             [$($crate::word::Word::to_word($arg)),*];
+        if const { $crate::traits::is_simple($id) } {
+            return match $crate::simple::Simple::enter() {
+                // SAFETY: the arguments are the program's own.
+                None => unsafe { real($($arg),*) },
+                Some(call) => {
+                    // SAFETY: as above.
+                    let result = unsafe { real($($arg),*) };
+                    call.leave($id, &mut words, $crate::word::Word::to_word(result));
+                    result
+                }
+            };
+        }
         match $crate::call::Span::enter($id, &words) {
             // SAFETY: the arguments are the program's own.
             None => unsafe { real($($arg),*) },

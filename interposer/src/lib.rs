@@ -23,6 +23,7 @@ mod objects;
 mod real;
 mod roles;
 mod session;
+mod simple;
 mod spin;
 mod table;
 mod thread;

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use ascend_trace_ring::Producer;
 
+use crate::errno::Errno;
 use crate::objects::ContextEntry;
 use crate::{emit, session};
 
@@ -51,6 +52,12 @@ const _: () = assert!(!core::mem::needs_drop::<State>());
 #[inline]
 pub(crate) fn with<R>(action: impl FnOnce(&State) -> R) -> R {
     STATE.with(action)
+}
+
+/// The calling thread's state, for a call that looks at it more than once.
+#[inline]
+pub(crate) fn current() -> *const State {
+    STATE.with(core::ptr::from_ref)
 }
 
 impl State {
@@ -119,6 +126,7 @@ impl State {
 
     #[cold]
     fn record_first(&self, write: impl FnOnce(&mut Producer)) {
+        let _errno = Errno::save();
         let Some(session) = session::get() else {
             return;
         };

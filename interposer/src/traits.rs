@@ -38,6 +38,16 @@ const fn traits_of(function: &Function) -> Traits {
     traits
 }
 
+/// Whether the function with this id is recorded and nothing more.
+pub(crate) const fn is_simple(id: usize) -> bool {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated at compile time, within bounds"
+    )]
+    let traits = traits_of(&FUNCTIONS[id]);
+    !traits.has_role && !traits.submits && !traits.has_strings && !traits.calls_back
+}
+
 static TRAITS: [Traits; FUNCTIONS.len()] = {
     let nothing = Traits {
         submits: false,

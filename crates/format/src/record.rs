@@ -121,6 +121,7 @@ pub struct Header {
 
 impl Header {
     /// Word 0 of a record.
+    #[inline]
     pub const fn encode(self) -> u64 {
         let device = match self.device {
             Some(device) => device as u64 + 1,
@@ -163,6 +164,7 @@ pub struct TaskWord {
 }
 
 impl TaskWord {
+    #[inline]
     pub const fn encode(self) -> u64 {
         self.sequence as u64 | (self.kind as u64) << 32 | (self.untimed as u64) << 40
     }
@@ -177,6 +179,7 @@ impl TaskWord {
 }
 
 /// Two 32-bit numbers in one word.
+#[inline]
 pub const fn pair(low: u32, high: u32) -> u64 {
     low as u64 | (high as u64) << 32
 }

@@ -115,6 +115,7 @@ impl Session {
     }
 
     /// The first byte of a segment, if there is one with this number.
+    #[inline]
     pub(crate) fn segment(&self, number: u32) -> Option<*mut u8> {
         if number == 0 || number > self.segments {
             return None;
@@ -126,10 +127,27 @@ impl Session {
         })
     }
 
+    #[inline]
     pub(crate) fn segment_header(&self, number: u32) -> Option<&SegmentHeader> {
         // SAFETY: a segment begins with its header, which consists of atomics, and is aligned.
         self.segment(number)
             .map(|start| unsafe { &*start.cast::<SegmentHeader>() })
+    }
+
+    /// Maps a segment's pages in one go: faulting them in one by one, as they are written, costs a
+    /// program several times what its records cost.
+    pub(crate) fn map_in(&self, number: u32) {
+        let Some(start) = self.segment(number) else {
+            return;
+        };
+        // SAFETY: errno of this thread; the range is one segment of the mapping, and populating
+        // it changes no contents. Kernels before 5.14 refuse, and nothing is lost.
+        unsafe {
+            let errno = libc::__errno_location();
+            let before = *errno;
+            libc::madvise(start.cast(), SEGMENT_BYTES, libc::MADV_POPULATE_WRITE);
+            *errno = before;
+        }
     }
 
     pub(crate) fn segments(&self) -> u32 {

@@ -101,6 +101,7 @@ impl Producer {
     #[cold]
     fn next_segment(&mut self) -> Option<()> {
         let number = pool::take(&self.session)?;
+        self.session.map_in(number);
         self.link_from().store(number, Release);
         self.segment = number;
         self.used = 0;

@@ -15,6 +15,15 @@ use crate::timing::capture;
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
 
+/// A device that is there answers within this. After that the processor is offered to others between
+/// two queries: a runtime's own thread may be waiting for it, on a small machine or with software
+/// in the place of the device.
+const ALONE_NS: u64 = 4_000;
+
+/// A comparison that took longer says little: the next one may come after a shorter time.
+const WIDE_NS: u64 = 20_000;
+const AGAIN_NS: u64 = 1_000_000;
+
 /// How often the time between comparisons may double when they fail.
 const MOST_DOUBLINGS: u32 = 7;
 
@@ -40,8 +49,12 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
         return;
     }
     match spin(api, event) {
-        Some(after) => {
+        Some(Seen { after, spent_ns }) => {
             context.timing.failures.store(0, Relaxed);
+            if spent_ns > WIDE_NS {
+                let sooner = now.wrapping_sub(interval_ns).wrapping_add(AGAIN_NS);
+                context.timing.anchored.store(sooner, Relaxed);
+            }
             let reading = context.timing.reference.lock_patiently().read(api, event);
             if let Some(device_ns) = reading {
                 emit::anchor(context.device.load(Relaxed), before, after, device_ns);
@@ -57,17 +70,30 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
     }
 }
 
-/// Ticks at which the event was first seen done; `None` when it took too long.
-fn spin(api: &Api, event: u64) -> Option<u64> {
-    let give_up = monotonic().wrapping_add(LONGEST_NS);
+/// When an event was first seen done.
+struct Seen {
+    /// In ticks.
+    after: u64,
+    /// Since the first query.
+    spent_ns: u64,
+}
+
+/// Waits for the event; `None` when it takes too long.
+fn spin(api: &Api, event: u64) -> Option<Seen> {
+    let begin = monotonic();
     loop {
         let done = api.is_complete(event)?;
-        let now = ticks();
+        let after = ticks();
+        let spent_ns = monotonic().wrapping_sub(begin);
         if done {
-            return Some(now);
+            return Some(Seen { after, spent_ns });
         }
-        if monotonic() > give_up {
+        if spent_ns > LONGEST_NS {
             return None;
+        }
+        if spent_ns > ALONE_NS {
+            // SAFETY: gives the processor to whoever is waiting for it.
+            unsafe { libc::sched_yield() };
         }
     }
 }

@@ -181,16 +181,16 @@ impl Arena {
         self.session.header().homeless.load(Relaxed)
     }
 
-    /// Keeps at least half of `AHEAD` free segments for the producers, within the budget. Producers
-    /// never touch memory that was not allocated here, so a full file system cannot kill them.
+    /// Keeps half of what was provided free for the producers, within the budget: a burst that has
+    /// taken the other half is met by doubling. Producers never touch memory that was not
+    /// allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
-        if free >= AHEAD / 2 || provided >= self.session.segments() {
+        if free >= AHEAD.max(provided) / 2 || provided >= self.session.segments() {
             return Ok(());
         }
-        // Doubling keeps up with any burst that the budget can hold.
         self.provide(provided)
     }
 

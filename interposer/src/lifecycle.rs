@@ -190,6 +190,11 @@ pub(crate) fn before_end(call: &Context<'_>) {
         return;
     }
     use ascend_trace_format::api::Role;
+    let end = |context: &ContextEntry| {
+        let current = call.state.context();
+        let is_current = current.is_some_and(|current| core::ptr::eq(current, context));
+        harvest::before_context_end(context, is_current);
+    };
     match call.function.role {
         Role::ResetDevice => {
             let context = call
@@ -198,12 +203,12 @@ pub(crate) fn before_end(call: &Context<'_>) {
             let is_last =
                 |context: &&ContextEntry| is_forced(call) || context.references.load(Relaxed) <= 1;
             if let Some(context) = context.filter(is_last) {
-                harvest::before_context_end(context);
+                end(context);
             }
         }
         Role::DestroyContext => {
             if let Some(context) = call.named("context").and_then(objects::context) {
-                harvest::before_context_end(context);
+                end(context);
             }
         }
         // Finalising without a reset: only what is done already can be had.

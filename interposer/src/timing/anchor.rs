@@ -20,9 +20,10 @@ const LONGEST_NS: u64 = 200_000;
 /// in the place of the device.
 const ALONE_NS: u64 = 4_000;
 
-/// A comparison that took longer says little: the next one may come after a shorter time.
+/// A comparison that took longer says little. The device, or the host, was busy with something else,
+/// so the next opportunities are taken as well, whenever they come, but only so many in a row.
 const WIDE_NS: u64 = 20_000;
-const AGAIN_NS: u64 = 1_000_000;
+const RETRIES: u32 = 2;
 
 /// How often the time between comparisons may double when they fail.
 const MOST_DOUBLINGS: u32 = 7;
@@ -33,7 +34,8 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
     let now = monotonic();
     let last = context.timing.anchored.load(Relaxed);
     let failures = context.timing.failures.load(Relaxed).min(MOST_DOUBLINGS);
-    if last != 0 && now.wrapping_sub(last) < interval_ns << failures {
+    let is_retry = !context.timing.poor.load(Relaxed).is_multiple_of(RETRIES + 1);
+    if !is_retry && last != 0 && now.wrapping_sub(last) < interval_ns << failures {
         return;
     }
     // In a capture even the default stream must not be touched.
@@ -52,8 +54,9 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
         Some(Seen { after, spent_ns }) => {
             context.timing.failures.store(0, Relaxed);
             if spent_ns > WIDE_NS {
-                let sooner = now.wrapping_sub(interval_ns).wrapping_add(AGAIN_NS);
-                context.timing.anchored.store(sooner, Relaxed);
+                context.timing.poor.fetch_add(1, Relaxed);
+            } else {
+                context.timing.poor.store(0, Relaxed);
             }
             let reading = context.timing.reference.lock_patiently().read(api, event);
             if let Some(device_ns) = reading {
@@ -65,8 +68,20 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
         // costs one event per failed comparison, and comparisons are rare.
         None => {
             context.timing.failures.fetch_add(1, Relaxed);
+            context.timing.poor.fetch_add(1, Relaxed);
             api.destroy_event(event);
         }
+    }
+}
+
+/// The last opportunity: the current context is about to end and nothing runs in it any more. Taken
+/// when the latest comparisons said little.
+pub(crate) fn take_last(api: &Api, context: &ContextEntry) {
+    for _ in 0..=RETRIES {
+        if context.timing.poor.load(Relaxed) == 0 {
+            return;
+        }
+        take(api, context, 0, 0);
     }
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct ContextTiming {
     pub(crate) anchored: AtomicU64,
     /// Failed comparisons in a row: each makes the next one rarer.
     pub(crate) failures: AtomicU32,
+    /// Comparisons in a row that said little or failed: some of them are tried again at once.
+    pub(crate) poor: AtomicU32,
 }
 
 struct Pool {
@@ -45,6 +47,7 @@ impl ContextTiming {
             reference: SpinLock::new(Reference::new()),
             anchored: AtomicU64::new(0),
             failures: AtomicU32::new(0),
+            poor: AtomicU32::new(0),
         }
     }
 

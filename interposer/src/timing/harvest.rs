@@ -7,6 +7,7 @@ use ascend_trace_format::api::Untimed;
 use crate::clock::ticks;
 use crate::emit;
 use crate::objects::{self, ContextEntry, StreamEntry};
+use crate::timing::anchor;
 use crate::timing::api::{self, Api};
 use crate::timing::lane::{self, Lane, Pair};
 
@@ -153,8 +154,8 @@ const TEARDOWN_ROUNDS: u32 = 100;
 
 /// A context is about to end: reads what can be read and destroys the events, which must not
 /// outlive it. The runtime itself waits here for unfinished tasks, so waiting a little first
-/// costs the program nothing.
-pub(crate) fn before_context_end(context: &ContextEntry) {
+/// costs the program nothing. `is_current` says whether it is the calling thread's.
+pub(crate) fn before_context_end(context: &ContextEntry, is_current: bool) {
     if !context.timing.is_open() {
         return;
     }
@@ -162,6 +163,9 @@ pub(crate) fn before_context_end(context: &ContextEntry) {
     let Some(api) = api::get() else { return };
     for lane in lanes_of(context) {
         drain(lane, api, TEARDOWN_ROUNDS);
+    }
+    if is_current {
+        anchor::take_last(api, context);
     }
     context.timing.destroy_events(api);
     for stream in objects::streams_of(context.serial.load(Relaxed)) {

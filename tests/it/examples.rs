@@ -9,10 +9,19 @@ use crate::support::{Recording, Row, Run, Tables, example, truth};
 /// A device clock that is far from the host's and drifts from it, differently on each device.
 const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
 
-/// A program that loses its processor between two calls measures that as well. One run without any
-/// of that is asked for, out of so many; where the machine is too busy for it, every distance from
-/// the truth must be explained.
-const ATTEMPTS: usize = 4;
+/// A program that loses its processor between two calls measures that as well, so one run without
+/// any of that is asked for, out of so many. On a machine that is too busy for it, every distance
+/// from the truth must be explained instead.
+const ATTEMPTS: usize = 10;
+const BUSY_ATTEMPTS: usize = 3;
+
+/// Whether far more wants to run than there are processors.
+fn machine_is_busy() -> bool {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap();
+    let load: f64 = text.split(' ').next().unwrap().parse().unwrap();
+    let processors = std::thread::available_parallelism().unwrap().get();
+    load > 2.0 * processors as f64
+}
 
 macro_rules! examples {
     ($($name:ident: $program:expr;)+) => {$(
@@ -147,24 +156,27 @@ fn check_waits(own: &Own, tables: &Tables) {
 
 #[track_caller]
 fn check_events(program: &Path) {
-    let mut unexplained = Vec::new();
-    for _ in 0..ATTEMPTS {
+    let (mut faults, mut unexplained) = (Vec::new(), Vec::new());
+    for attempt in 1..=ATTEMPTS {
         let recording = Run::new(program).soft(CLOCKS).compared();
         let own = own_count(&recording);
         let tables = Tables::of(&recording);
         check_counts(&own, &tables);
         check_waits(&own, &tables);
+        tables.all_timed();
         let matched = truth::matched(&tables.tasks, &recording.truth());
         let accuracy = Accuracy::of(&tables, &matched);
-        let all_timed = accuracy.tasks() == own.tasks;
-        if all_timed && accuracy.faults(true).is_empty() {
+        faults = accuracy.faults();
+        if accuracy.tasks() == own.tasks && faults.is_empty() {
             return;
         }
-        let mut faults = accuracy.faults(false);
-        faults.extend((!all_timed).then(|| "a task is not timed".to_owned()));
-        unexplained.push(faults);
+        unexplained.push(accuracy.unexplained());
+        if attempt >= BUSY_ATTEMPTS && machine_is_busy() {
+            assert!(unexplained.iter().any(Vec::is_empty), "{unexplained:#?}");
+            return;
+        }
     }
-    assert!(unexplained.iter().any(Vec::is_empty), "{unexplained:#?}");
+    panic!("in no run were all times close; the last: {faults:#?}");
 }
 
 #[track_caller]

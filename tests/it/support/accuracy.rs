@@ -1,5 +1,6 @@
-//! Judges the device times of a trace by the truth log.
+//! Judges the device times of a trace by the truth log: they must be close to it.
 //!
+//! On a machine that has more to do than it can, what is not close must at least be explained.
 //! A task is measured by events before and after it. Where the program's thread loses its processor
 //! between an event and the task, that is measured as well: so a distance from the truth counts as
 //! explained when it is no longer than the time for which the thread was between the calls around
@@ -14,7 +15,7 @@ use super::truth::Entry;
 /// Times may be this far from the truth.
 const FAR_NS: i64 = 20_000;
 /// Bars of a machine that is not too busy are narrower than this.
-const WIDE_NS: i64 = 100_000;
+const WIDE_NS: i64 = 50_000;
 /// No clock drifts faster than one part in this many.
 const DRIFT: i64 = 5_000;
 
@@ -74,39 +75,43 @@ impl Accuracy {
         self.0.values().map(|device| device.points.len()).sum()
     }
 
-    /// What is wrong, in words. `strictly` allows for no interruption and no wide bar.
-    pub(crate) fn faults(&self, strictly: bool) -> Vec<String> {
-        self.0
-            .values()
-            .flat_map(|device| device.faults(strictly))
+    /// Times that are far from the truth, and bars that are wide.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        self.judge(|point, _| point.far() > FAR_NS || point.bar > WIDE_NS)
+    }
+
+    /// Times whose distance from the truth nothing explains.
+    pub(crate) fn unexplained(&self) -> Vec<String> {
+        self.judge(|point, device| {
+            let drift = device.span() / DRIFT;
+            let offset = device.offset();
+            // Relative to each other, tasks of a device need no host clock.
+            let apart = (point.begin - offset).abs().max((point.end - offset).abs());
+            point.far() > point.bar + FAR_NS + point.window
+                || apart > FAR_NS + drift + point.window
+                || point.bar > WIDE_NS + device.proof + drift
+        })
+    }
+
+    fn judge(&self, is_fault: impl Fn(&Point, &Device) -> bool) -> Vec<String> {
+        let points = self.0.values().flat_map(|device| {
+            let points = device.points.iter();
+            points.map(move |point| (point, device))
+        });
+        let faults = points.filter(|(point, device)| is_fault(point, device));
+        faults
+            .map(|(point, device)| format!("{}: {point:?}, {:?}", point.task, device.proof))
             .collect()
     }
 }
 
-impl Device {
-    fn faults(&self, strictly: bool) -> Vec<String> {
-        let drift = self.span() / DRIFT;
-        let offset = self.offset();
-        let mut faults = Vec::new();
-        for point in &self.points {
-            let window = if strictly { 0 } else { point.window };
-            let proof = if strictly { 0 } else { self.proof + drift };
-            let outside = point.begin.abs().max(point.end.abs()) > point.bar + FAR_NS + window;
-            // Relative to each other, tasks of a device need no host clock.
-            let apart = (point.begin - offset).abs().max((point.end - offset).abs());
-            let torn = apart > FAR_NS + drift + window;
-            let wide = point.bar > WIDE_NS + proof;
-            if outside || torn || wide {
-                let Self { proof, .. } = self;
-                faults.push(format!(
-                    "{}: {point:?}, offset {offset}, proof {proof}",
-                    point.task
-                ));
-            }
-        }
-        faults
+impl Point {
+    fn far(&self) -> i64 {
+        self.begin.abs().max(self.end.abs())
     }
+}
 
+impl Device {
     /// By how much the device's clock is misplaced: the median over begins and ends.
     fn offset(&self) -> i64 {
         let ends = self

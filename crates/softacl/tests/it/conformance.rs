@@ -3,20 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::support::{SECTIONS, compile, library_dir, programs, run, scratch, succeeds};
+use crate::support::{SECTIONS, compile, library_dir, options, programs, run, scratch, succeeds};
 
 const LIMIT: Duration = Duration::from_secs(60);
-
-/// Options that a program needs: the comment `SOFTACL: …` in its first lines.
-fn options(source: &Path) -> String {
-    let text = std::fs::read_to_string(source).unwrap();
-    let mut lines = text.lines().take(4);
-    lines
-        .find_map(|line| line.split_once("SOFTACL: "))
-        .map_or(String::new(), |(_, options)| {
-            options.trim_end_matches("*/").trim().to_owned()
-        })
-}
 
 /// Runs one program and returns how many checks it made.
 fn passes(source: &Path, options: &str) -> Result<u32, String> {

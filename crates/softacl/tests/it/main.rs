@@ -4,6 +4,7 @@
 mod conformance;
 mod load;
 mod names;
+mod races;
 mod stubs;
 mod support;
 mod truth;

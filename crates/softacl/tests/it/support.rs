@@ -69,6 +69,17 @@ pub(crate) fn programs(section: &str) -> Vec<PathBuf> {
     files
 }
 
+/// Options that a program needs: the comment `SOFTACL: …` in its first lines.
+pub(crate) fn options(source: &Path) -> String {
+    let text = std::fs::read_to_string(source).unwrap();
+    let mut lines = text.lines().take(4);
+    lines
+        .find_map(|line| line.split_once("SOFTACL: "))
+        .map_or(String::new(), |(_, options)| {
+            options.trim_end_matches("*/").trim().to_owned()
+        })
+}
+
 /// Compiles a program; later callers of this run get the finished binary.
 #[track_caller]
 pub(crate) fn compile(source: &Path) -> PathBuf {

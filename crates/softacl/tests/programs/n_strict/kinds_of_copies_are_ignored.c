@@ -23,6 +23,7 @@ int main(void)
     EXPECT(memcmp(back, pinned, SIZE), 0);
     EXPECT(aclrtMemcpy(device, SIZE, pinned, SIZE, (aclrtMemcpyKind)99), wrong);
     EXPECT(aclrtMemcpyAsync(device, SIZE, pinned, SIZE, (aclrtMemcpyKind)99, stream), wrong);
+    OK(aclrtSynchronizeStream(stream));
     OK(aclrtMemcpy2d(device, 8, pinned, 8, 8, 8, ACL_MEMCPY_DEFAULT));
     EXPECT(aclrtMemcpy2d(device, 8, pinned, 8, 8, 8, ACL_MEMCPY_HOST_TO_HOST), wrong);
     EXPECT(aclrtMemcpy2dAsync(device, 8, pinned, 8, 8, 8, ACL_MEMCPY_HOST_TO_HOST, stream), wrong);

@@ -36,7 +36,7 @@ fn repository() -> &'static Path {
 #[track_caller]
 pub(crate) fn example(name: &str) -> PathBuf {
     let source = repository().join("examples").join(format!("{name}.c"));
-    once(&source, &["-lascendcl"])
+    once(&source, &["-lascendcl", "-lpthread"])
 }
 
 /// A C program of `tests/programs/`.

@@ -1,5 +1,8 @@
 //! Two halves of the memory take turns: while one stream works on one half, another stream copies
 //! the next part into the other.
+//!
+//! `cargo build --example overlap` links it to the bundled software runtime, and
+//! `cargo run -- --soft target/debug/examples/overlap` traces it there.
 #![expect(unsafe_code, reason = "AscendCL is a C interface")]
 #![expect(clippy::print_stdout, reason = "examples say what they did")]
 #![expect(clippy::print_stderr, reason = "examples say what went wrong")]

@@ -1,4 +1,7 @@
 //! One stream copies in, another works on what has arrived and copies it back; an event ties them.
+//!
+//! `cargo build --example two_streams` links it to the bundled software runtime, and
+//! `cargo run -- --soft target/debug/examples/two_streams` traces it there.
 #![expect(unsafe_code, reason = "AscendCL is a C interface")]
 #![expect(clippy::print_stdout, reason = "examples say what they did")]
 #![expect(clippy::print_stderr, reason = "examples say what went wrong")]

@@ -34,7 +34,11 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
     let now = monotonic();
     let last = context.timing.anchored.load(Relaxed);
     let failures = context.timing.failures.load(Relaxed).min(MOST_DOUBLINGS);
-    let is_retry = !context.timing.poor.load(Relaxed).is_multiple_of(RETRIES + 1);
+    let is_retry = !context
+        .timing
+        .poor
+        .load(Relaxed)
+        .is_multiple_of(RETRIES + 1);
     if !is_retry && last != 0 && now.wrapping_sub(last) < interval_ns << failures {
         return;
     }

@@ -16,6 +16,10 @@ pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Failur
     if name.as_bytes().contains(&b'/') {
         return check(Path::new(name)).map(|()| name.into());
     }
+    if name.is_empty() {
+        let text = "the name of the program is empty";
+        return Err(Failure::new(NOT_FOUND, text.to_owned()));
+    }
     let mut refused = None;
     for directory in std::env::split_paths(path.unwrap_or(OsStr::new(DEFAULT_PATH))) {
         let candidate = directory.join(name);
@@ -106,5 +110,14 @@ mod tests {
         let failure = find(root.path().as_os_str(), None).unwrap_err();
         assert_eq!(failure.status, NOT_EXECUTABLE);
         assert!(failure.to_string().contains("is a folder"), "{failure}");
+    }
+
+    #[test]
+    fn an_empty_name_is_no_folder_of_path() {
+        let root = tempfile::tempdir().unwrap();
+        let path = Some(root.path().as_os_str());
+        let failure = find(OsStr::new(""), path).unwrap_err();
+        assert_eq!(failure.status, NOT_FOUND);
+        assert!(failure.to_string().contains("is empty"), "{failure}");
     }
 }

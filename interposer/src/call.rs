@@ -1,5 +1,6 @@
 //! One traced call, from its entry to its return.
 
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind, Role, TaskKind, Untimed};
@@ -28,6 +29,9 @@ pub(crate) struct Span {
     pub(crate) object: Option<u64>,
     pub(crate) task: TaskState,
 }
+
+/// Tasks so far whose stream is not known.
+static STREAMLESS: AtomicU32 = AtomicU32::new(0);
 
 /// What is known of the task that a call may submit.
 pub(crate) enum TaskState {
@@ -181,9 +185,11 @@ impl Span {
         let kind = self.function.task.unwrap_or(TaskKind::Other);
         let state = core::mem::replace(&mut self.task, TaskState::None);
         let sequence = match (&state, self.stream) {
-            (TaskState::None, _) | (_, None) => None,
-            (_, Some(stream)) if succeeded => Some(stream.sequence.fetch_add(1, Relaxed)),
-            _ => None,
+            (TaskState::None, _) => None,
+            _ if !succeeded => None,
+            (_, Some(stream)) => Some(stream.sequence.fetch_add(1, Relaxed)),
+            // There was no room to remember the stream: the task is kept all the same.
+            (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
         let untimed = match state {
             TaskState::None => return None,

@@ -6,7 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::record::{
-    Header, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words, flags, pair, slots_for,
+    Counter, Header, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words, flags, pair,
+    slots_for,
 };
 use ascend_trace_ring::Producer;
 
@@ -259,6 +260,11 @@ pub(crate) fn task_untimed(stream: u32, sequence: u32, reason: Untimed) {
         reason.code().into(),
         &[pair(stream, sequence), 0, 0, 0],
     );
+}
+
+/// How far one of the tool's own counters has come.
+pub(crate) fn counter(what: Counter, value: u64) {
+    from_inside(RecordKind::Counter, 0, &[what as u64, value]);
 }
 
 /// A comparison of the device's clock with the host's.

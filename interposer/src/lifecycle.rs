@@ -8,7 +8,7 @@ use crate::call::{Context, Span};
 use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, STREAM_SERIALS, StreamEntry,
 };
-use crate::timing::{capture, harvest, harvester, lane};
+use crate::timing::{capture, counters, harvest, harvester, lane};
 use crate::{emit, session, thread};
 
 /// The library has been loaded.
@@ -58,6 +58,7 @@ pub(crate) fn become_child(state: &thread::State) {
     lane::all().for_each(lane::Lane::forget);
     objects::forget_all();
     capture::forget();
+    counters::forget();
     harvester::forget();
     emit::announce_again();
     state.forget_parent();

@@ -211,8 +211,8 @@ impl EventEntry {
 
 static CONTEXTS: HandleTable<ContextEntry, 1024> =
     HandleTable::new([const { ContextEntry::NEW }; 1024]);
-static STREAMS: HandleTable<StreamEntry, 16_384> =
-    HandleTable::new([const { StreamEntry::NEW }; 16_384]);
+static STREAMS: HandleTable<StreamEntry, 65_536> =
+    HandleTable::new([const { StreamEntry::NEW }; 65_536]);
 static EVENTS: HandleTable<EventEntry, 262_144> =
     HandleTable::new([const { EventEntry::NEW }; 262_144]);
 

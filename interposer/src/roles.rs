@@ -237,6 +237,7 @@ fn after_event_sync(call: &Context<'_>, end: u64) {
             },
         );
     }
+    anchor_on_default(call);
 }
 
 fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
@@ -253,8 +254,15 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
             end,
         },
     );
-    if let Some(stream) = objects::stream(0, context.serial.load(Relaxed)) {
-        anchor_on(stream, call);
+    anchor_on_default(call);
+}
+
+/// Compares the clocks on the default stream, which the program may never have used.
+fn anchor_on_default(call: &Context<'_>) {
+    if let (Some(context), Some(api)) = (call.state.context(), api::get())
+        && context.timing.is_open()
+    {
+        anchor::take(api, context, 0, ANCHOR_NS);
     }
 }
 

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 use crate::real;
+use crate::timing::counters;
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
@@ -144,7 +145,9 @@ impl Api {
     /// Records `event` on a stream of the current context.
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
         // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
-        unsafe { (self.record)(handle(event), handle(stream)) == 0 }
+        let recorded = unsafe { (self.record)(handle(event), handle(stream)) == 0 };
+        counters::INJECTED.add(u64::from(recorded));
+        recorded
     }
 
     /// Whether a recorded event is done; `None` when the runtime does not say.

@@ -9,6 +9,7 @@ use crate::emit;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::anchor;
 use crate::timing::api::{self, Api};
+use crate::timing::counters;
 use crate::timing::lane::{self, Lane, Pair};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
@@ -167,6 +168,7 @@ pub(crate) fn before_context_end(context: &ContextEntry, is_current: bool) {
     if is_current {
         anchor::take_last(api, context);
     }
+    counters::tell();
     context.timing.destroy_events(api);
     for stream in objects::streams_of(context.serial.load(Relaxed)) {
         if let Some(lane) = lane_of(stream) {
@@ -187,6 +189,7 @@ pub(crate) fn at_exit() {
             self::lane(lane, api, usize::MAX, None);
         }
     }
+    counters::tell();
 }
 
 /// Reads a lane to its end, waiting up to `rounds` half milliseconds for what is not done yet; then
@@ -202,6 +205,7 @@ fn drain(lane: &Lane, api: &Api, rounds: u32) {
         pause();
     }
     let mut pending = lane.pending.lock_patiently();
+    counters::LOST.add(pending.len() as u64);
     for pair in pending.drain(..) {
         report_untimed(lane, pair, Untimed::Lost);
         api.destroy_event(pair.start);

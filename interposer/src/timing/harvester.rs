@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use crate::objects::{self, ContextEntry};
 use crate::thread;
 use crate::timing::api::{self, Api};
-use crate::timing::{anchor, harvest, lane};
+use crate::timing::{anchor, counters, harvest, lane};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
@@ -71,6 +71,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     while !is_last_thread() {
         if let Some(api) = api::get() {
             objects::contexts().for_each(|context| visit(api, context));
+            counters::tell();
         }
         let interval = libc::timespec {
             tv_sec: 0,

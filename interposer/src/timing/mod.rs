@@ -8,6 +8,7 @@ pub(crate) mod anchor;
 pub(crate) mod api;
 pub(crate) mod capture;
 pub(crate) mod context;
+pub(crate) mod counters;
 pub(crate) mod harvest;
 pub(crate) mod harvester;
 pub(crate) mod lane;

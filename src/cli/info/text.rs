@@ -151,13 +151,21 @@ fn clocks(document: &Document) -> Table {
         ("drift ppm", Align::Right),
     ]);
     for device in &document.devices {
+        // Without a comparison there is nothing to judge the clock by.
+        let known = |text: String| {
+            if device.anchors == 0 {
+                "-".to_owned()
+            } else {
+                text
+            }
+        };
         table.row([
             device.pid.map_or_else(String::new, |pid| pid.to_string()),
             device.device.to_string(),
             count(u64::from(device.anchors)),
-            duration(device.median_error_ns),
-            duration(device.max_error_ns),
-            format!("{:.3}", device.drift_ppm),
+            known(duration(device.median_error_ns)),
+            known(duration(device.max_error_ns)),
+            known(format!("{:.3}", device.drift_ppm)),
         ]);
     }
     table

@@ -11,6 +11,7 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
+use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
 use crate::{lifecycle, roles, session, thread};
@@ -28,6 +29,8 @@ pub(crate) struct Span {
     /// The word that names an event and its generation.
     pub(crate) object: Option<u64>,
     pub(crate) task: TaskState,
+    /// Held while a task that is not measured is being submitted.
+    pub(crate) stranger: Option<Stranger>,
 }
 
 /// Tasks so far whose stream is not known.
@@ -105,6 +108,7 @@ impl Span {
             stream: None,
             object: None,
             task: TaskState::None,
+            stranger: None,
         };
         if traits.has_role {
             let _errno = Errno::save();
@@ -143,6 +147,7 @@ impl Span {
 
     fn settle(&mut self, state: &thread::State, args: &mut [u64], result: u64, end: u64) {
         let function = self.function;
+        self.stranger = None;
         let succeeded = function.ret != RetKind::Error || result == 0;
         let task = self.finish_task(succeeded);
         if succeeded && self.traits.has_outputs {

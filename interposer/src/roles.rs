@@ -9,6 +9,7 @@ use crate::call::{Context, Span, TaskState};
 use crate::clock::ticks;
 use crate::objects::{self, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
+use crate::timing::lane::Stranger;
 use crate::timing::submit::{self, Extent};
 use crate::timing::{anchor, api, capture};
 use crate::{emit, lifecycle, session};
@@ -163,6 +164,9 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
             Err(reason) => TaskState::Untimed(reason),
         },
     };
+    if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
+        span.stranger = Stranger::enter(stream);
+    }
 }
 
 /// Whether the task can have a device time at all.

@@ -29,6 +29,9 @@ pub(crate) struct Lane {
     /// Held from the start event to the end event, so that no other thread's task comes between.
     pub(crate) submission: SpinLock<()>,
     pub(crate) pending: SpinLock<VecDeque<Pair>>,
+    /// Submissions that went past the lock, unmeasured: how many began and how many are over.
+    strangers_in: AtomicU32,
+    strangers_out: AtomicU32,
     /// Somebody is reading pairs of this lane.
     pub(crate) harvesting: AtomicBool,
     pub(crate) stream: AtomicU32,
@@ -90,6 +93,8 @@ fn reuse() -> Option<&'static Lane> {
 fn make() -> &'static Lane {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
         submission: SpinLock::new(()),
+        strangers_in: AtomicU32::new(0),
+        strangers_out: AtomicU32::new(0),
         pending: SpinLock::new(VecDeque::with_capacity(64)),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
@@ -108,7 +113,33 @@ fn make() -> &'static Lane {
     }
 }
 
+/// An unmeasured submission under way. A task that another thread measures at the same time may
+/// have this one between its events, so it must not be believed.
+pub(crate) struct Stranger(&'static Lane);
+
+impl Stranger {
+    /// `None` when nothing on the stream is measured.
+    pub(crate) fn enter(stream: &StreamEntry) -> Option<Self> {
+        let lane = deref(stream.lane.load(Acquire))?;
+        lane.strangers_in.fetch_add(1, AcqRel);
+        Some(Self(lane))
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.0.strangers_out.fetch_add(1, AcqRel);
+    }
+}
+
 impl Lane {
+    /// Strangers so far; `None` while one of them is under way.
+    pub(crate) fn strangers(&self) -> Option<u32> {
+        let out = self.strangers_out.load(Acquire);
+        let count = self.strangers_in.load(Acquire);
+        (count == out).then_some(count)
+    }
+
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         // SAFETY: contexts lie in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
@@ -136,6 +167,8 @@ impl Lane {
         self.pending.break_after_fork();
         self.harvesting.store(false, Relaxed);
         self.pending.lock_patiently().clear();
+        let count = self.strangers_in.load(Relaxed);
+        self.strangers_out.store(count, Relaxed);
         self.release();
     }
 }

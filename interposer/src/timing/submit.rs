@@ -21,6 +21,8 @@ pub(crate) struct Submission {
     start: u64,
     end: u64,
     entry: u64,
+    /// Unmeasured submissions that the lane had seen before the start event.
+    strangers: u32,
 }
 
 /// How much of a pair a task needs.
@@ -65,6 +67,7 @@ pub(crate) fn begin(
     if pending >= MOST_PENDING {
         return Err(Untimed::NoEvent);
     }
+    let strangers = lane.strangers().ok_or(Untimed::Contended)?;
     let (start, end) = take_events(api, context, extent)?;
     let stream = stream.handle();
     if extent == Extent::Span && !api.record(start, stream) {
@@ -81,6 +84,7 @@ pub(crate) fn begin(
         start,
         end,
         entry,
+        strangers,
     })
 }
 
@@ -134,11 +138,14 @@ impl Submission {
             self.context.timing.give_event(self.end);
             return Untimed::Timed;
         }
+        let mut alone = true;
         let pair = if sequence.is_some() && self.api.record(self.end, self.stream) {
+            alone = self.lane.strangers() == Some(self.strangers);
             Pair {
                 start: self.start,
                 end: self.end,
-                sequence,
+                // Events of a pair that cannot be believed only have to come back.
+                sequence: sequence.filter(|_| alone),
                 entry: self.entry,
             }
         } else {
@@ -156,6 +163,7 @@ impl Submission {
         };
         self.lane.pending.lock_patiently().push_back(pair);
         match (sequence, pair.sequence) {
+            (Some(_), None) if !alone => Untimed::Contended,
             (Some(_), None) => Untimed::NoEvent,
             _ => Untimed::Timed,
         }

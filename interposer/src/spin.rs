@@ -1,4 +1,5 @@
-//! A lock that a traced thread takes only if it is free, or nearly so.
+//! A lock that a traced thread takes if it is free, or nearly so; it waits longer only to give back
+//! what must not be lost.
 
 use core::cell::UnsafeCell;
 use core::hint::spin_loop;
@@ -8,6 +9,9 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 /// Rounds of waiting for a holder that is about to be done: a few hundred nanoseconds.
 const ROUNDS: u32 = 200;
+
+/// How long a patient waiter leaves the processor to the holder.
+const PAUSE_NS: i64 = 20_000;
 
 pub(crate) struct SpinLock<T> {
     held: AtomicBool,
@@ -42,15 +46,22 @@ impl<T> SpinLock<T> {
         None
     }
 
-    /// Waits for the lock: for the harvester's own thread and for teardown, where the holders
-    /// only ever hold it for a moment.
+    /// Waits for the lock, where what it guards must not be dropped: events that have to come back,
+    /// pairs that have been recorded. Holders only ever do a few memory operations, so this waits
+    /// only for one that lost its processor.
     pub(crate) fn lock_patiently(&self) -> Guard<'_, T> {
         loop {
             if let Some(guard) = self.try_lock() {
                 return guard;
             }
-            // SAFETY: gives the processor to whoever holds the lock.
-            unsafe { libc::sched_yield() };
+            let moment = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: PAUSE_NS,
+            };
+            // A sleep and not a yield: a thread of real-time priority that yields would keep an
+            // ordinary holder from ever running.
+            // SAFETY: sleeps for the time in a live local.
+            unsafe { libc::nanosleep(&moment, core::ptr::null_mut()) };
         }
     }
 

@@ -13,6 +13,8 @@ mod damage;
 mod follow;
 /// The reader against the document.
 mod format_document;
+/// Files of every version so far, kept as they were written.
+mod golden;
 /// What the loader makes of rows that come in any order.
 mod load;
 /// Rows to bytes and back.

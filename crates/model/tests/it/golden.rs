@@ -1,0 +1,274 @@
+//! Every released version's file keeps reading as what was written into it. The files in
+//! `tests/golden` are never written again: a new version gets a new file, made once by
+//! `cargo test -p ascend-trace-model --test it -- --ignored make_the_golden_file`.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::PathBuf;
+
+use ascend_trace_format::version::FILE_VERSION;
+use ascend_trace_model::Trace;
+use ascend_trace_model::file::{self, Writer};
+use ascend_trace_model::rows::*;
+
+use crate::round_trip::by_kind;
+
+fn path(version: u32) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/v{version}.atrace"))
+}
+
+fn session() -> SessionRow {
+    SessionRow {
+        tool_version: "0.1.0".to_owned(),
+        command: vec!["./app".to_owned(), "--size".to_owned(), "8".to_owned()],
+        host: "node7".to_owned(),
+        architecture: "aarch64".to_owned(),
+        timing: "events".to_owned(),
+        runtime: "installed".to_owned(),
+        start_time: "2026-11-21T04:30:00+00:00".to_owned(),
+        start_ns: 1_000_000_000,
+        start_realtime_ns: 1_795_235_400_000_000_000,
+    }
+}
+
+fn tables() -> TablesRow {
+    let arg = |name: &str, kind: &str| ArgRow {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        out: false,
+        enumeration: String::new(),
+    };
+    let function = |name: &str, role: &str, task: &str, stream, args| FunctionRow {
+        name: name.to_owned(),
+        category: "stream".to_owned(),
+        role: role.to_owned(),
+        task: task.to_owned(),
+        blocks: "no".to_owned(),
+        ret: "error".to_owned(),
+        stream,
+        event: None,
+        bytes: None,
+        args,
+    };
+    let launch = vec![arg("stream", "handle"), arg("name", "string")];
+    let codes = [(0, "ACL_SUCCESS"), (107_002, "ACL_ERROR_RT_CONTEXT_NULL")];
+    let codes = codes.map(|(code, name)| (code, name.to_owned()));
+    TablesRow {
+        functions: vec![
+            function("aclrtLaunchKernel", "launch", "kernel", Some(0), launch),
+            function(
+                "aclrtRecordEvent",
+                "record_event",
+                "record",
+                Some(1),
+                vec![],
+            ),
+            function("aclrtMalloc", "plain", "", None, vec![arg("size", "uint")]),
+        ],
+        enumerations: [("aclError".to_owned(), codes.into())].into(),
+    }
+}
+
+/// What every version could store: two processes, two threads, one row or more of each kind.
+fn things() -> Vec<Row> {
+    let process = |process: u32, name: &str, rank: &str| {
+        Row::Process(ProcessRow {
+            process,
+            pid: 4_000 + process,
+            parent_pid: 4_000,
+            begin_ns: 1_000_000_500,
+            name: name.to_owned(),
+            rank: rank.to_owned(),
+        })
+    };
+    let thread = |thread, process, tid, name: &str| {
+        Row::Thread(ThreadRow {
+            thread,
+            process,
+            tid,
+            name: name.to_owned(),
+        })
+    };
+    vec![
+        process(1, "app", "0"),
+        process(2, "工作", ""),
+        thread(3, 1, 4_001, "main"),
+        thread(4, 2, 4_002, ""),
+        Row::Context(ContextRow {
+            process: 1,
+            serial: 1,
+            device: 0,
+            handle: 0xffff_8000_1234_5678,
+            is_default: true,
+        }),
+        Row::Stream(StreamRow {
+            process: 1,
+            serial: 1,
+            context: 1,
+            device: 0,
+            handle: 0xffff_8000_0000_0010,
+            acl_id: Some(-3),
+            flags: 1,
+            priority: 7,
+            is_default: false,
+        }),
+        Row::Event(EventRow {
+            process: 1,
+            serial: 9,
+            context: 1,
+            handle: u64::MAX,
+            flags: 8,
+            creation: 2,
+        }),
+        Row::Anchor(AnchorRow {
+            process: 1,
+            device: 0,
+            before_ns: 1_000_000_900,
+            after_ns: 1_000_001_100,
+            device_ns: 500_001_000,
+        }),
+    ]
+}
+
+fn happenings() -> Vec<Row> {
+    let launch = CallRow {
+        thread: 3,
+        function: 0,
+        begin_ns: 1_000_002_000,
+        end_ns: 1_000_002_700,
+        device: Some(0),
+        stream: Some(1),
+        context: Some(1),
+        task: Some(TaskRow {
+            sequence: 1,
+            kind: 3,
+            untimed: 0,
+        }),
+        args: vec![0xffff_8000_0000_0010, 0],
+        strings: vec![Some("MatMul".to_owned())],
+        ..CallRow::default()
+    };
+    let again = CallRow {
+        begin_ns: 1_000_003_000,
+        end_ns: 1_000_003_500,
+        task: Some(TaskRow {
+            sequence: 2,
+            kind: 3,
+            untimed: 2,
+        }),
+        ..launch.clone()
+    };
+    let record = CallRow {
+        thread: 3,
+        function: 1,
+        begin_ns: 1_000_004_000,
+        end_ns: 1_000_004_100,
+        depth: 1,
+        stream: Some(1),
+        event: Some((9, 1)),
+        task: Some(TaskRow {
+            sequence: 3,
+            kind: 5,
+            untimed: 0,
+        }),
+        strings: vec![None],
+        ..CallRow::default()
+    };
+    let failed = CallRow {
+        thread: 4,
+        function: 2,
+        begin_ns: 1_000_004_050,
+        end_ns: 1_000_004_060,
+        ret: 107_002,
+        args: vec![u64::MAX],
+        ..CallRow::default()
+    };
+    let time = |sequence, begin: i64| {
+        Row::TaskTime(TaskTimeRow {
+            process: 1,
+            stream: 1,
+            sequence,
+            untimed: 0,
+            begin_device_ns: begin,
+            end_device_ns: begin + 1_500,
+            seen_ns: 1_000_009_000,
+        })
+    };
+    vec![
+        Row::Call(launch),
+        Row::Call(again),
+        Row::Call(record),
+        Row::Call(failed),
+        time(1, 500_002_800),
+        Row::TaskTime(TaskTimeRow {
+            process: 1,
+            stream: 1,
+            sequence: 2,
+            untimed: 8,
+            begin_device_ns: 0,
+            end_device_ns: 0,
+            seen_ns: 0,
+        }),
+        time(3, 500_004_400),
+        Row::Loss(LossRow {
+            thread: Some(4),
+            calls: 12,
+            others: 3,
+        }),
+        Row::Loss(LossRow {
+            thread: None,
+            calls: 1,
+            others: 0,
+        }),
+        Row::Counter(CounterRow {
+            process: 1,
+            what: 1,
+            value: 6,
+        }),
+    ]
+}
+
+fn end() -> EndRow {
+    EndRow {
+        end_ns: 1_000_010_000,
+        exit_status: -1,
+    }
+}
+
+fn check(version: u32) {
+    let bytes = fs::read(path(version)).unwrap();
+    let (contents, warnings) = file::read(bytes.as_slice()).unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(contents.session, session());
+    assert_eq!(contents.tables, tables());
+    let mut expected = things();
+    expected.extend(happenings());
+    expected.push(Row::End(end()));
+    assert_eq!(by_kind(&contents.rows), by_kind(&expected));
+
+    let (trace, warnings) = Trace::open(path(version)).unwrap();
+    assert_eq!(warnings, []);
+    assert_eq!(trace.calls().len(), 4);
+    assert_eq!(trace.end(), Some((1_000_010_000, -1)));
+    let timed = trace.tasks().iter().filter(|task| task.time.is_some());
+    assert_eq!(timed.count(), 2);
+}
+
+#[test]
+fn a_file_of_version_1_reads_as_what_was_written() {
+    check(1);
+}
+
+#[test]
+#[ignore = "makes a file that must never change; run it once per version"]
+fn make_the_golden_file() {
+    let mut writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
+    // In two parts, as a recording is flushed now and then.
+    for rows in [things(), happenings()] {
+        rows.iter().for_each(|row| writer.push(row).unwrap());
+        writer.flush().unwrap();
+    }
+    let bytes = writer.finish(end()).unwrap();
+    let mut file = File::create_new(path(FILE_VERSION)).unwrap();
+    file.write_all(&bytes).unwrap();
+}

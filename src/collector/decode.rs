@@ -7,7 +7,7 @@ use ascend_trace_format::record::{
     Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, ProcessRow, Row, StreamRow, TaskRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, GraphRef, ProcessRow, Row, StreamRow, TaskRow,
     TaskTimeRow, ThreadRow,
 };
 
@@ -67,6 +67,7 @@ fn call(
     let task = optional(flags::TASK).and_then(TaskWord::decode);
     let end = optional(flags::LONG).unwrap_or_else(|| begin.saturating_add(u64::from(duration)));
     let wide = optional(flags::WIDE);
+    let graph = optional(flags::GRAPH).map(unpair);
     let args = function.args.iter().map(|_| reader.word()).collect();
     let strings = if has(flags::BLOBS) {
         let texts = function
@@ -93,6 +94,7 @@ fn call(
             kind: task.kind.code(),
             untimed: task.untimed.code(),
         }),
+        graph: graph.map(|(serial, index)| GraphRef { serial, index }),
         args,
         strings,
     })
@@ -268,7 +270,12 @@ mod tests {
 
     #[test]
     fn a_call_with_everything_is_read_in_the_order_of_its_flags() {
-        let all = flags::STREAM | flags::OBJECT | flags::TASK | flags::LONG | flags::BLOBS;
+        let all = flags::STREAM
+            | flags::OBJECT
+            | flags::TASK
+            | flags::LONG
+            | flags::BLOBS
+            | flags::GRAPH;
         let task = TaskWord {
             sequence: 9,
             kind: TaskKind::Kernel,
@@ -281,6 +288,7 @@ mod tests {
             words.push(pair(11, 12));
             words.push(task.encode());
             words.push(9_000_000_000_000);
+            words.push(pair(2, 31));
             [0xabc, 1, 2].into_iter().for_each(|word| words.push(word));
             words.push_string(b"MatMul");
             words.push(NULL_STRING);
@@ -300,6 +308,10 @@ mod tests {
                 sequence: 9,
                 kind: 3,
                 untimed: 2,
+            }),
+            graph: Some(GraphRef {
+                serial: 2,
+                index: 31,
             }),
             args: vec![0xabc, 1, 2],
             strings: vec![Some("MatMul".into()), None],

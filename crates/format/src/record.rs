@@ -105,6 +105,10 @@ pub mod flags {
     pub const WIDE: u8 = 16;
     /// No word here: strings follow the arguments.
     pub const BLOBS: u8 = 32;
+    /// `graph serial | index << 32`. The index is the number of the node that the call added to the
+    /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
+    /// and for calls that were refused while their stream was being captured.
+    pub const GRAPH: u8 = 64;
 }
 
 /// The decoded word 0.

@@ -11,4 +11,5 @@ pub mod trace;
 
 pub use file::{Follower, OpenError, Progress, Warning};
 pub use load::TraceBuilder;
+pub use rows::GraphRef;
 pub use trace::*;

@@ -234,6 +234,7 @@ impl TraceBuilder {
                 (Some(task), Some(stream)) => Some(self.task(id, stream, task)),
                 _ => None,
             },
+            graph: row.graph,
             args: append(&mut self.trace.words, row.args),
             strings: append(&mut self.trace.texts, row.strings),
         };

@@ -141,6 +141,16 @@ pub struct TaskRow {
     pub untimed: u8,
 }
 
+/// What a call has to do with a graph, that is: with a capture, or a model that is built by hand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphRef {
+    /// Counts the graphs of the process from 1.
+    pub serial: u32,
+    /// Number of the node that the call added, or of the replay that it started, from 1; 0 for
+    /// calls on the graph as a whole and for calls that were refused.
+    pub index: u32,
+}
+
 /// A call that returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRow {
@@ -157,6 +167,7 @@ pub struct CallRow {
     /// Serial and generation of the event it worked on. Generation 0: not recorded yet.
     pub event: Option<(u32, u32)>,
     pub task: Option<TaskRow>,
+    pub graph: Option<GraphRef>,
     pub args: Vec<u64>,
     /// One entry per argument of kind `string`, in order; `None` for NULL.
     pub strings: Vec<Option<String>>,

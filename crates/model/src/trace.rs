@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
-use crate::rows::SessionRow;
+use crate::rows::{GraphRef, SessionRow};
 
 /// Declares an index into one of the trace's tables.
 macro_rules! index_type {
@@ -129,6 +129,8 @@ pub struct Call {
     pub stream: Option<StreamId>,
     pub event: Option<Generation>,
     pub task: Option<TaskId>,
+    /// The graph that it captured into, replayed or otherwise worked on.
+    pub graph: Option<GraphRef>,
     pub(crate) args: (u32, u8),
     pub(crate) strings: (u32, u8),
 }
@@ -146,7 +148,7 @@ pub struct TaskTime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     pub stream: StreamId,
-    /// Position among the tasks submitted to its stream.
+    /// Position among the tasks submitted to its stream; see [`Trace::runs`].
     pub sequence: u32,
     pub kind: TaskKind,
     pub call: CallId,
@@ -251,6 +253,17 @@ impl Trace {
         self.stream_tasks
             .get(stream.index())
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether submitting a task gave its stream something to run. What is captured, goes to a
+    /// stream of a model that is built by hand, or updates a captured task does not: it has the
+    /// sequence of the next task that does.
+    pub fn runs(&self, task: &Task) -> bool {
+        match task.untimed {
+            Untimed::Captured => false,
+            Untimed::Bound => self.call(task.call).graph.is_none(),
+            _ => true,
+        }
     }
 
     /// The argument words of a call, in the order of its function's arguments.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::rows::{CallRow, Row, TaskRow};
+use crate::rows::{CallRow, GraphRef, Row, TaskRow};
 
 use super::chunk::{self, Kind};
 use super::column::{Columns, Cursors};
@@ -37,7 +37,11 @@ mod column {
     pub(super) const STRINGS: usize = 17;
     /// The new texts.
     pub(super) const TEXTS: usize = 18;
-    pub(super) const COUNT: usize = 19;
+    /// Three for each call that has to do with a graph: how many calls lie between it and the one
+    /// before it, then serial and index since those of that one. Version 1 has no such column.
+    pub(super) const GRAPHS: usize = 19;
+    pub(super) const COUNT: usize = 20;
+    pub(super) const REQUIRED: usize = 19;
 }
 
 /// A slot serves every number that has the same remainder: sharing one costs bytes, never
@@ -60,6 +64,11 @@ pub(super) struct CallMemory {
     texts: HashMap<String, u64>,
     /// The same texts by number, when reading.
     read: Vec<String>,
+    /// The last call that had to do with a graph.
+    graph: GraphRef,
+    /// Calls since then; when reading, calls still to come before the next one, if that is known.
+    without_graph: u64,
+    next_graph: Option<u64>,
 }
 
 impl Default for CallMemory {
@@ -71,6 +80,9 @@ impl Default for CallMemory {
             args: vec![[0; ARG_SLOTS]; FUNCTION_SLOTS],
             texts: HashMap::new(),
             read: Vec::new(),
+            graph: GraphRef::default(),
+            without_graph: 0,
+            next_graph: None,
         }
     }
 }
@@ -96,6 +108,7 @@ impl CallMemory {
 impl Table for CallRow {
     const KIND: Kind = chunk::CALL;
     const COLUMNS: usize = column::COUNT;
+    const REQUIRED: usize = column::REQUIRED;
     type Memory = CallMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut CallMemory) {
@@ -128,6 +141,7 @@ impl Table for CallRow {
         }
         put_args(self, columns, memory);
         put_strings(self, columns, memory);
+        put_graph(self.graph, columns, memory);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
@@ -164,6 +178,7 @@ impl Table for CallRow {
             },
             args: take_args(function, cursors, memory)?,
             strings: take_strings(cursors, memory)?,
+            graph: take_graph(cursors, memory)?,
         })
     }
 
@@ -251,6 +266,33 @@ fn take_strings(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Ve
         });
     }
     Some(strings)
+}
+
+fn put_graph(graph: Option<GraphRef>, columns: &mut Columns, memory: &mut CallMemory) {
+    let Some(graph) = graph else {
+        memory.without_graph += 1;
+        return;
+    };
+    let last = std::mem::replace(&mut memory.graph, graph);
+    columns.put(column::GRAPHS, std::mem::take(&mut memory.without_graph));
+    columns.put_signed(column::GRAPHS, step(last.serial, graph.serial));
+    columns.put_signed(column::GRAPHS, step(last.index, graph.index));
+}
+
+fn take_graph(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Option<GraphRef>> {
+    let between = match memory.next_graph.take() {
+        Some(between) => between,
+        None if cursors.is_at_end(column::GRAPHS) => return Some(None),
+        None => cursors.take(column::GRAPHS)?,
+    };
+    if let Some(left) = between.checked_sub(1) {
+        memory.next_graph = Some(left);
+        return Some(None);
+    }
+    let last = &mut memory.graph;
+    last.serial = stepped(last.serial, cursors.take_signed(column::GRAPHS)?)?;
+    last.index = stepped(last.index, cursors.take_signed(column::GRAPHS)?)?;
+    Some(Some(*last))
 }
 
 fn step(last: u32, next: u32) -> i64 {

@@ -84,12 +84,13 @@ pub(super) struct Cursors<'a> {
 
 impl<'a> Cursors<'a> {
     /// Takes a payload apart; `count` columns are wanted, and those a newer writer adds are left.
-    pub(super) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
+    /// An older writer may lack all but the first `required` ones, which are then empty.
+    pub(super) fn new(payload: &'a [u8], count: usize, required: usize) -> Option<Self> {
         let (rows, rest) = split_word(payload)?;
         let (found, rest) = split_word(rest)?;
         let found = found as usize;
         let (lengths, mut data) = rest.split_at_checked(found.checked_mul(4)?)?;
-        if found < count {
+        if found < required {
             return None;
         }
         let mut columns = Vec::with_capacity(count);
@@ -99,7 +100,15 @@ impl<'a> Cursors<'a> {
             columns.push(column);
             data = after;
         }
+        columns.resize(count, &[]);
         Some(Self { columns, rows })
+    }
+
+    /// Whether nothing is left of a column.
+    pub(super) fn is_at_end(&self, column: usize) -> bool {
+        self.columns
+            .get(column)
+            .is_none_or(|bytes| bytes.is_empty())
     }
 
     pub(super) fn rows(&self) -> u32 {
@@ -175,7 +184,7 @@ mod tests {
             .iter()
             .for_each(|value| columns.put_signed(1, *value));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
         for value in unsigned {
             assert_eq!(cursors.take(0), Some(value));
         }
@@ -191,7 +200,7 @@ mod tests {
         let mut columns = Columns::new(1);
         columns.columns[0] = vec![0xff; 11];
         let payload = columns.take_payload();
-        assert_eq!(Cursors::new(&payload, 1).unwrap().take(0), None);
+        assert_eq!(Cursors::new(&payload, 1, 1).unwrap().take(0), None);
     }
 
     #[test]
@@ -199,8 +208,18 @@ mod tests {
         let mut columns = Columns::new(3);
         (0..3).for_each(|column| columns.put(column, column as u64));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
         assert_eq!((cursors.take(0), cursors.take(1)), (Some(0), Some(1)));
-        assert!(Cursors::new(&payload, 4).is_none());
+        assert!(Cursors::new(&payload, 4, 4).is_none());
+    }
+
+    #[test]
+    fn columns_that_an_older_writer_lacks_are_empty() {
+        let mut columns = Columns::new(1);
+        columns.put(0, 7);
+        let payload = columns.take_payload();
+        let mut cursors = Cursors::new(&payload, 2, 1).unwrap();
+        assert!(cursors.is_at_end(1) && !cursors.is_at_end(0));
+        assert_eq!((cursors.take(0), cursors.take(1)), (Some(7), None));
     }
 }

@@ -136,7 +136,7 @@ fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(),
 
 fn rows<T: Table>(payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
     let plain = chunk::unpack(payload).ok_or(0_u64)?;
-    let mut cursors = Cursors::new(&plain, T::COLUMNS).ok_or(0_u64)?;
+    let mut cursors = Cursors::new(&plain, T::COLUMNS, T::REQUIRED).ok_or(0_u64)?;
     let mut memory = T::Memory::default();
     for read in 0..cursors.rows() {
         let row = T::take(&mut cursors, &mut memory).ok_or(u64::from(read))?;

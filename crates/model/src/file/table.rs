@@ -12,6 +12,8 @@ use super::column::{Columns, Cursors};
 pub(super) trait Table: Sized {
     const KIND: Kind;
     const COLUMNS: usize;
+    /// Columns that tables of the first version have.
+    const REQUIRED: usize = Self::COLUMNS;
     /// What earlier rows of the same chunk tell about the next one.
     type Memory: Default;
 

@@ -22,13 +22,16 @@ impl Lanes {
                 (call.begin, Reverse(call.end), call.depth, *id)
             });
         }
-        let tasks = &trace.tasks;
-        self.tasks.resize(trace.stream_tasks.len(), 0);
-        for (lane, sorted) in trace.stream_tasks.iter_mut().zip(&mut self.tasks) {
+        let mut lanes = std::mem::take(&mut trace.stream_tasks);
+        self.tasks.resize(lanes.len(), 0);
+        for (lane, sorted) in lanes.iter_mut().zip(&mut self.tasks) {
+            // What did not run has the sequence of the task that came after it.
             settle(lane, sorted, |id: &TaskId| {
-                (tasks[id.index()].sequence, *id)
+                let task = trace.task(*id);
+                (task.sequence, trace.runs(task), *id)
             });
         }
+        trace.stream_tasks = lanes;
     }
 }
 

@@ -220,7 +220,10 @@ fn bound_of(row: &AnchorRow) -> Bound {
 
 fn task_at(trace: &Trace, stream: StreamId, sequence: u32) -> Option<TaskId> {
     let lane = trace.stream_tasks(stream);
-    let place = lane.partition_point(|id| trace.task(*id).sequence < sequence);
+    let place = lane.partition_point(|id| {
+        let task = trace.task(*id);
+        (task.sequence, trace.runs(task)) < (sequence, true)
+    });
     let id = *lane.get(place)?;
     (trace.task(id).sequence == sequence).then_some(id)
 }

@@ -76,6 +76,7 @@ fn call() -> impl Strategy<Value = Row> {
         option::of(number()),
         option::of((number(), number())),
         option::of(task),
+        option::of((number(), number())),
     );
     let payload = (vec(word(), 0..12), vec(option::of(text()), 0..3));
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
@@ -97,6 +98,7 @@ fn call() -> impl Strategy<Value = Row> {
             context: target.2,
             event: target.3,
             task,
+            graph: target.5.map(|(serial, index)| GraphRef { serial, index }),
             args: payload.0,
             strings: payload.1,
         })

@@ -223,6 +223,7 @@ impl Writer<'_> {
             context: Some(context_of(device)),
             event,
             task: None,
+            graph: None,
             args: args.collect(),
             strings: Vec::new(),
         }

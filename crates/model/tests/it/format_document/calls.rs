@@ -27,6 +27,8 @@ fn calls() {
         numbers(&[2, 1, 3]),                           // strings
         numbers(&[1, 0, 2, 1, 2, 3]),                  // a, NULL; a; bc, a, bc
         Column::texts(&["a", "bc"]),
+        // graphs: 0 calls before it, serial 3, index 5; 1 call before it, serial 2, index 0
+        numbers(&[0, 6, 10, 1, 1, 9]),
     ];
     let text = |text: &str| Some(text.to_owned());
     let first = CallRow {
@@ -44,6 +46,10 @@ fn calls() {
             sequence: 10,
             kind: 1,
             untimed: 0,
+        }),
+        graph: Some(GraphRef {
+            serial: 3,
+            index: 5,
         }),
         args: vec![4096, u64::MAX],
         strings: vec![text("a"), None],
@@ -70,6 +76,10 @@ fn calls() {
             sequence: 6,
             kind: 6,
             untimed: 2,
+        }),
+        graph: Some(GraphRef {
+            serial: 2,
+            index: 0,
         }),
         args: vec![4100],
         strings: vec![text("bc"), text("a"), text("bc")],

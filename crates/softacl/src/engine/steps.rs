@@ -51,6 +51,13 @@ impl Player {
                     end: begin + launch.duration_ns(),
                 }
             }
+            Work::Operator(operator) => {
+                (operator.effect)();
+                Step::Ends {
+                    begin,
+                    end: begin + operator.duration_ns,
+                }
+            }
             Work::Record(_)
             | Work::Change { .. }
             | Work::WriteValue { .. }

@@ -19,6 +19,17 @@ pub(crate) struct Task {
     pub(crate) seq: u64,
 }
 
+/// An operation of an operator library: what it does to memory, and how long it takes the device.
+///
+/// The effect runs once per execution: a captured operation is repeated by every replay of its graph.
+/// So it must hold what it needs by value, and reads device memory only when it runs.
+pub(crate) struct Operator {
+    /// In the truth log; a C identifier.
+    pub(crate) name: &'static str,
+    pub(crate) duration_ns: u64,
+    pub(crate) effect: Box<dyn Fn() + Send + Sync>,
+}
+
 pub(crate) enum Work {
     /// Some copies; they have no order among them.
     Transfer {
@@ -31,6 +42,7 @@ pub(crate) enum Work {
     },
     Reduce(Box<Reduce>),
     Kernel(Box<Launch>),
+    Operator(Box<Operator>),
     Record(Arc<Record>),
     /// Timeout 0 waits for ever.
     Wait {
@@ -76,7 +88,7 @@ impl Work {
         match self {
             Self::Transfer { .. } => "memcpy",
             Self::Fill { .. } => "memset",
-            Self::Kernel(_) => "kernel",
+            Self::Kernel(_) | Self::Operator(_) => "kernel",
             Self::Record(_) => "record",
             Self::Wait { .. } => "wait",
             Self::Change { .. } | Self::Pass(_) => "notify",
@@ -90,6 +102,7 @@ impl Work {
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Kernel(launch) => Some(launch.name()),
+            Self::Operator(operator) => Some(operator.name),
             _ => None,
         }
     }

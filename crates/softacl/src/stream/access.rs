@@ -8,6 +8,7 @@ use super::Stream;
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT, fault,
 };
+use crate::engine::task::{Operator, Work};
 use crate::{observers, runtime};
 
 const UNKNOWN: Fault = Fault {
@@ -36,6 +37,19 @@ pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
         return runtime::get().with_context(|context| Ok(Arc::clone(context.default_stream())));
     }
     runtime::get().streams.get(handle).ok_or(UNKNOWN)
+}
+
+/// Submits an operation to a stream of the calling thread's context; NULL is the default stream.
+///
+/// This is all that an operator library needs to know of streams: when the stream captures, the
+/// operation becomes a node of its graph instead, and `Operator::effect` runs at every replay.
+/// Operations between the brackets of a task update replace the captured ones.
+#[allow(dead_code, reason = "the operator library calls it")]
+pub(crate) fn launch(stream: usize, operator: Operator) -> Outcome {
+    let operator = Box::new(operator);
+    of_context(stream)?
+        .submit(|_| Work::Operator(operator))
+        .map(drop)
 }
 
 /// Creates an explicit stream in the thread's current context.

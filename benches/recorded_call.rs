@@ -3,7 +3,8 @@
 //! `cargo bench --bench recorded_call` compiles a small C program and runs it three ways in turn:
 //! bare, under a C wrapper that reads the clock twice and stores 64 bytes, and traced. It prints
 //! the cost of a call in each, and the tracer's addition as a multiple of the wrapper's. Machines
-//! are noisy, so the three take turns and each keeps its best.
+//! are noisy, so the three take turns and each keeps its best. A run counts only if its trace holds
+//! every call.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -72,7 +73,9 @@ impl Bench {
     }
 
     fn bare(&self) -> Result<f64> {
-        nanoseconds(Command::new(&self.program).env("LD_LIBRARY_PATH", &self.libraries))
+        let mut command = Command::new(&self.program);
+        command.env("LD_LIBRARY_PATH", &self.libraries);
+        Ok(run(&mut command)?.nanoseconds)
     }
 
     fn wrapped(&self) -> Result<f64> {
@@ -80,29 +83,55 @@ impl Bench {
         command
             .env("LD_LIBRARY_PATH", &self.libraries)
             .env("LD_PRELOAD", &self.wrapper);
-        nanoseconds(&mut command)
+        Ok(run(&mut command)?.nanoseconds)
     }
 
     fn traced(&self) -> Result<f64> {
+        let trace = self.folder.join("calls.atrace");
         let mut command = Command::new(TOOL);
         command.args([
             "record", "--no-tui", "--soft", "--timing", "off", "--force", "-o",
         ]);
-        command
-            .arg(self.folder.join("calls.atrace"))
-            .arg("--")
-            .arg(&self.program);
-        nanoseconds(&mut command)
+        command.arg(&trace).arg("--").arg(&self.program);
+        let run = run(&mut command)?;
+        let recorded = calls_in(&trace)?;
+        if recorded != run.calls {
+            return Err(format!("{recorded} of {} calls were recorded", run.calls).into());
+        }
+        Ok(run.nanoseconds)
     }
 }
 
-/// The one line that the program prints.
-fn nanoseconds(command: &mut Command) -> Result<f64> {
+/// What the program prints.
+struct Run {
+    nanoseconds: f64,
+    calls: u64,
+}
+
+fn run(command: &mut Command) -> Result<Run> {
     let output = command.output()?;
     let text = String::from_utf8(output.stdout)?;
-    text.trim()
-        .parse()
-        .map_err(|_| format!("{command:?} printed {text:?}").into())
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [nanoseconds, calls] = words[..] else {
+        return Err(format!("{command:?} printed {text:?}").into());
+    };
+    Ok(Run {
+        nanoseconds: nanoseconds.parse()?,
+        calls: calls.parse()?,
+    })
+}
+
+fn calls_in(trace: &Path) -> Result<u64> {
+    let output = Command::new(TOOL)
+        .arg("info")
+        .arg("--json")
+        .arg(trace)
+        .output()?;
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let calls = info
+        .pointer("/calls/count")
+        .and_then(serde_json::Value::as_u64);
+    calls.ok_or_else(|| "info --json names no number of calls".into())
 }
 
 fn soft(option: &str) -> Result<String> {

@@ -231,6 +231,7 @@ fn context_word(call: &Context<'_>) -> Option<u64> {
 }
 
 /// Replaces each output pointer by what the call has written there.
+#[inline]
 pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {
         if arg.out && *word != 0 {
@@ -239,6 +240,7 @@ pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     }
 }
 
+#[inline]
 fn read_output(address: u64, width: u8) -> u64 {
     let address = address as usize;
     // SAFETY: the call succeeded, so it has written a value of the table's width to the address;

@@ -10,7 +10,7 @@ macro_rules! hook {
         };
         // SAFETY: the address is that of the function of this name, and `Real` its signature.
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };
-        let mut words: [u64; $crate::hook::count!($($arg)*)] =
+        let words: [u64; $crate::hook::count!($($arg)*)] =
             [$($crate::word::Word::to_word($arg)),*];
         if const { $crate::traits::is_simple($id) } {
             return match $crate::simple::Simple::enter() {
@@ -19,11 +19,12 @@ macro_rules! hook {
                 Some(call) => {
                     // SAFETY: as above.
                     let result = unsafe { real($($arg),*) };
-                    call.leave($id, &mut words, $crate::word::Word::to_word(result));
+                    call.leave::<$id, _>(words, $crate::word::Word::to_word(result));
                     result
                 }
             };
         }
+        let mut words = words;
         match $crate::call::Span::enter($id, &words) {
             // SAFETY: the arguments are the program's own.
             None => unsafe { real($($arg),*) },

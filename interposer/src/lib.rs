@@ -23,6 +23,7 @@ mod objects;
 mod real;
 mod roles;
 mod session;
+mod shortcut;
 mod simple;
 mod spin;
 mod table;

@@ -23,7 +23,16 @@ static SESSION: SpinLock<Option<Session>> = SpinLock::new(None);
 /// Ticks at which this process joined: tells it from another one that had the same pid.
 static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
 /// Points to 1 in the process that joined; the kernel clears the page in a forked child.
-static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new(core::ptr::null_mut());
+static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const UNMARKED).cast_mut());
+/// What `MARK` points to until there is a session.
+static UNMARKED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether calls are to be recorded, and this is no forked child that has to be told so first: all
+/// that most calls need to ask.
+#[inline]
+pub(crate) fn is_settled() -> bool {
+    mark().load(Acquire) != 0
+}
 
 /// Whether calls are to be recorded.
 #[inline]
@@ -73,10 +82,11 @@ fn try_join() -> Option<()> {
         return None;
     }
     clock::choose(settings.ticks);
-    MARK.store(make_mark()?, Release);
+    let mark = make_mark()?;
     TIMED.store(u8::from(settings.timing == Timing::Events), Relaxed);
     begin_process(session);
     *SESSION.lock_patiently() = Some(session);
+    MARK.store(mark, Release);
     Some(())
 }
 
@@ -129,24 +139,23 @@ fn make_mark() -> Option<*mut AtomicU32> {
 const PAGE: usize = 4096;
 
 extern "C" fn clear_mark() {
-    if let Some(mark) = mark() {
-        mark.store(0, Release);
-    }
+    mark().store(0, Release);
 }
 
-fn mark() -> Option<&'static AtomicU32> {
-    // SAFETY: the page stays mapped for as long as the process lives.
-    unsafe { MARK.load(Acquire).as_ref() }
+#[inline]
+fn mark() -> &'static AtomicU32 {
+    // SAFETY: a static, or a page that stays mapped for as long as the process lives.
+    unsafe { &*MARK.load(Acquire) }
 }
 
 /// Whether this process is a forked child that has not been told so yet. Only the first caller
 /// gets to hear it, and must then clean up.
 #[inline]
 pub(crate) fn is_new_child() -> bool {
-    match mark() {
-        Some(mark) if mark.load(Relaxed) == 0 => mark.swap(1, Acquire) == 0,
-        _ => false,
-    }
+    let mark = mark();
+    mark.load(Relaxed) == 0
+        && !core::ptr::eq(mark, &raw const UNMARKED)
+        && mark.swap(1, Acquire) == 0
 }
 
 /// Makes a forked child a process of its own.

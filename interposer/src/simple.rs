@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::RetKind;
+use ascend_trace_format::api::{Function, RetKind};
 use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS, pair};
 
 use crate::clock::ticks;
@@ -16,6 +16,8 @@ use crate::{call, lifecycle, session, thread};
 /// the thread's state right.
 pub(crate) struct Simple {
     state: *const thread::State,
+    /// Calls around this one.
+    depth: u8,
     begin: u64,
 }
 
@@ -26,113 +28,121 @@ impl Simple {
     /// A wrapper has been entered. `None` when the call is none of ours to record.
     #[inline]
     pub(crate) fn enter() -> Option<Self> {
-        if !session::is_on() {
-            return None;
-        }
         let state = thread::current();
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { &*state };
-        if thread.is_busy() {
+        if thread.is_busy() || !(session::is_settled() || settle(thread)) {
             return None;
         }
-        if session::is_new_child() {
-            lifecycle::become_child(thread);
-        }
-        thread.descend(false, false);
         Some(Self {
             state,
+            depth: thread.deepen(),
             begin: ticks(),
         })
     }
 
-    /// The real function has returned `result`.
-    #[inline]
-    pub(crate) fn leave(self, id: usize, args: &mut [u64], result: u64) {
+    /// The real function with this id has returned `result`. Everything that the table knows of it
+    /// is a constant here, so what is left is two dozen instructions and the stores of the record.
+    #[inline(always)]
+    pub(crate) fn leave<const ID: usize, const ARGS: usize>(
+        self,
+        mut args: [u64; ARGS],
+        result: u64,
+    ) {
         let end = ticks();
-        self.record(id, args, result, end);
-    }
-
-    fn record(&self, id: usize, args: &mut [u64], result: u64, end: u64) {
         // SAFETY: as in `enter`; a call returns on the thread that made it.
         let state = unsafe { &*self.state };
-        let (Some(function), Some(traits)) = (FUNCTIONS.get(id), traits::of(id)) else {
-            return;
-        };
         state.set_busy(true);
-        if traits.has_outputs && (function.ret != RetKind::Error || result == 0) {
-            call::read_outputs(function, args);
+        let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
+        if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
+            call::read_outputs(function, &mut args);
         }
-        let depth = state.depth().saturating_sub(1);
-        let device = state
-            .context()
-            .map(|context| context.device.load(Relaxed) as u8);
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
-        if fits {
-            let times = [self.begin, pair(duration as u32, result as u32)];
-            short(state, id, depth, device, times, args);
-        } else {
-            let _errno = Errno::save();
-            emit::call(
-                state,
-                &CallRecord {
-                    id,
-                    function,
-                    traits,
-                    begin: self.begin,
-                    end,
-                    result,
-                    depth,
-                    device,
-                    stream: None,
-                    object: None,
-                    task: None,
-                    args,
-                },
-            );
+        let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
+        match state.producer().filter(|_| fits) {
+            Some(producer) => match producer.reserve(slots) {
+                Some([first, begin, length, rest @ ..]) => {
+                    let header = Header {
+                        kind: RecordKind::Call,
+                        slots: slots as u8,
+                        aux: ID as u16,
+                        depth: self.depth,
+                        flags: 0,
+                        device: device_of(state),
+                    };
+                    *first = header.encode();
+                    *begin = self.begin;
+                    *length = pair(duration as u32, result as u32);
+                    for (place, word) in rest.iter_mut().zip(args) {
+                        *place = word;
+                    }
+                    producer.publish(slots);
+                }
+                _ => producer.count_dropped(true),
+            },
+            None => self.record_in_full(ID, &mut args, result, end),
         }
         state.set_busy(false);
     }
+
+    /// Records a call whose result or duration is wide, or that is the first of its thread.
+    #[cold]
+    fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) {
+        let (Some(function), Some(traits)) = (FUNCTIONS.get(id), traits::of(id)) else {
+            return;
+        };
+        // SAFETY: as in `leave`.
+        let state = unsafe { &*self.state };
+        let _errno = Errno::save();
+        emit::call(
+            state,
+            &CallRecord {
+                id,
+                function,
+                traits,
+                begin: self.begin,
+                end,
+                result,
+                depth: self.depth,
+                device: device_of(state),
+                stream: None,
+                object: None,
+                task: None,
+                args,
+            },
+        );
+    }
+}
+
+/// Joins the session, or becomes a process of its own after a fork; whether to record.
+#[cold]
+fn settle(thread: &thread::State) -> bool {
+    let recording = session::is_on();
+    if recording && session::is_new_child() {
+        lifecycle::become_child(thread);
+    }
+    recording
+}
+
+fn device_of(state: &thread::State) -> Option<u8> {
+    state
+        .context()
+        .map(|context| context.device.load(Relaxed) as u8)
+}
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated at compile time, within bounds"
+)]
+const fn function_of(id: usize) -> &'static Function {
+    &FUNCTIONS[id]
 }
 
 impl Drop for Simple {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: as in `enter`; unwinding does not change the thread either.
-        unsafe { &*self.state }.ascend(false, false);
+        unsafe { &*self.state }.restore_depth(self.depth);
     }
-}
-
-/// Writes a record without optional words.
-#[inline]
-fn short(
-    state: &thread::State,
-    id: usize,
-    depth: u8,
-    device: Option<u8>,
-    times: [u64; 2],
-    args: &[u64],
-) {
-    let slots = args.len().wrapping_add(FIXED_WORDS).div_ceil(SLOT_WORDS);
-    state.record(|producer| {
-        let Some([first, begin, length, rest @ ..]) = producer.reserve(slots) else {
-            producer.count_dropped(true);
-            return;
-        };
-        let kind = RecordKind::Call;
-        let header = Header {
-            kind,
-            slots: slots as u8,
-            aux: id as u16,
-            depth,
-            flags: 0,
-            device,
-        };
-        *first = header.encode();
-        [*begin, *length] = times;
-        for (place, word) in rest.iter_mut().zip(args) {
-            *place = *word;
-        }
-        producer.publish(slots);
-    });
 }

@@ -9,7 +9,7 @@ use ascend_trace_ring::Producer;
 
 use crate::errno::Errno;
 use crate::objects::ContextEntry;
-use crate::{emit, session};
+use crate::{emit, session, shortcut};
 
 /// One per thread, in thread-local memory that needs no destructor.
 pub(crate) struct State {
@@ -57,7 +57,15 @@ pub(crate) fn with<R>(action: impl FnOnce(&State) -> R) -> R {
 /// The calling thread's state, for a call that looks at it more than once.
 #[inline]
 pub(crate) fn current() -> *const State {
-    STATE.with(core::ptr::from_ref)
+    let known = shortcut::get().cast::<State>();
+    if known.is_null() { first() } else { known }
+}
+
+#[cold]
+fn first() -> *const State {
+    let state = STATE.with(core::ptr::from_ref);
+    shortcut::set(state.cast());
+    state
 }
 
 impl State {
@@ -71,6 +79,20 @@ impl State {
 
     pub(crate) fn depth(&self) -> u8 {
         self.depth.get()
+    }
+
+    /// A call begins that neither submits nor calls back. Answers the depth to go back to.
+    #[inline]
+    pub(crate) fn deepen(&self) -> u8 {
+        let depth = self.depth.get();
+        self.depth.set(depth.wrapping_add(1));
+        depth
+    }
+
+    /// Such a call ends.
+    #[inline]
+    pub(crate) fn restore_depth(&self, depth: u8) {
+        self.depth.set(depth);
     }
 
     pub(crate) fn in_task(&self) -> bool {
@@ -108,6 +130,21 @@ impl State {
 
     pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
         self.context.set(context);
+    }
+
+    /// The thread's channel, if it has one by now. Must only be called while the thread is busy.
+    #[inline]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the state belongs to one thread, and `busy` keeps a second caller out"
+    )]
+    pub(crate) fn producer(&self) -> Option<&mut Producer> {
+        // SAFETY: `busy` keeps a second caller in this thread out, and no other thread can reach
+        // this thread's state.
+        match unsafe { &mut *self.channel.get() } {
+            Channel::Open(producer) => Some(producer),
+            _ => None,
+        }
     }
 
     /// Runs `write` with the thread's channel, claiming one at first; counts the loss when there

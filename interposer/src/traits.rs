@@ -19,7 +19,7 @@ pub(crate) struct Traits {
     pub(crate) has_role: bool,
 }
 
-const fn traits_of(function: &Function) -> Traits {
+pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut traits = Traits {
         submits: function.task.is_some(),
         calls_back: matches!(function.role, Role::ProcessReport),

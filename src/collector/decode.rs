@@ -7,8 +7,8 @@ use ascend_trace_format::record::{
     Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, GraphRef, ProcessRow, Row, StreamRow, TaskRow,
-    TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, GraphRef, ProcessRow, Row, StreamRow,
+    TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::clock::Clock;
@@ -270,12 +270,8 @@ mod tests {
 
     #[test]
     fn a_call_with_everything_is_read_in_the_order_of_its_flags() {
-        let all = flags::STREAM
-            | flags::OBJECT
-            | flags::TASK
-            | flags::LONG
-            | flags::BLOBS
-            | flags::GRAPH;
+        let all =
+            flags::STREAM | flags::OBJECT | flags::TASK | flags::LONG | flags::BLOBS | flags::GRAPH;
         let task = TaskWord {
             sequence: 9,
             kind: TaskKind::Kernel,

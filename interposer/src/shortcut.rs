@@ -1,0 +1,118 @@
+//! One pointer of thread-local memory that is reached without a call.
+//!
+//! A shared library's thread-local variables go through a function of the dynamic linker, because
+//! the library might be loaded late. This one is preloaded, so its place is fixed before the
+//! program starts, and one load from the linker's table tells it (the "initial exec" model, which
+//! the compiler has no stable way to be asked for).
+
+use core::ffi::c_void;
+
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".pushsection .tbss.ascend_trace_shortcut, \"awT\", @nobits",
+    ".balign 8",
+    ".globl ascend_trace_shortcut",
+    ".hidden ascend_trace_shortcut",
+    ".type ascend_trace_shortcut, @object",
+    ".size ascend_trace_shortcut, 8",
+    "ascend_trace_shortcut:",
+    ".zero 8",
+    ".popsection",
+);
+
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".pushsection .tbss.ascend_trace_shortcut, \"awT\", %nobits",
+    ".balign 8",
+    ".globl ascend_trace_shortcut",
+    ".hidden ascend_trace_shortcut",
+    ".type ascend_trace_shortcut, %object",
+    ".size ascend_trace_shortcut, 8",
+    "ascend_trace_shortcut:",
+    ".zero 8",
+    ".popsection",
+);
+
+/// The pointer that this thread has set, null at first.
+#[inline(always)]
+pub(crate) fn get() -> *const c_void {
+    let pointer: *const c_void;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the calling thread's own pointer; the linker fills the offset in.
+    unsafe {
+        core::arch::asm!(
+            "mov {pointer}, qword ptr [rip + ascend_trace_shortcut@GOTTPOFF]",
+            "mov {pointer}, qword ptr fs:[{pointer}]",
+            pointer = out(reg) pointer,
+            options(nostack, preserves_flags, readonly, pure),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "mrs {base}, tpidr_el0",
+            "adrp {pointer}, :gottprel:ascend_trace_shortcut",
+            "ldr {pointer}, [{pointer}, :gottprel_lo12:ascend_trace_shortcut]",
+            "ldr {pointer}, [{base}, {pointer}]",
+            base = out(reg) _,
+            pointer = out(reg) pointer,
+            options(nostack, preserves_flags, readonly, pure),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        pointer = core::ptr::null();
+    }
+    pointer
+}
+
+/// Sets the calling thread's pointer.
+#[cold]
+pub(crate) fn set(pointer: *const c_void) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: writes the calling thread's own pointer.
+    unsafe {
+        core::arch::asm!(
+            "mov {offset}, qword ptr [rip + ascend_trace_shortcut@GOTTPOFF]",
+            "mov qword ptr fs:[{offset}], {pointer}",
+            offset = out(reg) _,
+            pointer = in(reg) pointer,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "mrs {base}, tpidr_el0",
+            "adrp {offset}, :gottprel:ascend_trace_shortcut",
+            "ldr {offset}, [{offset}, :gottprel_lo12:ascend_trace_shortcut]",
+            "str {pointer}, [{base}, {offset}]",
+            base = out(reg) _,
+            offset = out(reg) _,
+            pointer = in(reg) pointer,
+            options(nostack, preserves_flags),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = pointer;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_its_own() {
+        let mut local = 0u8;
+        let mine: *const c_void = (&raw mut local).cast_const().cast();
+        set(mine);
+        let others = std::thread::scope(|scope| scope.spawn(|| get() as usize).join());
+        assert_eq!(others.ok(), Some(0));
+        if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+            assert_eq!(get(), mine);
+        }
+        set(core::ptr::null());
+    }
+}

@@ -9,6 +9,7 @@ use ascend_trace_format::record::{TaskWord, pair};
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
+use crate::graph_roles::{self, Step};
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
 use crate::timing::lane::Stranger;
@@ -29,6 +30,9 @@ pub(crate) struct Span {
     /// The word that names an event and its generation.
     pub(crate) object: Option<u64>,
     pub(crate) task: TaskState,
+    pub(crate) step: Step,
+    /// The word that names a graph and a node or replay of it.
+    pub(crate) graph: Option<u64>,
     /// Held while a task that is not measured is being submitted.
     pub(crate) stranger: Option<Stranger>,
 }
@@ -108,6 +112,8 @@ impl Span {
             stream: None,
             object: None,
             task: TaskState::None,
+            step: Step::None,
+            graph: None,
             stranger: None,
         };
         if traits.has_role {
@@ -149,18 +155,26 @@ impl Span {
         let function = self.function;
         self.stranger = None;
         let succeeded = function.ret != RetKind::Error || result == 0;
+        let has_role = self.traits.has_role;
+        if self.traits.submits {
+            let context = Context {
+                state,
+                function,
+                args,
+            };
+            graph_roles::after_task(self, &context, succeeded);
+        }
         let task = self.finish_task(succeeded);
         if succeeded && self.traits.has_outputs {
             read_outputs(function, args);
         }
-        let has_role = self.traits.has_role;
         let context = Context {
             state,
             function,
             args,
         };
         if has_role {
-            roles::after(self, &context, succeeded);
+            roles::after(self, &context, succeeded, result);
         }
         let record = CallRecord {
             id: self.id,
@@ -177,6 +191,7 @@ impl Span {
                 .or_else(|| context_word(&context)),
             object: self.object,
             task,
+            graph: self.graph,
             args,
         };
         emit::call(state, &record);
@@ -192,6 +207,13 @@ impl Span {
         let sequence = match (&state, self.stream) {
             (TaskState::None, _) => None,
             _ if !succeeded => None,
+            // It did not run: it has the number of the next one that does.
+            (TaskState::Untimed(Untimed::Captured), Some(stream)) => {
+                Some(stream.sequence.load(Relaxed))
+            }
+            (TaskState::Untimed(Untimed::Bound), Some(stream)) if self.graph.is_some() => {
+                Some(stream.sequence.load(Relaxed))
+            }
             (_, Some(stream)) => Some(stream.sequence.fetch_add(1, Relaxed)),
             // There was no room to remember the stream: the task is kept all the same.
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),

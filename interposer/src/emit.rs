@@ -28,6 +28,8 @@ pub(crate) struct CallRecord<'a> {
     pub(crate) stream: Option<u64>,
     pub(crate) object: Option<u64>,
     pub(crate) task: Option<TaskWord>,
+    /// The word that names a graph and a node or replay of it.
+    pub(crate) graph: Option<u64>,
     pub(crate) args: &'a [u64],
 }
 
@@ -55,7 +57,8 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
         | flag(call.task.is_some(), flags::TASK)
         | flag(is_long, flags::LONG)
         | flag(is_wide, flags::WIDE)
-        | flag(has_strings, flags::BLOBS);
+        | flag(has_strings, flags::BLOBS)
+        | flag(call.graph.is_some(), flags::GRAPH);
     let optional = (flags & !flags::BLOBS).count_ones() as usize;
     let mut words = FIXED_WORDS + optional + call.args.len();
     if has_strings {
@@ -78,7 +81,7 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
         let task = call.task.map(TaskWord::encode);
         let long = is_long.then_some(call.end);
         let wide = is_wide.then_some(call.result);
-        for word in [call.stream, call.object, task, long, wide]
+        for word in [call.stream, call.object, task, long, wide, call.graph]
             .into_iter()
             .flatten()
         {

@@ -17,6 +17,8 @@ mod call;
 mod clock;
 mod emit;
 mod errno;
+mod graph_roles;
+mod graphs;
 mod hook;
 mod lifecycle;
 mod objects;

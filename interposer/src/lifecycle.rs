@@ -9,7 +9,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, STREAM_SERIALS, StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane};
-use crate::{emit, session, thread};
+use crate::{emit, graphs, session, thread};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
@@ -58,6 +58,7 @@ pub(crate) fn become_child(state: &thread::State) {
     lane::all().for_each(lane::Lane::forget);
     objects::forget_all();
     capture::forget();
+    graphs::forget_all();
     counters::forget();
     harvester::forget();
     emit::announce_again();
@@ -150,15 +151,19 @@ pub(crate) fn stream_destroyed(span: &Span) {
     if session::is_timed() {
         harvest::after_stream_end(stream);
     }
-    capture::end(stream);
+    capture::stream_ended(stream);
     stream.serial.store(0, Relaxed);
 }
+
+/// `ACL_EVENT_SYNC`: streams may wait for the event.
+const SYNC: u32 = 1;
+const MADE_EX: u32 = 2;
 
 /// How an event was created, as the trace names it.
 fn creation_kind(function: &str) -> u32 {
     match function {
         "aclrtCreateEventWithFlag" => 1,
-        "aclrtCreateEventExWithFlag" => 2,
+        "aclrtCreateEventExWithFlag" => MADE_EX,
         _ => 0,
     }
 }
@@ -174,7 +179,8 @@ pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
 /// An event comes into being, or is used without having been seen being made.
 pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, flags: u32) {
     let creation = creation_kind(call.function.name);
-    event.begin(EVENT_SERIALS.next(), creation == 1);
+    let capturable = creation != MADE_EX || flags & SYNC != 0;
+    event.begin(EVENT_SERIALS.next(), creation == 1, capturable);
     emit::event(event, handle, call.context_serial(), flags, creation);
 }
 
@@ -223,6 +229,7 @@ fn is_forced(call: &Context<'_>) -> bool {
 
 fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
     let serial = context.serial.swap(0, Relaxed);
+    capture::context_ended(serial);
     for stream in objects::streams_of(serial) {
         stream.serial.store(0, Relaxed);
     }

@@ -9,6 +9,9 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64}
 use crate::table::{Entry, HandleTable};
 use crate::timing::lane::Lane;
 
+/// `ACL_STREAM_PERSISTENT`.
+const PERSISTENT: u32 = 4;
+
 /// A context, keyed by its handle, or by [`default_context_key`] for a device's default one.
 pub(crate) struct ContextEntry {
     key: AtomicU64,
@@ -41,10 +44,14 @@ pub(crate) struct StreamEntry {
     pub(crate) priority: AtomicU32,
     /// Tasks submitted so far.
     pub(crate) sequence: AtomicU32,
-    /// The capture the stream belongs to, 0 for none.
+    /// Serial of the graph it is, or was last, captured into; 0 for none.
     pub(crate) capture: AtomicU32,
     /// Bound to a hand-built model, or between update begin and end.
     pub(crate) bound: AtomicBool,
+    /// Handle of the hand-built model it is bound to, 0 for none.
+    pub(crate) model: AtomicU64,
+    /// Serial of the graph whose tasks it updates, 0 for none.
+    pub(crate) update: AtomicU32,
     /// For a real handle of a default stream: the key under which the stream is kept.
     pub(crate) alias: AtomicU64,
     /// Where its tasks are timed, once the first one is.
@@ -62,7 +69,9 @@ pub(crate) struct EventEntry {
     pub(crate) resettable: AtomicBool,
     /// It has been reset since its last record.
     pub(crate) was_reset: AtomicBool,
-    /// The capture in which it was last recorded, 0 for none.
+    /// A record of it on a capturing stream becomes a node: not so without the flag for waits.
+    pub(crate) capturable: AtomicBool,
+    /// Serial of the graph into which its last record was captured, 0 for none.
     pub(crate) capture: AtomicU32,
     /// The stream it was last recorded on, and the ticks before that record.
     pub(crate) stream: AtomicPtr<StreamEntry>,
@@ -117,6 +126,8 @@ impl StreamEntry {
         sequence: AtomicU32::new(0),
         capture: AtomicU32::new(0),
         bound: AtomicBool::new(false),
+        model: AtomicU64::new(0),
+        update: AtomicU32::new(0),
         alias: AtomicU64::new(0),
         lane: AtomicPtr::new(core::ptr::null_mut()),
     };
@@ -134,6 +145,11 @@ impl StreamEntry {
         }
     }
 
+    /// Whether it is for models that are built by hand: bound to one, or made for it.
+    pub(crate) fn is_for_models(&self) -> bool {
+        self.bound.load(Relaxed) || self.flags.load(Relaxed) & PERSISTENT != 0
+    }
+
     /// Gives a stream that has just been made its serial.
     pub(crate) fn begin(&self, serial: u32, context: u32, device: u32) {
         self.context.store(context, Relaxed);
@@ -145,6 +161,8 @@ impl StreamEntry {
         self.sequence.store(0, Relaxed);
         self.capture.store(0, Relaxed);
         self.bound.store(false, Relaxed);
+        self.model.store(0, Relaxed);
+        self.update.store(0, Relaxed);
         self.alias.store(0, Relaxed);
         self.lane.store(core::ptr::null_mut(), Relaxed);
         self.serial.store(serial, Release);
@@ -162,14 +180,16 @@ impl EventEntry {
         generation: AtomicU32::new(0),
         resettable: AtomicBool::new(false),
         was_reset: AtomicBool::new(false),
+        capturable: AtomicBool::new(true),
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
     };
 
-    pub(crate) fn begin(&self, serial: u32, resettable: bool) {
+    pub(crate) fn begin(&self, serial: u32, resettable: bool, capturable: bool) {
         self.generation.store(0, Relaxed);
         self.resettable.store(resettable, Relaxed);
+        self.capturable.store(capturable, Relaxed);
         self.was_reset.store(false, Relaxed);
         self.capture.store(0, Relaxed);
         self.stream.store(core::ptr::null_mut(), Relaxed);
@@ -220,14 +240,23 @@ static EVENTS: HandleTable<EventEntry, 262_144> =
 pub(crate) struct Serials(AtomicU32);
 
 impl Serials {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Counts from 1 again. Answers whether any number had been given out.
+    pub(crate) fn restart(&self) -> bool {
+        self.0.swap(0, Relaxed) != 0
+    }
+
     pub(crate) fn next(&self) -> u32 {
         self.0.fetch_add(1, Relaxed).wrapping_add(1)
     }
 }
 
-pub(crate) static CONTEXT_SERIALS: Serials = Serials(AtomicU32::new(0));
-pub(crate) static STREAM_SERIALS: Serials = Serials(AtomicU32::new(0));
-pub(crate) static EVENT_SERIALS: Serials = Serials(AtomicU32::new(0));
+pub(crate) static CONTEXT_SERIALS: Serials = Serials::new();
+pub(crate) static STREAM_SERIALS: Serials = Serials::new();
+pub(crate) static EVENT_SERIALS: Serials = Serials::new();
 
 /// Marks keys that are not handles; no user-space address has this bit.
 const SYNTHETIC: u64 = 1 << 63;
@@ -326,9 +355,8 @@ pub(crate) fn new_event(handle: u64) -> Option<&'static EventEntry> {
 /// Forgets everything after a fork: the child has no use for its parent's handles, and may bring
 /// the runtime up afresh.
 pub(crate) fn forget_all() {
-    let unused = |serials: &Serials| serials.0.swap(0, Relaxed) == 0;
-    // All three are reset, so no short-circuit.
-    if unused(&CONTEXT_SERIALS) & unused(&STREAM_SERIALS) & unused(&EVENT_SERIALS) {
+    // All three restart, so no short-circuit.
+    if !(CONTEXT_SERIALS.restart() | STREAM_SERIALS.restart() | EVENT_SERIALS.restart()) {
         return;
     }
     for entry in CONTEXTS.iter() {

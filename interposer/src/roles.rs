@@ -11,8 +11,8 @@ use crate::objects::{self, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::Stranger;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture};
-use crate::{emit, lifecycle, session};
+use crate::timing::{anchor, api};
+use crate::{emit, graph_roles, lifecycle, session};
 
 /// Memory copy kinds whose source or destination is host memory.
 const HOST_TO_DEVICE: u64 = 1;
@@ -26,32 +26,20 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
             begin_task(span, call);
         }
-        Role::CaptureBegin => with_stream(span, capture::begin),
-        Role::BindStream | Role::UpdateBegin => {
-            with_stream(span, |stream| stream.bound.store(true, Relaxed));
-        }
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
         }
-        _ => {}
+        _ => graph_roles::before(span, call),
     }
 }
 
-/// The call has returned; its record has not been written yet.
-pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool) {
-    let role = call.function.role;
+/// The call has returned `result`; its record has not been written yet.
+pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result: u64) {
+    graph_roles::after(span, call, succeeded, result);
     if !succeeded {
-        match role {
-            Role::CaptureBegin => with_stream(span, capture::end),
-            Role::CaptureEnd => with_stream(span, capture_failed),
-            Role::BindStream | Role::UpdateBegin => {
-                with_stream(span, |stream| stream.bound.store(false, Relaxed));
-            }
-            _ => {}
-        }
         return;
     }
-    match role {
+    match call.function.role {
         Role::CreateStream => span.stream = lifecycle::stream_created(call),
         Role::CreateEvent => span.object = lifecycle::event_created(call),
         Role::CreateContext => lifecycle::context_created(call),
@@ -61,10 +49,6 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool) {
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
-        Role::CaptureEnd => with_stream(span, capture::end),
-        Role::UnbindStream | Role::UpdateEnd => {
-            with_stream(span, |stream| stream.bound.store(false, Relaxed));
-        }
         _ => {}
     }
 }
@@ -84,12 +68,6 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
         Role::DestroyContext => lifecycle::context_destroyed(call),
         Role::Finalize => lifecycle::finalized(call),
         _ => {}
-    }
-}
-
-fn with_stream(span: &Span, action: impl FnOnce(&'static StreamEntry)) {
-    if let Some(stream) = span.stream {
-        action(stream);
     }
 }
 
@@ -142,27 +120,24 @@ fn event_reset(call: &Context<'_>) {
 fn begin_task(span: &mut Span, call: &Context<'_>) {
     let entry = ticks();
     let event = call.arg(call.function.event).and_then(objects::event);
-    match (call.function.role, event) {
-        (Role::RecordEvent, Some(event)) => {
-            let generation = event.record(span.stream, entry);
-            span.object = Some(pair(event.serial.load(Relaxed), generation));
-            with_stream(span, |stream| capture::on_record(event, stream));
-        }
-        (Role::WaitEvent, Some(event)) => {
-            with_stream(span, |stream| capture::on_wait(event, stream));
-        }
-        _ => {}
+    if let (Role::RecordEvent, Some(event)) = (call.function.role, event) {
+        let generation = event.record(span.stream, entry);
+        span.object = Some(pair(event.serial.load(Relaxed), generation));
     }
+    let untouchable = graph_roles::before_task(span, call);
     if call.state.in_task() {
         return;
     }
-    span.task = match (span.stream, measurable(call)) {
-        (None, _) => TaskState::Untimed(Untimed::Unknown),
-        (_, Err(reason)) => TaskState::Untimed(reason),
-        (Some(stream), Ok(extent)) => match submit::begin(stream, call.state, extent, entry) {
-            Ok(submission) => TaskState::Timed(submission),
-            Err(reason) => TaskState::Untimed(reason),
-        },
+    let begun = match (span.stream, untouchable) {
+        (None, _) => Err(Untimed::Unknown),
+        (_, Some(reason)) => Err(reason),
+        (Some(stream), None) => {
+            measurable(call).and_then(|extent| submit::begin(stream, call.state, extent, entry))
+        }
+    };
+    span.task = match begun {
+        Ok(submission) => TaskState::Timed(submission),
+        Err(reason) => TaskState::Untimed(reason),
     };
     if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
         span.stranger = Stranger::enter(stream);
@@ -222,7 +197,7 @@ fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
         return;
     };
     let owned = stream.context.load(Relaxed) == context.serial.load(Relaxed);
-    if owned && context.timing.is_open() && !stream.bound.load(Relaxed) {
+    if owned && context.timing.is_open() && !stream.is_for_models() {
         anchor::take(api, context, stream.handle(), ANCHOR_NS);
     }
 }
@@ -267,14 +242,5 @@ fn anchor_on_default(call: &Context<'_>) {
         && context.timing.is_open()
     {
         anchor::take(api, context, 0, ANCHOR_NS);
-    }
-}
-
-/// A capture could not be ended. Most failures tear it down; the runtime knows.
-fn capture_failed(stream: &'static StreamEntry) {
-    let still = session::is_timed()
-        && api::get().and_then(|api| api.is_capturing(stream.handle())) == Some(true);
-    if !still {
-        capture::end(stream);
     }
 }

@@ -109,6 +109,7 @@ impl Simple {
                 stream: None,
                 object: None,
                 task: None,
+                graph: None,
                 args,
             },
         );

@@ -105,6 +105,18 @@ coded_enum! {
         ProcessReport = 32 "process-report",
         /// Stops a stream's tasks.
         AbortStream = 33 "abort-stream",
+        /// Runs a graph on streams of its own and waits for it.
+        ExecuteGraph = 34 "execute-graph",
+        /// Ends a graph.
+        DestroyGraph = 35 "destroy-graph",
+        /// Begins a graph that is built by hand.
+        BuildGraph = 36 "build-graph",
+        /// Works on a graph as a whole.
+        UseGraph = 37 "use-graph",
+        /// Begins a group of captured tasks that can be updated.
+        TaskGroupBegin = 38 "task-group-begin",
+        /// Ends `TaskGroupBegin`.
+        TaskGroupEnd = 39 "task-group-end",
     }
 }
 

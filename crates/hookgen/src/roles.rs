@@ -70,6 +70,8 @@ fn needs_stream(role: Role) -> bool {
                 | Role::UnbindStream
                 | Role::UpdateBegin
                 | Role::UpdateEnd
+                | Role::TaskGroupBegin
+                | Role::TaskGroupEnd
                 | Role::AbortStream
         )
 }

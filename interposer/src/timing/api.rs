@@ -50,6 +50,15 @@ enum Creation {
     Plain(CreateEvent),
 }
 
+/// What the runtime says of a stream and captures.
+#[derive(Clone, Copy)]
+pub(crate) struct Told {
+    /// Also when the capture has been invalidated.
+    pub(crate) is_capturing: bool,
+    /// The graph's handle, 0 when there is none.
+    pub(crate) handle: u64,
+}
+
 /// The functions found in the runtime.
 #[derive(Clone, Copy)]
 pub(crate) struct Api {
@@ -197,16 +206,28 @@ impl Api {
     }
 
     /// Whether a stream takes part in a capture; `None` when the runtime cannot say. The default
-    /// stream must not be asked about, and can never be captured.
-    pub(crate) fn is_capturing(&self, stream: u64) -> Option<bool> {
+    /// stream must not be asked about, and can never be captured. Asking is allowed at any time and
+    /// changes nothing.
+    pub(crate) fn capture_of(&self, stream: u64) -> Option<Told> {
         if stream == 0 {
-            return Some(false);
+            return Some(Told {
+                is_capturing: false,
+                handle: 0,
+            });
         }
         let mut status = 0;
         let mut model: Handle = core::ptr::null_mut();
         // SAFETY: `stream` is what the program passes; both outputs are live locals.
         let code = unsafe { (self.capture_info?)(handle(stream), &mut status, &mut model) };
-        (code == 0).then_some(status != CAPTURE_NONE)
+        let is_capturing = status != CAPTURE_NONE;
+        (code == 0).then_some(Told {
+            is_capturing,
+            handle: if is_capturing {
+                model as usize as u64
+            } else {
+                0
+            },
+        })
     }
 
     /// Whether an address is pageable host memory; `None` when the runtime cannot say.

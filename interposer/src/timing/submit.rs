@@ -17,7 +17,7 @@ pub(crate) struct Submission {
     context: &'static ContextEntry,
     lane: &'static Lane,
     _order: Guard<'static, ()>,
-    stream: u64,
+    stream: &'static StreamEntry,
     start: u64,
     end: u64,
     entry: u64,
@@ -35,7 +35,7 @@ pub(crate) enum Extent {
 }
 
 /// Prepares measuring of a task that is about to be submitted to `stream`, or says why it cannot
-/// be measured.
+/// be measured. The stream is known to be neither captured nor bound.
 pub(crate) fn begin(
     stream: &'static StreamEntry,
     state: &thread::State,
@@ -45,7 +45,8 @@ pub(crate) fn begin(
     if state.in_callback() {
         return Err(Untimed::InCallback);
     }
-    if stream.bound.load(Relaxed) {
+    // Such a stream is for a model that is built by hand, also before it is bound to one.
+    if stream.is_for_models() {
         return Err(Untimed::Bound);
     }
     let context = state.context().ok_or(Untimed::Unknown)?;
@@ -56,9 +57,6 @@ pub(crate) fn begin(
         return Err(Untimed::Unknown);
     }
     let api = api::get().ok_or(Untimed::NoEvent)?;
-    if capture::involves(stream, api) {
-        return Err(Untimed::Captured);
-    }
     prepare_context(api, context)?;
     learn_id(api, stream);
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
@@ -69,8 +67,7 @@ pub(crate) fn begin(
     }
     let strangers = lane.strangers().ok_or(Untimed::Contended)?;
     let (start, end) = take_events(api, context, extent)?;
-    let stream = stream.handle();
-    if extent == Extent::Span && !api.record(start, stream) {
+    if extent == Extent::Span && !api.record(start, stream.handle()) {
         context.timing.give_event(start);
         context.timing.give_event(end);
         return Err(Untimed::NoEvent);
@@ -139,7 +136,9 @@ impl Submission {
             return Untimed::Timed;
         }
         let mut alone = true;
-        let pair = if sequence.is_some() && self.api.record(self.end, self.stream) {
+        // Another thread may have begun to capture the stream meanwhile.
+        let may_end = sequence.is_some() && capture::of(self.stream).is_none();
+        let pair = if may_end && self.api.record(self.end, self.stream.handle()) {
             alone = self.lane.strangers() == Some(self.strangers);
             Pair {
                 start: self.start,

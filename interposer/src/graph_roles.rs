@@ -1,0 +1,244 @@
+//! What calls do to captures and graphs.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::api::{Role, TaskKind, Untimed};
+use ascend_trace_format::record::pair;
+
+use crate::call::{Context, Span, TaskState};
+use crate::graphs::{self, GRAPH_SERIALS};
+use crate::objects::{self, EventEntry, StreamEntry};
+use crate::timing::capture;
+
+/// What must be remembered of captures and graphs from a call's entry to its return.
+#[derive(Clone, Copy)]
+pub(crate) enum Step {
+    None,
+    /// A task for a stream that is being captured into the graph with this serial.
+    Captured(u32),
+    /// A wait for an event that was captured: the stream is about to join the capture.
+    Joining,
+    /// A task for a stream of a hand-built model, or one that replaces a captured task.
+    Bound,
+    /// The call begins a capture; holds what was noted of it.
+    Begins(Option<u32>),
+    /// The call ends a capture of the graph with this serial, 0 when it was not seen.
+    Ends(u32),
+    /// The call binds a stream, or begins an update on it, and its entry says so already.
+    Binds,
+    /// The call is about the graph with this serial.
+    About(u32),
+}
+
+/// The call is about to be made.
+pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
+    let seen = || capture::seen_for(span.stream, None).unwrap_or(0);
+    span.step = match (call.function.role, span.stream) {
+        (Role::CaptureBegin, Some(stream)) => Step::Begins(capture::begin(stream)),
+        (Role::CaptureEnd, _) => Step::Ends(seen()),
+        (Role::TaskGroupBegin | Role::TaskGroupEnd, _) => Step::About(seen()),
+        (Role::BindStream, Some(stream)) if !stream.bound.swap(true, Relaxed) => {
+            stream.model.store(handle(call), Relaxed);
+            Step::Binds
+        }
+        (Role::UpdateBegin, Some(stream)) if !stream.bound.swap(true, Relaxed) => {
+            let group = call.named("handle").unwrap_or(0);
+            stream.update.store(graphs::of_group(group), Relaxed);
+            Step::Binds
+        }
+        (Role::UpdateEnd, Some(stream)) => Step::About(stream.update.load(Relaxed)),
+        (Role::UnbindStream | Role::ExecuteGraph | Role::DestroyGraph | Role::UseGraph, _) => {
+            Step::About(graphs::serial_of(handle(call)))
+        }
+        _ => Step::None,
+    };
+}
+
+/// The handle of the graph that the call names.
+fn handle(call: &Context<'_>) -> u64 {
+    call.named("modelRI").unwrap_or(0)
+}
+
+fn event(call: &Context<'_>) -> Option<&'static EventEntry> {
+    call.arg(call.function.event).and_then(objects::event)
+}
+
+/// A task is about to be submitted. Answers why nothing may be put around it, if that is so.
+pub(crate) fn before_task(span: &mut Span, call: &Context<'_>) -> Option<Untimed> {
+    let stream = span.stream?;
+    if let Some(serial) = capture::of(stream) {
+        span.step = Step::Captured(serial);
+        return Some(Untimed::Captured);
+    }
+    let waits = call.function.role == Role::WaitEvent;
+    if waits && event(call).is_some_and(capture::carries) {
+        span.step = Step::Joining;
+        return Some(Untimed::Captured);
+    }
+    if stream.bound.load(Relaxed) {
+        span.step = Step::Bound;
+        return Some(Untimed::Bound);
+    }
+    None
+}
+
+/// The call that submits a task has returned; the task has not been numbered yet.
+pub(crate) fn after_task(span: &mut Span, call: &Context<'_>, succeeded: bool) {
+    let event = event(call);
+    let graph = match (span.step, span.stream) {
+        (Step::Captured(serial), _) => Some(captured(serial, event, call, succeeded)),
+        (Step::Joining, Some(stream)) => joining(span, stream, event, succeeded),
+        (Step::Bound, Some(stream)) => Some(bound(stream, succeeded)),
+        _ => {
+            if let (Role::RecordEvent, Some(event), true) = (call.function.role, event, succeeded) {
+                capture::recorded(event, None);
+            }
+            replayed(call, succeeded)
+        }
+    };
+    // A task of a call within another one belongs to the task of that one.
+    if !matches!(span.task, TaskState::None) {
+        span.graph = graph;
+    }
+}
+
+fn captured(serial: u32, event: Option<&EventEntry>, call: &Context<'_>, succeeded: bool) -> u64 {
+    let mut is_node = succeeded && !call.state.in_task();
+    if let (Role::RecordEvent, Some(event)) = (call.function.role, event) {
+        let capturable = event.capturable.load(Relaxed);
+        is_node &= capturable;
+        if succeeded {
+            capture::recorded(event, capturable.then_some(serial));
+        }
+    }
+    if is_node {
+        capture::node(serial)
+    } else {
+        pair(serial, 0)
+    }
+}
+
+fn joining(
+    span: &mut Span,
+    stream: &StreamEntry,
+    event: Option<&EventEntry>,
+    succeeded: bool,
+) -> Option<u64> {
+    let event = event?;
+    if !succeeded {
+        return Some(pair(event.capture.load(Relaxed), 0));
+    }
+    match capture::joined(stream, event) {
+        Some(serial) => {
+            let is_own = !matches!(span.task, TaskState::None);
+            is_own.then(|| capture::node(serial))
+        }
+        None => {
+            // The stream did not join after all, so the wait ran on it, unmeasured.
+            if let TaskState::Untimed(reason) = &mut span.task {
+                *reason = Untimed::NoEvent;
+            }
+            None
+        }
+    }
+}
+
+fn bound(stream: &StreamEntry, succeeded: bool) -> u64 {
+    match stream.model.load(Relaxed) {
+        0 => pair(stream.update.load(Relaxed), 0),
+        model => match graphs::of(model) {
+            Some(graph) if succeeded => graph.node(),
+            Some(graph) => graph.whole(),
+            None => pair(0, 0),
+        },
+    }
+}
+
+/// A graph was put on a stream as a task.
+fn replayed(call: &Context<'_>, succeeded: bool) -> Option<u64> {
+    if call.function.task != Some(TaskKind::Graph) {
+        return None;
+    }
+    let graph = graphs::of(handle(call))?;
+    Some(if succeeded {
+        graph.replay()
+    } else {
+        graph.whole()
+    })
+}
+
+/// The call has returned `result`; its record has not been written yet.
+pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result: u64) {
+    let whole = |serial: u32| (serial != 0).then(|| pair(serial, 0));
+    let graph = match (span.step, span.stream) {
+        (Step::Begins(noted), Some(stream)) => {
+            if succeeded {
+                capture::begun(stream, noted).and_then(whole)
+            } else {
+                noted.into_iter().for_each(capture::retire);
+                None
+            }
+        }
+        (Step::Ends(serial), Some(stream)) => {
+            if succeeded {
+                whole(capture::completed(stream, handle(call)))
+            } else {
+                capture::not_completed(stream, result);
+                whole(serial)
+            }
+        }
+        (Step::Binds, Some(stream)) => {
+            let about = about_binding(stream);
+            if !succeeded {
+                unbind(stream);
+            }
+            whole(about)
+        }
+        (Step::About(serial), _) => about(span, call, serial, succeeded),
+        _ if succeeded && call.function.role == Role::BuildGraph => {
+            let serial = GRAPH_SERIALS.next();
+            graphs::name(handle(call), serial);
+            whole(serial)
+        }
+        _ => None,
+    };
+    span.graph = span.graph.or(graph);
+    if !succeeded && span.graph.is_none() {
+        let refused = capture::seen_for(span.stream, event(call));
+        span.graph = refused.and_then(whole);
+    }
+}
+
+/// Serial of the graph that a stream has been bound to, or whose tasks it updates.
+fn about_binding(stream: &StreamEntry) -> u32 {
+    match stream.model.load(Relaxed) {
+        0 => stream.update.load(Relaxed),
+        model => graphs::serial_of(model),
+    }
+}
+
+fn unbind(stream: &StreamEntry) {
+    stream.model.store(0, Relaxed);
+    stream.update.store(0, Relaxed);
+    stream.bound.store(false, Relaxed);
+}
+
+/// A call about a known graph.
+fn about(span: &Span, call: &Context<'_>, serial: u32, succeeded: bool) -> Option<u64> {
+    let whole = (serial != 0).then(|| pair(serial, 0));
+    if !succeeded {
+        return whole;
+    }
+    match call.function.role {
+        Role::UnbindStream | Role::UpdateEnd => span.stream.into_iter().for_each(unbind),
+        Role::TaskGroupEnd => {
+            graphs::name_group(call.named("handle").unwrap_or(0), serial);
+        }
+        Role::ExecuteGraph => {
+            return graphs::of(handle(call)).map(graphs::GraphEntry::replay);
+        }
+        Role::DestroyGraph => graphs::forget(handle(call), serial),
+        _ => {}
+    }
+    whole
+}

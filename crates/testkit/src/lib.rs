@@ -29,12 +29,14 @@
 //!         | KIND [ "(" BYTES ")" ] time   KIND: memcpy memset hostfunc graph notify value other
 //!         | "rec" "(" EVENT ")" [ time ]
 //!         | "wait" "(" event ")" [ time ]
-//!           … each followed by [ "by" "t" N "[" BEGIN ".." END "]" ] [ "=" CODE ]
+//!           … each followed by [ "by" "t" N "[" BEGIN ".." END "]" ] [ "of" "g" N ] [ "=" CODE ]
 //!
 //! call    = "sync" "(" [ "s" N | event ] ")" span      of a stream, an event, or the device
 //!         | "query" "(" ( "s" N | event ) ")" span
+//!         | "capture" "(" "s" N ")" span               begins a capture
+//!         | "end" "(" "s" N ")" span                   ends it
 //!         | NAME [ "(" NUMBER ")" ] span               any other function
-//!           … each followed by [ "=" CODE ]
+//!           … each followed by [ "of" "g" N ] [ "=" CODE ]
 //!
 //! event   = EVENT [ "#" GENERATION ]
 //! span    = "[" BEGIN ".." END "]"
@@ -67,6 +69,10 @@
 //! the next call of the thread or a later submission to the stream, a record before the waits
 //! bound to it, and never inside a call that is written out on that thread.
 //!
+//! **Graphs** are numbered by `g` within a process: the number is the serial. What is `[captured]`
+//! and `of g1` is the next node of that graph, any other task its next replay, in the order in
+//! which the launch calls end. With a result other than 0 it was refused: then there is no task.
+//!
 //! **Nesting.** A call within another of the same thread is its child. **Results.** `=507000`
 //! makes a call return that code.
 //!
@@ -77,6 +83,16 @@
 //! timeline(
 //!     "p1.s3@1: memcpy(4096)[10us..14us] by t2[1us..2us] | p1.t2: aclrtMalloc(64)[3us..9us]=207001
 //!      p2.s1 by t4: MatMul[captured] Add[captured]",
+//! );
+//! ```
+//!
+//! ```
+//! use ascend_trace_testkit::timeline;
+//!
+//! // A copy is captured, and the graph replayed twice.
+//! timeline(
+//!     "t1: capture(s1)[0..1] of g1 end(s1)[4..5] of g1
+//!      s1: memcpy[captured] by t1[2..3] of g1 graph[10..20] of g1 graph[20..30] of g1",
 //! );
 //! ```
 //!

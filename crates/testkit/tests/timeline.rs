@@ -183,3 +183,29 @@ fn mistakes_name_their_place() {
 fn a_test_with_a_mistake_shows_the_line() {
     timeline("s1: A[0..10] B[5..20]");
 }
+
+#[test]
+fn nodes_and_replays_are_numbered_in_the_order_of_their_launches() {
+    let trace = timeline(
+        "t1: capture(s1)[0..1] of g3 end(s1)[8..9] of g3 aclmdlRIDestroy[60..61] of g3
+         s1: A[captured] by t1[6..7] of g3 graph[20..30] of g3 graph[30..40] of g3
+         s2: B[captured] by t1[2..3] of g3 C[captured] by t1[4..5] of g3=107024 D[41..42]",
+    );
+    let about = |name: &str| {
+        let calls = trace.calls().iter();
+        let calls = calls.filter(|call| trace.function(call.function).name == name);
+        let graphs = calls.map(|call| call.graph.map(|graph| (graph.serial, graph.index)));
+        graphs.collect::<Vec<_>>()
+    };
+    assert_eq!(about("A"), [Some((3, 2))]);
+    assert_eq!(about("B"), [Some((3, 1))]);
+    assert_eq!(about("C"), [Some((3, 0))]);
+    assert_eq!(about("D"), [None]);
+    assert_eq!(about("aclmdlRIExecuteAsync"), [Some((3, 1)), Some((3, 2))]);
+    assert_eq!(about("aclmdlRICaptureEnd"), [Some((3, 0))]);
+    let sequences = |stream| {
+        let tasks = tasks(&trace, stream).into_iter();
+        tasks.map(|task| task.sequence).collect::<Vec<_>>()
+    };
+    assert_eq!((sequences(0), sequences(1)), (vec![0, 0, 1], vec![0, 0]));
+}

@@ -106,6 +106,7 @@ impl<'a> Parser<'a> {
             what,
             time,
             by,
+            graph: self.graph()?,
             ret: self.result()?,
         })
     }
@@ -137,6 +138,8 @@ impl<'a> Parser<'a> {
                 self.expect('(')?;
                 self.query_target()?
             }
+            "capture" => CallWhat::CaptureBegin(self.stream()?),
+            "end" => CallWhat::CaptureEnd(self.stream()?),
             name => CallWhat::Other(name.to_owned(), self.parameter()?),
         };
         let (begin, end) = self.span()?;
@@ -145,8 +148,32 @@ impl<'a> Parser<'a> {
             what,
             begin,
             end,
+            graph: self.graph()?,
             ret: self.result()?,
         })
+    }
+
+    /// The stream in parentheses.
+    fn stream(&mut self) -> Result<u32, Mistake> {
+        self.expect('(')?;
+        let offset = self.offset();
+        let name = self.name("a stream such as s1")?;
+        let stream = numbered(name, 's')
+            .ok_or_else(|| Mistake::new(offset, format!("a stream is s1 or s2, not {name}")))?;
+        self.expect(')')?;
+        Ok(stream)
+    }
+
+    /// The graph that a task or call belongs to.
+    fn graph(&mut self) -> Result<Option<u32>, Mistake> {
+        if !self.take_word("of") {
+            return Ok(None);
+        }
+        let offset = self.offset();
+        let name = self.name("a graph such as g1")?;
+        numbered(name, 'g')
+            .map(Some)
+            .ok_or_else(|| Mistake::new(offset, format!("a graph is g1 or g2, not {name}")))
     }
 
     fn sync_target(&mut self) -> Result<CallWhat, Mistake> {

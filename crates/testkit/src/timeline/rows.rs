@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, ProcessRow, Row, SessionRow,
-    StreamRow, TaskRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
+    SessionRow, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::Timeline;
 use super::functions::{self, Functions};
 use super::schedule::{Origin, Plan, PlannedCall};
-use super::syntax::{CallWhat, Key, Lane, TaskWhat, When};
+use super::syntax::{CallItem, CallWhat, Key, Lane, TaskWhat, When};
 
 const FLAGS_DEFAULT_EVENT: u32 = 0xe;
 
@@ -22,6 +22,7 @@ pub(super) fn rows(lanes: &[Lane], plan: &Plan<'_>) -> Timeline {
         threads: number(plan.calls.iter().map(|call| call.thread)),
         events: number(event_keys(plan)),
         functions: Functions::default(),
+        graphs: HashMap::new(),
         rows: Vec::new(),
     };
     writer.things(lanes);
@@ -40,6 +41,8 @@ struct Writer<'a> {
     threads: BTreeMap<Key, u32>,
     events: BTreeMap<(u32, &'a str), u32>,
     functions: Functions,
+    /// Nodes and replays so far, by graph.
+    graphs: HashMap<Key, [u32; 2]>,
     rows: Vec<Row>,
 }
 
@@ -152,14 +155,32 @@ impl Writer<'_> {
             bytes,
             functions::kernel,
         );
+        let index = usize::from(untimed != Untimed::Captured);
+        let graph = task.item.graph.map(|serial| match task.item.ret {
+            0 => self.count((task.stream.0, serial), index),
+            _ => GraphRef { serial, index: 0 },
+        });
+        let is_refused = graph.is_some_and(|graph| graph.index == 0);
+        let submitted = TaskRow {
+            sequence: task.sequence,
+            kind: kind.code(),
+            untimed: untimed.code(),
+        };
         CallRow {
-            task: Some(TaskRow {
-                sequence: task.sequence,
-                kind: kind.code(),
-                untimed: untimed.code(),
-            }),
+            task: (!is_refused).then_some(submitted),
             ret: task.item.ret,
+            graph,
             ..row
+        }
+    }
+
+    /// The next node, or with `what` 1 replay, of a graph.
+    fn count(&mut self, graph: Key, what: usize) -> GraphRef {
+        let counts = self.graphs.entry(graph).or_default();
+        counts[what] += 1;
+        GraphRef {
+            serial: graph.1,
+            index: counts[what],
         }
     }
 
@@ -177,10 +198,20 @@ impl Writer<'_> {
             CallWhat::QueryStream(number) => ("aclrtStreamQuery", stream(number), None, None),
             CallWhat::SyncEvent(event) => ("aclrtSynchronizeEvent", None, Some(event), None),
             CallWhat::QueryEvent(event) => ("aclrtQueryEventStatus", None, Some(event), None),
+            CallWhat::CaptureBegin(number) => ("aclmdlRICaptureBegin", stream(number), None, None),
+            CallWhat::CaptureEnd(number) => ("aclmdlRICaptureEnd", stream(number), None, None),
             CallWhat::Other(name, number) => (name.as_str(), None, None, *number),
         };
         let event = event.map(|event| self.event(process, &event.name, generation));
-        self.call_row(call, name, stream, event, bytes, functions::plain)
+        let row = self.call_row(call, name, stream, event, bytes, functions::plain);
+        let Origin::Call(CallItem { graph, ret, .. }, _) = call.origin else {
+            return row;
+        };
+        let graph = graph.map(|serial| match (name, ret) {
+            ("aclmdlRIExecute", 0) => self.count((process, serial), 1),
+            _ => GraphRef { serial, index: 0 },
+        });
+        CallRow { graph, ..row }
     }
 
     fn event(&self, process: u32, name: &str, generation: u32) -> (u32, u32) {

@@ -4,6 +4,8 @@ mod order;
 
 use std::collections::HashMap;
 
+use ascend_trace_format::api::Untimed;
+
 use super::Mistake;
 use super::syntax::{CallItem, CallWhat, EventRef, Key, Lane, TaskItem, TaskWhat, When};
 use order::submission_order;
@@ -103,7 +105,8 @@ type Records<'a> = HashMap<(u32, &'a str), Vec<usize>>;
 /// Lists tasks and written calls and gives references to events their generations.
 fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mistake> {
     let mut records = Records::new();
-    let mut last: HashMap<Key, (usize, u32)> = HashMap::new();
+    let mut last: HashMap<Key, usize> = HashMap::new();
+    let mut sequences: HashMap<Key, u32> = HashMap::new();
     for lane in lanes {
         match lane {
             Lane::Stream {
@@ -112,9 +115,11 @@ fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mista
                 for item in tasks {
                     let place = plan.tasks.len();
                     let event = event_of(&item.what, stream.0, place, &mut records)?;
-                    let before = last.get(stream).copied();
-                    let sequence = before.map_or(0, |(_, sequence)| sequence + 1);
-                    last.insert(*stream, (place, sequence));
+                    let before = last.insert(*stream, place);
+                    let next = sequences.entry(*stream).or_default();
+                    let sequence = *next;
+                    // What only became a node has the number of the next task that runs.
+                    *next += u32::from(item.time != When::Untimed(Untimed::Captured));
                     plan.tasks.push(PlannedTask {
                         stream: *stream,
                         sequence,
@@ -122,7 +127,7 @@ fn list<'a>(lanes: &'a [Lane], plan: &mut Plan<'a>) -> Result<Records<'a>, Mista
                         event,
                         time: None,
                         by: *by,
-                        after: [before.map(|(place, _)| place), None],
+                        after: [before, None],
                         cursor: 0,
                     });
                 }
@@ -233,7 +238,7 @@ fn settle_time(tasks: &mut [PlannedTask<'_>], place: usize) -> Result<(), Mistak
         }
         When::Untimed(_) => None,
     };
-    task.cursor = task.time.map_or(start, |(_, end)| end);
+    task.cursor = task.time.map_or(launched, |(_, end)| end);
     Ok(())
 }
 

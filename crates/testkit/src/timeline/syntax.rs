@@ -27,6 +27,8 @@ pub(super) struct TaskItem {
     pub(super) what: TaskWhat,
     pub(super) time: When,
     pub(super) by: Option<By>,
+    /// Serial of the graph that it is a node or a replay of.
+    pub(super) graph: Option<u32>,
     pub(super) ret: i64,
 }
 
@@ -70,11 +72,15 @@ pub(super) struct CallItem {
     pub(super) what: CallWhat,
     pub(super) begin: i64,
     pub(super) end: i64,
+    /// Serial of the graph that it is about.
+    pub(super) graph: Option<u32>,
     pub(super) ret: i64,
 }
 
 #[derive(Debug)]
 pub(super) enum CallWhat {
+    CaptureBegin(u32),
+    CaptureEnd(u32),
     SyncDevice,
     SyncStream(u32),
     SyncEvent(EventRef),

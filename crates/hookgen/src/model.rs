@@ -128,6 +128,7 @@ impl ApiModel {
         Self::parse(Tables {
             functions: &[
                 ("api.tsv", include_str!("../data/api.tsv")),
+                ("api_aclnn.tsv", include_str!("../data/api_aclnn.tsv")),
                 ("api_extra.tsv", include_str!("../data/api_extra.tsv")),
             ],
             enums: include_str!("../data/enums.tsv"),
@@ -205,6 +206,7 @@ mod tests {
         let model = ApiModel::embedded().unwrap();
         let rows = [
             include_str!("../data/api.tsv"),
+            include_str!("../data/api_aclnn.tsv"),
             include_str!("../data/api_extra.tsv"),
         ];
         let expected: usize = rows.iter().map(|text| text.lines().count() - 1).sum();

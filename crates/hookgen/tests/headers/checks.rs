@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 const FUNCTIONS: &[&str] = &[
     include_str!("../../data/api.tsv"),
+    include_str!("../../data/api_aclnn.tsv"),
     include_str!("../../data/api_extra.tsv"),
 ];
 const ENUMS: &str = include_str!("../../data/enums.tsv");
@@ -22,6 +23,20 @@ const SCOPE: &[&str] = &[
     "acl/error_codes/ge_error_codes.h",
     "ge/ge_error_codes.h",
     "docs/zh/api_ref/15",
+    "aclnn/acl_meta.h",
+    "aclnn/aclnn_base.h",
+    "opdev/op_errno.h",
+    "aclnnop/aclnn_add.h",
+    "aclnnop/aclnn_cast.h",
+    "aclnnop/aclnn_copy.h",
+    "aclnnop/aclnn_fill_scalar.h",
+    "aclnnop/aclnn_matmul.h",
+    "aclnnop/aclnn_mm.h",
+    "aclnnop/aclnn_mul.h",
+    "aclnnop/aclnn_one.h",
+    "aclnnop/aclnn_relu.h",
+    "aclnnop/aclnn_softmax.h",
+    "aclnnop/aclnn_zero.h",
 ];
 
 /// Types that functions in scope need although the tables place them elsewhere.
@@ -31,6 +46,18 @@ const INCLUDES: &str = "\
 #include \"acl/acl.h\"
 #include \"acl/acl_rt_allocator.h\"
 #include \"acl/acl_rt_memory_soma.h\"
+#include \"opdev/op_errno.h\"
+#include \"aclnnop/aclnn_add.h\"
+#include \"aclnnop/aclnn_cast.h\"
+#include \"aclnnop/aclnn_copy.h\"
+#include \"aclnnop/aclnn_fill_scalar.h\"
+#include \"aclnnop/aclnn_matmul.h\"
+#include \"aclnnop/aclnn_mm.h\"
+#include \"aclnnop/aclnn_mul.h\"
+#include \"aclnnop/aclnn_one.h\"
+#include \"aclnnop/aclnn_relu.h\"
+#include \"aclnnop/aclnn_softmax.h\"
+#include \"aclnnop/aclnn_zero.h\"
 ";
 
 const PRELUDE: &str = "\

@@ -63,9 +63,9 @@ fn each_header_compiles_on_its_own_and_twice() {
 #[test]
 fn constants_layouts_and_signatures_are_those_of_the_tables() {
     let checks = checks::from_tables();
-    // The scope must not shrink unnoticed: the runtime group alone has this many.
+    // The scope must not shrink unnoticed: the runtime and the operators have this many.
     assert!(
-        checks.functions >= 404,
+        checks.functions >= 484,
         "only {} functions are checked",
         checks.functions
     );

@@ -22,6 +22,8 @@ pub(crate) enum Kind {
     Binary = 8,
     Function = 9,
     Arguments = 10,
+    /// Tensors, scalars, arrays, lists and executors of operators.
+    Operand = 16,
 }
 
 pub(crate) struct Registry<T> {

@@ -11,6 +11,7 @@
     reason = "a C library: raw pointers, mapped memory and callbacks"
 )]
 
+mod aclnn;
 mod callback;
 mod clock;
 mod code;

@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
-use crate::{callback, device};
+use crate::{aclnn, callback, device};
 
 pub(crate) struct Runtime {
     /// Tells a thread's remembered context from one of an earlier runtime (before a fork).
@@ -41,6 +41,8 @@ pub(crate) struct Runtime {
     pub(crate) binaries: Registry<Binary>,
     pub(crate) functions: Registry<Function>,
     pub(crate) arguments: Registry<Mutex<Builder>>,
+    /// What programs make for operators.
+    pub(crate) operands: Registry<aclnn::object::Object>,
     pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
@@ -156,6 +158,7 @@ impl Runtime {
             binaries: Registry::new(Kind::Binary),
             functions: Registry::new(Kind::Function),
             arguments: Registry::new(Kind::Arguments),
+            operands: Registry::new(Kind::Operand),
             mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),

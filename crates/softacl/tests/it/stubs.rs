@@ -20,7 +20,7 @@ struct Function {
 fn functions() -> Vec<Function> {
     let data = crate_dir().join("../hookgen/data");
     let mut all = BTreeMap::new();
-    for table in ["api.tsv", "api_extra.tsv"] {
+    for table in ["api.tsv", "api_aclnn.tsv", "api_extra.tsv"] {
         let text = std::fs::read_to_string(data.join(table)).unwrap();
         for line in text.lines().skip(1) {
             let mut columns = line.split('\t');
@@ -53,11 +53,16 @@ pub(crate) fn function_names() -> Vec<String> {
         .collect()
 }
 
-/// Names of the functions that have behaviour: what `src/exports` defines.
+/// Names of the functions that have behaviour: what `src/exports` and `src/aclnn` define.
 fn implemented() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for entry in std::fs::read_dir(crate_dir().join("src/exports")).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+    let folders = ["src/exports", "src/aclnn"].map(|folder| crate_dir().join(folder));
+    let entries = folders
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = entries.map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).unwrap();
         for line in text.lines() {
             let name = line
                 .trim()
@@ -132,7 +137,7 @@ fn module(header: &str) -> &'static str {
         "acl/acl_mdl.h" | "acl/acl_base_mdl.h" => "model",
         h if h.starts_with("acl/acl_op") || h.starts_with("acl/ops/") => "op",
         h if h.starts_with("acl/acl_tdt") => "tdt",
-        h if h.starts_with("aclnn/") => "aclnn",
+        h if h.starts_with("aclnn") => "aclnn",
         h if h.starts_with("hccl/") || h.starts_with("lc") => "hccl",
         h if h.contains("prof")
             || h.contains("dump")

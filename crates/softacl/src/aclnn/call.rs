@@ -1,0 +1,142 @@
+//! What a kernel describes in the first phase: its tensors, its workspace and its tasks.
+
+use std::sync::Arc;
+
+use super::data_type::{DataType, Value};
+use super::elementwise::{self, Map};
+use super::executor::{Argument, Cost, Executor, Role, Step, WORKSPACE_ALIGN};
+use super::object;
+use super::operand::{Base, Frame, Operand};
+use super::status::{refuse, require};
+use super::view::{View, broadcast_shape};
+use crate::code::Outcome;
+
+#[derive(Default)]
+pub(crate) struct Call {
+    arguments: Vec<Argument>,
+    workspace: u64,
+    steps: Vec<Step>,
+}
+
+impl Call {
+    pub(crate) fn input(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.argument(tensor, Role::Input)
+    }
+
+    pub(crate) fn output(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.written(tensor, Role::Output)
+    }
+
+    /// A tensor that is read and written.
+    pub(crate) fn in_place(&mut self, tensor: usize) -> Outcome<Operand> {
+        self.written(tensor, Role::InPlace)
+    }
+
+    pub(crate) fn scalar(&self, scalar: usize) -> Outcome<Value> {
+        object::scalar(scalar)
+    }
+
+    fn written(&mut self, tensor: usize, role: Role) -> Outcome<Operand> {
+        let operand = self.argument(tensor, role)?;
+        require(
+            !operand.view.overlaps_itself(),
+            "elements of an output share memory",
+        )?;
+        Ok(operand)
+    }
+
+    fn argument(&mut self, handle: usize, role: Role) -> Outcome<Operand> {
+        let tensor = object::tensor(handle)?;
+        let operand = Operand {
+            base: Base::Tensor(self.arguments.len()),
+            view: tensor.layout().view()?,
+        };
+        self.arguments.push(Argument {
+            tensor,
+            operand: operand.clone(),
+            role,
+        });
+        Ok(operand)
+    }
+
+    /// Room in the workspace for elements without gaps.
+    pub(crate) fn temporary(&mut self, kind: DataType, shape: &[usize]) -> Operand {
+        let view = View::contiguous(kind, self.workspace as usize, shape);
+        self.workspace += view.bytes().next_multiple_of(WORKSPACE_ALIGN);
+        Operand {
+            base: Base::Workspace,
+            view,
+        }
+    }
+
+    /// Adds a task.
+    pub(crate) fn step(&mut self, cost: Cost, effect: impl Fn(&Frame) + Send + Sync + 'static) {
+        self.steps.push(Step {
+            cost,
+            effect: Arc::new(effect),
+        });
+    }
+
+    /// Adds the task that computes each element of `out` from the elements of the inputs at the same
+    /// place, in the type `kind`. The inputs broadcast to the shape of `out`, exactly.
+    pub(crate) fn map<const N: usize>(
+        &mut self,
+        map: impl Map<N>,
+        kind: DataType,
+        inputs: [&Operand; N],
+        out: &Operand,
+    ) -> Outcome {
+        require(
+            kind.converts_to(out.view.kind),
+            "the result cannot be stored in the output's data type",
+        )?;
+        let mut shape = Some(Vec::new());
+        for input in inputs {
+            shape = shape.and_then(|shape| broadcast_shape(&shape, &input.view.shape));
+        }
+        require(
+            N == 0 || shape.as_ref() == Some(&out.view.shape),
+            "the output's shape is not that of the result",
+        )?;
+        self.convert(map, kind, inputs, out)
+    }
+
+    /// As `map`, but the inputs need not determine the shape, and fractions may become integers.
+    pub(crate) fn convert<const N: usize>(
+        &mut self,
+        map: impl Map<N>,
+        kind: DataType,
+        inputs: [&Operand; N],
+        out: &Operand,
+    ) -> Outcome {
+        let mut bytes = out.view.bytes();
+        let mut stretched = Vec::with_capacity(N);
+        for input in inputs {
+            bytes = bytes.saturating_add(input.view.bytes());
+            let Some(view) = input.view.clone().broadcast(&out.view.shape) else {
+                return refuse("the shapes do not broadcast to the output's");
+            };
+            stretched.push(input.seen(view));
+        }
+        if out.view.is_empty() {
+            return Ok(());
+        }
+        let Ok(inputs) = <[Operand; N]>::try_from(stretched) else {
+            return refuse("an input is missing");
+        };
+        let out = out.clone();
+        let cost = Cost {
+            bytes,
+            operations: 0,
+        };
+        self.step(cost, move |frame| {
+            let inputs = inputs.each_ref().map(|input| frame.view(input));
+            elementwise::run(&map, kind, inputs, &frame.view(&out));
+        });
+        Ok(())
+    }
+
+    pub(super) fn executor(self, operator: &'static str) -> Executor {
+        Executor::new(operator, self.arguments, self.workspace, self.steps)
+    }
+}

@@ -1,0 +1,166 @@
+//! The data types that operators compute with, and the documented rules between them.
+
+use half::{bf16, f16};
+
+use super::number::Number;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DataType {
+    F32,
+    F16,
+    Bf16,
+    I32,
+    I64,
+    F64,
+}
+
+/// A number given by the host, in the widest type of its kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Value {
+    Float(f64),
+    Integer(i64),
+}
+
+impl DataType {
+    /// The type behind a value of `aclDataType`, if operators compute with it.
+    pub(crate) const fn from_code(code: i32) -> Option<Self> {
+        Some(match code {
+            0 => Self::F32,
+            1 => Self::F16,
+            3 => Self::I32,
+            9 => Self::I64,
+            11 => Self::F64,
+            27 => Self::Bf16,
+            _ => return None,
+        })
+    }
+
+    pub(crate) const fn size(self) -> usize {
+        match self {
+            Self::F16 | Self::Bf16 => 2,
+            Self::F32 | Self::I32 => 4,
+            Self::I64 | Self::F64 => 8,
+        }
+    }
+
+    pub(crate) const fn is_float(self) -> bool {
+        !matches!(self, Self::I32 | Self::I64)
+    }
+
+    /// The type that two tensors of different types are converted to.
+    pub(crate) fn promote(self, other: Self) -> Self {
+        match (self.is_float(), other.is_float()) {
+            _ if self == other => self,
+            (true, false) => self,
+            (false, true) => other,
+            (false, false) => Self::I64,
+            (true, true) if self == Self::F64 || other == Self::F64 => Self::F64,
+            // The two 16-bit types meet in the smallest that holds both.
+            (true, true) => Self::F32,
+        }
+    }
+
+    /// The type that a tensor and a scalar are converted to: the tensor's, unless a fraction would
+    /// be lost.
+    pub(crate) const fn promote_with(self, scalar: Value) -> Self {
+        match scalar {
+            Value::Float(_) if !self.is_float() => Self::F32,
+            _ => self,
+        }
+    }
+
+    /// May a result of this type be stored as the other one?
+    pub(crate) const fn converts_to(self, other: Self) -> bool {
+        other.is_float() || !self.is_float()
+    }
+
+    /// The type that arithmetic happens in; results are rounded to `self` once.
+    pub(crate) const fn wide(self) -> Self {
+        match self {
+            Self::F16 | Self::Bf16 => Self::F32,
+            other => other,
+        }
+    }
+
+    /// A narrowed value as one of the 16-bit types has it.
+    fn half(self, narrow: f32) -> f32 {
+        match self {
+            Self::F16 => f16::from_f32(narrow).to_f32(),
+            Self::Bf16 => bf16::from_f32(narrow).to_f32(),
+            _ => narrow,
+        }
+    }
+
+    /// Rounds values that were computed in the wide type.
+    pub(crate) fn round<C: Number>(self, values: &mut [C]) {
+        if self != self.wide() {
+            for value in values {
+                *value = C::from_f32(self.half(value.narrow()));
+            }
+        }
+    }
+
+    /// The scalar as this type has it.
+    pub(crate) fn round_value(self, value: Value) -> Value {
+        match (self, value) {
+            (Self::I32, value) => Value::Integer(i64::from(i32::of(value))),
+            (Self::I64, value) => Value::Integer(i64::of(value)),
+            (Self::F32, value) => Value::Float(f64::from(f32::of(value))),
+            (Self::F64, value) => Value::Float(f64::of(value)),
+            (_, Value::Float(value)) => Value::Float(f64::from(self.half(value.narrow()))),
+            (_, Value::Integer(value)) => Value::Float(f64::from(self.half(value.narrow()))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DataType::{self, Bf16, F16, F32, F64, I32, I64};
+    use super::Value::{Float, Integer};
+
+    const ALL: [DataType; 6] = [F32, F16, F64, Bf16, I32, I64];
+
+    #[test]
+    fn tensors_of_two_types_meet_as_the_documented_table_says() {
+        let table = [
+            [F32, F32, F64, F32, F32, F32],
+            [F32, F16, F64, F32, F16, F16],
+            [F64, F64, F64, F64, F64, F64],
+            [F32, F32, F64, Bf16, Bf16, Bf16],
+            [F32, F16, F64, Bf16, I32, I64],
+            [F32, F16, F64, Bf16, I64, I64],
+        ];
+        for (row, one) in table.iter().zip(ALL) {
+            for (expected, other) in row.iter().zip(ALL) {
+                assert_eq!(one.promote(other), *expected, "{one:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scalar_changes_the_type_of_integers_only() {
+        for tensor in ALL {
+            let float = if tensor.is_float() { tensor } else { F32 };
+            assert_eq!(tensor.promote_with(Float(1.0)), float);
+            assert_eq!(tensor.promote_with(Integer(1)), tensor);
+        }
+    }
+
+    #[test]
+    fn fractions_do_not_become_integers_silently() {
+        for (from, to) in ALL.into_iter().flat_map(|from| ALL.map(|to| (from, to))) {
+            assert_eq!(from.converts_to(to), !from.is_float() || to.is_float());
+        }
+    }
+
+    #[test]
+    fn scalars_are_rounded_once() {
+        let above = 1.0 + 2_f64.powi(-11) + 2_f64.powi(-40);
+        assert_eq!(F16.round_value(Float(above)), Float(1.0 + 2_f64.powi(-10)));
+        assert_eq!(F16.round_value(Integer(70_000)), Float(f64::INFINITY));
+        assert_eq!(Bf16.round_value(Integer(257)), Float(256.0));
+        assert_eq!(I32.round_value(Float(-2.7)), Integer(-2));
+        assert_eq!(I32.round_value(Integer(1 << 32)), Integer(0));
+        assert_eq!(I64.round_value(Integer(i64::MIN)), Integer(i64::MIN));
+    }
+}

@@ -1,0 +1,274 @@
+//! Executors: what the first phase of an operator prepares and the second phase submits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::call::Call;
+use super::object::{self, Object, Sort};
+use super::operand::{Frame, Operand};
+use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
+use super::tensor::Tensor;
+use crate::code::{Fault, Outcome, fault};
+use crate::engine::task::Operator;
+use crate::ffi::{Out, complain};
+use crate::memory::copy::transfer_ns;
+use crate::memory::{Place, check_range, place_of};
+use crate::{errors, runtime, stream};
+
+/// Operations of a device per nanosecond: what bounds large matrix products.
+const OPERATIONS_PER_NS: u64 = 250_000;
+/// Temporaries in a workspace begin at multiples of this, and so must the workspace.
+pub(super) const WORKSPACE_ALIGN: u64 = 64;
+
+pub(crate) struct Executor {
+    operator: &'static str,
+    is_repeatable: AtomicBool,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) workspace: u64,
+    pub(super) steps: Vec<Step>,
+}
+
+/// A tensor of an operator. Its layout is what it was in the first phase, its address what it is in
+/// the second.
+pub(super) struct Argument {
+    pub(super) tensor: Arc<Tensor>,
+    pub(super) operand: Operand,
+    pub(super) role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Input,
+    Output,
+    InPlace,
+}
+
+/// One task of an operator.
+pub(super) struct Step {
+    pub(super) cost: Cost,
+    pub(super) effect: Arc<Effect>,
+}
+
+type Effect = dyn Fn(&Frame) + Send + Sync;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Read and written.
+    pub(crate) bytes: u64,
+    /// Of arithmetic.
+    pub(crate) operations: u64,
+}
+
+impl Cost {
+    fn duration_ns(self) -> u64 {
+        let options = &runtime::get().options;
+        let compute = self.operations / OPERATIONS_PER_NS;
+        options
+            .launch_ns
+            .saturating_add(transfer_ns(self.bytes, options.d2d_mbps).max(compute))
+    }
+}
+
+/// The first phase: checks the arguments and hands out an executor.
+pub(super) fn prepare(
+    operator: &'static str,
+    workspace: &Out<u64>,
+    executor: &Out<usize>,
+    describe: impl FnOnce(&mut Call) -> Outcome,
+) -> Outcome {
+    if workspace.is_null() || executor.is_null() {
+        return null("workspaceSize or executor is NULL");
+    }
+    let mut call = Call::default();
+    describe(&mut call)?;
+    let made = call.executor(operator);
+    workspace.put(made.workspace)?;
+    executor.put(object::insert(Object::Executor(Arc::new(made)))?)
+}
+
+/// The second phase: submits the tasks. An executor that is not repeatable is used up, even when
+/// this fails.
+pub(super) fn launch(
+    operator: &'static str,
+    workspace: usize,
+    workspace_size: u64,
+    handle: usize,
+    stream: usize,
+) -> Outcome {
+    if handle == 0 {
+        return null("the executor is NULL");
+    }
+    let executor = taken(operator, handle)?;
+    if workspace_size > 0 && workspace == 0 {
+        return null("the workspace is NULL");
+    }
+    executor.check_workspace(workspace, workspace_size)?;
+    let frame = Arc::new(executor.frame(workspace)?);
+    executor.submit(&frame, stream).map_err(|failed| {
+        errors::note(operator, failed);
+        Fault {
+            code: RUNTIME,
+            why: "the runtime refused a task",
+        }
+    })
+}
+
+/// The executor behind a handle, which is dead from here on unless it is repeatable.
+fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
+    let is_verbose = runtime::get().options.verbose;
+    let executor = object::executor(handle).inspect_err(|_| {
+        if is_verbose {
+            complain(&format!("{operator}: no executor, or one that was used up"));
+        }
+    })?;
+    if executor.operator != operator {
+        if is_verbose {
+            let made_by = executor.operator;
+            complain(&format!("{operator}: the executor is one of {made_by}"));
+        }
+        return refuse("the executor belongs to another operator");
+    }
+    if !executor.is_repeatable.load(Ordering::Acquire) {
+        object::destroy(handle, Sort::Executor)?;
+    }
+    Ok(executor)
+}
+
+impl Executor {
+    pub(super) fn new(
+        operator: &'static str,
+        arguments: Vec<Argument>,
+        workspace: u64,
+        steps: Vec<Step>,
+    ) -> Self {
+        Self {
+            operator,
+            is_repeatable: AtomicBool::new(false),
+            arguments,
+            workspace,
+            steps,
+        }
+    }
+
+    fn check_workspace(&self, workspace: usize, size: u64) -> Outcome {
+        if self.workspace == 0 {
+            return Ok(());
+        }
+        require(
+            size >= self.workspace,
+            "the workspace is smaller than the first phase asked for",
+        )?;
+        let is_aligned = (workspace as u64).is_multiple_of(WORKSPACE_ALIGN);
+        require(is_aligned, "the workspace is not aligned to 64 bytes")?;
+        on_device(workspace, self.workspace as usize)
+    }
+
+    /// Where everything lies now.
+    fn frame(&self, workspace: usize) -> Outcome<Frame> {
+        let mut tensors = Vec::with_capacity(self.arguments.len());
+        for argument in &self.arguments {
+            let data = argument.tensor.data();
+            let view = &argument.operand.view;
+            if !view.is_empty() {
+                if data == 0 {
+                    return null("a tensor has no address");
+                }
+                let is_aligned = data.is_multiple_of(view.kind.size());
+                require(is_aligned, "a tensor's address is not aligned")?;
+                on_device(data + view.address, view.span().unwrap_or(usize::MAX))?;
+            }
+            tensors.push(data);
+        }
+        Ok(Frame { tensors, workspace })
+    }
+
+    fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {
+        if self.steps.is_empty() {
+            // Nothing to do for empty tensors, but a wrong stream is wrong all the same.
+            return stream::of_context(stream).map(drop);
+        }
+        self.steps.iter().try_for_each(|step| {
+            let (effect, frame) = (Arc::clone(&step.effect), Arc::clone(frame));
+            let operator = Operator {
+                name: self.operator,
+                duration_ns: step.cost.duration_ns(),
+                effect: Box::new(move || effect(&frame)),
+            };
+            stream::launch(stream, operator)
+        })
+    }
+
+    /// How many of its tensors have one of the roles.
+    fn count(&self, roles: &[Role]) -> usize {
+        let mut all = self.arguments.iter().map(|argument| argument.role);
+        let wanted = all.by_ref().filter(|role| roles.contains(role));
+        wanted.count()
+    }
+}
+
+/// Kernels reach device memory and pinned memory, within one allocation.
+fn on_device(address: usize, size: usize) -> Outcome {
+    let place = place_of(address);
+    require(
+        place != Place::Pageable,
+        "the device cannot reach a tensor or the workspace",
+    )?;
+    match check_range(address, size, place) {
+        Ok(()) => Ok(()),
+        Err(_) => refuse("a tensor or the workspace reaches beyond its memory"),
+    }
+}
+
+const NULL: Outcome = fault(INNER_NULL_POINTER, "a pointer is NULL");
+
+pub(super) fn set_repeatable(handle: usize) -> Outcome {
+    if handle == 0 {
+        return NULL;
+    }
+    let executor = object::executor(handle)?;
+    executor.is_repeatable.store(true, Ordering::Release);
+    Ok(())
+}
+
+pub(super) fn destroy(handle: usize) -> Outcome {
+    if handle == 0 {
+        return NULL;
+    }
+    object::destroy(handle, Sort::Executor)
+}
+
+/// Points a tensor of a repeatable executor to other memory. `roles` says among which of its tensors
+/// the index counts.
+pub(super) fn set_address(
+    handle: usize,
+    index: usize,
+    roles: &[Role],
+    tensor: usize,
+    address: usize,
+) -> Outcome {
+    if handle == 0 || tensor == 0 {
+        return NULL;
+    }
+    let executor = object::executor(handle)?;
+    require(
+        index < executor.count(roles),
+        "the operator has fewer tensors",
+    )?;
+    object::tensor(tensor)?.set_data(address);
+    Ok(())
+}
+
+/// The same for a member of a list.
+pub(super) fn set_member_address(
+    handle: usize,
+    index: usize,
+    list: usize,
+    address: usize,
+) -> Outcome {
+    if handle == 0 || list == 0 {
+        return NULL;
+    }
+    object::executor(handle)?;
+    object::member(list, index)?.set_data(address);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! The objects that programs make for operators, by their handles.
+
+use std::sync::Arc;
+
+use super::data_type::Value;
+use super::executor::Executor;
+use super::status::{null, refuse, require};
+use super::tensor::Tensor;
+use crate::code::{Fault, Outcome, RT_OUT_OF_MEMORY};
+use crate::runtime;
+
+pub(crate) enum Object {
+    Tensor(Arc<Tensor>),
+    Scalar(Value),
+    Integers(Vec<i64>),
+    Floats(Vec<f32>),
+    Bools(Vec<u8>),
+    Tensors(Vec<usize>),
+    Scalars(Vec<usize>),
+    Executor(Arc<Executor>),
+}
+
+/// A kind of object, for those that only have to be told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Tensor,
+    Scalar,
+    Integers,
+    Floats,
+    Bools,
+    Tensors,
+    Scalars,
+    Executor,
+}
+
+impl Object {
+    const fn sort(&self) -> Sort {
+        match self {
+            Self::Tensor(_) => Sort::Tensor,
+            Self::Scalar(_) => Sort::Scalar,
+            Self::Integers(_) => Sort::Integers,
+            Self::Floats(_) => Sort::Floats,
+            Self::Bools(_) => Sort::Bools,
+            Self::Tensors(_) => Sort::Tensors,
+            Self::Scalars(_) => Sort::Scalars,
+            Self::Executor(_) => Sort::Executor,
+        }
+    }
+
+    /// How many elements an array or list has.
+    fn length(&self) -> usize {
+        match self {
+            Self::Integers(items) => items.len(),
+            Self::Floats(items) => items.len(),
+            Self::Bools(items) => items.len(),
+            Self::Tensors(items) | Self::Scalars(items) => items.len(),
+            Self::Tensor(_) | Self::Scalar(_) | Self::Executor(_) => 1,
+        }
+    }
+}
+
+pub(crate) fn insert(object: Object) -> Outcome<usize> {
+    const FULL: Fault = Fault {
+        code: RT_OUT_OF_MEMORY,
+        why: "there are too many tensors, scalars, arrays and executors",
+    };
+    let mut made = 0;
+    let inserted = runtime::get().operands.insert_with(|handle| {
+        made = handle;
+        object
+    });
+    inserted.map(|_| made).ok_or(FULL)
+}
+
+pub(crate) fn get(handle: usize, sort: Sort) -> Outcome<Arc<Object>> {
+    if handle == 0 {
+        return null("a pointer is NULL");
+    }
+    match runtime::get().operands.get(handle) {
+        Some(object) if object.sort() == sort => Ok(object),
+        _ => refuse("a pointer is not, or no longer, what the parameter asks for"),
+    }
+}
+
+pub(crate) fn tensor(handle: usize) -> Outcome<Arc<Tensor>> {
+    match &*get(handle, Sort::Tensor)? {
+        Object::Tensor(tensor) => Ok(Arc::clone(tensor)),
+        _ => refuse("this is no tensor"),
+    }
+}
+
+pub(crate) fn scalar(handle: usize) -> Outcome<Value> {
+    match &*get(handle, Sort::Scalar)? {
+        Object::Scalar(value) => Ok(*value),
+        _ => refuse("this is no scalar"),
+    }
+}
+
+pub(crate) fn executor(handle: usize) -> Outcome<Arc<Executor>> {
+    match &*get(handle, Sort::Executor)? {
+        Object::Executor(executor) => Ok(Arc::clone(executor)),
+        _ => refuse("this is no executor"),
+    }
+}
+
+/// The tensor at a place of a list.
+pub(crate) fn member(list: usize, index: usize) -> Outcome<Arc<Tensor>> {
+    let list = get(list, Sort::Tensors)?;
+    match &*list {
+        Object::Tensors(tensors) if index < tensors.len() => tensor(tensors[index]),
+        _ => refuse("the list is shorter"),
+    }
+}
+
+pub(crate) fn length(handle: usize, sort: Sort) -> Outcome<u64> {
+    Ok(get(handle, sort)?.length() as u64)
+}
+
+/// Ends the life of an object, and with a list that of its members; NULL is fine.
+pub(crate) fn destroy(handle: usize, sort: Sort) -> Outcome {
+    if handle == 0 {
+        return Ok(());
+    }
+    let object = get(handle, sort)?;
+    let removed = runtime::get().operands.remove(handle).is_some();
+    require(removed, "it was destroyed before")?;
+    let (members, sort) = match &*object {
+        Object::Tensors(items) => (items.as_slice(), Sort::Tensor),
+        Object::Scalars(items) => (items.as_slice(), Sort::Scalar),
+        _ => return Ok(()),
+    };
+    for member in members {
+        // It may have been destroyed by itself.
+        let _ = destroy(*member, sort);
+    }
+    Ok(())
+}

@@ -1,0 +1,45 @@
+//! Views whose memory is known only when the operator runs.
+
+use super::view::View;
+
+/// Elements of a tensor or of the workspace; the view's address counts from where that begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Operand {
+    pub(super) base: Base,
+    pub(crate) view: View,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Base {
+    Tensor(usize),
+    Workspace,
+}
+
+impl Operand {
+    /// The same memory, seen in another way.
+    pub(crate) fn seen(&self, view: View) -> Self {
+        Self {
+            base: self.base,
+            view,
+        }
+    }
+}
+
+/// Where the tensors and the workspace of one execution lie.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(super) tensors: Vec<usize>,
+    pub(super) workspace: usize,
+}
+
+impl Frame {
+    pub(crate) fn view(&self, operand: &Operand) -> View {
+        let base = match operand.base {
+            Base::Tensor(index) => self.tensors[index],
+            Base::Workspace => self.workspace,
+        };
+        let mut view = operand.view.clone();
+        view.address += base;
+        view
+    }
+}

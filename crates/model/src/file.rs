@@ -7,6 +7,7 @@ mod call;
 mod chunk;
 mod column;
 mod decode;
+mod encoder;
 mod error;
 mod follow;
 mod scan;
@@ -14,6 +15,7 @@ mod table;
 mod times;
 mod writer;
 
+pub use encoder::{Batch, Encoder};
 pub use error::{Lost, OpenError, Warning};
 pub use follow::{Contents, Follower, Progress, read};
-pub use writer::Writer;
+pub use writer::{ChunkWriter, Writer};

@@ -11,7 +11,11 @@ pub struct TraceBytes {
 
 /// One column of a table.
 #[derive(Clone, Debug, Default)]
-pub struct Column(Vec<u8>);
+pub struct Column {
+    bytes: Vec<u8>,
+    /// What is added to the length.
+    form: u32,
+}
 
 impl TraceBytes {
     /// A file that has its header: magic, version, reserved.
@@ -46,10 +50,10 @@ impl TraceBytes {
         let mut plain = rows.to_le_bytes().to_vec();
         plain.extend((columns.len() as u32).to_le_bytes());
         for column in columns {
-            plain.extend((column.0.len() as u32).to_le_bytes());
+            plain.extend((column.bytes.len() as u32 | column.form).to_le_bytes());
         }
         for column in columns {
-            plain.extend(&column.0);
+            plain.extend(&column.bytes);
         }
         self.chunk(kind, &packed(&plain))
     }
@@ -99,8 +103,26 @@ impl Column {
         let mut column = Self::default();
         for text in values {
             column.number(text.len() as u64);
-            column.0.extend(text.as_bytes());
+            column.bytes.extend(text.as_bytes());
         }
+        column
+    }
+
+    /// The same column with its one value standing for all rows.
+    pub fn same(mut self) -> Self {
+        self.form = 1 << 31;
+        self
+    }
+
+    /// The same column with the first bytes of all values before their further bytes.
+    pub fn split(self) -> Self {
+        let is_first = |at: usize| at == 0 || self.bytes[at - 1] < 128;
+        let (first, rest): (Vec<usize>, Vec<usize>) =
+            (0..self.bytes.len()).partition(|at| is_first(*at));
+        let mut column = Self::numbers(&[first.len() as u64]);
+        let order = first.into_iter().chain(rest);
+        column.bytes.extend(order.map(|at| self.bytes[at]));
+        column.form = 1 << 30;
         column
     }
 
@@ -109,10 +131,10 @@ impl Column {
             let low = (value % 128) as u8;
             value /= 128;
             if value == 0 {
-                self.0.push(low);
+                self.bytes.push(low);
                 return;
             }
-            self.0.push(low + 128);
+            self.bytes.push(low + 128);
         }
     }
 }
@@ -129,6 +151,23 @@ pub fn packed(plain: &[u8]) -> Vec<u8> {
         packed.push(more as u8);
     }
     packed.extend(plain);
+    packed
+}
+
+/// Packs a payload without making it smaller: one Zstandard frame of stored blocks.
+pub fn packed_as_zstandard(plain: &[u8]) -> Vec<u8> {
+    let length = plain.len() as u32;
+    let mut packed = (length | 1 << 28).to_le_bytes().to_vec();
+    // Magic, then: a single segment, whose length follows in four bytes.
+    packed.extend([0x28, 0xb5, 0x2f, 0xfd, 0xa0]);
+    packed.extend(length.to_le_bytes());
+    let blocks: Vec<&[u8]> = plain.chunks(1 << 16).collect();
+    for (number, block) in blocks.iter().enumerate() {
+        let is_last = number + 1 == blocks.len();
+        let header = (block.len() as u32) << 3 | u32::from(is_last);
+        packed.extend(&header.to_le_bytes()[..3]);
+        packed.extend(*block);
+    }
     packed
 }
 
@@ -160,15 +199,15 @@ mod tests {
     #[test]
     fn numbers_are_written_as_the_document_says() {
         assert_eq!(
-            Column::numbers(&[0, 127, 128, 300]).0,
+            Column::numbers(&[0, 127, 128, 300]).bytes,
             [0, 127, 0x80, 1, 0xac, 2]
         );
         assert_eq!(
-            Column::signed(&[0, -1, 1, -2, i64::MIN]).0[..4],
+            Column::signed(&[0, -1, 1, -2, i64::MIN]).bytes[..4],
             [0, 1, 2, 3]
         );
-        assert_eq!(Column::optional(&[None, Some(0)]).0, [0, 1]);
-        assert_eq!(Column::texts(&["ab", ""]).0, [2, b'a', b'b', 0]);
+        assert_eq!(Column::optional(&[None, Some(0)]).bytes, [0, 1]);
+        assert_eq!(Column::texts(&["ab", ""]).bytes, [2, b'a', b'b', 0]);
     }
 
     #[test]

@@ -9,39 +9,42 @@ use super::column::{Columns, Cursors};
 use super::table::Table;
 
 /// Columns by what they hold. A column marked "if" has no entry for other rows.
-mod column {
-    pub(super) const THREAD: usize = 0;
-    pub(super) const FUNCTION: usize = 1;
+pub(super) mod column {
+    pub(in crate::file) const THREAD: usize = 0;
+    pub(in crate::file) const FUNCTION: usize = 1;
     /// Since the end of the last call of the thread's slot.
-    pub(super) const BEGIN: usize = 2;
-    pub(super) const DURATION: usize = 3;
-    pub(super) const RET: usize = 4;
-    pub(super) const DEPTH: usize = 5;
-    pub(super) const DEVICE: usize = 6;
-    pub(super) const STREAM: usize = 7;
-    pub(super) const CONTEXT: usize = 8;
-    pub(super) const EVENT: usize = 9;
+    pub(in crate::file) const BEGIN: usize = 2;
+    pub(in crate::file) const DURATION: usize = 3;
+    pub(in crate::file) const RET: usize = 4;
+    pub(in crate::file) const DEPTH: usize = 5;
+    pub(in crate::file) const DEVICE: usize = 6;
+    pub(in crate::file) const STREAM: usize = 7;
+    pub(in crate::file) const CONTEXT: usize = 8;
+    pub(in crate::file) const EVENT: usize = 9;
     /// If there is an event: since the last generation of the event's slot.
-    pub(super) const GENERATION: usize = 10;
+    pub(in crate::file) const GENERATION: usize = 10;
     /// 0 without a task, else its kind plus 1.
-    pub(super) const TASK: usize = 11;
+    pub(in crate::file) const TASK: usize = 11;
     /// If there is a task.
-    pub(super) const UNTIMED: usize = 12;
+    pub(in crate::file) const UNTIMED: usize = 12;
     /// If there is a task: since the last sequence of the stream's slot.
-    pub(super) const SEQUENCE: usize = 13;
-    pub(super) const ARG_COUNT: usize = 14;
-    /// One per argument: since the argument at this position in the function's slot.
-    pub(super) const ARGS: usize = 15;
-    pub(super) const STRING_COUNT: usize = 16;
+    pub(in crate::file) const SEQUENCE: usize = 13;
+    pub(in crate::file) const ARG_COUNT: usize = 14;
+    /// One per argument that has the code [`super::NEW`]: since the argument at this position in the
+    /// function's slot. In tables without codes, one per argument.
+    pub(in crate::file) const ARGS: usize = 15;
+    pub(in crate::file) const STRING_COUNT: usize = 16;
     /// One per string: 0 for NULL, 1 for the next new text, else the number of a known one plus 2.
-    pub(super) const STRINGS: usize = 17;
+    pub(in crate::file) const STRINGS: usize = 17;
     /// The new texts.
-    pub(super) const TEXTS: usize = 18;
+    pub(in crate::file) const TEXTS: usize = 18;
     /// Three for each call that has to do with a graph: how many calls lie between it and the one
     /// before it, then serial and index since those of that one. Version 1 has no such column.
-    pub(super) const GRAPHS: usize = 19;
-    pub(super) const COUNT: usize = 20;
-    pub(super) const REQUIRED: usize = 19;
+    pub(in crate::file) const GRAPHS: usize = 19;
+    /// One per argument: where its word is to be had. Version 1 has no such column.
+    pub(in crate::file) const ARG_CODES: usize = 20;
+    pub(in crate::file) const COUNT: usize = 21;
+    pub(in crate::file) const REQUIRED: usize = 19;
 }
 
 /// A slot serves every number that has the same remainder: sharing one costs bytes, never
@@ -51,6 +54,14 @@ const SLOTS: usize = 256;
 const FUNCTION_SLOTS: usize = 512;
 /// Arguments that are remembered per function; further ones share these places.
 const ARG_SLOTS: usize = 8;
+/// Words of arguments that are remembered, by a hash.
+const WORD_BITS: u32 = 10;
+/// Code of an argument that is the same as the last one at its position.
+const SAME: u64 = 0;
+/// Code of one that is in the column of its own. Any code above, less [`KNOWN`], is the place of a
+/// remembered word.
+const NEW: u64 = 1;
+const KNOWN: u64 = 2;
 /// What the loader can hold of one call.
 const MAX_ARGS: usize = u8::MAX as usize;
 
@@ -61,6 +72,7 @@ pub(super) struct CallMemory {
     sequences: [u32; SLOTS],
     generations: [u32; SLOTS],
     args: Vec<[u64; ARG_SLOTS]>,
+    words: Vec<u64>,
     texts: HashMap<String, u64>,
     /// The same texts by number, when reading.
     read: Vec<String>,
@@ -78,6 +90,7 @@ impl Default for CallMemory {
             sequences: [0; SLOTS],
             generations: [0; SLOTS],
             args: vec![[0; ARG_SLOTS]; FUNCTION_SLOTS],
+            words: vec![0; 1 << WORD_BITS],
             texts: HashMap::new(),
             read: Vec::new(),
             graph: GraphRef::default(),
@@ -211,9 +224,20 @@ fn take_task(
 fn put_args(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
     columns.put(column::ARG_COUNT, row.args.len().min(MAX_ARGS) as u64);
     for (position, &arg) in row.args.iter().take(MAX_ARGS).enumerate() {
-        let last = memory.arg(row.function, position);
-        columns.put_signed(column::ARGS, arg.wrapping_sub(*last).cast_signed());
-        *last = arg;
+        let last = std::mem::replace(memory.arg(row.function, position), arg);
+        if arg == last {
+            columns.put(column::ARG_CODES, SAME);
+            continue;
+        }
+        let place = place_of(arg);
+        let known = &mut memory.words[place];
+        if *known == arg {
+            columns.put(column::ARG_CODES, place as u64 + KNOWN);
+        } else {
+            *known = arg;
+            columns.put(column::ARG_CODES, NEW);
+            columns.put_signed(column::ARGS, arg.wrapping_sub(last).cast_signed());
+        }
     }
 }
 
@@ -223,13 +247,32 @@ fn take_args(
     memory: &mut CallMemory,
 ) -> Option<Vec<u64>> {
     let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
+    let has_codes = cursors.has(column::ARG_CODES);
     let mut args = Vec::with_capacity(count);
     for position in 0..count {
-        let last = memory.arg(function, position);
-        *last = last.wrapping_add(cursors.take_signed(column::ARGS)?.cast_unsigned());
-        args.push(*last);
+        let code = match has_codes {
+            true => cursors.take(column::ARG_CODES)?,
+            false => NEW,
+        };
+        let last = *memory.arg(function, position);
+        let arg = match code {
+            SAME => last,
+            NEW => {
+                let arg = last.wrapping_add(cursors.take_signed(column::ARGS)?.cast_unsigned());
+                memory.words[place_of(arg)] = arg;
+                arg
+            }
+            known => *memory.words.get(usize::try_from(known - KNOWN).ok()?)?,
+        };
+        *memory.arg(function, position) = arg;
+        args.push(arg);
     }
     Some(args)
+}
+
+/// Where a word is remembered; one that shares its place displaces it.
+fn place_of(word: u64) -> usize {
+    (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - WORD_BITS)) as usize
 }
 
 fn put_strings(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {

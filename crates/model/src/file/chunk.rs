@@ -1,5 +1,10 @@
 //! Chunks: the frames that everything in a file after its header lies in.
 
+use std::fmt;
+use std::io;
+
+use zstd::stream::raw::{Encoder, InBuffer, Operation, OutBuffer};
+
 use ascend_trace_format::version::FILE_MAGIC;
 
 /// Bytes of the file header: magic, version, reserved.
@@ -12,7 +17,7 @@ pub(super) const CHUNK_HEADER: usize = 20;
 pub(super) const MAX_PAYLOAD: usize = 1 << 24;
 
 /// Says what a chunk holds; readers skip kinds they do not know.
-pub(super) type Kind = [u8; 4];
+pub(crate) type Kind = [u8; 4];
 
 pub(super) const SESSION: Kind = *b"SESS";
 pub(super) const TABLES: Kind = *b"TABL";
@@ -26,6 +31,12 @@ pub(super) const TASK_TIME: Kind = *b"TIME";
 pub(super) const ANCHOR: Kind = *b"ANCH";
 pub(super) const LOSS: Kind = *b"LOSS";
 pub(super) const COUNTER: Kind = *b"CNTR";
+/// A group's lanes, summed up finely.
+pub(super) const SUMMARY: Kind = *b"SUMM";
+/// What a group of chunks holds where.
+pub(super) const INDEX: Kind = *b"INDX";
+/// Where the indexes of the whole file are.
+pub(super) const ROOT: Kind = *b"ROOT";
 pub(super) const END: Kind = *b"END ";
 
 /// A chunk's header.
@@ -81,19 +92,157 @@ pub(super) fn word(bytes: &[u8], offset: usize) -> Option<u32> {
         .map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Packs with LZ4, behind the length that unpacking needs.
-pub(super) fn pack(payload: &[u8]) -> Vec<u8> {
-    lz4_flex::compress_prepend_size(payload)
+/// Set beside the length when a payload is packed with Zstandard instead of LZ4.
+const ZSTANDARD: u32 = 1 << 28;
+/// Unpacking does not make a payload longer than this times what it is packed into: LZ4 cannot, and
+/// the writer does not use Zstandard where that would.
+const MOST_EXPANSION: usize = 255;
+/// As fast as the lowest level on tables of small numbers, and packs them better.
+const LEVEL: i32 = 3;
+/// Where a frame's fixed bytes may weigh more than what it saves.
+const SMALL: usize = 4096;
+
+/// Packs payloads. It keeps what the compressor needs from one to the next.
+pub(super) struct Packer {
+    compressor: Encoder<'static>,
+    packed: Vec<u8>,
 }
 
-/// Undoes [`pack`]; `None` when the bytes are not sound.
+impl Packer {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            compressor: Encoder::new(LEVEL)?,
+            packed: Vec::new(),
+        })
+    }
+
+    /// A payload behind the word that unpacking needs.
+    pub(super) fn pack(&mut self, payload: &[u8]) -> io::Result<&[u8]> {
+        self.pack_parts(payload, &[])
+    }
+
+    /// As [`Packer::pack`]. `cuts` are lengths after which the payload looks different: what lies
+    /// between them is packed with statistics of its own.
+    pub(super) fn pack_parts(&mut self, payload: &[u8], cuts: &[usize]) -> io::Result<&[u8]> {
+        self.compress(payload, cuts)?;
+        let expands = payload.len() > (self.packed.len() - 4) * MOST_EXPANSION;
+        if payload.len() <= SMALL || expands {
+            let block = lz4_flex::compress_prepend_size(payload);
+            if block.len() < self.packed.len() || expands {
+                self.packed = block;
+            }
+        }
+        Ok(&self.packed)
+    }
+
+    fn compress(&mut self, payload: &[u8], cuts: &[usize]) -> io::Result<()> {
+        // Each part needs a block of its own, and one that does not pack is stored.
+        let most = zstd::zstd_safe::compress_bound(payload.len()) + 16 * (cuts.len() + 1);
+        self.packed.clear();
+        self.packed.resize(4 + most, 0);
+        let head = payload.len() as u32 | ZSTANDARD;
+        self.packed[..4].copy_from_slice(&head.to_le_bytes());
+        let mut out = OutBuffer::around_pos(self.packed.as_mut_slice(), 4);
+        self.compressor.reinit()?;
+        let mut begin = 0;
+        for &end in cuts.iter().chain([&payload.len()]) {
+            let part = payload.get(begin..end).ok_or(io::ErrorKind::InvalidInput)?;
+            let mut input = InBuffer::around(part);
+            while input.pos() < part.len() {
+                self.compressor.run(&mut input, &mut out)?;
+            }
+            self.compressor.flush(&mut out)?;
+            begin = end;
+        }
+        if self.compressor.finish(&mut out, true)? != 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let used = out.pos();
+        self.packed.truncate(used);
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Packer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packer").finish_non_exhaustive()
+    }
+}
+
+/// Undoes [`Packer::pack`]; `None` when the bytes are not sound.
 pub(super) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    let length = word(packed, 0)? as usize;
+    let word = word(packed, 0)?;
+    let length = (word & !ZSTANDARD) as usize;
     let block = packed.get(4..)?;
-    // LZ4 cannot expand more than this, so a lie about the length costs no memory.
-    if length > MAX_PAYLOAD || length > block.len().saturating_mul(255) {
+    // A lie about the length costs no memory out of proportion.
+    if length > MAX_PAYLOAD || length > block.len().saturating_mul(MOST_EXPANSION) {
         return None;
     }
-    let plain = lz4_flex::decompress(block, length).ok()?;
+    let plain = if word & ZSTANDARD != 0 {
+        zstd::bulk::decompress(block, length).ok()?
+    } else {
+        lz4_flex::decompress(block, length).ok()?
+    };
     (plain.len() == length).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn comes_back(payload: &[u8]) -> usize {
+        let mut packer = Packer::new().unwrap();
+        let packed = packer.pack(payload).unwrap();
+        assert_eq!(unpack(packed).as_deref(), Some(payload));
+        packed.len()
+    }
+
+    #[test]
+    fn payloads_of_every_kind_come_back() {
+        comes_back(b"");
+        comes_back(b"short");
+        let mut state = 1u64;
+        let noise = std::iter::repeat_with(|| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 56) as u8
+        });
+        let noise: Vec<u8> = noise.take(100_000).collect();
+        assert!(comes_back(&noise) > 90_000);
+        assert!(comes_back(&noise[..3000]) <= 3050);
+        assert!(comes_back(&vec![7; MAX_PAYLOAD]) < 100_000);
+    }
+
+    #[test]
+    fn parts_are_packed_with_statistics_of_their_own() {
+        let mut state = 1u64;
+        let mut below = |limit: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            ((state >> 33) % limit) as u8
+        };
+        let fine: Vec<u8> = (0..20_000).map(|_| 128 + below(64)).collect();
+        let coarse: Vec<u8> = (0..20_000).map(|_| below(4)).collect();
+        let both = [fine, coarse].concat();
+        let mut packer = Packer::new().unwrap();
+        let whole = packer.pack(&both).unwrap().len();
+        let packed = packer.pack_parts(&both, &[20_000]).unwrap();
+        assert_eq!(unpack(packed).unwrap(), both);
+        assert!(packed.len() < whole, "{} {whole}", packed.len());
+    }
+
+    #[test]
+    fn a_frame_that_unpacks_to_another_length_is_refused() {
+        let frame = zstd::bulk::compress(&[1; 100], 1).unwrap();
+        let mut packed = (99 | ZSTANDARD).to_le_bytes().to_vec();
+        packed.extend(&frame);
+        assert_eq!(unpack(&packed), None);
+        packed[0] = 101;
+        assert_eq!(unpack(&packed), None);
+        packed[0] = 100;
+        assert_eq!(unpack(&packed), Some(vec![1; 100]));
+    }
 }

@@ -5,18 +5,53 @@ use std::io::{self, Write};
 
 use ascend_trace_format::version::FILE_VERSION;
 
-use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, LossRow, ProcessRow, Row,
-    SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
-};
+use crate::rows::{EndRow, Row, SessionRow, TablesRow};
 
-use super::chunk::{self, Kind};
-use super::column::Columns;
-use super::table::Table;
+use super::chunk::{self, Packer};
+use super::column::Payload;
+use super::encoder::{Batch, Encoder};
 
-/// A table is sealed into a chunk when it has grown to this many bytes before packing: large
-/// enough to pack well, small enough that damage costs little.
-const SEAL_BYTES: usize = 256 * 1024;
+/// Packs batches and writes them to a trace file.
+#[derive(Debug)]
+pub struct ChunkWriter<W: Write> {
+    out: W,
+    packer: Packer,
+    /// The chunks of a batch, so that a batch is one write.
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> ChunkWriter<W> {
+    /// Begins a file with its header and the two leading chunks.
+    pub fn create(mut out: W, session: &SessionRow, tables: &TablesRow) -> io::Result<Self> {
+        let mut packer = Packer::new()?;
+        let mut bytes = chunk::file_header(FILE_VERSION).to_vec();
+        let session = serde_json::to_vec(session)?;
+        let tables = serde_json::to_vec(tables)?;
+        if session.len().max(tables.len()) > chunk::MAX_PAYLOAD {
+            return Err(too_large());
+        }
+        chunk::append(&mut bytes, chunk::SESSION, &session);
+        chunk::append(&mut bytes, chunk::TABLES, packer.pack(&tables)?);
+        out.write_all(&bytes)?;
+        Ok(Self { out, packer, bytes })
+    }
+
+    /// Writes a batch with one call of `write_all`, and hands it to the output's own output.
+    pub fn write(&mut self, batch: &Batch) -> io::Result<()> {
+        self.bytes.clear();
+        for sealed in &batch.chunks {
+            let Payload { bytes, cuts } = &sealed.payload;
+            let packed = self.packer.pack_parts(bytes, cuts)?;
+            chunk::append(&mut self.bytes, sealed.kind, packed);
+        }
+        self.out.write_all(&self.bytes)?;
+        self.out.flush()
+    }
+
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
 
 /// Writes rows to a trace file.
 ///
@@ -24,141 +59,40 @@ const SEAL_BYTES: usize = 256 * 1024;
 /// [`Writer::flush`]es, things before the calls that use them.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
-    out: W,
-    processes: Pending<ProcessRow>,
-    threads: Pending<ThreadRow>,
-    contexts: Pending<ContextRow>,
-    streams: Pending<StreamRow>,
-    events: Pending<EventRow>,
-    calls: Pending<CallRow>,
-    times: Pending<TaskTimeRow>,
-    anchors: Pending<AnchorRow>,
-    losses: Pending<LossRow>,
-    counters: Pending<CounterRow>,
+    encoder: Encoder,
+    chunks: ChunkWriter<W>,
 }
 
 impl<W: Write> Writer<W> {
     /// Begins a file with its header and the two leading chunks.
-    pub fn create(mut out: W, session: &SessionRow, tables: &TablesRow) -> io::Result<Self> {
-        let mut head = chunk::file_header(FILE_VERSION).to_vec();
-        append_sound(&mut head, chunk::SESSION, &serde_json::to_vec(session)?)?;
-        let tables = serde_json::to_vec(tables)?;
-        if tables.len() > chunk::MAX_PAYLOAD {
-            return Err(too_large());
-        }
-        append_sound(&mut head, chunk::TABLES, &chunk::pack(&tables))?;
-        out.write_all(&head)?;
+    pub fn create(out: W, session: &SessionRow, tables: &TablesRow) -> io::Result<Self> {
         Ok(Self {
-            out,
-            processes: Pending::new(),
-            threads: Pending::new(),
-            contexts: Pending::new(),
-            streams: Pending::new(),
-            events: Pending::new(),
-            calls: Pending::new(),
-            times: Pending::new(),
-            anchors: Pending::new(),
-            losses: Pending::new(),
-            counters: Pending::new(),
+            encoder: Encoder::new(),
+            chunks: ChunkWriter::create(out, session, tables)?,
         })
     }
 
     /// Takes a row; it reaches the file with the next seal or [`Writer::flush`].
     pub fn push(&mut self, row: impl Borrow<Row>) -> io::Result<()> {
-        let full = match row.borrow() {
-            Row::Process(row) => self.processes.push(row),
-            Row::Thread(row) => self.threads.push(row),
-            Row::Context(row) => self.contexts.push(row),
-            Row::Stream(row) => self.streams.push(row),
-            Row::Event(row) => self.events.push(row),
-            Row::Call(row) => self.calls.push(row),
-            Row::TaskTime(row) => self.times.push(row),
-            Row::Anchor(row) => self.anchors.push(row),
-            Row::Loss(row) => self.losses.push(row),
-            Row::Counter(row) => self.counters.push(row),
-            Row::End(row) => return self.end(row),
-        };
-        if full { self.seal() } else { Ok(()) }
+        let row = row.borrow();
+        let full = self.encoder.push(row);
+        if full || matches!(row, Row::End(_)) {
+            self.flush()
+        } else {
+            Ok(())
+        }
     }
 
     /// Hands everything that was pushed to the output.
     pub fn flush(&mut self) -> io::Result<()> {
-        self.seal()?;
-        self.out.flush()
+        self.chunks.write(&self.encoder.seal())
     }
 
     /// Ends the file properly and hands the output back.
     pub fn finish(mut self, end: EndRow) -> io::Result<W> {
-        self.end(&end)?;
-        Ok(self.out)
+        self.push(Row::End(end))?;
+        Ok(self.chunks.into_inner())
     }
-
-    fn end(&mut self, row: &EndRow) -> io::Result<()> {
-        self.seal()?;
-        let mut end = Pending::new();
-        end.push(row);
-        let mut bytes = Vec::new();
-        end.seal(&mut bytes);
-        self.out.write_all(&bytes)?;
-        self.out.flush()
-    }
-
-    /// Writes all pending rows. Things come first, so that a file that is cut later does not hold
-    /// calls on things it does not name.
-    fn seal(&mut self) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        self.processes.seal(&mut bytes);
-        self.threads.seal(&mut bytes);
-        self.contexts.seal(&mut bytes);
-        self.streams.seal(&mut bytes);
-        self.events.seal(&mut bytes);
-        self.calls.seal(&mut bytes);
-        self.times.seal(&mut bytes);
-        self.anchors.seal(&mut bytes);
-        self.losses.seal(&mut bytes);
-        self.counters.seal(&mut bytes);
-        self.out.write_all(&bytes)
-    }
-}
-
-/// Rows of one kind that are not in the file yet.
-#[derive(Debug)]
-struct Pending<T: Table> {
-    columns: Columns,
-    memory: T::Memory,
-}
-
-impl<T: Table> Pending<T> {
-    fn new() -> Self {
-        Self {
-            columns: Columns::new(T::COLUMNS),
-            memory: T::Memory::default(),
-        }
-    }
-
-    /// Takes a row and tells whether it is time to seal.
-    fn push(&mut self, row: &T) -> bool {
-        self.columns.row();
-        row.put(&mut self.columns, &mut self.memory);
-        self.columns.bytes() >= SEAL_BYTES
-    }
-
-    fn seal(&mut self, out: &mut Vec<u8>) {
-        if self.columns.rows() == 0 {
-            return;
-        }
-        let payload = self.columns.take_payload();
-        chunk::append(out, T::KIND, &chunk::pack(&payload));
-        self.memory = T::Memory::default();
-    }
-}
-
-fn append_sound(out: &mut Vec<u8>, kind: Kind, payload: &[u8]) -> io::Result<()> {
-    if payload.len() > chunk::MAX_PAYLOAD {
-        return Err(too_large());
-    }
-    chunk::append(out, kind, payload);
-    Ok(())
 }
 
 fn too_large() -> io::Error {

@@ -5,6 +5,7 @@ use ascend_trace_model::rows::*;
 use ascend_trace_testkit::bytes::{Column, TraceBytes};
 
 mod calls;
+mod forms;
 
 const SESSION: &str = r#"{"tool_version":"1.2.3","command":["./app","-x"],"start_ns":5,"new":[1]}"#;
 const TABLES: &str = r#"{

@@ -1,0 +1,174 @@
+//! From rows to the payloads of chunks, without any output: a recorder packs and writes them on
+//! another thread than it encodes them on.
+
+use crate::rows::{
+    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, LossRow, ProcessRow, Row,
+    StreamRow, TaskTimeRow, ThreadRow,
+};
+
+use super::chunk::Kind;
+use super::column::{Columns, Payload};
+use super::table::Table;
+
+/// A table is sealed into a chunk when it has grown to this many bytes before packing: large
+/// enough to pack well, small enough that damage costs little.
+const SEAL_BYTES: usize = 256 * 1024;
+/// Rows of a table after which it is sealed, however short they are.
+const SEAL_ROWS: u32 = 64 * 1024;
+
+/// Collects rows and seals them into batches.
+///
+/// Rows of one kind keep their order; rows of different kinds may change places between two
+/// [`Encoder::seal`]s, things before the calls that use them.
+#[derive(Debug)]
+pub struct Encoder {
+    processes: Pending<ProcessRow>,
+    threads: Pending<ThreadRow>,
+    contexts: Pending<ContextRow>,
+    streams: Pending<StreamRow>,
+    events: Pending<EventRow>,
+    calls: Pending<CallRow>,
+    times: Pending<TaskTimeRow>,
+    anchors: Pending<AnchorRow>,
+    losses: Pending<LossRow>,
+    counters: Pending<CounterRow>,
+    end: Pending<EndRow>,
+}
+
+/// Rows that are ready to be packed and written.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub(super) chunks: Vec<Sealed>,
+    calls: u64,
+    others: u64,
+}
+
+/// The payload of a chunk before packing.
+#[derive(Debug)]
+pub(super) struct Sealed {
+    pub(super) kind: Kind,
+    pub(super) payload: Payload,
+}
+
+impl Batch {
+    pub fn is_empty(&self) -> bool {
+        self.chunks.is_empty()
+    }
+
+    /// Calls among its rows.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Rows that are not calls.
+    pub fn others(&self) -> u64 {
+        self.others
+    }
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Encoder {
+    pub fn new() -> Self {
+        Self {
+            processes: Pending::new(),
+            threads: Pending::new(),
+            contexts: Pending::new(),
+            streams: Pending::new(),
+            events: Pending::new(),
+            calls: Pending::new(),
+            times: Pending::new(),
+            anchors: Pending::new(),
+            losses: Pending::new(),
+            counters: Pending::new(),
+            end: Pending::new(),
+        }
+    }
+
+    /// Takes a row and tells whether it is time to seal.
+    pub fn push(&mut self, row: &Row) -> bool {
+        match row {
+            Row::Process(row) => self.processes.push(row),
+            Row::Thread(row) => self.threads.push(row),
+            Row::Context(row) => self.contexts.push(row),
+            Row::Stream(row) => self.streams.push(row),
+            Row::Event(row) => self.events.push(row),
+            Row::Call(row) => self.calls.push(row),
+            Row::TaskTime(row) => self.times.push(row),
+            Row::Anchor(row) => self.anchors.push(row),
+            Row::Loss(row) => self.losses.push(row),
+            Row::Counter(row) => self.counters.push(row),
+            Row::End(row) => self.end.push(row),
+        }
+    }
+
+    /// As [`Encoder::push`], for a call that is not wrapped in a row.
+    #[inline]
+    pub fn push_call(&mut self, call: &CallRow) -> bool {
+        self.calls.push(call)
+    }
+
+    /// Seals all rows that were taken. Things come first, so that a file that is cut later does not
+    /// hold calls on things it does not name.
+    pub fn seal(&mut self) -> Batch {
+        let mut batch = Batch {
+            calls: self.calls.columns.rows().into(),
+            ..Batch::default()
+        };
+        self.processes.seal(&mut batch);
+        self.threads.seal(&mut batch);
+        self.contexts.seal(&mut batch);
+        self.streams.seal(&mut batch);
+        self.events.seal(&mut batch);
+        self.calls.seal(&mut batch);
+        self.times.seal(&mut batch);
+        self.anchors.seal(&mut batch);
+        self.losses.seal(&mut batch);
+        self.counters.seal(&mut batch);
+        self.end.seal(&mut batch);
+        batch.others -= batch.calls;
+        batch
+    }
+}
+
+/// Rows of one kind that are not sealed yet.
+#[derive(Debug)]
+struct Pending<T: Table> {
+    columns: Columns,
+    memory: T::Memory,
+}
+
+impl<T: Table> Pending<T> {
+    fn new() -> Self {
+        Self {
+            columns: Columns::new(T::COLUMNS),
+            memory: T::Memory::default(),
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, row: &T) -> bool {
+        self.columns.row();
+        row.put(&mut self.columns, &mut self.memory);
+        let rows = self.columns.rows();
+        // Adding up the columns costs more than a row, so it is not done for each.
+        rows.is_multiple_of(64) && (self.columns.bytes() >= SEAL_BYTES || rows >= SEAL_ROWS)
+    }
+
+    fn seal(&mut self, batch: &mut Batch) {
+        let rows = self.columns.rows();
+        if rows == 0 {
+            return;
+        }
+        batch.others += u64::from(rows);
+        batch.chunks.push(Sealed {
+            kind: T::KIND,
+            payload: self.columns.take_parts(),
+        });
+        self.memory = T::Memory::default();
+    }
+}

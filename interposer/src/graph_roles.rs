@@ -107,15 +107,34 @@ fn captured(serial: u32, event: Option<&EventEntry>, call: &Context<'_>, succeed
     if let (Role::RecordEvent, Some(event)) = (call.function.role, event) {
         let capturable = event.capturable.load(Relaxed);
         is_node &= capturable;
+        let draws_in = capturable && !is_external(event, call);
         if succeeded {
-            capture::recorded(event, capturable.then_some(serial));
+            capture::recorded(event, draws_in.then_some(serial));
         }
+    }
+    if let (Role::WaitEvent, Some(event)) = (call.function.role, event) {
+        is_node &= !adds_nothing(event, call);
     }
     if is_node {
         capture::node(serial)
     } else {
         pair(serial, 0)
     }
+}
+
+/// Whether a record or wait links the graph to the outside, instead of streams inside it.
+fn is_external(event: &EventEntry, call: &Context<'_>) -> bool {
+    /// `ACL_EVENT_RECORD_EXTERNAL` and `ACL_EVENT_WAIT_EXTERNAL`.
+    const EXTERNAL: u64 = 1;
+    let by_flag = call.named("flag") == Some(EXTERNAL);
+    by_flag || event.external.load(Relaxed)
+}
+
+/// Whether a wait on a capturing stream is accepted without becoming a node: there is no record of
+/// the event to wait for.
+fn adds_nothing(event: &EventEntry, call: &Context<'_>) -> bool {
+    let is_unrecorded = event.generation.load(Relaxed) == 0;
+    is_unrecorded && !event.resettable.load(Relaxed) && !is_external(event, call)
 }
 
 fn joining(

@@ -6,7 +6,8 @@ use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Span};
 use crate::objects::{
-    self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, STREAM_SERIALS, StreamEntry,
+    self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
+    StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane};
 use crate::{emit, graphs, session, thread};
@@ -157,6 +158,8 @@ pub(crate) fn stream_destroyed(span: &Span) {
 
 /// `ACL_EVENT_SYNC`: streams may wait for the event.
 const SYNC: u32 = 1;
+/// `ACL_EVENT_EXTERNAL`.
+const EXTERNAL: u32 = 0x20;
 const MADE_EX: u32 = 2;
 
 /// How an event was created, as the trace names it.
@@ -179,8 +182,12 @@ pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
 /// An event comes into being, or is used without having been seen being made.
 pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, flags: u32) {
     let creation = creation_kind(call.function.name);
-    let capturable = creation != MADE_EX || flags & SYNC != 0;
-    event.begin(EVENT_SERIALS.next(), creation == 1, capturable);
+    let kind = EventKind {
+        resettable: creation == 1,
+        capturable: creation != MADE_EX || flags & SYNC != 0,
+        external: creation == 1 && flags & EXTERNAL != 0,
+    };
+    event.begin(EVENT_SERIALS.next(), kind);
     emit::event(event, handle, call.context_serial(), flags, creation);
 }
 

@@ -71,11 +71,21 @@ pub(crate) struct EventEntry {
     pub(crate) was_reset: AtomicBool,
     /// A record of it on a capturing stream becomes a node: not so without the flag for waits.
     pub(crate) capturable: AtomicBool,
+    /// It links graphs to the outside: waiting for it draws no stream into a capture.
+    pub(crate) external: AtomicBool,
     /// Serial of the graph into which its last record was captured, 0 for none.
     pub(crate) capture: AtomicU32,
     /// The stream it was last recorded on, and the ticks before that record.
     pub(crate) stream: AtomicPtr<StreamEntry>,
     pub(crate) recorded: AtomicU64,
+}
+
+/// What an event's making says about it; see the fields of [`EventEntry`].
+#[derive(Clone, Copy)]
+pub(crate) struct EventKind {
+    pub(crate) resettable: bool,
+    pub(crate) capturable: bool,
+    pub(crate) external: bool,
 }
 
 macro_rules! keyed {
@@ -181,15 +191,17 @@ impl EventEntry {
         resettable: AtomicBool::new(false),
         was_reset: AtomicBool::new(false),
         capturable: AtomicBool::new(true),
+        external: AtomicBool::new(false),
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
     };
 
-    pub(crate) fn begin(&self, serial: u32, resettable: bool, capturable: bool) {
+    pub(crate) fn begin(&self, serial: u32, kind: EventKind) {
         self.generation.store(0, Relaxed);
-        self.resettable.store(resettable, Relaxed);
-        self.capturable.store(capturable, Relaxed);
+        self.resettable.store(kind.resettable, Relaxed);
+        self.capturable.store(kind.capturable, Relaxed);
+        self.external.store(kind.external, Relaxed);
         self.was_reset.store(false, Relaxed);
         self.capture.store(0, Relaxed);
         self.stream.store(core::ptr::null_mut(), Relaxed);

@@ -5,16 +5,19 @@
 //! trace that is still growing.
 //!
 //! - [`dependencies`]: the edges between calls and tasks;
+//! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod dependencies;
+pub mod graphs;
 pub mod intervals;
 pub mod stalls;
 pub mod stats;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
+pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use stalls::{Cause, Culprit, Lane, Stall, Stalls};
 pub use stats::Stats;

@@ -280,7 +280,12 @@ mod tests {
 
     fn event(handle: u64) -> &'static EventEntry {
         let event = objects::new_event(handle).unwrap();
-        event.begin(1, false, true);
+        let kind = objects::EventKind {
+            resettable: false,
+            capturable: true,
+            external: false,
+        };
+        event.begin(1, kind);
         event
     }
 

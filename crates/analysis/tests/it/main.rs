@@ -2,6 +2,8 @@
 
 /// Edges between calls and tasks.
 mod dependencies;
+/// Captures, replays, and why captures fail.
+mod graphs;
 /// Analyses that follow a growing trace.
 mod live;
 /// Waits, gaps and blocking calls.

@@ -1,0 +1,147 @@
+//! Collects the graphs from the calls that name them.
+
+use ascend_trace_format::api::{RetKind, Role};
+use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace};
+
+use super::words::is_capture_code;
+use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
+
+impl Graphs {
+    /// Takes in what the trace has gained since the last update.
+    pub fn update(&mut self, trace: &Trace) {
+        let new = self.calls..trace.calls().len();
+        self.calls = new.end;
+        for index in new {
+            let id = CallId(index as u32);
+            let call = trace.call(id);
+            match call.graph {
+                Some(graph) if graph.serial != 0 => self.take(trace, id, graph),
+                _ if failed(trace, call) && is_capture_code(call.ret) => self.unassigned.push(id),
+                _ => {}
+            }
+        }
+    }
+
+    fn take(&mut self, trace: &Trace, id: CallId, graph: GraphRef) {
+        let call = trace.call(id);
+        let process = trace.thread(call.thread).process;
+        let index = self.index(process, graph.serial);
+        self.graphs[index].take(trace, id, graph.index);
+    }
+
+    fn index(&mut self, process: ProcessId, serial: u32) -> GraphIndex {
+        let next = self.graphs.len();
+        let index = *self.serials.entry((process, serial)).or_insert(next);
+        if index == next {
+            self.graphs.push(Graph::new(process, serial));
+        }
+        index
+    }
+}
+
+/// Whether the call returned an error.
+pub(super) fn failed(trace: &Trace, call: &Call) -> bool {
+    trace.function(call.function).ret == RetKind::Error && call.ret != 0
+}
+
+impl Graph {
+    fn new(process: ProcessId, serial: u32) -> Self {
+        Self {
+            process,
+            serial,
+            making: Making::Captured,
+            origin: None,
+            begin: None,
+            end: None,
+            outcome: Outcome::Open,
+            destroyed: None,
+            nodes: Vec::new(),
+            replays: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, trace: &Trace, id: CallId, number: u32) {
+        let call = trace.call(id);
+        let role = trace.function(call.function).role;
+        if failed(trace, call) {
+            if role == Role::CaptureEnd {
+                self.ended(trace, id);
+            } else {
+                insert(&mut self.refused, id, |other| trace.call(*other).begin);
+            }
+            return;
+        }
+        match role {
+            Role::CaptureBegin => {
+                self.begin = Some(id);
+                self.origin = call.stream;
+            }
+            Role::CaptureEnd => self.ended(trace, id),
+            Role::BuildGraph => {
+                self.begin = Some(id);
+                self.making = Making::Built;
+            }
+            Role::BindStream => self.making = Making::Built,
+            Role::UseGraph if trace.function(call.function).name == BUILD_END => {
+                self.end = Some(id);
+                self.outcome = Outcome::Ready;
+            }
+            Role::DestroyGraph => self.destroyed = Some(id),
+            _ => self.grow(trace, id, number),
+        }
+    }
+
+    /// Notes an attempt to end the capture: the last one counts, and a success more than any.
+    fn ended(&mut self, trace: &Trace, id: CallId) {
+        let call = trace.call(id);
+        let is_later = |end: CallId| trace.call(end).begin <= call.begin;
+        if self.outcome == Outcome::Ready || !self.end.is_none_or(is_later) {
+            return;
+        }
+        self.end = Some(id);
+        self.outcome = match call.ret {
+            0 => Outcome::Ready,
+            code => Outcome::Failed(code),
+        };
+    }
+
+    /// Notes a node or a replay.
+    fn grow(&mut self, trace: &Trace, id: CallId, number: u32) {
+        let call = trace.call(id);
+        let node = call.task.filter(|task| !trace.runs(trace.task(*task)));
+        let is_replay = trace.function(call.function).role == Role::ExecuteGraph;
+        match (number, node, call.stream) {
+            (0, _, _) => {}
+            (_, Some(task), Some(stream)) => {
+                let node = GraphNode {
+                    number,
+                    task,
+                    call: id,
+                    stream,
+                };
+                insert(&mut self.nodes, node, |node| node.number);
+            }
+            _ if call.task.is_some() || is_replay => {
+                // Whoever replays a graph has it whole, whether its making was seen or not.
+                self.outcome = Outcome::Ready;
+                let replay = Replay {
+                    number,
+                    call: id,
+                    task: call.task,
+                };
+                insert(&mut self.replays, replay, |replay| replay.number);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Ends the building of a graph by hand.
+const BUILD_END: &str = "aclmdlRIBuildEnd";
+
+/// Puts an item in its place; nearly always that is the end.
+fn insert<T, K: Ord>(items: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {
+    let place = items.partition_point(|other| key(other) <= key(&item));
+    items.insert(place, item);
+}

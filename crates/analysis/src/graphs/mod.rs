@@ -1,0 +1,191 @@
+//! Graphs: what was captured, or built by hand; into which nodes; how often it was replayed; and
+//! what went wrong.
+
+mod build;
+mod explain;
+mod links;
+mod words;
+
+use std::collections::HashMap;
+
+use ascend_trace_model::{CallId, ProcessId, StreamId, TaskId, Trace};
+
+pub use explain::{Explanation, Refusal};
+
+/// Position of a graph in [`Graphs::all`].
+pub type GraphIndex = usize;
+
+/// How a graph came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// From what was submitted to a stream and to the streams that joined it.
+    Captured,
+    /// By hand: from what was submitted to the streams that were bound to it.
+    Built,
+}
+
+impl Making {
+    /// The word for it in tables and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Captured => "captured",
+            Self::Built => "built",
+        }
+    }
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Not ended, as far as the trace goes.
+    Open,
+    /// It can be replayed, or could until it was destroyed.
+    Ready,
+    /// Its capture could not be ended: the code.
+    Failed(i64),
+}
+
+impl Outcome {
+    /// The word for it in tables and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Ready => "ready",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// A task that became part of a graph instead of running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GraphNode {
+    /// Counts the nodes of the graph from 1, in the order in which their calls returned.
+    pub number: u32,
+    pub task: TaskId,
+    pub call: CallId,
+    pub stream: StreamId,
+}
+
+/// A graph that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// Counts the replays of the graph from 1.
+    pub number: u32,
+    pub call: CallId,
+    /// `None` when the call ran the graph itself and waited for it.
+    pub task: Option<TaskId>,
+}
+
+/// A graph of one process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    pub process: ProcessId,
+    /// Counts the graphs of the process from 1.
+    pub serial: u32,
+    pub making: Making,
+    /// The stream that the capture began on.
+    pub origin: Option<StreamId>,
+    /// The call that began it.
+    pub begin: Option<CallId>,
+    /// The last call that ended it, or failed to.
+    pub end: Option<CallId>,
+    pub outcome: Outcome,
+    pub destroyed: Option<CallId>,
+    /// In the order of the nodes' numbers.
+    pub nodes: Vec<GraphNode>,
+    pub replays: Vec<Replay>,
+    /// Calls that failed on its streams or events while it was captured, or on the graph itself.
+    pub refused: Vec<CallId>,
+}
+
+/// The graphs of a trace. [`Graphs::update`] reads only what a growing trace has gained.
+#[derive(Clone, Debug, Default)]
+pub struct Graphs {
+    graphs: Vec<Graph>,
+    serials: HashMap<(ProcessId, u32), GraphIndex>,
+    calls: usize,
+    /// Calls that failed because of some capture, without a word on which.
+    unassigned: Vec<CallId>,
+}
+
+impl Graphs {
+    /// The graphs of a whole trace.
+    pub fn of(trace: &Trace) -> Self {
+        let mut graphs = Self::default();
+        graphs.update(trace);
+        graphs
+    }
+
+    /// In the order in which the trace first mentions them.
+    pub fn all(&self) -> &[Graph] {
+        &self.graphs
+    }
+
+    /// The graph that a call has to do with, and the number of the node or replay: 0 for neither.
+    pub fn of_call(&self, trace: &Trace, call: CallId) -> Option<(GraphIndex, u32)> {
+        let call = trace.call(call);
+        let graph = call.graph?;
+        let process = trace.thread(call.thread).process;
+        let index = self.serials.get(&(process, graph.serial))?;
+        Some((*index, graph.index))
+    }
+
+    /// The graph that a task is a replay of, and the number of the replay.
+    pub fn replayed(&self, trace: &Trace, task: TaskId) -> Option<(GraphIndex, u32)> {
+        let task = trace.task(task);
+        let found = self.of_call(trace, task.call)?;
+        (trace.runs(task) && found.1 > 0).then_some(found)
+    }
+
+    /// The graph that a task is a node of, and the number of the node.
+    pub fn captured(&self, trace: &Trace, task: TaskId) -> Option<(GraphIndex, u32)> {
+        let task = trace.task(task);
+        let found = self.of_call(trace, task.call)?;
+        (!trace.runs(task) && found.1 > 0).then_some(found)
+    }
+
+    /// Why the graph's capture failed, in words; `None` when it did not.
+    pub fn failure(&self, trace: &Trace, graph: &Graph) -> Option<Explanation> {
+        explain::failure(self, trace, graph)
+    }
+
+    /// Calls that were refused because of the graph's capture, each with the reason in words.
+    pub fn refusals(&self, trace: &Trace, graph: &Graph) -> Vec<Refusal> {
+        explain::refusals(self, trace, graph)
+    }
+}
+
+impl Graph {
+    /// The streams in the order in which they joined.
+    pub fn streams(&self) -> Vec<StreamId> {
+        let mut streams: Vec<StreamId> = Vec::new();
+        for stream in self
+            .origin
+            .into_iter()
+            .chain(self.nodes.iter().map(|n| n.stream))
+        {
+            if !streams.contains(&stream) {
+                streams.push(stream);
+            }
+        }
+        streams
+    }
+
+    /// The node with this number.
+    pub fn node(&self, number: u32) -> Option<&GraphNode> {
+        let place = self.nodes.binary_search_by_key(&number, |node| node.number);
+        self.nodes.get(place.ok()?)
+    }
+
+    /// For each node: the numbers of the nodes that must have run before it. Those are the one
+    /// before it on its stream and, for a wait, the record that it waits for.
+    pub fn dependencies(&self, trace: &Trace) -> Vec<Vec<u32>> {
+        links::dependencies(self, trace)
+    }
+
+    /// The first and last moment of its capture or building on the host, if both are known.
+    pub fn making_span(&self, trace: &Trace) -> Option<(i64, i64)> {
+        let begin = trace.call(self.begin?).begin;
+        Some((begin, trace.call(self.end?).end))
+    }
+}

@@ -260,7 +260,12 @@ pub(crate) fn tick_of(readings: impl Iterator<Item = i64>) -> i64 {
         count += 1;
     }
     // A few round readings can be chance.
-    if count >= 4 { COARSE_TICK_NS } else { TICK_NS }
+    tick(count >= 4)
+}
+
+/// What a reading may be off by itself; coarse clocks tell whole microseconds.
+pub(crate) fn tick(is_coarse: bool) -> i64 {
+    if is_coarse { COARSE_TICK_NS } else { TICK_NS }
 }
 
 /// Appends a knot, and takes back those before it that would make host time run backwards.

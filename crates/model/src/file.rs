@@ -4,18 +4,23 @@
 //! panics, and what it allocates is in proportion to what it has read.
 
 mod call;
-mod chunk;
+pub(crate) mod chunk;
 mod column;
 mod decode;
 mod encoder;
 mod error;
 mod follow;
+pub(crate) mod index;
+mod part;
 mod scan;
 mod table;
 mod times;
 mod writer;
 
+pub(crate) use self::chunk as kinds;
+pub(crate) use decode::Item;
 pub use encoder::{Batch, Encoder};
 pub use error::{Lost, OpenError, Warning};
 pub use follow::{Contents, Follower, Progress, read};
+pub(crate) use part::{Found, Parts};
 pub use writer::{ChunkWriter, Writer};

@@ -3,12 +3,17 @@
 //! [`mod@file`] is the codec of the `.atrace` file, [`rows`] what it stores, [`trace`] what readers
 //! work on, [`load`] how the one becomes the other, `clock` how device time becomes host time.
 
+pub mod archive;
+mod category;
 mod clock;
 pub mod file;
 pub mod load;
 pub mod rows;
+pub mod summary;
 pub mod trace;
 
+pub use archive::{Archive, Summary};
+pub use category::Category;
 pub use file::{Follower, OpenError, Progress, Warning};
 pub use load::TraceBuilder;
 pub use rows::GraphRef;

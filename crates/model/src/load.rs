@@ -5,22 +5,27 @@ mod numbers;
 mod tables;
 mod times;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use ascend_trace_format::api::{TaskKind, Untimed};
 
+use crate::clock::Clock;
 use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
     TaskRow, TaskTimeRow, ThreadRow,
 };
 use crate::trace::{
-    Call, CallId, Context, ContextId, Event, EventId, FunctionId, Generation, Process, ProcessId,
-    Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
+    Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
+    Process, ProcessId, Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
 };
 use lanes::Lanes;
-use numbers::Numbers;
+pub(crate) use numbers::Numbers;
+pub(crate) use tables::function;
 use times::Times;
 
 /// Serial of the stream that takes the tasks whose stream the trace does not name.
-const NO_STREAM: u32 = u32::MAX;
+pub(crate) const NO_STREAM: u32 = u32::MAX;
 
 /// Builds a [`Trace`] from rows in the order they come.
 ///
@@ -113,6 +118,51 @@ impl TraceBuilder {
         self.trace.span = calls.chain(self.times.span()).reduce(widen);
     }
 
+    /// Maps device times by clocks that are known already.
+    pub(crate) fn set_clocks(
+        &mut self,
+        clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>,
+        figures: Vec<DeviceClock>,
+    ) {
+        self.times.fix(clocks);
+        self.trace.clocks = figures;
+    }
+
+    /// What is told of a recording without reading its rows.
+    pub(crate) fn set_figures(&mut self, losses: Losses, counters: BTreeMap<(u32, u16), u64>) {
+        self.trace.losses = losses;
+        self.trace.counters = counters;
+    }
+
+    /// The process with this number in the file.
+    pub(crate) fn process_of(&mut self, number: u32) -> ProcessId {
+        self.process(number)
+    }
+
+    /// The thread with this number in the file.
+    pub(crate) fn thread_of(&mut self, number: u32) -> ThreadId {
+        match self.threads.get(number) {
+            Some(position) => ThreadId(position),
+            None => {
+                let process = self.only_process();
+                self.thread(number, process)
+            }
+        }
+    }
+
+    /// The device of a stream that is known.
+    pub(crate) fn device_of(&self, process: u32, serial: u32) -> Option<u32> {
+        let process = self.processes.get(process)?;
+        let stream = self.serials.get(process as usize)?.streams.get(serial)?;
+        self.trace.streams.get(stream as usize).map(|it| it.device)
+    }
+
+    /// The stream with this serial in a process of the file.
+    pub(crate) fn stream_of(&mut self, process: u32, serial: u32, device: u32) -> StreamId {
+        let process = self.process(process);
+        self.stream(process, serial, device)
+    }
+
     /// The trace as of the last [`Self::settle`].
     pub fn trace(&self) -> &Trace {
         &self.trace
@@ -200,13 +250,7 @@ impl TraceBuilder {
     }
 
     fn call_row(&mut self, row: CallRow) {
-        let thread = match self.threads.get(row.thread) {
-            Some(position) => ThreadId(position),
-            None => {
-                let process = self.only_process();
-                self.thread(row.thread, process)
-            }
-        };
+        let thread = self.thread_of(row.thread);
         let process = self.trace.thread(thread).process;
         let device = row.device.map_or(0, u32::from);
         let stream = match (row.stream, row.task) {

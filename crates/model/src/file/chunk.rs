@@ -19,25 +19,43 @@ pub(super) const MAX_PAYLOAD: usize = 1 << 24;
 /// Says what a chunk holds; readers skip kinds they do not know.
 pub(crate) type Kind = [u8; 4];
 
-pub(super) const SESSION: Kind = *b"SESS";
-pub(super) const TABLES: Kind = *b"TABL";
-pub(super) const PROCESS: Kind = *b"PROC";
-pub(super) const THREAD: Kind = *b"THRD";
-pub(super) const CONTEXT: Kind = *b"CTXT";
-pub(super) const STREAM: Kind = *b"STRM";
-pub(super) const EVENT: Kind = *b"EVNT";
-pub(super) const CALL: Kind = *b"CALL";
-pub(super) const TASK_TIME: Kind = *b"TIME";
-pub(super) const ANCHOR: Kind = *b"ANCH";
-pub(super) const LOSS: Kind = *b"LOSS";
-pub(super) const COUNTER: Kind = *b"CNTR";
+pub(crate) const SESSION: Kind = *b"SESS";
+pub(crate) const TABLES: Kind = *b"TABL";
+pub(crate) const PROCESS: Kind = *b"PROC";
+pub(crate) const THREAD: Kind = *b"THRD";
+pub(crate) const CONTEXT: Kind = *b"CTXT";
+pub(crate) const STREAM: Kind = *b"STRM";
+pub(crate) const EVENT: Kind = *b"EVNT";
+pub(crate) const CALL: Kind = *b"CALL";
+pub(crate) const TASK_TIME: Kind = *b"TIME";
+pub(crate) const ANCHOR: Kind = *b"ANCH";
+pub(crate) const LOSS: Kind = *b"LOSS";
+pub(crate) const COUNTER: Kind = *b"CNTR";
 /// A group's lanes, summed up finely.
-pub(super) const SUMMARY: Kind = *b"SUMM";
+pub(crate) const SUMMARY: Kind = *b"SUMM";
 /// What a group of chunks holds where.
-pub(super) const INDEX: Kind = *b"INDX";
+pub(crate) const INDEX: Kind = *b"INDX";
 /// Where the indexes of the whole file are.
-pub(super) const ROOT: Kind = *b"ROOT";
-pub(super) const END: Kind = *b"END ";
+pub(crate) const ROOT: Kind = *b"ROOT";
+pub(crate) const END: Kind = *b"END ";
+
+/// Whether chunks of this kind hold rows.
+pub(super) fn is_table(kind: Kind) -> bool {
+    matches!(
+        kind,
+        PROCESS
+            | THREAD
+            | CONTEXT
+            | STREAM
+            | EVENT
+            | CALL
+            | TASK_TIME
+            | ANCHOR
+            | LOSS
+            | COUNTER
+            | END
+    )
+}
 
 /// A chunk's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +188,7 @@ impl fmt::Debug for Packer {
 }
 
 /// Undoes [`Packer::pack`]; `None` when the bytes are not sound.
-pub(super) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let word = word(packed, 0)?;
     let length = (word & !ZSTANDARD) as usize;
     let block = packed.get(4..)?;

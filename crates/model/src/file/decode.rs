@@ -13,7 +13,7 @@ use super::table::Table;
 
 /// What a file holds, in the order of the file.
 #[derive(Debug)]
-pub(super) enum Item {
+pub(crate) enum Item {
     Session(SessionRow),
     Tables(TablesRow),
     Row(Row),
@@ -106,7 +106,7 @@ impl Decoder {
 
 /// Hands out what a chunk holds; chunks of unknown kinds hold nothing for us. `Err` tells how many
 /// rows could be read.
-fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
+pub(super) fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
     match kind {
         chunk::SESSION => {
             let session = serde_json::from_slice(payload).map_err(|_| 0_u64)?;

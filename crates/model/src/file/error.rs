@@ -21,6 +21,8 @@ pub enum OpenError {
     TooNew { found: u32, known: u32 },
     #[error("the file has become shorter while it was read: it was replaced or cut")]
     Shrunk,
+    #[error("reading the file was stopped")]
+    Stopped,
 }
 
 /// Something in a file that could not be read, while the rest could.

@@ -30,6 +30,15 @@ pub(super) enum Piece<'a> {
 }
 
 impl Scanner {
+    /// Takes bytes in from the middle of a file, where a chunk begins.
+    pub(super) fn within(base: u64) -> Self {
+        Self {
+            base,
+            header_seen: true,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.used);
         self.base += self.used as u64;

@@ -10,6 +10,7 @@ use crate::rows::{EndRow, Row, SessionRow, TablesRow};
 use super::chunk::{self, Packer};
 use super::column::Payload;
 use super::encoder::{Batch, Encoder};
+use super::index::IndexSink;
 
 /// Packs batches and writes them to a trace file.
 #[derive(Debug)]
@@ -18,6 +19,9 @@ pub struct ChunkWriter<W: Write> {
     packer: Packer,
     /// The chunks of a batch, so that a batch is one write.
     bytes: Vec<u8>,
+    /// Bytes of the file so far.
+    written: u64,
+    index: IndexSink,
 }
 
 impl<W: Write> ChunkWriter<W> {
@@ -26,14 +30,21 @@ impl<W: Write> ChunkWriter<W> {
         let mut packer = Packer::new()?;
         let mut bytes = chunk::file_header(FILE_VERSION).to_vec();
         let session = serde_json::to_vec(session)?;
-        let tables = serde_json::to_vec(tables)?;
-        if session.len().max(tables.len()) > chunk::MAX_PAYLOAD {
+        let packed = serde_json::to_vec(tables)?;
+        if session.len().max(packed.len()) > chunk::MAX_PAYLOAD {
             return Err(too_large());
         }
         chunk::append(&mut bytes, chunk::SESSION, &session);
-        chunk::append(&mut bytes, chunk::TABLES, packer.pack(&tables)?);
+        chunk::append(&mut bytes, chunk::TABLES, packer.pack(&packed)?);
         out.write_all(&bytes)?;
-        Ok(Self { out, packer, bytes })
+        let written = bytes.len() as u64;
+        Ok(Self {
+            out,
+            packer,
+            bytes,
+            written,
+            index: IndexSink::new(written, tables),
+        })
     }
 
     /// Writes a batch with one call of `write_all`, and hands it to the output's own output.
@@ -41,11 +52,30 @@ impl<W: Write> ChunkWriter<W> {
         self.bytes.clear();
         for sealed in &batch.chunks {
             let Payload { bytes, cuts } = &sealed.payload;
+            if sealed.kind == chunk::END {
+                let index = self.index.last(self.place(), &mut self.packer)?;
+                self.bytes.extend_from_slice(&index);
+            }
+            let begin = self.place();
             let packed = self.packer.pack_parts(bytes, cuts)?;
             chunk::append(&mut self.bytes, sealed.kind, packed);
+            let length = self.place() - begin;
+            self.index.chunk(sealed.kind, begin, length, bytes);
         }
-        self.out.write_all(&self.bytes)?;
+        let index = self.index.between(self.place(), &mut self.packer)?;
+        self.bytes.extend_from_slice(&index);
+        self.written = self.place();
+        if let Err(error) = self.out.write_all(&self.bytes) {
+            // Where later chunks would be in the file is not known any more.
+            self.index.give_up();
+            return Err(error);
+        }
         self.out.flush()
+    }
+
+    /// Where in the file the next chunk of the batch begins.
+    fn place(&self) -> u64 {
+        self.written + self.bytes.len() as u64
     }
 
     pub fn into_inner(self) -> W {

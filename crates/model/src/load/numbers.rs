@@ -7,14 +7,14 @@ const NONE: u32 = u32::MAX;
 /// Numbers given out in ascending order are looked up in an array. A file may hold any number,
 /// so those far beyond the count of entries go to a map instead of making the array grow.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     near: Vec<u32>,
     far: HashMap<u32, u32>,
     entries: usize,
 }
 
 impl Numbers {
-    pub(super) fn get(&self, number: u32) -> Option<u32> {
+    pub(crate) fn get(&self, number: u32) -> Option<u32> {
         match self.near.get(number as usize) {
             Some(&position) if position != NONE => Some(position),
             _ if self.far.is_empty() => None,
@@ -22,7 +22,7 @@ impl Numbers {
         }
     }
 
-    pub(super) fn insert(&mut self, number: u32, position: u32) {
+    pub(crate) fn insert(&mut self, number: u32, position: u32) {
         self.entries += 1;
         let place = number as usize;
         if place > 4 * self.entries + 1024 {

@@ -6,7 +6,7 @@ use crate::rows::{ArgRow, FunctionRow};
 use crate::trace::{Argument, Function};
 
 /// Words that a newer tool may have added read as the plainest one.
-pub(super) fn function(row: FunctionRow) -> Function {
+pub(crate) fn function(row: FunctionRow) -> Function {
     Function {
         name: row.name,
         category: row.category,

@@ -1,6 +1,7 @@
 //! Puts device times on tasks: finds the task, maps its times to the host's clock.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ascend_trace_format::api::Untimed;
 
@@ -23,7 +24,7 @@ struct Device {
     anchors: Vec<AnchorRow>,
     /// Bounds that the clock has not taken in yet.
     fresh: Vec<Bound>,
-    clock: Option<Clock>,
+    clock: Option<Arc<Clock>>,
 }
 
 /// Device times that have arrived, and the clocks that map them.
@@ -36,6 +37,8 @@ pub(super) struct Times {
     devices: BTreeMap<(ProcessId, u32), Device>,
     timed: usize,
     timed_at_full_pass: usize,
+    /// The clocks are known; nothing more is learnt about them.
+    fixed: bool,
     span: Option<(i64, i64)>,
 }
 
@@ -70,10 +73,10 @@ impl Times {
     pub(super) fn settle(&mut self, trace: &mut Trace, last: bool) {
         self.raw.resize(trace.tasks.len(), None);
         let fresh = self.match_tasks(trace);
-        if last {
+        if last && !self.fixed {
             self.start_over(trace);
         }
-        for device in self.devices.values_mut() {
+        for device in self.devices.values_mut().filter(|_| !self.fixed) {
             device.fit(last);
         }
         if last || self.timed * 4 > self.timed_at_full_pass * 5 {
@@ -87,7 +90,24 @@ impl Times {
                 self.map(trace, task);
             }
         }
-        trace.clocks = self.devices.iter().map(summary).collect();
+        if !self.fixed {
+            trace.clocks = self.devices.iter().map(summary).collect();
+        }
+    }
+
+    /// Takes clocks that were fitted elsewhere.
+    pub(super) fn fix(&mut self, clocks: impl Iterator<Item = ((ProcessId, u32), Arc<Clock>)>) {
+        self.fixed = true;
+        self.devices = clocks
+            .map(|(key, clock)| {
+                let device = Device {
+                    anchors: Vec::new(),
+                    fresh: Vec::new(),
+                    clock: Some(clock),
+                };
+                (key, device)
+            })
+            .collect();
     }
 
     /// Moves waiting times to their tasks; those without one keep waiting.
@@ -132,7 +152,7 @@ impl Times {
     fn bind(&mut self, trace: &Trace, id: TaskId, time: DeviceTime) {
         let task = trace.task(id);
         let stream = trace.stream(task.stream);
-        if let Some(latest) = time.seen {
+        if let Some(latest) = time.seen.filter(|_| !self.fixed) {
             let bound = Bound {
                 device: time.end,
                 earliest: trace.call(task.call).begin,
@@ -168,7 +188,7 @@ impl Times {
         let clock = self
             .devices
             .get(&(stream.process, stream.device))
-            .and_then(|device| device.clock.as_ref());
+            .and_then(|device| device.clock.as_deref());
         let launched = trace.call(trace.task(id).call).begin;
         let task = &mut trace.tasks[id.index()];
         match clock.and_then(|clock| Some((clock.map(raw.begin)?, clock.map(raw.end)?))) {
@@ -202,7 +222,10 @@ impl Device {
         fresh.sort_by_key(|bound| bound.device);
         let anchors = &self.anchors;
         let tick = || clock::tick_of(anchors.iter().map(|row| row.device_ns));
-        let clock = self.clock.get_or_insert_with(|| Clock::new(tick()));
+        let clock = self
+            .clock
+            .get_or_insert_with(|| Arc::new(Clock::new(tick())));
+        let clock = Arc::make_mut(clock);
         clock.extend(&fresh);
         if last {
             clock.look_back();
@@ -241,6 +264,6 @@ fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> Device
         anchors: errors.len() as u32,
         median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
         max_error_ns: errors.last().copied().unwrap_or(0),
-        drift_ppm: device.clock.as_ref().map_or(0.0, Clock::drift_ppm),
+        drift_ppm: device.clock.as_deref().map_or(0.0, Clock::drift_ppm),
     }
 }

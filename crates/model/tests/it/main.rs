@@ -5,6 +5,8 @@
     reason = "a test's helpers may panic like the test"
 )]
 
+/// Long files, read where they are looked at.
+mod archive;
 /// Mapped device times are true within the error they come with.
 mod clock;
 /// Files that are cut, damaged or made to do harm.

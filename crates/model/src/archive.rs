@@ -1,0 +1,125 @@
+//! A trace file of any size: opened by its index, read where it is looked at.
+//!
+//! An [`Archive`] knows the things of a recording, what its lanes did in sum, its clocks and its
+//! counts. [`Archive::window`] reads a range of time into a [`Trace`]; [`Archive::summary`] sums
+//! lanes up over any range. Neither takes more memory for a longer file. Ids of processes, threads,
+//! streams, contexts and functions are the same in every window; those of calls, tasks and events
+//! that are mentioned only there belong to the window.
+
+mod clocks;
+mod counts;
+mod lanes;
+mod layout;
+mod parts;
+mod window;
+
+use std::fs::File;
+use std::path::Path;
+
+use crate::file::{OpenError, Parts, Warning};
+use crate::load::TraceBuilder;
+use crate::trace::Trace;
+
+use clocks::Clocks;
+use layout::Layout;
+
+pub use counts::Counts;
+pub use lanes::Summary;
+pub use parts::Part;
+pub use window::WindowError;
+
+/// A trace file, read where it is looked at.
+#[derive(Debug)]
+pub struct Archive {
+    parts: Parts,
+    layout: Layout,
+    /// The things, the clocks and the counts; no calls.
+    builder: TraceBuilder,
+    clocks: Clocks,
+    span: Option<(i64, i64)>,
+    warnings: Vec<Warning>,
+}
+
+impl Archive {
+    /// Opens a file by its index. What no index covers is read and summed up, which takes a while
+    /// for a long file; `progress` is told how many of the file's bytes are done, and stops that
+    /// by answering false.
+    pub fn open(
+        path: impl AsRef<Path>,
+        mut progress: impl FnMut(u64, u64) -> bool,
+    ) -> Result<Self, OpenError> {
+        let mut archive = Self {
+            parts: Parts::new(File::open(path)?)?,
+            layout: Layout::new(),
+            builder: TraceBuilder::default(),
+            clocks: Clocks::default(),
+            span: None,
+            warnings: Vec::new(),
+        };
+        archive.advance(&mut progress)?;
+        Ok(archive)
+    }
+
+    /// Takes in what the file has gained. Tells whether that was anything.
+    pub fn poll(&mut self) -> Result<bool, OpenError> {
+        self.advance(&mut |_, _| true)
+    }
+
+    fn advance(&mut self, progress: &mut dyn FnMut(u64, u64) -> bool) -> Result<bool, OpenError> {
+        if self.parts.length()? < self.layout.position() {
+            return Err(OpenError::Shrunk);
+        }
+        let before = self.layout.position();
+        let news =
+            self.layout
+                .advance(&self.parts, &mut self.builder, &mut self.warnings, progress)?;
+        if self.layout.position() == before && !news {
+            return Ok(false);
+        }
+        self.refresh();
+        Ok(true)
+    }
+
+    /// Brings what is derived from the groups up to date.
+    fn refresh(&mut self) {
+        self.clocks.extend(&self.layout);
+        let totals = self.layout.totals();
+        counts::name_lanes(&totals, &mut self.builder);
+        let (clocks, figures) = self.clocks.fixed(&totals, &mut self.builder);
+        self.builder.set_clocks(clocks.into_iter(), figures);
+        self.builder.set_figures(totals.losses, totals.counters);
+        self.builder.settle();
+        self.span = self.whole_span(totals.call_span);
+    }
+
+    /// The things of the recording, as a trace without calls and tasks.
+    pub fn things(&self) -> &Trace {
+        self.builder.trace()
+    }
+
+    /// First and last moment of anything in the file.
+    pub fn span(&self) -> Option<(i64, i64)> {
+        self.span
+    }
+
+    /// Calls and task times in the file.
+    pub fn rows(&self) -> u64 {
+        self.layout.rows()
+    }
+
+    /// Whether the recording ended properly and all of it is known.
+    pub fn complete(&self) -> bool {
+        self.layout.ended()
+    }
+
+    /// What of the file has been found damaged so far.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// What is missing when no more bytes will come, damage included.
+    pub fn final_warnings(&self) -> Vec<Warning> {
+        let missing = self.layout.missing(self.parts.length().unwrap_or(0));
+        self.warnings.iter().cloned().chain(missing).collect()
+    }
+}

@@ -1,0 +1,92 @@
+//! The clocks of an archive's devices, from what its groups say about them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::clock::{self, Clock};
+use crate::file::index::{DeviceTotals, Group, Totals};
+use crate::load::TraceBuilder;
+use crate::trace::{DeviceClock, ProcessId};
+
+use super::layout::Layout;
+
+/// A clock by the ids of a trace.
+pub(super) type Known = ((ProcessId, u32), Arc<Clock>);
+
+/// By process and device, as the file numbers them.
+#[derive(Debug, Default)]
+pub(super) struct Clocks {
+    clocks: BTreeMap<(u32, u32), Arc<Clock>>,
+    /// Complete groups that have been taken in.
+    groups: usize,
+    final_fit: bool,
+}
+
+impl Clocks {
+    /// Takes in what new groups know.
+    pub(super) fn extend(&mut self, layout: &Layout) {
+        if self.final_fit {
+            return;
+        }
+        let totals = layout.totals();
+        let (complete, tail) = layout.parts();
+        for group in complete.get(self.groups..).unwrap_or_default() {
+            self.take(group, &totals);
+        }
+        self.groups = complete.len();
+        // The same bounds come again with the next poll; they change nothing then.
+        if let Some(group) = tail {
+            self.take(group, &totals);
+        }
+        if layout.ended() {
+            self.final_fit = true;
+            let clocks = self.clocks.values_mut();
+            clocks.for_each(|clock| Arc::make_mut(clock).look_back());
+        }
+    }
+
+    fn take(&mut self, group: &Group, totals: &Totals) {
+        for (key, bounds) in &group.bounds {
+            let clock = self.clocks.entry(*key).or_insert_with(|| {
+                let coarse = totals.devices.get(key).is_some_and(is_coarse);
+                Arc::new(Clock::new(clock::tick(coarse)))
+            });
+            Arc::make_mut(clock).extend(bounds);
+        }
+    }
+
+    pub(super) fn get(&self, process: u32, device: u32) -> Option<&Arc<Clock>> {
+        self.clocks.get(&(process, device))
+    }
+
+    /// The clocks by the ids of a trace, and what there is to say about them.
+    pub(super) fn fixed(
+        &self,
+        totals: &Totals,
+        builder: &mut TraceBuilder,
+    ) -> (Vec<Known>, Vec<DeviceClock>) {
+        let clocks = self.clocks.iter().map(|((process, device), clock)| {
+            let key = (builder.process_of(*process), *device);
+            (key, Arc::clone(clock))
+        });
+        let clocks: Vec<_> = clocks.collect();
+        let figures = totals.devices.iter().map(|((process, device), totals)| {
+            let clock = self.get(*process, *device);
+            DeviceClock {
+                process: builder.process_of(*process).0,
+                device: *device,
+                anchors: u32::try_from(totals.anchors).unwrap_or(u32::MAX),
+                median_error_ns: totals.median_width(),
+                max_error_ns: totals.max_width,
+                drift_ppm: clock.map_or(0.0, |clock| clock.drift_ppm()),
+            }
+        });
+        let figures = figures.collect();
+        (clocks, figures)
+    }
+}
+
+fn is_coarse(device: &DeviceTotals) -> bool {
+    // A few round readings can be chance.
+    device.anchors >= 4 && device.coarse == device.anchors
+}

@@ -1,0 +1,97 @@
+//! What an archive's index counts.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::{RetKind, TaskKind, Untimed};
+
+use crate::file::index::{CODES, Totals};
+use crate::load::TraceBuilder;
+use crate::trace::{StreamId, ThreadId};
+
+use super::Archive;
+
+/// Counts over a whole file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub calls: u64,
+    /// Calls that a library of the runtime made inside another call.
+    pub nested: u64,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Calls by the position of their function in the trace's table.
+    pub functions: Vec<u64>,
+    pub threads: BTreeMap<ThreadId, u64>,
+    /// Tasks, and those with a time.
+    pub streams: BTreeMap<StreamId, (u64, u64)>,
+    pub tasks: u64,
+    pub timed: u64,
+    pub kinds: BTreeMap<TaskKind, u64>,
+    /// Tasks that have no time and will not get one.
+    pub untimed: BTreeMap<Untimed, u64>,
+}
+
+/// Gives every lane an id, so that it has the same one in all windows.
+pub(super) fn name_lanes(totals: &Totals, builder: &mut TraceBuilder) {
+    for thread in totals.threads.keys() {
+        builder.thread_of(*thread);
+    }
+    for ((process, serial), stream) in &totals.streams {
+        builder.stream_of(*process, *serial, stream.device);
+    }
+}
+
+impl Archive {
+    /// Counts over the whole file.
+    pub fn counts(&mut self) -> Counts {
+        let totals = self.layout.totals();
+        let functions = self.builder.trace().functions().iter();
+        let errors = functions
+            .zip(&totals.functions)
+            .filter(|(function, _)| function.ret == RetKind::Error)
+            .map(|(_, (_, failed))| failed)
+            .sum();
+        let mut counts = Counts {
+            calls: totals.calls,
+            nested: totals.nested,
+            errors,
+            functions: totals.functions.iter().map(|(calls, _)| *calls).collect(),
+            tasks: totals.tasks(),
+            timed: totals.timed,
+            ..Counts::default()
+        };
+        for (thread, calls) in &totals.threads {
+            *counts
+                .threads
+                .entry(self.builder.thread_of(*thread))
+                .or_default() += calls;
+        }
+        for ((process, serial), stream) in &totals.streams {
+            let id = self.builder.stream_of(*process, *serial, stream.device);
+            counts.streams.insert(id, (stream.tasks, stream.timed));
+        }
+        for code in 0..CODES {
+            let kind = TaskKind::from_code(code as u8).unwrap_or(TaskKind::Other);
+            add(&mut counts.kinds, kind, totals.kinds[code]);
+            let reason = Untimed::from_code(code as u8).unwrap_or(Untimed::Unreadable);
+            add(&mut counts.untimed, reason, totals.untimed[code]);
+        }
+        // A time that has not come by the end of the recording never will.
+        let known = counts.timed + counts.untimed.values().sum::<u64>();
+        let reason = match self.complete() {
+            true => Untimed::Lost,
+            false => Untimed::Timed,
+        };
+        add(
+            &mut counts.untimed,
+            reason,
+            counts.tasks.saturating_sub(known),
+        );
+        counts
+    }
+}
+
+fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, key: K, count: u64) {
+    if count > 0 {
+        *counts.entry(key).or_default() += count;
+    }
+}

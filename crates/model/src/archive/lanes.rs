@@ -1,0 +1,191 @@
+//! Lanes summed up over a range of time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::file::index::{self, Fine, Group, LaneKey};
+use crate::file::{OpenError, Parts, kinds};
+use crate::summary::{Entry, LaneBuilder, LaneSummary};
+use crate::trace::{StreamId, ThreadId};
+
+use super::Archive;
+
+/// Groups whose fine lanes are read for one summary. A wider range makes do with the coarse ones.
+const MOST_FINE: usize = 16;
+/// Entries of all lanes of a summary.
+const MOST_ENTRIES: usize = 1 << 18;
+
+/// What lanes did, in sum, over a range of time. All times are host times.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// The range that was asked for. Beyond it the sums may be incomplete.
+    pub range: (i64, i64),
+    streams: BTreeMap<StreamId, LaneSummary>,
+    threads: BTreeMap<(ThreadId, u8), LaneSummary>,
+}
+
+impl Summary {
+    pub fn stream(&self, id: StreamId) -> Option<&LaneSummary> {
+        self.streams.get(&id)
+    }
+
+    /// The calls of a thread at a depth of nesting; the deepest ones are together.
+    pub fn thread(&self, id: ThreadId, depth: u8) -> Option<&LaneSummary> {
+        self.threads.get(&(id, depth))
+    }
+
+    pub fn streams(&self) -> impl Iterator<Item = (StreamId, &LaneSummary)> {
+        self.streams.iter().map(|(id, lane)| (*id, lane))
+    }
+
+    pub fn threads(&self) -> impl Iterator<Item = (ThreadId, u8, &LaneSummary)> {
+        let threads = self.threads.iter();
+        threads.map(|((id, depth), lane)| (*id, *depth, lane))
+    }
+}
+
+impl Archive {
+    /// Sums up what lanes did in a range, in no more than about `entries` entries per lane.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn summary(&mut self, range: (i64, i64), entries: usize) -> Result<Summary, OpenError> {
+        let groups: Vec<&Group> = self
+            .layout
+            .groups()
+            .filter(|group| {
+                let span = group.span();
+                span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
+            })
+            .collect();
+        let is_fine = groups.len() <= MOST_FINE;
+        let mut lanes = Gathered::new(entries);
+        for group in groups {
+            match fine(&self.parts, group).filter(|_| is_fine) {
+                Some(payload) => lanes.take(&payload),
+                None => lanes.take(&group.coarse),
+            }
+        }
+        Ok(self.finish(range, lanes))
+    }
+
+    fn finish(&mut self, range: (i64, i64), lanes: Gathered) -> Summary {
+        let mut summary = Summary {
+            range,
+            ..Summary::default()
+        };
+        for (key, lane) in lanes.lanes {
+            let entries = lane.finish();
+            match key {
+                LaneKey::Thread { thread, depth } => {
+                    let id = self.builder.thread_of(thread);
+                    summary
+                        .threads
+                        .insert((id, depth), LaneSummary::new(entries));
+                }
+                LaneKey::Stream { process, serial } => {
+                    let id = self.builder.stream_of(process, serial, 0);
+                    let device = self.builder.trace().stream(id).device;
+                    let clock = self.clocks.get(process, device);
+                    let entries = clock.map(|clock| on_host(entries, clock));
+                    let lane = LaneSummary::new(entries.unwrap_or_default());
+                    summary.streams.insert(id, lane);
+                }
+            }
+        }
+        summary
+    }
+
+    /// First and last moment of anything: of the calls, and of the tasks at the end.
+    pub(super) fn whole_span(&self, calls: Option<(i64, i64)>) -> Option<(i64, i64)> {
+        let (mut begin, mut end) = calls?;
+        for group in self.layout.groups().rev().take(3) {
+            let mut ends = BTreeMap::new();
+            index::read_lanes(&group.coarse, &mut |key, entry: &Entry| {
+                let last = ends.entry(key).or_insert(entry.end);
+                *last = entry.end.max(*last);
+            });
+            for (key, last) in ends {
+                let LaneKey::Stream { process, serial } = key else {
+                    continue;
+                };
+                let device = group.totals.streams.get(&(process, serial));
+                let device = self
+                    .builder
+                    .device_of(process, serial)
+                    .or(device.map(|it| it.device));
+                let clock = self.clocks.get(process, device.unwrap_or(0));
+                if let Some(mapped) = clock.and_then(|clock| clock.map(last)) {
+                    end = end.max(mapped.host);
+                    begin = begin.min(mapped.host);
+                }
+            }
+        }
+        Some((begin, end))
+    }
+}
+
+/// The payload of a group's fine lanes.
+fn fine(parts: &Parts, group: &Group) -> Option<Vec<u8>> {
+    match &group.fine {
+        Fine::None => None,
+        Fine::Held(packed) => kinds::unpack(packed),
+        // When they cannot be read, the coarse ones still tell.
+        Fine::InFile(offset) => {
+            let found = parts.chunk_of(kinds::SUMMARY, *offset).ok()??;
+            Some(found.1)
+        }
+    }
+}
+
+/// Lanes from several groups, in a bounded number of entries.
+struct Gathered {
+    lanes: BTreeMap<LaneKey, LaneBuilder>,
+    limit: usize,
+    entries: usize,
+}
+
+impl Gathered {
+    fn new(limit: usize) -> Self {
+        Self {
+            lanes: BTreeMap::new(),
+            limit: limit.max(16),
+            entries: 0,
+        }
+    }
+
+    fn take(&mut self, payload: &[u8]) {
+        let (lanes, limit) = (&mut self.lanes, self.limit);
+        let mut entries = 0;
+        // Lanes that make no sense from some point on are shown as far as they do.
+        index::read_lanes(payload, &mut |key, entry: &Entry| {
+            entries += 1;
+            let lane = lanes.entry(key).or_insert_with(|| LaneBuilder::new(limit));
+            lane.add_entry(entry);
+        });
+        self.entries += entries;
+        if self.entries > MOST_ENTRIES {
+            self.limit = (MOST_ENTRIES / self.lanes.len().max(1) / 2).clamp(4, self.limit);
+            let lanes = self.lanes.values_mut();
+            lanes.for_each(|lane| lane.limit(limit.min(self.limit)));
+            self.entries = self.lanes.values().map(LaneBuilder::len).sum();
+        }
+    }
+}
+
+/// Entries of device times on the host's clock.
+fn on_host(entries: Vec<Entry>, clock: &Arc<Clock>) -> Vec<Entry> {
+    let mut last = i64::MIN;
+    let mapped = entries.into_iter().filter_map(|entry| {
+        let begin = clock.map(entry.begin)?.host.max(last);
+        let end = clock.map(entry.end)?.host.max(begin);
+        last = end;
+        Some(Entry {
+            begin,
+            end,
+            ..entry
+        })
+    });
+    mapped.collect()
+}

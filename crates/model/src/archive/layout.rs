@@ -1,0 +1,378 @@
+//! Which groups a file has: from its indexes, and for the rest from its chunks.
+
+use crate::file::index::{self, Group, Indexer, Totals};
+use crate::file::{Found, Item, Lost, OpenError, Parts, Warning, kinds};
+use crate::load::TraceBuilder;
+use crate::rows::Row;
+
+/// Bytes of a file's header, before the first chunk.
+const HEADER: u64 = 16;
+/// Rows of events that are known from the start. Beyond that, events are known where they are
+/// mentioned.
+const MOST_EVENTS: usize = 1 << 17;
+
+#[derive(Debug)]
+pub(super) struct Layout {
+    groups: Vec<Group>,
+    /// Counts over all of these.
+    sums: Totals,
+    /// What lies behind the last complete group.
+    tail: Option<Group>,
+    indexer: Indexer,
+    /// Chunks that no index covers and that have not been read yet.
+    loose: Vec<Found>,
+    /// All before has been looked at.
+    position: u64,
+    /// So many bytes just before `position` begin no chunk.
+    skipped: u64,
+    has_session: bool,
+    has_tables: bool,
+    ended: bool,
+    events: usize,
+}
+
+impl Layout {
+    pub(super) fn new() -> Self {
+        Self {
+            groups: Vec::new(),
+            sums: Totals::default(),
+            tail: None,
+            indexer: Indexer::new(HEADER),
+            loose: Vec::new(),
+            position: HEADER,
+            skipped: 0,
+            has_session: false,
+            has_tables: false,
+            ended: false,
+            events: 0,
+        }
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// All groups in the order of the file.
+    pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = &Group> + Clone {
+        self.groups.iter().chain(&self.tail)
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.groups().map(Group::rows).sum()
+    }
+
+    /// The complete groups, and the one that is not.
+    pub(super) fn parts(&self) -> (&[Group], Option<&Group>) {
+        (&self.groups, self.tail.as_ref())
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = self.sums.clone();
+        self.tail.iter().for_each(|group| totals.add(&group.totals));
+        totals
+    }
+
+    fn push(&mut self, group: Group) {
+        self.sums.add(&group.totals);
+        self.groups.push(group);
+    }
+
+    pub(super) fn missing(&self, length: u64) -> Vec<Warning> {
+        let offset = self.position;
+        let left = length.saturating_sub(offset) + self.skipped;
+        let tail = (left > 0).then(|| Warning {
+            offset: offset - self.skipped,
+            lost: Lost::Tail(left),
+        });
+        let missing = [
+            (self.has_session, Lost::Session),
+            (self.has_tables, Lost::Tables),
+            (self.ended, Lost::End),
+        ];
+        let missing = missing.into_iter().filter(|(there, _)| !there);
+        tail.into_iter()
+            .chain(missing.map(|(_, lost)| Warning { offset, lost }))
+            .collect()
+    }
+
+    /// Looks at what is new in the file. Tells whether there was anything.
+    pub(super) fn advance(
+        &mut self,
+        parts: &Parts,
+        builder: &mut TraceBuilder,
+        warnings: &mut Vec<Warning>,
+        progress: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<bool, OpenError> {
+        let length = parts.length()?;
+        let mut reader = Reader {
+            parts,
+            builder,
+            warnings,
+            length,
+        };
+        let begin = self.position;
+        if begin == HEADER {
+            self.head(&mut reader)?;
+            self.jump(&mut reader)?;
+        }
+        self.walk(&mut reader)?;
+        if self.loose.is_empty() {
+            return Ok(self.position > begin);
+        }
+        self.read_loose(&mut reader, progress)?;
+        let (mut tail, fine) = self.indexer.peek();
+        tail.hold(&fine);
+        self.tail = (!tail.segments.is_empty()).then_some(tail);
+        Ok(true)
+    }
+
+    /// Takes the leading chunks.
+    fn head(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        while let Some(found) = reader.parts.chunk(self.position, reader.length)? {
+            if !found.is(kinds::SESSION) && !found.is(kinds::TABLES) {
+                break;
+            }
+            self.leading(&found, reader)?;
+            self.position = found.end();
+        }
+        self.indexer.start(self.position);
+        Ok(())
+    }
+
+    fn leading(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        self.has_session |= found.is(kinds::SESSION);
+        self.has_tables |= found.is(kinds::TABLES);
+        let indexer = &mut self.indexer;
+        let warning = reader.parts.items(found, &mut |item| match item {
+            Item::Session(session) => reader.builder.set_session(session),
+            Item::Tables(tables) => {
+                indexer.set_tables(&tables);
+                reader.builder.set_tables(tables);
+            }
+            Item::Row(_) => {}
+        })?;
+        reader.warnings.extend(warning);
+        Ok(())
+    }
+
+    /// Takes the indexes that an ended file lists, if they make sense together.
+    fn jump(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        let Some((end, indexes)) = reader.parts.root()? else {
+            return Ok(());
+        };
+        let mut groups = Vec::new();
+        let mut begin = self.position;
+        for offset in indexes {
+            let Some((found, group)) = self.index_at(offset, begin, reader)? else {
+                return Ok(());
+            };
+            begin = found.end();
+            groups.push(group);
+        }
+        for group in groups {
+            self.take_group(group, reader)?;
+        }
+        // Between the last index and the end there is only the list itself.
+        self.indexer.start(begin);
+        self.position = end.offset;
+        Ok(())
+    }
+
+    /// The index at a place, if its group begins where it should.
+    fn index_at(
+        &self,
+        offset: u64,
+        begin: u64,
+        reader: &Reader<'_>,
+    ) -> Result<Option<(Found, Group)>, OpenError> {
+        if offset < begin || !reader.parts.has_header(begin)? {
+            return Ok(None);
+        }
+        let Some((found, payload)) = reader.parts.chunk_of(kinds::INDEX, offset)? else {
+            return Ok(None);
+        };
+        let group = index::decode(&payload, offset).filter(|group| group.begin == begin);
+        Ok(group.map(|group| (found, group)))
+    }
+
+    /// What an index tells, if nothing of its group has been counted already.
+    fn index_ahead(&self, found: &Found, reader: &Reader<'_>) -> Result<Option<Group>, OpenError> {
+        let Some(payload) = reader.parts.unpacked(found)? else {
+            return Ok(None);
+        };
+        let group = index::decode(&payload, found.offset);
+        let begin = self.indexer.begin();
+        let fits = |group: &Group| {
+            group.begin == begin || (group.begin > begin && self.indexer.end() <= group.begin)
+        };
+        let Some(group) = group.filter(fits) else {
+            return Ok(None);
+        };
+        Ok(reader.parts.has_header(group.begin)?.then_some(group))
+    }
+
+    /// Chunks that lie before an indexed group, and whose own index is lost, make a group.
+    fn before(&mut self, group: &Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        self.loose.retain(|found| found.offset < group.begin);
+        if group.begin == self.indexer.begin() || self.loose.is_empty() {
+            return Ok(());
+        }
+        self.read_loose(reader, &mut |_, _| true)?;
+        let (mut lost, fine) = self.indexer.take(group.begin);
+        lost.hold(&fine);
+        self.push(lost);
+        Ok(())
+    }
+
+    /// Goes from chunk to chunk by their headers.
+    fn walk(&mut self, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        while self.position < reader.length {
+            match reader.parts.chunk(self.position, reader.length)? {
+                Some(found) => {
+                    self.tell_skipped(reader);
+                    self.chunk(&found, reader)?;
+                    self.position = found.end();
+                }
+                // The rest of a chunk is still to come.
+                None if reader.parts.has_header(self.position)? => break,
+                None => {
+                    let from = self.position;
+                    let (next, is_sound) = reader.parts.next_header(from + 1, reader.length)?;
+                    let next = next.max(from);
+                    self.skipped += next - from;
+                    self.position = next;
+                    if !is_sound {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_skipped(&mut self, reader: &mut Reader<'_>) {
+        let bytes = std::mem::take(&mut self.skipped);
+        if bytes > 0 {
+            reader.warnings.push(Warning {
+                offset: self.position - bytes,
+                lost: Lost::Bytes(bytes),
+            });
+        }
+    }
+
+    fn chunk(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        match found.kind {
+            kinds::SESSION | kinds::TABLES => self.leading(found, reader)?,
+            kinds::INDEX => {
+                if let Some(group) = self.index_ahead(found, reader)? {
+                    self.before(&group, reader)?;
+                    self.loose.clear();
+                    self.tail = None;
+                    // What was read of it is known better now.
+                    self.indexer.take(found.end());
+                    self.take_group(group, reader)?;
+                }
+            }
+            kinds::END => {
+                self.ended = true;
+                let warning = reader.rows(found, &mut |_| {})?;
+                reader.warnings.extend(warning);
+            }
+            _ => self.loose.push(*found),
+        }
+        Ok(())
+    }
+
+    /// Takes a group that an index tells about.
+    fn take_group(&mut self, group: Group, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        for thing in &group.things {
+            let found = Found {
+                kind: thing.kind,
+                offset: thing.offset,
+                length: thing.length,
+            };
+            self.thing(&found, reader)?;
+        }
+        self.push(group);
+        Ok(())
+    }
+
+    /// Takes a chunk of things that the whole trace needs.
+    fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        if found.is(kinds::EVENT) && self.events > MOST_EVENTS {
+            return Ok(());
+        }
+        let (indexer, events) = (&mut self.indexer, &mut self.events);
+        let warning = reader.rows(found, &mut |row| {
+            *events += usize::from(matches!(row, Row::Event(_)));
+            indexer.thing(row);
+        })?;
+        reader.warnings.extend(warning);
+        Ok(())
+    }
+
+    /// Reads the chunks that no index covers.
+    fn read_loose(
+        &mut self,
+        reader: &mut Reader<'_>,
+        progress: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<(), OpenError> {
+        for found in std::mem::take(&mut self.loose) {
+            if !progress(found.offset, reader.length) {
+                return Err(OpenError::Stopped);
+            }
+            if found.is(kinds::SUMMARY) || found.is(kinds::ROOT) {
+                continue;
+            }
+            let Some(payload) = reader.parts.payload(&found)? else {
+                reader.warnings.push(found.damaged());
+                continue;
+            };
+            let Some(payload) = found.unpack(&payload) else {
+                continue;
+            };
+            if self
+                .indexer
+                .chunk(found.kind, found.offset, found.length, &payload)
+            {
+                self.thing(&found, reader)?;
+            }
+            // Twice as late as a writer, whose index is then seen first.
+            if self.indexer.is_overdue() {
+                let (mut group, fine) = self.indexer.take(found.end());
+                group.hold(&fine);
+                self.push(group);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where chunks are read from and where their rows go.
+struct Reader<'a> {
+    parts: &'a Parts,
+    builder: &'a mut TraceBuilder,
+    warnings: &'a mut Vec<Warning>,
+    length: u64,
+}
+
+impl Reader<'_> {
+    /// Takes the rows of a chunk, and shows them.
+    fn rows(
+        &mut self,
+        found: &Found,
+        shown: &mut impl FnMut(&Row),
+    ) -> Result<Option<Warning>, OpenError> {
+        let builder = &mut *self.builder;
+        Ok(self.parts.items(found, &mut |item| {
+            if let Item::Row(row) = item {
+                shown(&row);
+                builder.apply(row);
+            }
+        })?)
+    }
+}

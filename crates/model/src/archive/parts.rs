@@ -1,0 +1,58 @@
+//! A whole archive as a sequence of windows: for exports and sums that need every row once.
+
+use crate::trace::{Call, Trace};
+
+use super::{Archive, WindowError};
+
+/// One window of a sequence that covers an archive.
+#[derive(Debug)]
+pub struct Part {
+    pub trace: Trace,
+    /// Calls that begin in `range.0..range.1` belong to this part, and so do the tasks that they
+    /// launched; what else the trace holds belongs to others.
+    pub range: (i64, i64),
+}
+
+impl Part {
+    /// Whether a call of the trace belongs to this part.
+    pub fn owns(&self, call: &Call) -> bool {
+        (self.range.0..self.range.1).contains(&call.begin)
+    }
+}
+
+impl Archive {
+    /// The moments at which parts of about so many rows begin, and the end.
+    fn cuts(&self, rows: u64) -> Vec<i64> {
+        let mut begins: Vec<(i64, u64)> = self
+            .layout
+            .groups()
+            .flat_map(|group| &group.segments)
+            .filter_map(|segment| Some((segment.call_span?.0, segment.rows())))
+            .collect();
+        begins.sort_unstable();
+        let mut cuts = Vec::new();
+        let mut sum = 0;
+        for (begin, count) in begins {
+            if (cuts.is_empty() || sum >= rows) && cuts.last() != Some(&begin) {
+                cuts.push(begin);
+                sum = 0;
+            }
+            sum += count;
+        }
+        let end = self.layout.totals().call_span;
+        cuts.extend(end.map(|(_, end)| end.saturating_add(1)));
+        cuts
+    }
+
+    /// The whole archive in parts of about so many rows, in the order of time. Every call is owned
+    /// by exactly one part.
+    pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<Part, WindowError>> {
+        let cuts = self.cuts(rows.max(1));
+        let ranges: Vec<(i64, i64)> = cuts.windows(2).map(|two| (two[0], two[1])).collect();
+        ranges.into_iter().map(move |range| {
+            // What is asked for here is wanted whatever it takes.
+            let trace = self.window((range.0, range.1 - 1), u64::MAX)?;
+            Ok(Part { trace, range })
+        })
+    }
+}

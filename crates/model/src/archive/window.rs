@@ -1,0 +1,212 @@
+//! A range of an archive becomes a trace.
+
+use std::collections::HashSet;
+
+use crate::file::index::Segment;
+use crate::file::{Item, OpenError, kinds};
+use crate::load::{NO_STREAM, TraceBuilder};
+use crate::rows::{CallRow, Row, TaskTimeRow};
+use crate::trace::{ProcessId, Trace};
+
+use super::Archive;
+
+/// Rows that are decoded for each row that may be kept: launches may lie far before their tasks.
+const READ_PER_KEPT: u64 = 8;
+
+/// Why a range was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum WindowError {
+    #[error("the range holds more than {0} calls and tasks")]
+    TooMany(u64),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+}
+
+impl From<std::io::Error> for WindowError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Open(error.into())
+    }
+}
+
+/// A task: process, serial of the stream, sequence.
+type TaskKey = (ProcessId, u32, u32);
+
+fn overlap(span: Option<(i64, i64)>, range: (i64, i64)) -> bool {
+    span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
+}
+
+/// About how many of the rows in a span lie in a range.
+fn share(rows: u32, span: Option<(i64, i64)>, range: (i64, i64)) -> f64 {
+    let Some((begin, end)) = span.filter(|span| overlap(Some(*span), range)) else {
+        return 0.0;
+    };
+    let length = end.saturating_sub(begin).max(1) as f64;
+    let part = end.min(range.1).saturating_sub(begin.max(range.0)).max(1) as f64;
+    f64::from(rows) * (part / length).min(1.0)
+}
+
+impl Archive {
+    /// About how many calls and task times a range holds.
+    pub fn rows_in(&self, range: (i64, i64)) -> u64 {
+        let groups = self.layout.groups().filter(|it| overlap(it.span(), range));
+        let segments = groups.flat_map(|group| &group.segments);
+        let rows = segments.map(|segment| {
+            share(segment.calls, segment.call_span, range)
+                + share(segment.times, segment.task_span, range)
+        });
+        rows.sum::<f64>() as u64
+    }
+
+    /// Reads a range of time: every call and task that has a part in it, the calls that launched
+    /// these tasks, and the tasks that these calls launched.
+    ///
+    /// # Errors
+    /// When there are more than about `most` of them, or the file cannot be read.
+    pub fn window(&mut self, range: (i64, i64), most: u64) -> Result<Trace, WindowError> {
+        if self.rows_in(range) > most {
+            return Err(WindowError::TooMany(most));
+        }
+        let segments: Vec<Segment> = self
+            .layout
+            .groups()
+            .flat_map(|group| &group.segments)
+            .copied()
+            .collect();
+        let chosen = choose(&segments, range);
+        let cost: u64 = chosen.iter().map(|(segment, _)| segment.rows()).sum();
+        if cost > most.saturating_mul(READ_PER_KEPT) {
+            return Err(WindowError::TooMany(most));
+        }
+        let mut window = Window {
+            builder: self.builder.clone(),
+            range,
+            inside: HashSet::new(),
+            launched: HashSet::new(),
+            times: Vec::new(),
+            kept: 0,
+            most: most.saturating_mul(2),
+        };
+        for (segment, what) in chosen.iter().filter(|(_, what)| what.times) {
+            debug_assert!(what.times);
+            let bytes = (segment.offset, segment.end());
+            let warnings =
+                self.parts
+                    .range(bytes, |kind| kind == kinds::TASK_TIME, &mut |item| {
+                        if let Item::Row(Row::TaskTime(row)) = item {
+                            window.time(row, &self.clocks);
+                        }
+                    })?;
+            self.warnings.extend(warnings);
+        }
+        for (segment, _) in chosen.iter().filter(|(_, what)| what.calls) {
+            let bytes = (segment.offset, segment.end());
+            let wanted = |kind| kind == kinds::CALL || kind == kinds::EVENT;
+            let warnings = self.parts.range(bytes, wanted, &mut |item| match item {
+                Item::Row(Row::Call(row)) => window.call(row),
+                Item::Row(row) => window.builder.apply(row),
+                Item::Session(_) | Item::Tables(_) => {}
+            })?;
+            self.warnings.extend(warnings);
+            if window.kept > window.most {
+                return Err(WindowError::TooMany(most));
+            }
+        }
+        self.warnings.sort_by_key(|warning| warning.offset);
+        self.warnings.dedup();
+        Ok(window.finish())
+    }
+}
+
+/// What of a segment is needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Needed {
+    times: bool,
+    calls: bool,
+}
+
+/// The segments that a range needs, in the order of the file.
+fn choose(segments: &[Segment], range: (i64, i64)) -> Vec<(Segment, Needed)> {
+    let mut needed: Vec<Needed> = segments
+        .iter()
+        .map(|segment| Needed {
+            times: overlap(segment.task_span, range),
+            calls: overlap(segment.call_span, range),
+        })
+        .collect();
+    // The launches of the tasks lie between here and their times.
+    let mut from = u64::MAX;
+    for (segment, needed) in segments.iter().zip(&mut needed).rev() {
+        if needed.times {
+            from = from.min(segment.launched_from);
+        }
+        if segment.offset >= from && from != u64::MAX {
+            needed.calls |= segment.calls > 0;
+        }
+        if segment.offset <= from {
+            from = u64::MAX;
+        }
+    }
+    let all = segments.iter().copied().zip(needed);
+    all.filter(|(_, needed)| *needed != Needed::default())
+        .collect()
+}
+
+struct Window {
+    builder: TraceBuilder,
+    range: (i64, i64),
+    /// Tasks that have a part in the range.
+    inside: HashSet<TaskKey>,
+    /// Tasks of the calls that are kept.
+    launched: HashSet<TaskKey>,
+    times: Vec<(TaskKey, TaskTimeRow)>,
+    kept: u64,
+    most: u64,
+}
+
+impl Window {
+    fn time(&mut self, row: TaskTimeRow, clocks: &super::Clocks) {
+        let process = self.builder.process_of(row.process);
+        let stream = self.builder.stream_of(row.process, row.stream, 0);
+        let device = self.builder.trace().stream(stream).device;
+        let clock = clocks.get(row.process, device);
+        let map = |device| clock.and_then(|clock| clock.map(device));
+        let key = (process, row.stream, row.sequence);
+        if let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns)) {
+            let is_timed = row.untimed == 0;
+            if is_timed && end.host < self.range.0 {
+                return;
+            }
+            if is_timed && begin.host <= self.range.1 {
+                self.inside.insert(key);
+            }
+        }
+        self.times.push((key, row));
+    }
+
+    fn call(&mut self, row: CallRow) {
+        let overlaps = overlap(Some((row.begin_ns, row.end_ns)), self.range);
+        let key = row.task.map(|task| {
+            let thread = self.builder.thread_of(row.thread);
+            let process = self.builder.trace().thread(thread).process;
+            (process, row.stream.unwrap_or(NO_STREAM), task.sequence)
+        });
+        if !overlaps && !key.is_some_and(|key| self.inside.contains(&key)) {
+            return;
+        }
+        self.kept += 1;
+        // A range that is far fuller than its index told is given up by the caller.
+        if self.kept <= self.most {
+            self.launched.extend(key);
+            self.builder.apply(Row::Call(row));
+        }
+    }
+
+    fn finish(mut self) -> Trace {
+        for (key, row) in self.times {
+            if self.launched.contains(&key) {
+                self.builder.apply(Row::TaskTime(row));
+            }
+        }
+        self.builder.finish()
+    }
+}

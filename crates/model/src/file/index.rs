@@ -1,0 +1,22 @@
+//! The index: what a file holds where, so that it need not be read to be shown.
+//!
+//! A file is cut into *segments* (a few chunks), and segments make up *groups*. When a group is
+//! full, the writer appends two chunks to it: `SUMM`, the group's lanes summed up finely, and
+//! `INDX`: its segments with what they span, its lanes summed up coarsely, what its tasks tell
+//! about device clocks, and counts. `ROOT` lists the groups of a file that was ended properly. A
+//! reader makes the same of chunks that no index covers, with the same [`Indexer`].
+
+mod bounds;
+mod builder;
+mod codec;
+mod facts;
+mod group;
+mod sink;
+mod streams;
+mod totals;
+
+pub(crate) use builder::Indexer;
+pub(crate) use codec::{decode, read_lanes};
+pub(crate) use group::{Fine, Group, LaneKey, Segment};
+pub(super) use sink::IndexSink;
+pub(crate) use totals::{CODES, DeviceTotals, Totals};

@@ -1,0 +1,145 @@
+//! What a group's tasks and anchors tell about a device's clock, less what others tell better.
+
+use std::collections::BTreeMap;
+
+use crate::clock::Bound;
+
+/// Of the bounds within this much device time, the two that tell most are kept.
+const SLOT_NS: i64 = 10_000_000;
+/// Slots of one device in a group. More come from times that are no times.
+const MOST_SLOTS: usize = 8192;
+
+/// The tightest bounds of a slot: the best lower and the best upper one.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    low: Bound,
+    /// Host minus device time, less what drift makes of it within the slot.
+    low_offset: f64,
+    high: Bound,
+    high_offset: f64,
+}
+
+impl Best {
+    fn take(&mut self, other: &Self) {
+        if other.low_offset > self.low_offset {
+            (self.low, self.low_offset) = (other.low, other.low_offset);
+        }
+        if other.high_offset < self.high_offset {
+            (self.high, self.high_offset) = (other.high, other.high_offset);
+        }
+    }
+}
+
+/// Bounds on one device's clock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeviceBounds {
+    slots: BTreeMap<i64, Best>,
+    /// The slot that the last bound went to: the next one mostly does too.
+    current: Option<(i64, Best)>,
+    /// First and last anchor so far: device time and offset. They tell the drift.
+    anchors: Option<[(i64, f64); 2]>,
+}
+
+impl DeviceBounds {
+    pub(super) fn add_anchor(&mut self, bound: &Bound) {
+        let offset = (bound.earliest / 2 + bound.latest / 2).saturating_sub(bound.device);
+        let here = (bound.device, offset as f64);
+        let first = self.anchors.map_or(here, |[first, _]| first);
+        self.anchors = Some([first, here]);
+        self.add(bound);
+    }
+
+    /// Nanoseconds by which host minus device time changes per nanosecond.
+    fn rate(&self) -> f64 {
+        match self.anchors {
+            Some([first, last]) if last.0 > first.0.saturating_add(SLOT_NS) => {
+                let rate = (last.1 - first.1) / last.0.saturating_sub(first.0) as f64;
+                rate.clamp(-200e-6, 200e-6)
+            }
+            _ => 0.0,
+        }
+    }
+
+    pub(super) fn add(&mut self, bound: &Bound) {
+        if bound.earliest > bound.latest {
+            return;
+        }
+        let slot = bound.device.div_euclid(SLOT_NS);
+        let drifted = self.rate() * bound.device.rem_euclid(SLOT_NS) as f64;
+        let offset = |host: i64| host.saturating_sub(bound.device) as f64 - drifted;
+        let best = Best {
+            low: *bound,
+            low_offset: offset(bound.earliest),
+            high: *bound,
+            high_offset: offset(bound.latest),
+        };
+        match &mut self.current {
+            Some((at, known)) if *at == slot => known.take(&best),
+            _ => {
+                self.put_away();
+                self.current = Some((slot, best));
+            }
+        }
+    }
+
+    fn put_away(&mut self) {
+        let Some((slot, best)) = self.current.take() else {
+            return;
+        };
+        if let Some(known) = self.slots.get_mut(&slot) {
+            known.take(&best);
+        } else if self.slots.len() < MOST_SLOTS {
+            self.slots.insert(slot, best);
+        }
+    }
+
+    /// The bounds that are worth keeping, in the order of their device times. What is known of the
+    /// drift stays.
+    pub(super) fn take(&mut self) -> Vec<Bound> {
+        self.put_away();
+        let slots = std::mem::take(&mut self.slots);
+        let mut bounds: Vec<Bound> = slots
+            .into_values()
+            .flat_map(|best| [best.low, best.high])
+            .collect();
+        bounds.sort_by_key(|bound| bound.device);
+        bounds.dedup();
+        bounds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tightest_bounds_of_each_slot_stay() {
+        let mut bounds = DeviceBounds::default();
+        let bound = |device: i64, before: i64, after: i64| Bound {
+            device,
+            earliest: device + 1_000 - before,
+            latest: device + 1_000 + after,
+        };
+        let wide = (0..100).map(|i| bound(i * 1_000, 5_000, 5_000));
+        let tight = [bound(31_500, 10, 4_000), bound(41_500, 4_000, 20)];
+        let later = bound(SLOT_NS + 1, 7, 7);
+        wide.chain(tight).for_each(|it| bounds.add(&it));
+        bounds.add_anchor(&later);
+        assert_eq!(bounds.take(), [tight[0], tight[1], later]);
+        assert_eq!(bounds.take(), []);
+    }
+
+    #[test]
+    fn wild_times_take_no_room() {
+        let mut bounds = DeviceBounds::default();
+        for i in 0..100_000_i64 {
+            let device = i.wrapping_mul(0x1234_5678_9abc_def1);
+            bounds.add(&Bound {
+                device,
+                earliest: 0,
+                latest: 5,
+            });
+        }
+        assert!(bounds.take().len() <= 2 * MOST_SLOTS);
+    }
+}

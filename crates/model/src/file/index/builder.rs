@@ -1,0 +1,453 @@
+//! Makes the index from chunks, in the order of the file: for the writer while it writes, for the
+//! reader where no index is.
+
+use ascend_trace_format::api::{TaskKind, Untimed};
+
+use crate::category::Category;
+use crate::clock::Bound;
+use crate::file::chunk::{self, Kind};
+use crate::file::column::Cursors;
+use crate::file::table::Table;
+use crate::load::{NO_STREAM, Numbers, function};
+use crate::rows::{
+    AnchorRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
+};
+use crate::summary::{DEEPEST, LaneBuilder};
+
+use super::bounds::DeviceBounds;
+use super::codec;
+use super::facts::{CallFacts, Calls, TaskFacts};
+use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
+use super::streams::{Launch, StreamState, Streams};
+use super::totals::{CODES, MOST, Totals};
+
+/// A segment is complete when it has so many rows, or bytes.
+const SEGMENT_ROWS: u64 = 8192;
+const SEGMENT_BYTES: u64 = 512 * 1024;
+/// A group is complete when it has so many rows, segments or chunks of things.
+const GROUP_ROWS: u64 = 1 << 19;
+const GROUP_SEGMENTS: usize = 256;
+const GROUP_THINGS: usize = 4096;
+/// Entries of one lane in a group, and of all lanes, while it grows.
+const LANE_ENTRIES: usize = 1024;
+const ALL_ENTRIES: usize = 1 << 16;
+/// Slices that share an entry at least, on average, and the fewest entries of a lane, finely and
+/// coarsely summed up.
+const FINE: (u64, usize) = (64, 4);
+const COARSE: (u64, usize) = (512, 2);
+const COARSE_ENTRIES: usize = 64;
+
+#[derive(Debug, Default)]
+struct ThreadState {
+    number: u32,
+    process: Option<u32>,
+    calls: u64,
+    /// By depth.
+    lanes: Vec<LaneBuilder>,
+}
+
+/// Makes groups of chunks.
+#[derive(Debug)]
+pub(crate) struct Indexer {
+    /// By function: the slots of its calls without and with a task.
+    slots: Vec<[u8; 2]>,
+    threads: Numbers,
+    thread_states: Vec<ThreadState>,
+    touched_threads: Vec<usize>,
+    streams: Streams,
+    /// By process and device.
+    clocks: std::collections::BTreeMap<(u32, u32), DeviceBounds>,
+    first_process: Option<u32>,
+    begin: u64,
+    end: u64,
+    segment: Segment,
+    segments: Vec<Segment>,
+    things: Vec<Thing>,
+    totals: Totals,
+    rows: u64,
+}
+
+impl Indexer {
+    /// An index of the chunks from `begin` on.
+    pub(crate) fn new(begin: u64) -> Self {
+        Self {
+            slots: Vec::new(),
+            threads: Numbers::default(),
+            thread_states: Vec::new(),
+            touched_threads: Vec::new(),
+            streams: Streams::new(LANE_ENTRIES),
+            clocks: std::collections::BTreeMap::new(),
+            first_process: None,
+            begin,
+            end: begin,
+            segment: Segment::default(),
+            segments: Vec::new(),
+            things: Vec::new(),
+            totals: Totals::default(),
+            rows: 0,
+        }
+    }
+
+    /// Learns what kind of calls the functions make.
+    pub(crate) fn set_tables(&mut self, tables: &TablesRow) {
+        let slots = tables.functions.iter().map(|row| {
+            let function = function(row.clone());
+            [false, true].map(|submits| Category::of_call(&function, submits).slot() as u8)
+        });
+        self.slots = slots.collect();
+    }
+
+    /// Where the chunks begin that are not in a complete group yet.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    /// Where the chunks end that have been taken in.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Takes in the next chunk: where its header begins, how long it is with it, and its payload
+    /// after unpacking. Tells whether it holds things.
+    pub(crate) fn chunk(&mut self, kind: Kind, offset: u64, length: u64, payload: &[u8]) -> bool {
+        if self.segment.rows() >= SEGMENT_ROWS || self.segment.length >= SEGMENT_BYTES {
+            self.close_segment();
+        }
+        if self.segment.length == 0 {
+            self.segment.offset = offset;
+            self.segment.launched_from = offset;
+        }
+        self.end = offset.saturating_add(length);
+        self.segment.length = self.end.saturating_sub(self.segment.offset);
+        match kind {
+            chunk::CALL => Calls::new(payload)
+                .into_iter()
+                .flatten()
+                .for_each(|call| self.call(&call)),
+            chunk::TASK_TIME => each(payload, |row: TaskTimeRow| self.time(&row)),
+            chunk::ANCHOR => each(payload, |row: AnchorRow| self.anchor(&row)),
+            chunk::LOSS => each(payload, |row: LossRow| self.loss(&row)),
+            chunk::COUNTER => each(payload, |row: CounterRow| self.counter(&row)),
+            chunk::PROCESS => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
+            chunk::THREAD => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
+            chunk::STREAM => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
+            _ => {}
+        }
+        let is_kept = Thing::is_kept(kind);
+        if is_kept {
+            self.things.push(Thing {
+                kind,
+                offset,
+                length,
+            });
+        }
+        is_kept
+    }
+
+    /// Learns about a thing that later rows name.
+    pub(crate) fn thing(&mut self, row: &Row) {
+        match row {
+            Row::Process(row) => {
+                self.first_process.get_or_insert(row.process);
+            }
+            Row::Thread(row) => {
+                if let Some(place) = self.thread(row.thread) {
+                    self.thread_states[place].process = Some(row.process);
+                }
+            }
+            Row::Stream(row) => {
+                self.streams.set_device(row.process, row.serial, row.device);
+            }
+            _ => {}
+        }
+    }
+
+    fn thread(&mut self, number: u32) -> Option<usize> {
+        if let Some(place) = self.threads.get(number) {
+            return Some(place as usize);
+        }
+        let place = self.thread_states.len();
+        self.threads.insert(number, u32::try_from(place).ok()?);
+        self.thread_states.push(ThreadState {
+            number,
+            ..ThreadState::default()
+        });
+        Some(place)
+    }
+
+    fn call(&mut self, call: &CallFacts) {
+        self.segment.calls += 1;
+        self.rows += 1;
+        let span = Some((call.begin, call.end));
+        self.segment.call_span = joined(self.segment.call_span, span);
+        self.totals.calls += 1;
+        self.totals.nested += u64::from(call.depth > 0);
+        let function = self.totals.function(call.function);
+        function.0 += 1;
+        function.1 += u64::from(call.ret != 0);
+        let Some(place) = self.thread(call.thread) else {
+            return;
+        };
+        let thread = &mut self.thread_states[place];
+        if thread.calls == 0 {
+            self.touched_threads.push(place);
+        }
+        thread.calls += 1;
+        let depth = usize::from(call.depth.min(DEEPEST));
+        while thread.lanes.len() <= depth {
+            thread.lanes.push(LaneBuilder::new(LANE_ENTRIES));
+        }
+        let slots = self.slots.get(usize::from(call.function));
+        let slot = slots.map_or(7, |slots| slots[usize::from(call.task.is_some())]);
+        thread.lanes[depth].add(call.begin, call.end, usize::from(slot));
+        if let Some(task) = &call.task {
+            let process = thread.process.or(self.first_process).unwrap_or(0);
+            self.task(process, call, task);
+        }
+    }
+
+    fn task(&mut self, process: u32, call: &CallFacts, task: &TaskFacts) {
+        let serial = call.stream.unwrap_or(NO_STREAM);
+        let stream = self.streams.touch(process, serial);
+        if stream.totals.tasks == 0 {
+            stream.totals.device = call.device;
+        }
+        stream.totals.tasks += 1;
+        let kind = TaskKind::from_code(task.kind).unwrap_or(TaskKind::Other);
+        self.totals.kinds[code(kind as u8)] += 1;
+        match task.untimed {
+            0 => stream.launch(Launch {
+                sequence: task.sequence,
+                slot: Category::of_task(kind).slot() as u8,
+                begin: call.begin,
+                segment: self.segment.offset,
+            }),
+            reason => self.totals.untimed[code(reason)] += 1,
+        }
+    }
+
+    fn time(&mut self, row: &TaskTimeRow) {
+        self.segment.times += 1;
+        self.rows += 1;
+        let end = row.end_device_ns.max(row.begin_device_ns);
+        let length = end.saturating_sub(row.begin_device_ns);
+        let stream = self.streams.touch(row.process, row.stream);
+        let launch = stream.launched(row.sequence);
+        if row.untimed == Untimed::Timed as u8 {
+            stream.totals.timed += 1;
+            self.totals.timed += 1;
+            let slot = launch.map_or(7, |launch| launch.slot);
+            stream.lane.add(row.begin_device_ns, end, usize::from(slot));
+        } else {
+            self.totals.untimed[code(row.untimed)] += 1;
+        }
+        // When the task was not seen complete, the times are no help: it may have ended whenever.
+        let seen = (row.seen_ns > 0).then_some(row.seen_ns);
+        let begin = match (launch, seen) {
+            (Some(launch), _) => launch.begin,
+            (None, Some(seen)) => seen.saturating_sub(length),
+            (None, None) => return,
+        };
+        let latest = seen.unwrap_or_else(|| begin.saturating_add(length));
+        let span = Some((begin, latest.max(begin)));
+        self.segment.task_span = joined(self.segment.task_span, span);
+        if let Some(launch) = launch {
+            self.segment.launched_from = self.segment.launched_from.min(launch.segment);
+            if let Some(latest) = seen.filter(|_| row.untimed == Untimed::Timed as u8) {
+                let key = (row.process, stream.device);
+                self.clocks.entry(key).or_default().add(&Bound {
+                    device: end,
+                    earliest: launch.begin,
+                    latest,
+                });
+            }
+        }
+    }
+
+    fn anchor(&mut self, row: &AnchorRow) {
+        let key = (row.process, row.device);
+        let half = row.after_ns.saturating_sub(row.before_ns) / 2;
+        if self.totals.devices.len() < MOST {
+            let totals = self.totals.devices.entry(key).or_default();
+            totals.anchor(half, row.device_ns % 1000 == 0);
+        }
+        self.clocks.entry(key).or_default().add_anchor(&Bound {
+            device: row.device_ns,
+            earliest: row.before_ns,
+            latest: row.after_ns,
+        });
+    }
+
+    fn loss(&mut self, row: &LossRow) {
+        let losses = &mut self.totals.losses;
+        losses.calls = losses.calls.saturating_add(row.calls);
+        losses.others = losses.others.saturating_add(row.others);
+    }
+
+    fn counter(&mut self, row: &CounterRow) {
+        if self.totals.counters.len() < MOST {
+            let key = (row.process, row.what);
+            self.totals.counters.insert(key, row.value);
+        }
+    }
+
+    fn close_segment(&mut self) {
+        let segment = std::mem::take(&mut self.segment);
+        if segment.length == 0 {
+            return;
+        }
+        self.totals.call_span = joined(self.totals.call_span, segment.call_span);
+        self.segments.push(segment);
+        let entries: usize = self.lanes().map(|lane| lane.len()).sum();
+        if entries > ALL_ENTRIES {
+            self.lanes()
+                .for_each(|lane| lane.shrink((lane.len() / 4).max(4)));
+        }
+    }
+
+    fn lanes(&mut self) -> impl Iterator<Item = &mut LaneBuilder> {
+        let mut sorted = self.touched_threads.clone();
+        sorted.sort_unstable();
+        let mut wanted = sorted.into_iter().peekable();
+        let threads = self.thread_states.iter_mut().enumerate();
+        let threads = threads
+            .filter(move |(place, _)| wanted.next_if_eq(place).is_some())
+            .flat_map(|(_, thread)| &mut thread.lanes);
+        threads.chain(self.streams.touched().map(|stream| &mut stream.lane))
+    }
+
+    /// Whether the group is complete.
+    pub(crate) fn is_due(&self) -> bool {
+        self.rows >= GROUP_ROWS
+            || self.segments.len() >= GROUP_SEGMENTS
+            || self.things.len() >= GROUP_THINGS
+    }
+
+    /// Whether the group is twice as long as a writer makes it.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.rows >= 2 * GROUP_ROWS
+            || self.segments.len() >= 2 * GROUP_SEGMENTS
+            || self.things.len() >= 2 * GROUP_THINGS
+    }
+
+    /// The group so far, without ending it, and its lanes summed up finely.
+    pub(crate) fn peek(&mut self) -> (Group, Vec<u8>) {
+        let lanes = self.summed_up();
+        let mut group = Group {
+            begin: self.begin,
+            end: self.end,
+            segments: self.segments.clone(),
+            things: self.things.clone(),
+            coarse: codec::lanes(&shrunk(lanes.clone(), COARSE, COARSE_ENTRIES)).into(),
+            fine: Fine::None,
+            bounds: Default::default(),
+            totals: self.totals.clone(),
+        };
+        if self.segment.length > 0 {
+            group.segments.push(self.segment);
+            let span = self.segment.call_span;
+            group.totals.call_span = joined(group.totals.call_span, span);
+        }
+        for (key, clock) in &mut self.clocks {
+            let bounds = clock.clone().take();
+            if !bounds.is_empty() {
+                group.bounds.insert(*key, bounds);
+            }
+        }
+        for place in &self.touched_threads {
+            let thread = &self.thread_states[*place];
+            group.totals.threads.insert(thread.number, thread.calls);
+        }
+        for stream in self.streams.touched().take(MOST) {
+            group.totals.streams.insert(stream.key, stream.totals);
+        }
+        (group, codec::lanes(&shrunk(lanes, FINE, LANE_ENTRIES)))
+    }
+
+    /// Rows in the group so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The next group begins here.
+    pub(crate) fn start(&mut self, begin: u64) {
+        self.begin = begin;
+        self.end = begin;
+    }
+
+    /// Ends the group; the next one begins at `next`.
+    pub(crate) fn take(&mut self, next: u64) -> (Group, Vec<u8>) {
+        self.close_segment();
+        let taken = self.peek();
+        for place in self.touched_threads.drain(..) {
+            let thread = &mut self.thread_states[place];
+            thread.calls = 0;
+            thread.lanes.clear();
+        }
+        self.streams.start_over();
+        for clock in self.clocks.values_mut() {
+            clock.take();
+        }
+        self.segments.clear();
+        self.things.clear();
+        self.totals = Totals::default();
+        self.rows = 0;
+        self.start(next);
+        taken
+    }
+
+    fn summed_up(&mut self) -> Vec<(LaneKey, LaneBuilder)> {
+        let mut lanes = Vec::new();
+        for place in self.touched_threads.iter().take(MOST) {
+            let thread = &self.thread_states[*place];
+            for (depth, lane) in (0..).zip(&thread.lanes) {
+                let thread = thread.number;
+                lanes.push((LaneKey::Thread { thread, depth }, lane.clone()));
+            }
+        }
+        let streams = self.streams.touched().take(MOST);
+        lanes.extend(streams.map(|StreamState { key, lane, .. }| {
+            let (process, serial) = *key;
+            (LaneKey::Stream { process, serial }, lane.clone())
+        }));
+        lanes
+    }
+}
+
+impl Thing {
+    fn is_kept(kind: Kind) -> bool {
+        matches!(
+            kind,
+            chunk::PROCESS | chunk::THREAD | chunk::CONTEXT | chunk::STREAM | chunk::EVENT
+        )
+    }
+}
+
+fn shrunk(lanes: Vec<(LaneKey, LaneBuilder)>, (share, fewest): (u64, usize), most: usize) -> Lanes {
+    let lanes = lanes.into_iter().filter(|(_, lane)| lane.len() > 0);
+    lanes
+        .map(|(key, mut lane)| {
+            let wanted = usize::try_from(lane.slices() / share).unwrap_or(most);
+            lane.shrink(wanted.clamp(fewest, most));
+            (key, lane.finish())
+        })
+        .collect()
+}
+
+fn code(code: u8) -> usize {
+    usize::from(code).min(CODES - 1)
+}
+
+/// Hands out the rows of a table as far as they make sense.
+fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
+    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS, T::REQUIRED) else {
+        return;
+    };
+    let mut memory = T::Memory::default();
+    for _ in 0..cursors.rows() {
+        match T::take(&mut cursors, &mut memory) {
+            Some(row) => sink(row),
+            None => return,
+        }
+    }
+}

@@ -1,0 +1,534 @@
+//! The index as bytes. Tables as everywhere in a file, several of them in one payload.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use crate::clock::Bound;
+use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
+use crate::file::column::{Columns, Cursors};
+use crate::summary::{DEEPEST, Entry};
+
+use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
+use super::totals::{CODES, MOST, StreamTotals, Totals};
+
+/// More segments, things, bounds or entries than this are in no index that a writer made.
+const MOST_SEGMENTS: u32 = 4096;
+const MOST_THINGS: u32 = 1 << 16;
+const MOST_BOUNDS: u32 = 1 << 20;
+const MOST_ENTRIES: u32 = 1 << 20;
+
+/// Kinds of things by the number that the index has for them.
+const THINGS: [Kind; 5] = [
+    chunk::PROCESS,
+    chunk::THREAD,
+    chunk::CONTEXT,
+    chunk::STREAM,
+    chunk::EVENT,
+];
+
+/// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up
+/// finely, and its index. Answers also where the index is.
+pub(in crate::file) fn block(
+    group: &Group,
+    fine: &[u8],
+    offset: u64,
+    packer: &mut Packer,
+) -> io::Result<(Vec<u8>, Option<u64>)> {
+    let mut out = Vec::new();
+    append(&mut out, chunk::SUMMARY, fine, packer)?;
+    let summary = out.len() as u64;
+    let index = offset + summary;
+    let payload = encode(group, index, summary);
+    let fits = append(&mut out, chunk::INDEX, &payload, packer)?;
+    Ok((out, fits.then_some(index)))
+}
+
+/// A payload that is too large is left out: the reader makes its own index then.
+fn append(out: &mut Vec<u8>, kind: Kind, payload: &[u8], packer: &mut Packer) -> io::Result<bool> {
+    if payload.len() <= chunk::MAX_PAYLOAD {
+        let packed = packer.pack(payload)?;
+        if packed.len() <= chunk::MAX_PAYLOAD {
+            chunk::append(out, kind, packed);
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Lanes as one payload.
+pub(super) fn lanes(lanes: &Lanes) -> Vec<u8> {
+    let mut payload = Vec::new();
+    put_lanes(&mut payload, lanes);
+    payload
+}
+
+fn section(out: &mut Vec<u8>, columns: &mut Columns) {
+    let table = columns.take_payload();
+    out.extend_from_slice(&(table.len() as u32).to_le_bytes());
+    out.extend_from_slice(&table);
+}
+
+fn put_lanes(out: &mut Vec<u8>, lanes: &Lanes) {
+    let mut keys = Columns::new(4);
+    let mut columns = Columns::new(5);
+    for (key, entries) in lanes {
+        keys.row();
+        let (what, one, other) = match *key {
+            LaneKey::Stream { process, serial } => (0, process, serial),
+            LaneKey::Thread { thread, depth } => (1, thread, u32::from(depth)),
+        };
+        keys.put(0, what);
+        keys.put(1, one.into());
+        keys.put(2, other.into());
+        keys.put(3, entries.len() as u64);
+        let mut last = 0_i64;
+        for entry in entries {
+            columns.row();
+            put_entry(&mut columns, entry, last);
+            last = entry.end;
+        }
+    }
+    section(out, &mut keys);
+    section(out, &mut columns);
+}
+
+fn put_entry(columns: &mut Columns, entry: &Entry, last: i64) {
+    let length = entry.end.wrapping_sub(entry.begin);
+    columns.put_signed(0, entry.begin.wrapping_sub(last));
+    columns.put(1, length.cast_unsigned());
+    columns.put(2, entry.count);
+    let used = entry.busy.iter().enumerate().filter(|(_, busy)| **busy > 0);
+    let mask = used.clone().fold(0, |mask, (slot, _)| mask | 1 << slot);
+    columns.put(3, mask);
+    // The last one mostly fills what the others leave.
+    let mut left = length;
+    let mut used = used.peekable();
+    while let Some((_, busy)) = used.next() {
+        left = left.wrapping_sub(busy.cast_signed());
+        match used.peek() {
+            Some(_) => columns.put(4, *busy),
+            None => columns.put_signed(4, left),
+        }
+    }
+}
+
+fn take_entry(cursors: &mut Cursors<'_>, last: i64) -> Option<Entry> {
+    let begin = last.wrapping_add(cursors.take_signed(0)?);
+    let length = cursors.take(1)?.cast_signed();
+    let mut entry = Entry {
+        begin,
+        end: begin.checked_add(length).filter(|end| *end >= begin)?,
+        count: cursors.take(2)?,
+        ..Entry::default()
+    };
+    let mask: u8 = cursors.take_as(3)?;
+    let mut left = length;
+    for slot in 0..8 {
+        if mask >> slot & 1 == 0 {
+            continue;
+        }
+        let is_last = mask >> slot == 1;
+        entry.busy[slot] = match is_last {
+            false => cursors.take(4)?,
+            true => left.wrapping_sub(cursors.take_signed(4)?).cast_unsigned(),
+        };
+        left = left.wrapping_sub(entry.busy[slot].cast_signed());
+    }
+    Some(entry)
+}
+
+/// Takes sections from the front of a payload.
+struct Sections<'a>(&'a [u8]);
+
+impl<'a> Sections<'a> {
+    fn next(&mut self, columns: usize) -> Option<Cursors<'a>> {
+        Cursors::new(self.bytes()?, columns, columns)
+    }
+
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = chunk::word(self.0, 0)? as usize;
+        let (section, rest) = self.0.get(4..)?.split_at_checked(length)?;
+        self.0 = rest;
+        Some(section)
+    }
+}
+
+/// Hands out the entries of all lanes; `None` when they make no sense.
+pub(crate) fn read_lanes(payload: &[u8], sink: &mut impl FnMut(LaneKey, &Entry)) -> Option<()> {
+    let mut sections = Sections(payload);
+    let mut keys = sections.next(4)?;
+    let mut entries = sections.next(5)?;
+    let mut left = entries.rows();
+    if left > MOST_ENTRIES || keys.rows() > MOST_ENTRIES {
+        return None;
+    }
+    for _ in 0..keys.rows() {
+        let what = keys.take(0)?;
+        let one = keys.take_as(1)?;
+        let other: u32 = keys.take_as(2)?;
+        let key = match what {
+            0 => LaneKey::Stream {
+                process: one,
+                serial: other,
+            },
+            _ => LaneKey::Thread {
+                thread: one,
+                depth: u8::try_from(other).ok()?.min(DEEPEST),
+            },
+        };
+        let mut last = 0;
+        for _ in 0..keys.take(3)? {
+            left = left.checked_sub(1)?;
+            let entry = take_entry(&mut entries, last)?;
+            last = entry.end;
+            sink(key, &entry);
+        }
+    }
+    Some(())
+}
+
+fn encode(group: &Group, index: u64, summary: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut head = Columns::new(2);
+    head.row();
+    head.put(0, index - group.begin);
+    head.put(1, summary);
+    section(&mut out, &mut head);
+    put_segments(&mut out, &group.segments);
+    put_things(&mut out, group);
+    let coarse = group.coarse.len() as u32;
+    out.extend_from_slice(&coarse.to_le_bytes());
+    out.extend_from_slice(&group.coarse);
+    put_bounds(&mut out, &group.bounds);
+    put_totals(&mut out, &group.totals);
+    out
+}
+
+/// The group that an index at `offset` of the file tells about.
+pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
+    let mut sections = Sections(payload);
+    let mut head = sections.next(2)?;
+    let begin = offset.checked_sub(head.take(0)?)?;
+    let summary = head.take(1)?;
+    let segments = take_segments(sections.next(8)?, begin)?;
+    let things = take_things(sections.next(3)?, begin)?;
+    let coarse: Arc<[u8]> = sections.bytes()?.into();
+    let bounds = take_bounds(&mut sections)?;
+    let mut totals = take_totals(&mut sections)?;
+    let spans = segments.iter().map(|segment| segment.call_span);
+    totals.call_span = spans.fold(None, joined);
+    let end = offset.checked_sub(summary)?;
+    let within = |from: u64, to: u64| begin <= from && to <= end;
+    let sound = segments.iter().all(|it| within(it.offset, it.end()))
+        && things
+            .iter()
+            .all(|it| within(it.offset, it.offset.saturating_add(it.length)));
+    sound.then_some(Group {
+        begin,
+        end,
+        segments,
+        things,
+        coarse,
+        fine: match summary {
+            0 => Fine::None,
+            _ => Fine::InFile(end),
+        },
+        bounds,
+        totals,
+    })
+}
+
+fn put_segments(out: &mut Vec<u8>, segments: &[Segment]) {
+    let mut columns = Columns::new(8);
+    let (mut last_call, mut last_task) = (0, 0);
+    for segment in segments {
+        columns.row();
+        columns.put(0, segment.length);
+        columns.put(1, segment.calls.into());
+        columns.put(2, segment.times.into());
+        put_span(&mut columns, 3, segment.call_span, &mut last_call);
+        put_span(&mut columns, 5, segment.task_span, &mut last_task);
+        columns.put(7, segment.offset.saturating_sub(segment.launched_from));
+    }
+    section(out, &mut columns);
+}
+
+/// A span takes two columns: how long it is plus 1, or 0 for none; and where it begins.
+fn put_span(columns: &mut Columns, at: usize, span: Option<(i64, i64)>, last: &mut i64) {
+    let Some((begin, end)) = span else {
+        return columns.put(at, 0);
+    };
+    let length = end.saturating_sub(begin).unsigned_abs();
+    columns.put(at, length.saturating_add(1));
+    columns.put_signed(at + 1, begin.wrapping_sub(*last));
+    *last = begin;
+}
+
+fn take_span(cursors: &mut Cursors<'_>, at: usize, last: &mut i64) -> Option<Option<(i64, i64)>> {
+    let Some(length) = cursors.take(at)?.checked_sub(1) else {
+        return Some(None);
+    };
+    *last = last.wrapping_add(cursors.take_signed(at + 1)?);
+    Some(Some((*last, last.saturating_add_unsigned(length))))
+}
+
+fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {
+    let (mut last_call, mut last_task) = (0, 0);
+    let mut offset = begin;
+    let mut segments = Vec::new();
+    if cursors.rows() > MOST_SEGMENTS {
+        return None;
+    }
+    for _ in 0..cursors.rows() {
+        let segment = Segment {
+            offset,
+            length: cursors.take(0)?,
+            calls: cursors.take_as(1)?,
+            times: cursors.take_as(2)?,
+            call_span: take_span(&mut cursors, 3, &mut last_call)?,
+            task_span: take_span(&mut cursors, 5, &mut last_task)?,
+            launched_from: offset.saturating_sub(cursors.take(7)?),
+        };
+        offset = offset.checked_add(segment.length)?;
+        segments.push(segment);
+    }
+    Some(segments)
+}
+
+fn put_things(out: &mut Vec<u8>, group: &Group) {
+    let mut columns = Columns::new(3);
+    let mut last = group.begin;
+    for thing in &group.things {
+        let Some(number) = THINGS.iter().position(|kind| *kind == thing.kind) else {
+            continue;
+        };
+        columns.row();
+        columns.put(0, number as u64);
+        columns.put(1, thing.offset.saturating_sub(last));
+        columns.put(2, thing.length);
+        last = thing.offset.saturating_add(thing.length);
+    }
+    section(out, &mut columns);
+}
+
+fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
+    let mut last = begin;
+    let mut things = Vec::new();
+    if cursors.rows() > MOST_THINGS {
+        return None;
+    }
+    for _ in 0..cursors.rows() {
+        let number: usize = cursors.take_as(0)?;
+        let offset = last.checked_add(cursors.take(1)?)?;
+        let length = cursors.take(2)?;
+        last = offset.checked_add(length)?;
+        let fits =
+            length >= CHUNK_HEADER as u64 && length <= (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64;
+        if let Some(kind) = THINGS.get(number).filter(|_| fits) {
+            let kind = *kind;
+            things.push(Thing {
+                kind,
+                offset,
+                length,
+            });
+        }
+    }
+    Some(things)
+}
+
+fn put_bounds(out: &mut Vec<u8>, bounds: &BTreeMap<(u32, u32), Vec<Bound>>) {
+    let mut keys = Columns::new(3);
+    let mut columns = Columns::new(3);
+    for ((process, device), bounds) in bounds {
+        keys.row();
+        keys.put(0, (*process).into());
+        keys.put(1, (*device).into());
+        keys.put(2, bounds.len() as u64);
+        let (mut last, mut offset) = (0, 0);
+        for bound in bounds {
+            columns.row();
+            columns.put_signed(0, bound.device.wrapping_sub(last));
+            let here = bound.earliest.wrapping_sub(bound.device);
+            columns.put_signed(1, here.wrapping_sub(offset));
+            columns.put_signed(2, bound.latest.wrapping_sub(bound.earliest));
+            (last, offset) = (bound.device, here);
+        }
+    }
+    section(out, &mut keys);
+    section(out, &mut columns);
+}
+
+fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<Bound>>> {
+    let mut keys = sections.next(3)?;
+    let mut cursors = sections.next(3)?;
+    let mut left = cursors.rows();
+    if left > MOST_BOUNDS {
+        return None;
+    }
+    let mut all = BTreeMap::new();
+    for _ in 0..keys.rows() {
+        let key = (keys.take_as(0)?, keys.take_as(1)?);
+        let (mut last, mut offset) = (0_i64, 0_i64);
+        let mut bounds = Vec::new();
+        for _ in 0..keys.take(2)? {
+            left = left.checked_sub(1)?;
+            last = last.wrapping_add(cursors.take_signed(0)?);
+            offset = offset.wrapping_add(cursors.take_signed(1)?);
+            let earliest = last.wrapping_add(offset);
+            bounds.push(Bound {
+                device: last,
+                earliest,
+                latest: earliest.wrapping_add(cursors.take_signed(2)?),
+            });
+        }
+        all.insert(key, bounds);
+    }
+    Some(all)
+}
+
+fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
+    let mut codes = Columns::new(2);
+    for code in 0..CODES {
+        codes.row();
+        codes.put(0, totals.kinds[code]);
+        codes.put(1, totals.untimed[code]);
+    }
+    section(out, &mut codes);
+    let mut sums = Columns::new(1);
+    sums.row();
+    for value in [
+        totals.nested,
+        totals.timed,
+        totals.losses.calls,
+        totals.losses.others,
+    ] {
+        sums.put(0, value);
+    }
+    section(out, &mut sums);
+    let mut functions = Columns::new(3);
+    let called = totals.functions.iter().enumerate();
+    for (number, (calls, failed)) in called.filter(|(_, (calls, _))| *calls > 0) {
+        functions.row();
+        functions.put(0, number as u64);
+        functions.put(1, *calls);
+        functions.put(2, *failed);
+    }
+    section(out, &mut functions);
+    let mut threads = Columns::new(2);
+    for (thread, calls) in &totals.threads {
+        threads.row();
+        threads.put(0, (*thread).into());
+        threads.put(1, *calls);
+    }
+    section(out, &mut threads);
+    let mut streams = Columns::new(5);
+    for ((process, serial), stream) in &totals.streams {
+        streams.row();
+        streams.put(0, (*process).into());
+        streams.put(1, (*serial).into());
+        streams.put(2, stream.device.into());
+        streams.put(3, stream.tasks);
+        streams.put(4, stream.timed);
+    }
+    section(out, &mut streams);
+    let mut counters = Columns::new(3);
+    for ((process, what), value) in &totals.counters {
+        counters.row();
+        counters.put(0, (*process).into());
+        counters.put(1, (*what).into());
+        counters.put(2, *value);
+    }
+    section(out, &mut counters);
+    put_devices(out, totals);
+}
+
+fn put_devices(out: &mut Vec<u8>, totals: &Totals) {
+    let mut devices = Columns::new(6);
+    let mut widths = Columns::new(2);
+    for ((process, number), device) in &totals.devices {
+        devices.row();
+        devices.put(0, (*process).into());
+        devices.put(1, (*number).into());
+        devices.put(2, device.anchors);
+        devices.put(3, device.coarse);
+        devices.put(4, device.max_width.unsigned_abs());
+        devices.put(5, device.widths.len() as u64);
+        for (step, count) in &device.widths {
+            widths.row();
+            widths.put(0, (*step).into());
+            widths.put(1, *count);
+        }
+    }
+    section(out, &mut devices);
+    section(out, &mut widths);
+}
+
+fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
+    let mut totals = Totals::default();
+    let mut codes = sections.next(2)?;
+    for code in 0..CODES.min(codes.rows() as usize) {
+        totals.kinds[code] = codes.take(0)?;
+        totals.untimed[code] = codes.take(1)?;
+    }
+    let mut sums = sections.next(1)?;
+    totals.nested = sums.take(0)?;
+    totals.timed = sums.take(0)?;
+    totals.losses.calls = sums.take(0)?;
+    totals.losses.others = sums.take(0)?;
+    let mut functions = sections.next(3)?;
+    for _ in 0..functions.rows() {
+        let number = functions.take_as(0)?;
+        let (calls, failed) = (functions.take(1)?, functions.take(2)?);
+        *totals.function(number) = (calls, failed);
+        totals.calls = totals.calls.saturating_add(calls);
+    }
+    let mut threads = sections.next(2)?;
+    for _ in 0..threads.rows() {
+        totals.threads.insert(threads.take_as(0)?, threads.take(1)?);
+    }
+    let mut streams = sections.next(5)?;
+    for _ in 0..streams.rows() {
+        let key = (streams.take_as(0)?, streams.take_as(1)?);
+        let stream = StreamTotals {
+            device: streams.take_as(2)?,
+            tasks: streams.take(3)?,
+            timed: streams.take(4)?,
+        };
+        totals.streams.insert(key, stream);
+    }
+    let mut counters = sections.next(3)?;
+    for _ in 0..counters.rows() {
+        let key = (counters.take_as(0)?, counters.take_as(1)?);
+        totals.counters.insert(key, counters.take(2)?);
+    }
+    take_devices(sections, &mut totals)?;
+    let sizes = [
+        totals.threads.len(),
+        totals.streams.len(),
+        totals.counters.len(),
+        totals.devices.len(),
+    ];
+    sizes
+        .iter()
+        .all(|size| *size <= 16 * MOST)
+        .then_some(totals)
+}
+
+fn take_devices(sections: &mut Sections<'_>, totals: &mut Totals) -> Option<()> {
+    let mut devices = sections.next(6)?;
+    let mut widths = sections.next(2)?;
+    let mut left = widths.rows();
+    for _ in 0..devices.rows() {
+        let key = (devices.take_as(0)?, devices.take_as(1)?);
+        let device = totals.devices.entry(key).or_default();
+        device.anchors = devices.take(2)?;
+        device.coarse = devices.take(3)?;
+        device.max_width = i64::try_from(devices.take(4)?).ok()?;
+        for _ in 0..devices.take(5)? {
+            left = left.checked_sub(1)?;
+            device.widths.insert(widths.take_as(0)?, widths.take(1)?);
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,112 @@
+//! What is known about a group of chunks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::clock::Bound;
+use crate::file::chunk::Kind;
+use crate::summary::Entry;
+
+use super::totals::Totals;
+
+/// First and last of a range of time.
+pub(crate) type Span = (i64, i64);
+
+/// The smallest range that holds both.
+pub(crate) fn joined(one: Option<Span>, other: Option<Span>) -> Option<Span> {
+    match (one, other) {
+        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// A line of the timeline: tasks of a stream, or calls of a thread at one depth of nesting. Named
+/// by the numbers that the file uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LaneKey {
+    Stream { process: u32, serial: u32 },
+    Thread { thread: u32, depth: u8 },
+}
+
+/// Lanes summed up. Times of streams are device times.
+pub(crate) type Lanes = BTreeMap<LaneKey, Vec<Entry>>;
+
+/// Some chunks that lie together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+    pub(crate) calls: u32,
+    /// Rows that say when a task ran.
+    pub(crate) times: u32,
+    /// First begin and last end of its calls.
+    pub(crate) call_span: Option<Span>,
+    /// A range that certainly holds the tasks whose times are here, and their launches.
+    pub(crate) task_span: Option<Span>,
+    /// Where the earliest segment begins that holds a launch of one of them.
+    pub(crate) launched_from: u64,
+}
+
+impl Segment {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        u64::from(self.calls) + u64::from(self.times)
+    }
+}
+
+/// A chunk of things that are needed whatever part of the file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Thing {
+    pub(crate) kind: Kind,
+    pub(crate) offset: u64,
+    /// Header and payload.
+    pub(crate) length: u64,
+}
+
+/// Where a group's lanes are, summed up finely.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fine {
+    #[default]
+    None,
+    /// A chunk of the file begins here.
+    InFile(u64),
+    /// What such a chunk would hold, packed with LZ4.
+    Held(Arc<[u8]>),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Group {
+    /// The bytes of the file that it tells about.
+    pub(crate) begin: u64,
+    pub(crate) end: u64,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) things: Vec<Thing>,
+    /// Its lanes, summed up coarsely, as they are stored.
+    pub(crate) coarse: Arc<[u8]>,
+    pub(crate) fine: Fine,
+    /// Bounds on the clock of a device, as a process sees it, by device time.
+    pub(crate) bounds: BTreeMap<(u32, u32), Vec<Bound>>,
+    pub(crate) totals: Totals,
+}
+
+impl Group {
+    /// Keeps the fine lanes that no chunk of the file holds.
+    pub(crate) fn hold(&mut self, fine: &[u8]) {
+        self.fine = Fine::Held(lz4_flex::compress_prepend_size(fine).into());
+    }
+
+    pub(crate) fn rows(&self) -> u64 {
+        self.segments.iter().map(Segment::rows).sum()
+    }
+
+    /// A range that certainly holds everything in it.
+    pub(crate) fn span(&self) -> Option<Span> {
+        let spans = self.segments.iter();
+        spans
+            .map(|segment| joined(segment.call_span, segment.task_span))
+            .fold(None, joined)
+    }
+}

@@ -1,0 +1,262 @@
+//! Reads parts of a file, wherever they are.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
+use super::decode::{self, Item};
+use super::error::{Lost, OpenError, Warning};
+use super::scan::{Piece, Scanner, kind_name};
+
+const READ_BYTES: u64 = 1 << 18;
+/// `END ` is looked for in so many bytes at the end of a file.
+const LAST_BYTES: u64 = 256;
+
+/// A trace file that is read here and there.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    file: File,
+}
+
+/// A chunk whose header is sound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    pub(crate) offset: u64,
+    /// Header and payload.
+    pub(crate) length: u64,
+}
+
+impl Found {
+    pub(crate) fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+
+    pub(crate) fn is(&self, kind: Kind) -> bool {
+        self.kind == kind
+    }
+
+    /// What to say when its payload is not what was written.
+    pub(crate) fn damaged(&self) -> Warning {
+        Warning {
+            offset: self.offset,
+            lost: Lost::Chunk {
+                kind: kind_name(self.kind),
+                bytes: self.length,
+            },
+        }
+    }
+
+    /// The table that its payload packs; nothing for kinds that are not known.
+    pub(crate) fn unpack(&self, payload: &[u8]) -> Option<Vec<u8>> {
+        chunk::is_table(self.kind).then(|| chunk::unpack(payload))?
+    }
+}
+
+impl Parts {
+    /// Checks that the file begins like a trace.
+    pub(crate) fn new(file: File) -> Result<Self, OpenError> {
+        let parts = Self { file };
+        let length = parts.length()?;
+        let mut scanner = Scanner::default();
+        scanner.feed(&parts.bytes(0, length.min(FILE_HEADER as u64))?);
+        scanner.next()?;
+        match length {
+            0 => Err(OpenError::Empty),
+            _ if !scanner.header_seen() => Err(OpenError::Short(length)),
+            _ => Ok(parts),
+        }
+    }
+
+    pub(crate) fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// As many of these bytes as there are.
+    fn bytes(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length as usize];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self
+                .file
+                .read_at(&mut bytes[filled..], offset + filled as u64)
+            {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        bytes.truncate(filled);
+        Ok(bytes)
+    }
+
+    /// The chunk that begins here; nothing when there is none, or not all of it.
+    pub(crate) fn chunk(&self, offset: u64, file_length: u64) -> io::Result<Option<Found>> {
+        let header = self.bytes(offset, CHUNK_HEADER as u64)?;
+        Ok(Header::read(&header).and_then(|header| {
+            let length = (CHUNK_HEADER + header.length) as u64;
+            let found = Found {
+                kind: header.kind,
+                offset,
+                length,
+            };
+            (found.end() <= file_length).then_some(found)
+        }))
+    }
+
+    /// Whether the header of a chunk is here, be the chunk whole or not.
+    pub(crate) fn has_header(&self, offset: u64) -> io::Result<bool> {
+        let header = self.bytes(offset, CHUNK_HEADER as u64)?;
+        Ok(header.len() < CHUNK_HEADER || Header::read(&header).is_some())
+    }
+
+    /// The next sound header from `offset` on, or the place from which on it may still come.
+    pub(crate) fn next_header(&self, mut offset: u64, end: u64) -> io::Result<(u64, bool)> {
+        loop {
+            let bytes = self.bytes(offset, READ_BYTES.min(end.saturating_sub(offset)))?;
+            let marks = bytes.iter().enumerate();
+            let mut marks = marks.filter(|(_, byte)| **byte == chunk::MARK[0]);
+            if let Some((place, _)) = marks.find(|(at, _)| Header::read(&bytes[*at..]).is_some()) {
+                return Ok((offset + place as u64, true));
+            }
+            let passed = bytes.len().saturating_sub(CHUNK_HEADER - 1) as u64;
+            if passed == 0 || offset + bytes.len() as u64 >= end {
+                return Ok((offset + passed, false));
+            }
+            offset += passed;
+        }
+    }
+
+    /// What a chunk holds, packed or not; nothing when that is not what was written.
+    pub(crate) fn payload(&self, found: &Found) -> io::Result<Option<Vec<u8>>> {
+        if found.length > (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64 {
+            return Ok(None);
+        }
+        let bytes = self.bytes(found.offset, found.length)?;
+        let payload = Header::read(&bytes).and_then(|header| {
+            let payload = bytes.get(CHUNK_HEADER..CHUNK_HEADER + header.length)?;
+            let sound = header.kind == found.kind && crc32fast::hash(payload) == header.checksum;
+            sound.then(|| payload.to_vec())
+        });
+        Ok(payload)
+    }
+
+    /// As [`Parts::payload`], unpacked.
+    pub(crate) fn unpacked(&self, found: &Found) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.payload(found)?.and_then(|it| chunk::unpack(&it)))
+    }
+
+    /// The unpacked payload of a chunk of this kind that begins here.
+    pub(crate) fn chunk_of(&self, kind: Kind, offset: u64) -> io::Result<Option<(Found, Vec<u8>)>> {
+        let found = self.chunk(offset, u64::MAX)?.filter(|found| found.is(kind));
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        Ok(self.unpacked(&found)?.map(|payload| (found, payload)))
+    }
+
+    /// Hands out what a chunk holds; a warning tells what could not be read.
+    pub(crate) fn items(
+        &self,
+        found: &Found,
+        sink: &mut impl FnMut(Item),
+    ) -> io::Result<Option<Warning>> {
+        let offset = found.offset;
+        let kind = kind_name(found.kind);
+        let Some(payload) = self.payload(found)? else {
+            return Ok(Some(found.damaged()));
+        };
+        let read = decode::decode(found.kind, &payload, sink);
+        Ok(read.err().map(|read| Warning {
+            offset,
+            lost: Lost::Rows { kind, read },
+        }))
+    }
+
+    /// Hands out the chunks of a part of the file whose kind is wanted, as far as they are sound.
+    pub(crate) fn range(
+        &self,
+        (begin, end): (u64, u64),
+        wanted: impl Fn(Kind) -> bool,
+        sink: &mut impl FnMut(Item),
+    ) -> io::Result<Vec<Warning>> {
+        let mut warnings = Vec::new();
+        let mut scanner = Scanner::within(begin);
+        let mut offset = begin;
+        while offset < end {
+            let bytes = self.bytes(offset, READ_BYTES.min(end - offset))?;
+            if bytes.is_empty() {
+                break;
+            }
+            offset += bytes.len() as u64;
+            scanner.feed(&bytes);
+            // The header of the file is behind us, so this cannot fail.
+            while let Ok(Some(piece)) = scanner.next() {
+                match piece {
+                    Piece::Damage(warning) => warnings.push(warning),
+                    Piece::Chunk {
+                        offset,
+                        kind,
+                        payload,
+                    } if wanted(kind) => {
+                        if let Err(read) = decode::decode(kind, payload, sink) {
+                            let kind = kind_name(kind);
+                            let lost = Lost::Rows { kind, read };
+                            warnings.push(Warning { offset, lost });
+                        }
+                    }
+                    Piece::Chunk { .. } => {}
+                }
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// The end of the recording and the indexes that the file lists before it.
+    pub(crate) fn root(&self) -> io::Result<Option<(Found, Vec<u64>)>> {
+        let length = self.length()?;
+        let begin = length.saturating_sub(LAST_BYTES);
+        let last = self.bytes(begin, LAST_BYTES)?;
+        for place in 0..last.len().saturating_sub(CHUNK_HEADER) {
+            let offset = begin + place as u64;
+            let is_end = |header: &Header| {
+                header.kind == chunk::END && place + CHUNK_HEADER + header.length == last.len()
+            };
+            let Some(header) = Header::read(&last[place..]).filter(is_end) else {
+                continue;
+            };
+            let end = Found {
+                kind: header.kind,
+                offset,
+                length: (CHUNK_HEADER + header.length) as u64,
+            };
+            return Ok(self.indexes(offset)?.map(|indexes| (end, indexes)));
+        }
+        Ok(None)
+    }
+
+    /// What the list of indexes says that ends here.
+    fn indexes(&self, end: u64) -> io::Result<Option<Vec<u64>>> {
+        let last = self.bytes(end.saturating_sub(4), 4)?;
+        let length = chunk::word(&last, 0).unwrap_or(0);
+        let whole = u64::from(length) + CHUNK_HEADER as u64;
+        let Some(offset) = end.checked_sub(whole) else {
+            return Ok(None);
+        };
+        let found = self
+            .chunk(offset, end)?
+            .filter(|found| found.is(chunk::ROOT));
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        Ok(self.payload(&found)?.map(|payload| {
+            let words = payload.chunks_exact(8);
+            words
+                .filter_map(|word| word.first_chunk())
+                .map(|word| u64::from_le_bytes(*word))
+                .collect()
+        }))
+    }
+}

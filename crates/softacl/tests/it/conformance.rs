@@ -120,6 +120,11 @@ fn callbacks_follow_section_e() {
 }
 
 #[test]
+fn captures_follow_section_f() {
+    section_passes("f_capture");
+}
+
+#[test]
 fn memory_follows_section_g() {
     section_passes("g_memory");
 }
@@ -137,6 +142,11 @@ fn errors_follow_section_i() {
 #[test]
 fn time_options_and_processes_follow_section_m() {
     section_passes("m_runtime");
+}
+
+#[test]
+fn operators_follow_their_documents() {
+    section_passes("o_aclnn");
 }
 
 #[test]

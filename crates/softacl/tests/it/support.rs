@@ -43,17 +43,19 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 10] = [
+pub(crate) const SECTIONS: [&str; 12] = [
     "a_devices",
     "b_streams",
     "c_events",
     "d_notifies",
     "e_callbacks",
+    "f_capture",
     "g_memory",
     "h_kernels",
     "i_errors",
     "m_runtime",
     "n_strict",
+    "o_aclnn",
 ];
 
 /// All C programs below a directory of `tests/programs`, sorted.

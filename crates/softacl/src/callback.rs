@@ -10,7 +10,7 @@ use crate::code::{
     INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_REPORT_TIMEOUT,
     RT_STREAM_NO_CALLBACK, RT_STREAM_SUBSCRIBE, RT_THREAD_SUBSCRIBE, fault,
 };
-use crate::engine::task::Work;
+use crate::engine::task::{Token, Work};
 use crate::ffi::Callback;
 use crate::runtime;
 use crate::stream::{self, Stream};
@@ -37,11 +37,11 @@ struct Mailbox {
     closed: AtomicBool,
 }
 
-/// A callback that may run: the stream and number of its task.
+/// A callback that may run, and where its task is.
 struct Due {
     report: Arc<Report>,
     stream: Arc<Stream>,
-    seq: u64,
+    token: Token,
 }
 
 /// A callback task.
@@ -52,14 +52,19 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Hands the callback to its thread; tells whether the stream has to wait for it.
-    pub(crate) fn deliver(self: &Arc<Self>, stream: &Arc<Stream>, seq: u64) -> bool {
-        let due = Due {
+    /// Hands the callback to its thread; tells whether the stream has to wait for it. Nobody processes
+    /// it after the thread has unsubscribed.
+    pub(crate) fn deliver(self: &Arc<Self>, stream: &Arc<Stream>, token: Token) -> bool {
+        let mut waiting = lock(&self.mailbox.due);
+        if self.mailbox.closed.load(Ordering::Acquire) {
+            return false;
+        }
+        waiting.push_back(Due {
             report: Arc::clone(self),
             stream: Arc::clone(stream),
-            seq,
-        };
-        lock(&self.mailbox.due).push_back(due);
+            token,
+        });
+        drop(waiting);
         self.mailbox.arrived.notify_one();
         self.blocks
     }
@@ -68,7 +73,7 @@ impl Report {
 impl Due {
     fn finish(&self) {
         if self.report.blocks {
-            self.stream.host_work_done(self.seq);
+            self.stream.host_work_done(self.token);
         }
     }
 }
@@ -122,8 +127,12 @@ impl Reports {
         };
         drop(state);
         if let Some(mailbox) = mailbox {
+            // Under the lock: what is delivered later sees it.
+            let mut waiting = lock(&mailbox.due);
             mailbox.closed.store(true, Ordering::Release);
-            for due in std::mem::take(&mut *lock(&mailbox.due)) {
+            let dropped = std::mem::take(&mut *waiting);
+            drop(waiting);
+            for due in dropped {
                 due.finish();
             }
             mailbox.arrived.notify_all();

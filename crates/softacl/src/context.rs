@@ -1,16 +1,17 @@
 //! Contexts: owners of streams; one is current in each thread.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::clock::mono;
 use crate::code::{
     Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID,
-    RT_STREAM_SYNC_TIMEOUT, fault,
+    RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
 };
 use crate::device::Device;
 use crate::engine::HostThread;
+use crate::graph::Graph;
 use crate::observers::{self, stream_state};
 use crate::runtime;
 use crate::stream::{Failures, Stream};
@@ -25,6 +26,9 @@ pub(crate) struct Context {
     alive: AtomicBool,
     default_stream: OnceLock<Arc<Stream>>,
     streams: Mutex<Vec<Arc<Stream>>>,
+    graphs: Mutex<Vec<Arc<Graph>>>,
+    /// Captures that are under way.
+    captures: AtomicUsize,
 }
 
 impl Context {
@@ -39,6 +43,8 @@ impl Context {
             alive: AtomicBool::new(true),
             default_stream: OnceLock::new(),
             streams: Mutex::default(),
+            graphs: Mutex::default(),
+            captures: AtomicUsize::new(0),
         });
         let context = made.ok_or(Fault {
             code: RT_INTERNAL,
@@ -88,6 +94,39 @@ impl Context {
         }
     }
 
+    pub(crate) fn adopt_graph(&self, graph: &Arc<Graph>) {
+        lock(&self.graphs).push(Arc::clone(graph));
+    }
+
+    pub(crate) fn disown_graph(&self, handle: usize) {
+        lock(&self.graphs).retain(|graph| graph.handle != handle);
+    }
+
+    pub(crate) fn graphs(&self) -> Vec<Arc<Graph>> {
+        lock(&self.graphs).clone()
+    }
+
+    /// A capture begins or ends.
+    pub(crate) fn count_capture(&self, begins: bool) {
+        if begins {
+            self.captures.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.captures.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(crate) fn has_captures(&self) -> bool {
+        self.captures.load(Ordering::Acquire) != 0
+    }
+
+    /// Waits for every stream of the context, none of which may be capturing.
+    pub(crate) fn synchronize_device(&self, limit: Option<Duration>) -> Outcome {
+        if self.has_captures() {
+            return fault(RT_STREAM_CAPTURED, "a stream of the context is capturing");
+        }
+        self.synchronize(limit)
+    }
+
     fn all_streams(&self) -> Vec<Arc<Stream>> {
         let explicit = lock(&self.streams).clone();
         self.default_stream
@@ -119,6 +158,9 @@ impl Context {
 
     /// Ends the context: waits for its streams and takes them away.
     pub(crate) fn release(&self) {
+        for graph in self.graphs() {
+            graph.end_with_context();
+        }
         // What failed on the device has nobody to be reported to any more.
         let _ = self.synchronize(None);
         self.alive.store(false, Ordering::Release);

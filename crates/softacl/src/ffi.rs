@@ -90,6 +90,16 @@ impl<T> Out<T> {
     }
 }
 
+impl Out<usize> {
+    /// Stores an array; the caller has checked that there is room.
+    pub(crate) fn put_all(&self, values: &[usize]) {
+        for (index, value) in values.iter().enumerate() {
+            // SAFETY: not null, and there is room for all of them.
+            unsafe { self.0.add(index).write_unaligned(*value) };
+        }
+    }
+}
+
 impl Out<c_char> {
     /// Writes a text and the zero behind it; the caller has checked that there is room.
     pub(crate) fn put_text(&self, text: &str) {
@@ -107,6 +117,11 @@ pub(crate) struct In<T>(*const T);
 impl<T: Copy> In<T> {
     pub(crate) const fn cast<U>(&self) -> In<U> {
         In(self.0.cast())
+    }
+
+    /// An address inside of a structure that the caller filled in.
+    pub(crate) const fn at(address: usize) -> Self {
+        Self(address as *const T)
     }
 
     pub(crate) fn get(&self) -> Outcome<T> {

@@ -22,6 +22,9 @@ pub(crate) enum Kind {
     Binary = 8,
     Function = 9,
     Arguments = 10,
+    Graph = 11,
+    GraphTask = 12,
+    TaskGroup = 13,
     /// Tensors, scalars, arrays, lists and executors of operators.
     Operand = 16,
 }

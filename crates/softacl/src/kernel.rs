@@ -58,11 +58,24 @@ impl Launch {
         &self.function.name
     }
 
+    pub(crate) fn function(&self) -> usize {
+        self.function.handle
+    }
+
+    pub(crate) const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Where the arguments are, how many bytes are known of them, and whether they are a copy of ours.
+    pub(crate) fn arguments(&self) -> (usize, usize, bool) {
+        match &self.arguments {
+            Arguments::Copied(words) => (words.as_ptr() as usize, words.len() * 8, true),
+            Arguments::OnDevice(address) => (*address, 0, false),
+        }
+    }
+
     pub(crate) fn run(&self) {
-        let arguments = match &self.arguments {
-            Arguments::Copied(words) => words.as_ptr().cast(),
-            Arguments::OnDevice(address) => *address as *const u8,
-        };
+        let arguments = self.arguments().0 as *const u8;
         for block in 0..self.blocks {
             (self.function.entry)(block, self.blocks, arguments);
         }
@@ -167,15 +180,20 @@ pub(crate) fn function(handle: usize) -> Outcome<Arc<Function>> {
     runtime::get().functions.get(handle).ok_or(UNKNOWN)
 }
 
-pub(crate) fn launch(handle: usize, blocks: u32, arguments: Arguments, stream: usize) -> Outcome {
+/// A launch that passed its checks.
+pub(crate) fn prepare(handle: usize, blocks: u32, arguments: Arguments) -> Outcome<Launch> {
     let function = function(handle)?;
     check(blocks > 0, "there are no blocks")?;
-    let stream = stream::of_context(stream)?;
-    let launch = Launch {
+    Ok(Launch {
         function,
         blocks,
         arguments,
-    };
+    })
+}
+
+pub(crate) fn launch(handle: usize, blocks: u32, arguments: Arguments, stream: usize) -> Outcome {
+    let launch = prepare(handle, blocks, arguments)?;
+    let stream = stream::of_context(stream)?;
     stream.submit(|_| Work::Kernel(Box::new(launch))).map(drop)
 }
 

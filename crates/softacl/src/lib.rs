@@ -22,6 +22,7 @@ mod errors;
 mod event;
 mod exports;
 mod ffi;
+mod graph;
 mod handles;
 mod init;
 mod inlet;

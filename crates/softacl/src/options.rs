@@ -31,6 +31,8 @@ pub(crate) struct Options {
     pub(crate) memset_ns: u64,
     pub(crate) memset_mbps: u64,
     pub(crate) launch_ns: u64,
+    /// How long the destruction of a graph waits for its last replay.
+    pub(crate) graph_wait_ms: u64,
     pub(crate) fail: Vec<Failure>,
     pub(crate) strict: bool,
     pub(crate) verbose: bool,
@@ -56,6 +58,7 @@ impl Default for Options {
             memset_ns: 1000,
             memset_mbps: 400_000,
             launch_ns: 2000,
+            graph_wait_ms: 10_000,
             fail: Vec::new(),
             strict: false,
             verbose: false,
@@ -64,7 +67,7 @@ impl Default for Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 20] = [
+pub(crate) const KEYS: [&str; 21] = [
     "devices",
     "clock_offset_ns",
     "drift_ppm",
@@ -82,6 +85,7 @@ pub(crate) const KEYS: [&str; 20] = [
     "memset_ns",
     "memset_mbps",
     "launch_ns",
+    "graph_wait_ms",
     "fail",
     "strict",
     "verbose",
@@ -123,6 +127,7 @@ impl Options {
             "memset_ns" => self.memset_ns = number(key, value, 0, 10_000_000_000)?,
             "memset_mbps" => self.memset_mbps = number(key, value, 1, 1 << 40)?,
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
+            "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "verbose" => self.verbose = switch(key, value)?,

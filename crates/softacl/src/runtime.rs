@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::ffi::complain;
+use crate::graph::{Graph, Group, Node};
 use crate::handles::{Kind, Registry};
 use crate::init::InitState;
 use crate::kernel::{Binary, Builder, Function};
@@ -43,6 +44,9 @@ pub(crate) struct Runtime {
     pub(crate) arguments: Registry<Mutex<Builder>>,
     /// What programs make for operators.
     pub(crate) operands: Registry<aclnn::object::Object>,
+    pub(crate) graphs: Registry<Graph>,
+    pub(crate) graph_tasks: Registry<Arc<Node>>,
+    pub(crate) task_groups: Registry<Group>,
     pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
@@ -159,6 +163,9 @@ impl Runtime {
             functions: Registry::new(Kind::Function),
             arguments: Registry::new(Kind::Arguments),
             operands: Registry::new(Kind::Operand),
+            graphs: Registry::new(Kind::Graph),
+            graph_tasks: Registry::new(Kind::GraphTask),
+            task_groups: Registry::new(Kind::TaskGroup),
             mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::engine::spawn;
+use crate::engine::task::Token;
 use crate::ffi::Callback;
 use crate::stream::Stream;
 use crate::sync::lock;
@@ -17,15 +18,15 @@ pub(crate) struct HostThread {
 
 #[derive(Default)]
 struct Queue {
-    calls: VecDeque<(Callback, Arc<Stream>, u64)>,
+    calls: VecDeque<(Callback, Arc<Stream>, Token)>,
     running: bool,
     closed: bool,
 }
 
 impl HostThread {
-    pub(crate) fn call(self: &Arc<Self>, callback: Callback, stream: &Arc<Stream>, seq: u64) {
+    pub(crate) fn call(self: &Arc<Self>, callback: Callback, stream: &Arc<Stream>, token: Token) {
         let mut queue = lock(&self.queue);
-        queue.calls.push_back((callback, Arc::clone(stream), seq));
+        queue.calls.push_back((callback, Arc::clone(stream), token));
         if !queue.running {
             queue.running = true;
             let thread = Arc::clone(self);
@@ -43,13 +44,13 @@ impl HostThread {
     }
 
     fn serve(&self) {
-        while let Some((callback, stream, seq)) = self.next() {
+        while let Some((callback, stream, token)) = self.next() {
             callback.run();
-            stream.host_work_done(seq);
+            stream.host_work_done(token);
         }
     }
 
-    fn next(&self) -> Option<(Callback, Arc<Stream>, u64)> {
+    fn next(&self) -> Option<(Callback, Arc<Stream>, Token)> {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(call) = queue.calls.pop_front() {

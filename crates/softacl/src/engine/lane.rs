@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::clock::mono;
 use crate::engine::Player;
-use crate::engine::task::{Task, Work};
+use crate::engine::replay::Run;
+use crate::engine::task::{Task, Token, Work};
 use crate::stream::{Drop, Stream};
 use crate::sync::lock;
 use crate::truth::Entry;
@@ -16,11 +17,13 @@ pub(crate) struct Lane {
     tasks: VecDeque<Task>,
     previous_end: u64,
     stage: Stage,
+    /// The progress of the first task when it is a replay.
+    run: Option<Run>,
 }
 
 /// Where the first task of a lane stands.
 #[derive(Default, Clone, Copy)]
-enum Stage {
+pub(super) enum Stage {
     #[default]
     Fresh,
     /// Its effect is done; it completes at `end`.
@@ -66,14 +69,25 @@ impl Player {
             let Some(task) = lane.tasks.front() else {
                 break;
             };
-            let step = match lane.stage {
+            let begin = match lane.stage {
                 Stage::Fresh => {
                     let latency = self.runtime.options.submit_ns;
-                    let begin = lane.previous_end.max(task.submitted_ns + latency);
-                    self.start(task, stream, begin, now)
+                    lane.previous_end.max(task.submitted_ns + latency)
                 }
-                Stage::Ending { begin, end } => Step::Ends { begin, end },
-                Stage::Parked { begin } => self.look_again(task, stream, begin, now),
+                Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
+            };
+            let token = Token {
+                seq: task.seq,
+                node: None,
+            };
+            let step = match (&task.work, lane.stage) {
+                (_, Stage::Ending { begin, end }) => Step::Ends { begin, end },
+                (Work::Graph(replay), _) => {
+                    let run = lane.run.get_or_insert_with(|| Run::new(replay, begin));
+                    self.replay(replay, run, task.seq, stream, begin)
+                }
+                (work, Stage::Fresh) => self.start(work, token, stream, begin, now),
+                (work, Stage::Parked { .. }) => self.look_again(work, token, stream, begin, now),
             };
             match step {
                 Step::Ends { begin, end } => {
@@ -111,6 +125,7 @@ impl Player {
             return;
         };
         lane.stage = Stage::Fresh;
+        lane.run = None;
         lane.previous_end = end;
         self.log(stream, &task, begin, end);
         self.publish(&task.work, end);
@@ -142,8 +157,13 @@ impl Player {
             if matches!(task.work, Work::Record(_) | Work::Free { .. }) {
                 self.publish(&task.work, now);
             }
+            if let Work::Graph(replay) = &task.work {
+                self.abandon(replay, now);
+            }
             stream.complete(task.seq);
         }
+        stream.forget_host_work();
+        lane.run = None;
         lane.stage = Stage::Fresh;
         lane.previous_end = lane.previous_end.max(now);
     }

@@ -13,6 +13,7 @@
 
 mod host;
 mod lane;
+mod replay;
 mod steps;
 pub(crate) mod task;
 

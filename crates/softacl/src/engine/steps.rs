@@ -6,7 +6,7 @@ use crate::clock::mono;
 use crate::code::RT_WAIT_TIMEOUT;
 use crate::engine::Player;
 use crate::engine::lane::Step;
-use crate::engine::task::{Task, Work};
+use crate::engine::task::{Token, Work};
 use crate::memory::{self, value};
 use crate::stream::Stream;
 
@@ -14,12 +14,13 @@ impl Player {
     /// Begins a task: performs its effect, or finds out what it has to wait for.
     pub(super) fn start(
         &mut self,
-        task: &Task,
+        work: &Work,
+        token: Token,
         stream: &Arc<Stream>,
         begin: u64,
         now: u64,
     ) -> Step {
-        match &task.work {
+        match work {
             Work::Transfer {
                 transfers,
                 duration_ns,
@@ -62,17 +63,19 @@ impl Player {
             | Work::Change { .. }
             | Work::WriteValue { .. }
             | Work::Free { .. }
+            | Work::Patch(_)
+            | Work::Graph(_)
             | Work::Marker => Step::Ends { begin, end: begin },
             Work::Wait { record, .. } => {
                 record.notify(stream);
-                self.look_again(task, stream, begin, now)
+                self.look_again(work, token, stream, begin, now)
             }
             Work::Pass(_) | Work::WaitValue(_) | Work::HostFunction(_) | Work::Report(_)
                 if begin > now =>
             {
                 Step::At(begin)
             }
-            Work::Pass(_) => self.look_again(task, stream, begin, now),
+            Work::Pass(_) => self.look_again(work, token, stream, begin, now),
             Work::WaitValue(wait) if wait.is_over() => {
                 let written = self.values.get(&wait.address).copied();
                 Step::Ends {
@@ -85,11 +88,11 @@ impl Player {
                 Step::Parked { begin }
             }
             Work::HostFunction(callback) => {
-                stream.call_host(*callback, task.seq);
+                stream.call_host(*callback, token);
                 Step::Parked { begin }
             }
             Work::Report(report) => {
-                let blocks = report.deliver(stream, task.seq);
+                let blocks = report.deliver(stream, token);
                 if blocks {
                     Step::Parked { begin }
                 } else {
@@ -102,12 +105,13 @@ impl Player {
     /// Looks at a task that depends on something.
     pub(super) fn look_again(
         &mut self,
-        task: &Task,
+        work: &Work,
+        token: Token,
         stream: &Arc<Stream>,
         begin: u64,
         now: u64,
     ) -> Step {
-        match &task.work {
+        match work {
             Work::Wait { record, timeout_ns } => {
                 settle(record.end_ns(), *timeout_ns, stream, begin, now)
             }
@@ -131,7 +135,7 @@ impl Player {
                 self.poll(stream);
                 Step::Parked { begin }
             }
-            _ => match stream.host_work_end(task.seq) {
+            _ => match stream.host_work_end(token) {
                 Some(end) => Step::Ends {
                     begin,
                     end: begin.max(end),
@@ -152,6 +156,11 @@ impl Player {
                 let polling = std::mem::take(&mut self.polling);
                 self.wake(polling);
             }
+            Work::Patch(patches) => {
+                for patch in patches {
+                    patch.node.replace(Arc::clone(&patch.work));
+                }
+            }
             Work::Free { address } => {
                 // Freed twice by the program; the call that could say so has returned.
                 let _ = memory::free_device(*address);
@@ -168,13 +177,13 @@ impl Player {
     }
 
     /// The streams are taken in their order: the last entry of `ready` comes first.
-    fn wake(&mut self, streams: Vec<Arc<Stream>>) {
+    pub(super) fn wake(&mut self, streams: Vec<Arc<Stream>>) {
         self.ready.extend(streams.into_iter().rev());
     }
 }
 
 /// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.
-fn settle(
+pub(super) fn settle(
     reached: Option<u64>,
     timeout_ns: u64,
     stream: &Arc<Stream>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::callback::Report;
 use crate::event::Record;
 use crate::ffi::Callback;
+use crate::graph::{Patch, Replay};
 use crate::kernel::Launch;
 use crate::memory::copy::{Fill, Transfer};
 use crate::memory::reduce::Reduce;
@@ -17,6 +18,13 @@ pub(crate) struct Task {
     /// Host time at which the program submitted it.
     pub(crate) submitted_ns: u64,
     pub(crate) seq: u64,
+}
+
+/// Where a host function belongs: the task, and the node when the task is a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) seq: u64,
+    pub(crate) node: Option<usize>,
 }
 
 /// An operation of an operator library: what it does to memory, and how long it takes the device.
@@ -67,6 +75,9 @@ pub(crate) enum Work {
     Free {
         address: usize,
     },
+    /// The new tasks of a task group.
+    Patch(Box<[Patch]>),
+    Graph(Box<Replay>),
     /// Takes part in the stream's order and does nothing by itself.
     Marker,
 }
@@ -94,7 +105,8 @@ impl Work {
             Self::Change { .. } | Self::Pass(_) => "notify",
             Self::WriteValue { .. } | Self::WaitValue(_) => "value",
             Self::HostFunction(_) | Self::Report(_) => "hostfunc",
-            Self::Reduce(_) | Self::Free { .. } | Self::Marker => "other",
+            Self::Graph(_) => "graph",
+            Self::Reduce(_) | Self::Free { .. } | Self::Patch(_) | Self::Marker => "other",
         }
     }
 

@@ -1,5 +1,6 @@
 //! Events: three ways to create them, and what each kind permits.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -10,25 +11,31 @@ use crate::code::{
 use crate::context::Context;
 use crate::device::{Device, Lease};
 use crate::engine::task::Work;
+use crate::graph::Graph;
+use crate::graph::events::{self as graph_events, Taken};
 use crate::runtime;
 use crate::stream::{self, Room, Stream};
 use crate::sync::lock;
 
+mod captured;
 mod kind;
 mod record;
 
-use kind::Class;
-pub(crate) use kind::flag;
+use captured::Uses;
+pub(crate) use kind::{Class, flag};
 pub(crate) use record::Record;
 
 pub(crate) struct Event {
     pub(crate) handle: usize,
     pub(crate) flags: u32,
-    class: Class,
+    pub(crate) class: Class,
     device: &'static Device,
     /// The id of an event that holds one from creation on.
     held_id: Option<Arc<Lease>>,
     state: Mutex<State>,
+    /// Is there a capture in the state?
+    is_captured: AtomicBool,
+    uses: Uses,
 }
 
 #[derive(Default)]
@@ -37,6 +44,8 @@ struct State {
     /// What a wait issued before the first record is bound to.
     expected: Option<Arc<Record>>,
     waits: Vec<(Arc<Stream>, u64)>,
+    /// The graph that is being captured and has the latest record, and the node of that.
+    capture: Option<(Arc<Graph>, usize)>,
 }
 
 const NO_ID: Fault = Fault {
@@ -65,6 +74,8 @@ fn make(class: Class, flags: u32) -> Outcome<usize> {
         device,
         held_id,
         state: Mutex::default(),
+        is_captured: AtomicBool::new(false),
+        uses: Uses::default(),
     });
     event.map(|event| event.handle).ok_or(NO_ID)
 }
@@ -130,7 +141,7 @@ impl Event {
         )
     }
 
-    fn latest(&self) -> Option<Arc<Record>> {
+    pub(crate) fn latest(&self) -> Option<Arc<Record>> {
         lock(&self.state).latest.clone()
     }
 
@@ -149,9 +160,13 @@ impl Event {
         }
     }
 
-    pub(crate) fn record(&self, stream: usize) -> Outcome {
+    pub(crate) fn record(self: &Arc<Self>, stream: usize) -> Outcome {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
+        self.uses.record_plainly(self.class)?;
+        if graph_events::record(self, &stream)? == Taken::Yes {
+            return Ok(());
+        }
         let id = self.id_for_record()?;
         let (mut state, room) = self.with_room(&stream)?;
         let record = state.expected.take().unwrap_or_else(|| Record::new(self));
@@ -193,6 +208,10 @@ impl Event {
         if matches!(self.class, Class::HeldPlain | Class::ExPlain) {
             return Err(UNSUPPORTED);
         }
+        self.uses.wait_plainly(self.class)?;
+        if graph_events::wait(self, &stream)? == Taken::Yes {
+            return Ok(());
+        }
         let (mut state, room) = self.with_room(&stream)?;
         let record = match &state.latest {
             Some(record) => Arc::clone(record),
@@ -220,7 +239,7 @@ impl Event {
     }
 
     /// A task that takes the record back, in the order of the stream that waited for it.
-    pub(crate) fn reset_in(&self, stream: usize) -> Outcome {
+    pub(crate) fn reset_in(self: &Arc<Self>, stream: usize) -> Outcome {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
         match self.class {
@@ -228,6 +247,9 @@ impl Event {
             // Samples do this although it is not defined.
             Class::Default if !runtime::get().options.strict => {}
             _ => return Err(UNSUPPORTED),
+        }
+        if graph_events::reset(self, &stream)? == Taken::Yes {
+            return Ok(());
         }
         let (mut state, room) = self.with_room(&stream)?;
         room.fill(|_| Work::Marker);
@@ -253,6 +275,7 @@ impl Event {
     /// `aclrtQueryEventStatus`: has the latest record been reached?
     pub(crate) fn is_complete(&self) -> Outcome<bool> {
         self.host_may_use()?;
+        self.refuse_while_captured()?;
         if self.class == Class::External {
             return Err(UNSUPPORTED);
         }
@@ -267,6 +290,7 @@ impl Event {
     /// `aclrtQueryEvent`: is there no record under way?
     pub(crate) fn has_no_pending_record(&self) -> Outcome<bool> {
         self.host_may_use()?;
+        self.refuse_while_captured()?;
         if !matches!(
             self.class,
             Class::Default | Class::HeldSync | Class::HeldPlain
@@ -279,6 +303,7 @@ impl Event {
     /// `aclrtQueryEventWaitStatus`: have all waits been passed?
     pub(crate) fn has_no_pending_wait(&self) -> Outcome<bool> {
         self.host_may_use()?;
+        self.refuse_while_captured()?;
         if !matches!(
             self.class,
             Class::Default | Class::HeldSync | Class::HeldPlain
@@ -294,6 +319,7 @@ impl Event {
 
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
         self.host_may_use()?;
+        self.refuse_while_captured()?;
         if self.class == Class::External {
             return Err(UNSUPPORTED);
         }
@@ -304,6 +330,7 @@ impl Event {
     /// timeline have the time zero, as on the device.
     pub(crate) fn device_time_ns(&self) -> Outcome<i64> {
         self.host_may_use()?;
+        self.refuse_while_captured()?;
         if matches!(self.class, Class::External | Class::Ipc) {
             return Err(UNSUPPORTED);
         }

@@ -33,18 +33,26 @@ impl Record {
         })
     }
 
+    /// Where the task is that reaches it.
+    pub(crate) fn settle_place(&self, stream: &Arc<Stream>, seq: u64) {
+        let _ = self.place.set((Arc::clone(stream), seq));
+    }
+
     pub(crate) fn end_ns(&self) -> Option<u64> {
         Some(self.end_ns.load(Ordering::Acquire)).filter(|&end| end != 0)
     }
 
     /// Remembers a stream that waits for this record. Called by the engine only.
     pub(crate) fn notify(&self, stream: &Arc<Stream>) {
-        if self.end_ns().is_none() {
-            lock(&self.waiters).push(Arc::clone(stream));
+        // Under the lock, so that a completion by another thread cannot be missed.
+        let mut waiters = lock(&self.waiters);
+        let is_known = waiters.iter().any(|other| Arc::ptr_eq(other, stream));
+        if !is_known && self.end_ns().is_none() {
+            waiters.push(Arc::clone(stream));
         }
     }
 
-    /// Marks the record as reached and returns who waited. Called by the engine only.
+    /// Marks the record as reached and returns who waited: the engine has to look at these.
     pub(crate) fn complete(&self, end_ns: u64) -> Vec<Arc<Stream>> {
         self.end_ns.store(end_ns, Ordering::Release);
         std::mem::take(&mut lock(&self.waiters))

@@ -23,11 +23,11 @@ acl! {
 
     fn aclrtGetRunMode(mode: Out<u32>) { mode.put(RUN_MODE_HOST) }
 
-    fn aclrtSynchronizeDevice() { runtime::get().context()?.synchronize(None) }
+    fn aclrtSynchronizeDevice() { runtime::get().context()?.synchronize_device(None) }
 
     fn aclrtSynchronizeDeviceWithTimeout(timeout_ms: i32) {
         let limit = stream::timeout(timeout_ms)?;
-        runtime::get().context()?.synchronize(limit)
+        runtime::get().context()?.synchronize_device(limit)
     }
 
     fn aclrtGetPrimaryCtxState(id: i32, flags: Out<u32>, active: Out<i32>) {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::acl;
-use crate::code::check;
+use crate::code::{INVALID_PARAM, check, fault};
 use crate::ffi::Out;
 use crate::{event, runtime, stream};
 
@@ -14,6 +14,8 @@ const COMPLETE: u32 = 0;
 const NOT_READY: u32 = 1;
 /// The flag of a plain record or wait.
 const DEFAULT: u32 = 0;
+/// The flag of one that links a graph to the outside.
+const EXTERNAL: u32 = 1;
 
 acl! {
     fn aclrtCreateEvent(event: Out<usize>) {
@@ -99,13 +101,19 @@ acl! {
 
     fn aclrtRecordEventWithFlag(event: usize, stream: usize, flag: u32) {
         let event = event::of(event)?;
-        check(flag == DEFAULT, "an external record belongs into a capture")?;
-        event.record(stream)
+        match flag {
+            DEFAULT => event.record(stream),
+            EXTERNAL => event.record_externally(stream),
+            _ => fault(INVALID_PARAM, "this record flag does not exist"),
+        }
     }
 
     fn aclrtStreamWaitEventWithFlag(stream: usize, event: usize, timeout_s: u32, flag: u32) {
         let event = event::of(event)?;
-        check(flag == DEFAULT, "an external wait belongs into a capture")?;
-        event.wait_in(stream, u64::from(timeout_s))
+        match flag {
+            DEFAULT => event.wait_in(stream, u64::from(timeout_s)),
+            EXTERNAL => event.wait_externally(stream, timeout_s),
+            _ => fault(INVALID_PARAM, "this wait flag does not exist"),
+        }
     }
 }

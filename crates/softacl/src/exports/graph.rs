@@ -1,20 +1,159 @@
-//! Graphs. Nothing is captured yet: every stream answers that it is not capturing.
+//! Graphs: capture, replay, and looking into them.
+
+use std::ffi::c_char;
 
 use super::acl;
-use crate::code::{INVALID_PARAM, fault};
-use crate::ffi::Out;
-use crate::stream;
+use crate::code::{INVALID_PARAM, Outcome, check, fault};
+use crate::ffi::{Callback, In, Out, Text};
+use crate::graph::{self, TaskParams};
 
-const CAPTURE_NONE: u32 = 0;
+type Function = Option<extern "C" fn(usize)>;
+
+fn some(function: Function) -> Outcome<extern "C" fn(usize)> {
+    match function {
+        Some(function) => Ok(function),
+        None => fault(INVALID_PARAM, "the function is NULL"),
+    }
+}
+
+/// Gives a list in the two steps that C callers take: first its length, then its elements.
+fn put_list(found: &[usize], list: &Out<usize>, length: &Out<u32>) -> Outcome {
+    let room = length.get()? as usize;
+    if !list.is_null() {
+        check(room >= found.len(), "the array is too short")?;
+        list.put_all(found);
+    }
+    length.put(found.len() as u32)
+}
 
 acl! {
+    fn aclmdlRICaptureBegin(stream: usize, mode: u32) { graph::begin(stream, mode) }
+
+    fn aclmdlRICaptureEnd(stream: usize, model: Out<usize>) {
+        let ended = graph::end(stream, !model.is_null());
+        model.put_if_wanted(*ended.as_ref().unwrap_or(&0));
+        ended.map(drop)
+    }
+
     fn aclmdlRICaptureGetInfo(stream: usize, status: Out<u32>, model: Out<usize>) {
         if stream == 0 || (status.is_null() && model.is_null()) {
             return fault(INVALID_PARAM, "the stream or both results are NULL");
         }
-        stream::of_any_context(stream)?;
-        status.put_if_wanted(CAPTURE_NONE);
-        model.put_if_wanted(0);
+        let (found, graph) = graph::info(stream)?;
+        status.put_if_wanted(found);
+        model.put_if_wanted(graph);
         Ok(())
     }
+
+    fn aclmdlRICaptureThreadExchangeMode(mode: Out<u32>) { graph::exchange(&mode) }
+
+    fn aclmdlRICaptureToModelRIBegin(stream: usize, model: usize, mode: u32) {
+        graph::begin_into(stream, model, mode)
+    }
+
+    fn aclmdlRICaptureTaskGrpBegin(stream: usize) { graph::begin_group(stream) }
+
+    fn aclmdlRICaptureTaskGrpEnd(stream: usize, group: Out<usize>) {
+        group.check()?;
+        let ended = graph::end_group(stream);
+        group.put(*ended.as_ref().unwrap_or(&0))?;
+        ended.map(drop)
+    }
+
+    fn aclmdlRICaptureTaskUpdateBegin(stream: usize, group: usize) {
+        graph::begin_update(stream, group)
+    }
+
+    fn aclmdlRICaptureTaskUpdateEnd(stream: usize) { graph::end_update(stream) }
+
+    fn aclmdlRIExecuteAsync(model: usize, stream: usize) { graph::execute_async(model, stream) }
+
+    fn aclmdlRIExecute(model: usize, timeout_ms: i32) { graph::execute(model, timeout_ms) }
+
+    fn aclmdlRIDestroy(model: usize) { graph::destroy(model) }
+
+    fn aclmdlRIDestroyRegisterCallback(model: usize, function: Function, data: usize) {
+        let function = some(function)?;
+        graph::of_context(model)?.add_callback(Callback { function, data });
+        Ok(())
+    }
+
+    fn aclmdlRIDestroyUnregisterCallback(model: usize, function: Function) {
+        let function = some(function)?;
+        graph::of_context(model)?.remove_callback(function)
+    }
+
+    fn aclmdlRIBuildBegin(model: Out<usize>, flags: u32) {
+        model.check()?;
+        model.put(graph::build_begin(flags)?)
+    }
+
+    fn aclmdlRIBindStream(model: usize, stream: usize, flags: u32) {
+        graph::bind(model, stream, flags)
+    }
+
+    fn aclmdlRIEndTask(model: usize, stream: usize) { graph::end_task(model, stream) }
+
+    fn aclmdlRIBuildEnd(model: usize, reserved: usize) {
+        check(reserved == 0, "the last argument is reserved")?;
+        graph::build_end(model)
+    }
+
+    fn aclmdlRIUnbindStream(model: usize, stream: usize) { graph::unbind(model, stream) }
+
+    fn aclmdlRIDebugJsonPrint(model: usize, path: Text, flags: u32) {
+        graph::write(model, path.optional(), flags)
+    }
+
+    fn aclmdlRIDebugPrint(model: usize) { graph::print(model) }
+
+    fn aclmdlRIGetId(model: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(graph::of_context(model)?.id)
+    }
+
+    fn aclmdlRISetName(model: usize, name: Text) {
+        graph::of_context(model)?.set_name(name.get()?);
+        Ok(())
+    }
+
+    fn aclmdlRIGetName(model: usize, room: u32, name: Out<c_char>) {
+        name.check()?;
+        let text = graph::of_context(model)?.name();
+        check(room as usize > text.len(), "the buffer is too small")?;
+        name.put_text(&text);
+        Ok(())
+    }
+
+    fn aclmdlRIGetStreams(model: usize, streams: Out<usize>, count: Out<u32>) {
+        count.check()?;
+        put_list(&graph::stream_handles(model)?, &streams, &count)
+    }
+
+    fn aclmdlRIGetTasksByStream(stream: usize, tasks: Out<usize>, count: Out<u32>) {
+        count.check()?;
+        put_list(&graph::task_handles(stream)?, &tasks, &count)
+    }
+
+    fn aclmdlRITaskGetType(task: usize, kind: Out<u32>) {
+        kind.check()?;
+        kind.put(graph::kind_of(task)?)
+    }
+
+    fn aclmdlRITaskGetSeqId(task: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(graph::seq_of(task)?)
+    }
+
+    fn aclmdlRITaskGetParams(task: usize, params: Out<TaskParams>) {
+        graph::params_of(task, &params)
+    }
+
+    fn aclmdlRITaskSetParams(task: usize, params: In<TaskParams>) {
+        graph::set_params(task, &params)
+    }
+
+    fn aclmdlRITaskDisable(task: usize) { graph::disable(task) }
+
+    fn aclmdlRIUpdate(model: usize) { graph::apply_changes(model) }
 }

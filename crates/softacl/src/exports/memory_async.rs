@@ -6,7 +6,7 @@ use crate::engine::task::Work;
 use crate::ffi::{In, Out};
 use crate::memory::copy::{self, Checked, Transfer};
 use crate::memory::reduce;
-use crate::{memory, runtime, stream};
+use crate::{graph, memory, runtime, stream};
 
 /// What `aclrtSetMemcpyDesc` writes into the program's descriptor.
 #[repr(C)]
@@ -150,16 +150,26 @@ acl! {
         address.check()?;
         super::vmm::known(pool)?;
         let stream = stream::of_context(stream)?;
+        refuse_in_graphs(&stream)?;
         address.put(memory::allocate_device(size, 0)?)?;
         stream.mark()
     }
 
     fn aclrtMemPoolFreeAsync(address: usize, stream: usize) {
         let stream = stream::of_context(stream)?;
+        refuse_in_graphs(&stream)?;
         let known = stream.device.memory.block_of(address, 1).is_some();
         check(known, "this is no device allocation")?;
         stream.submit(|_| Work::Free { address }).map(drop)
     }
+}
+
+/// A replay would allocate or free again.
+fn refuse_in_graphs(stream: &stream::Stream) -> Outcome {
+    if stream.route.target().is_some() {
+        return fault(RT_NOT_SUPPORTED, "graphs have no memory of their own");
+    }
+    Ok(())
 }
 
 /// The checked parts of a batch; the index of the first bad one is told.
@@ -198,12 +208,13 @@ fn batch(
 fn batch_now(parts: &[Checked]) -> Outcome {
     parts
         .iter()
-        .try_for_each(|part| copy::copy_now(part.transfer))
+        .try_for_each(|part| copy::copy_at_once(part.transfer))
 }
 
 fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
     let stream = stream::of_context(stream)?;
     if parts.iter().any(Checked::touches_pageable) {
+        graph::permit_blocking_copy(&stream)?;
         stream.synchronize(None)?;
         return batch_now(parts);
     }

@@ -46,12 +46,12 @@ acl! {
     }
 
     fn aclrtFreeWithDevSync(address: usize) {
-        runtime::get().context()?.synchronize(None)?;
+        runtime::get().context()?.synchronize_device(None)?;
         memory::free_device(address)
     }
 
     fn aclrtFreeHostWithDevSync(address: usize) {
-        runtime::get().context()?.synchronize(None)?;
+        runtime::get().context()?.synchronize_device(None)?;
         memory::free_host(address)
     }
 

@@ -60,17 +60,23 @@ acl! {
     fn aclrtDestroyStreamForce(stream: usize) { stream::destroy(stream, true) }
 
     fn aclrtSynchronizeStream(stream: usize) {
-        stream::of_any_context(stream)?.synchronize(None)
+        let stream = stream::of_any_context(stream)?;
+        stream.refuse_while_capturing()?;
+        stream.synchronize(None)
     }
 
     fn aclrtSynchronizeStreamWithTimeout(stream: usize, timeout_ms: i32) {
         let limit = stream::timeout(timeout_ms)?;
-        stream::of_any_context(stream)?.synchronize(limit)
+        let stream = stream::of_any_context(stream)?;
+        stream.refuse_while_capturing()?;
+        stream.synchronize(limit)
     }
 
     fn aclrtStreamQuery(stream: usize, status: Out<u32>) {
         status.check()?;
-        let idle = stream::of_any_context(stream)?.is_idle();
+        let stream = stream::of_any_context(stream)?;
+        stream.refuse_while_capturing()?;
+        let idle = stream.is_idle();
         status.put(if idle { STATUS_COMPLETE } else { STATUS_NOT_READY })
     }
 
@@ -96,7 +102,9 @@ acl! {
 
     fn aclrtStreamAbort(stream: usize) {
         check(stream != 0, "a default stream cannot be aborted")?;
-        stream::of_context(stream)?.abort(Some(RT_STREAM_ABORT));
+        let stream = stream::of_context(stream)?;
+        stream.refuse_while_capturing()?;
+        stream.abort(Some(RT_STREAM_ABORT));
         Ok(())
     }
 

@@ -10,8 +10,8 @@ use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, ch
 use crate::engine::task::Work;
 use crate::memory::{Place, check_range, place_of};
 use crate::options::Options;
-use crate::runtime;
 use crate::stream::Stream;
+use crate::{graph, runtime};
 
 /// Rows of bytes to move; a plain copy has one row.
 #[derive(Debug, Clone, Copy)]
@@ -187,6 +187,12 @@ fn wait_until(end: u64) {
 
 /// A copy in the calling thread, which neither uses nor waits for any stream.
 pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
+    graph::permit_unsafe()?;
+    copy_at_once(transfer)
+}
+
+/// The copy itself, whatever is being captured.
+pub(crate) fn copy_at_once(transfer: Transfer) -> Outcome {
     let runtime = runtime::get();
     runtime.context()?;
     let checked = transfer.checked()?;
@@ -210,8 +216,9 @@ pub(crate) fn copy_async(transfer: Transfer, stream: &Arc<Stream>) -> Outcome {
         );
     }
     if checked.touches_pageable() {
+        graph::permit_blocking_copy(stream)?;
         stream.synchronize(None)?;
-        return copy_now(transfer);
+        return copy_at_once(transfer);
     }
     let duration_ns = checked.duration_ns(&runtime.options);
     stream
@@ -293,6 +300,7 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
     if runtime.options.strict && place_of(fill.dst) == Place::Pageable {
         return NOT_OURS;
     }
+    graph::permit_unsafe()?;
     let begin = mono();
     fill.run();
     wait_until(begin + fill.duration_ns(&runtime.options));

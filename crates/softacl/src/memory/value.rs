@@ -10,7 +10,7 @@ use crate::stream;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ValueWait {
     pub(crate) address: usize,
-    value: u64,
+    pub(crate) value: u64,
     how: How,
 }
 
@@ -22,7 +22,27 @@ enum How {
     Nor,
 }
 
+/// By the number of the flag.
+const HOW: [How; 4] = [How::GreaterOrEqual, How::Equal, How::And, How::Nor];
+
 impl ValueWait {
+    /// Checks the arguments of a wait.
+    pub(crate) fn checked(address: usize, value: u64, flag: u32) -> Outcome<Self> {
+        checked(address)?;
+        check(flag <= 3, "this wait flag does not exist")?;
+        Ok(Self {
+            address,
+            value,
+            how: HOW[flag as usize],
+        })
+    }
+
+    /// The flag that asked for it.
+    pub(crate) fn flag(&self) -> u32 {
+        let index = HOW.iter().position(|how| *how == self.how);
+        index.unwrap_or(0) as u32
+    }
+
     pub(crate) fn is_over(&self) -> bool {
         let now = cell(self.address).load(Ordering::SeqCst);
         match self.how {
@@ -41,7 +61,7 @@ fn cell(address: usize) -> &'static AtomicU64 {
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
-fn checked(address: usize) -> Outcome {
+pub(crate) fn checked(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the address is NULL");
     }
@@ -71,17 +91,7 @@ pub(crate) fn submit_write(address: usize, value: u64, flag: u32, stream: usize)
 }
 
 pub(crate) fn submit_wait(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {
-    checked(address)?;
-    check(flag <= 3, "this wait flag does not exist")?;
-    let how = [How::GreaterOrEqual, How::Equal, How::And, How::Nor][flag as usize];
+    let wait = ValueWait::checked(address, value, flag)?;
     let stream = stream::of_context(stream)?;
-    stream
-        .submit(|_| {
-            Work::WaitValue(ValueWait {
-                address,
-                value,
-                how,
-            })
-        })
-        .map(drop)
+    stream.submit(|_| Work::WaitValue(wait)).map(drop)
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::Stream;
 use crate::code::{
-    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT, fault,
+    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
+    RT_STREAM_MODEL, fault,
 };
 use crate::engine::task::{Operator, Work};
 use crate::{observers, runtime};
@@ -68,6 +69,10 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
         return fault(INVALID_PARAM, "the stream is NULL");
     }
     let stream = of_context(handle)?;
+    stream.refuse_while_capturing()?;
+    if stream.is_hidden {
+        return fault(RT_STREAM_MODEL, "the stream belongs to a graph");
+    }
     if stream.is_default {
         return fault(
             RT_PARAM_INVALID,

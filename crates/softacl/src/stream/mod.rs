@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, O
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::clock::mono;
-use crate::code::{Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, SUCCESS, check, fault};
+use crate::code::{
+    Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_STREAM_CAPTURED, SUCCESS, check, fault,
+};
 use crate::context::Context;
 use crate::device::Device;
-use crate::engine::task::{Task, Work};
+use crate::engine::task::{Task, Token, Work};
 use crate::engine::{HostThread, Lane};
 use crate::ffi::Callback;
+use crate::graph::{Route, Target};
 use crate::inlet::{Inlet, Queue};
 use crate::progress::Progress;
 use crate::sync::lock;
@@ -40,6 +43,8 @@ pub(crate) struct Stream {
     /// Handle of the context it belongs to.
     pub(crate) context: usize,
     pub(crate) is_default: bool,
+    /// It stands for a lane of a graph; the program did not create it.
+    pub(crate) is_hidden: bool,
     pub(crate) flags: u32,
     pub(crate) priority: AtomicU32,
     pub(crate) lane: Mutex<Lane>,
@@ -54,8 +59,9 @@ pub(crate) struct Stream {
     failure_mode_was_set: AtomicBool,
     host_thread: Arc<HostThread>,
     pub(crate) ran_host_functions: AtomicBool,
-    /// The last host function that returned: the number of its task, and the host time.
-    host_done: Mutex<(u64, u64)>,
+    /// Host functions that returned and were not seen to: which, and the host time.
+    host_done: Mutex<Vec<(Token, u64)>>,
+    pub(crate) route: Route,
 }
 
 impl Stream {
@@ -65,6 +71,27 @@ impl Stream {
         flags: u32,
         priority: u32,
         is_default: bool,
+    ) -> Outcome<Arc<Self>> {
+        Self::make(context, flags, priority, is_default, false)
+    }
+
+    /// Creates a stream that stands for a lane of a graph and takes no tasks.
+    pub(crate) fn create_hidden(
+        context: &Context,
+        flags: u32,
+        priority: u32,
+    ) -> Outcome<Arc<Self>> {
+        let stream = Self::make(context, flags, priority, false, true)?;
+        stream.route.divert(Target::Lane);
+        Ok(stream)
+    }
+
+    fn make(
+        context: &Context,
+        flags: u32,
+        priority: u32,
+        is_default: bool,
+        is_hidden: bool,
     ) -> Outcome<Arc<Self>> {
         check(flags & !flag::ALL == 0, "this stream flag does not exist")?;
         const FULL: Fault = Fault {
@@ -78,6 +105,7 @@ impl Stream {
             device: context.device,
             context: context.handle,
             is_default,
+            is_hidden,
             flags,
             priority: AtomicU32::new(priority.min(7)),
             lane: Mutex::default(),
@@ -92,6 +120,7 @@ impl Stream {
             host_thread: Arc::clone(&context.host_thread),
             ran_host_functions: AtomicBool::new(false),
             host_done: Mutex::default(),
+            route: Route::default(),
         });
         made.ok_or(FULL)
             .inspect_err(|_| context.device.stream_ids.give_back(id))
@@ -103,7 +132,9 @@ impl Stream {
         if runtime.streams.get(self.handle).is_none() {
             return;
         }
-        observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
+        if !self.is_hidden {
+            observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
+        }
         if runtime.streams.remove(self.handle).is_some() {
             runtime.settings.forget_stream(self.handle);
             self.inlet.lock().closed = true;
@@ -111,8 +142,12 @@ impl Stream {
         }
     }
 
-    /// Queues what `make` builds from the task's number. Blocks while the queue is full.
+    /// Queues what `make` builds from the task's number. Blocks while the queue is full. A stream
+    /// that captures hands the task to its graph instead, where it has no number yet.
     pub(crate) fn submit(self: &Arc<Self>, make: impl FnOnce(u64) -> Work) -> Outcome<u64> {
+        if let Some(target) = self.route.target() {
+            return target.take(make(0)).map(|()| 0);
+        }
         loop {
             match self.room()? {
                 Some(room) => return Ok(room.fill(make)),
@@ -184,20 +219,38 @@ impl Stream {
         self.submit(|_| Work::Marker).map(drop)
     }
 
-    pub(crate) fn call_host(self: &Arc<Self>, callback: Callback, seq: u64) {
-        self.host_thread.call(callback, self, seq);
+    pub(crate) fn call_host(self: &Arc<Self>, callback: Callback, token: Token) {
+        self.host_thread.call(callback, self, token);
     }
 
-    /// The host function of a task has returned.
-    pub(crate) fn host_work_done(self: &Arc<Self>, seq: u64) {
-        *lock(&self.host_done) = (seq, mono());
+    /// A host function has returned.
+    pub(crate) fn host_work_done(self: &Arc<Self>, token: Token) {
+        lock(&self.host_done).push((token, mono()));
         runtime::get().engine.enqueue(self);
     }
 
-    /// When the host function of this task returned.
-    pub(crate) fn host_work_end(&self, seq: u64) -> Option<u64> {
-        let (done, end) = *lock(&self.host_done);
-        (done == seq).then_some(end)
+    /// When this host function returned; told once.
+    pub(crate) fn host_work_end(&self, token: Token) -> Option<u64> {
+        let mut done = lock(&self.host_done);
+        let index = done.iter().position(|(known, _)| *known == token)?;
+        Some(done.swap_remove(index).1)
+    }
+
+    /// Forgets host functions of tasks that were dropped.
+    pub(crate) fn forget_host_work(&self) {
+        lock(&self.host_done).clear();
+    }
+
+    pub(crate) fn priority(&self) -> u32 {
+        self.priority.load(Ordering::Relaxed)
+    }
+
+    /// Refuses what a stream cannot do while it captures.
+    pub(crate) fn refuse_while_capturing(&self) -> Outcome {
+        if self.route.is_capturing() {
+            return fault(RT_STREAM_CAPTURED, "the stream is capturing");
+        }
+        Ok(())
     }
 }
 
@@ -224,14 +277,19 @@ impl Room<'_> {
         if stream.inlet.must_call() {
             runtime::get().engine.enqueue(stream);
         }
-        // During thread exit nobody can ask for it any more.
-        let _ = LAST_TASK.try_with(|last| last.set((seq - 1) as u32));
+        remember_task((seq - 1) as u32);
         seq
     }
 }
 
 thread_local! {
     static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(u32::MAX) };
+}
+
+/// Notes the number of the task that this thread submitted last.
+pub(crate) fn remember_task(seq: u32) {
+    // During thread exit nobody can ask for it any more.
+    let _ = LAST_TASK.try_with(|last| last.set(seq));
 }
 
 /// Number of the task that this thread submitted last.

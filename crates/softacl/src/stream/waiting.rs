@@ -66,6 +66,11 @@ impl Stream {
             Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
             Waited::Aborted(code) => return fault(code, "the stream was aborted"),
         }
+        self.take_error()
+    }
+
+    /// Reports what failed on the device since the last report.
+    pub(crate) fn take_error(&self) -> Outcome {
         match self.error.swap(SUCCESS, Ordering::AcqRel) {
             SUCCESS => Ok(()),
             code => fault(code, "a task of the stream failed"),

@@ -19,40 +19,9 @@ unsupported! {
     code:
         aclmdlRIAbort
         aclmdlRIAddCondTask
-        aclmdlRIBindStream
-        aclmdlRIBuildBegin
-        aclmdlRIBuildEnd
-        aclmdlRICaptureBegin
-        aclmdlRICaptureEnd
-        aclmdlRICaptureTaskGrpBegin
-        aclmdlRICaptureTaskGrpEnd
-        aclmdlRICaptureTaskUpdateBegin
-        aclmdlRICaptureTaskUpdateEnd
-        aclmdlRICaptureThreadExchangeMode
-        aclmdlRICaptureToModelRIBegin
         aclmdlRICondHandleCreate
         aclmdlRICondHandleGetCondPtr
-        aclmdlRIDebugJsonPrint
-        aclmdlRIDebugPrint
-        aclmdlRIDestroy
-        aclmdlRIDestroyRegisterCallback
-        aclmdlRIDestroyUnregisterCallback
-        aclmdlRIEndTask
-        aclmdlRIExecute
-        aclmdlRIExecuteAsync
-        aclmdlRIGetId
-        aclmdlRIGetName
-        aclmdlRIGetStreams
-        aclmdlRIGetTasksByStream
         aclmdlRIKernelTaskGetAttribute
-        aclmdlRISetName
-        aclmdlRITaskDisable
-        aclmdlRITaskGetParams
-        aclmdlRITaskGetSeqId
-        aclmdlRITaskGetType
-        aclmdlRITaskSetParams
-        aclmdlRIUnbindStream
-        aclmdlRIUpdate
         aclplatformGetDeviceInfo
         aclplatformGetInstructionInfo
         aclrtActiveStream

@@ -1,0 +1,263 @@
+//! Playing a replay: the lanes of a graph side by side, each in its order.
+//!
+//! The replay is one task of the executing stream: its nodes begin when it begins, and it ends with
+//! the last of its lanes. Inside, a node begins when the one before it in its lane ends, so lanes
+//! overlap; waits order them. There is no latency of submission between nodes.
+
+use std::sync::Arc;
+
+use crate::clock::mono;
+use crate::engine::Player;
+use crate::engine::lane::{Stage, Step};
+use crate::engine::steps::settle;
+use crate::engine::task::{Token, Work};
+use crate::event::Record;
+use crate::graph::{Action, Node, Replay};
+use crate::stream::Stream;
+
+/// How far a replay has come.
+pub(crate) struct Run {
+    lanes: Vec<Cursor>,
+    /// When each node ended.
+    ends: Vec<Option<u64>>,
+}
+
+#[derive(Default)]
+struct Cursor {
+    next: usize,
+    previous_end: u64,
+    stage: Stage,
+    /// What the current node does, or waits for: fixed when its turn comes.
+    work: Option<Arc<Work>>,
+    awaited: Option<Arc<Record>>,
+}
+
+/// What a lane reported.
+enum Progress {
+    Moved,
+    /// Nothing to do before this time, unless something that it waits for happens.
+    Until(u64),
+}
+
+impl Run {
+    pub(super) fn new(replay: &Replay, begin: u64) -> Self {
+        let cursor = |_| Cursor {
+            previous_end: begin,
+            ..Cursor::default()
+        };
+        Self {
+            lanes: replay.body.lanes.iter().map(cursor).collect(),
+            ends: vec![None; replay.body.nodes.len()],
+        }
+    }
+
+    fn is_over(&self, replay: &Replay) -> bool {
+        let mut lanes = self.lanes.iter().zip(&replay.body.lanes);
+        lanes.all(|(cursor, nodes)| cursor.next == nodes.len())
+    }
+
+    fn end(&self) -> u64 {
+        let ends = self.lanes.iter().map(|cursor| cursor.previous_end);
+        ends.max().unwrap_or(0)
+    }
+}
+
+/// Where a node is played.
+struct Spot<'a> {
+    replay: &'a Replay,
+    stream: &'a Arc<Stream>,
+    seq: u64,
+    index: usize,
+    begin: u64,
+    now: u64,
+}
+
+impl Spot<'_> {
+    fn node(&self) -> &Node {
+        &self.replay.body.nodes[self.index]
+    }
+
+    const fn token(&self) -> Token {
+        Token {
+            seq: self.seq,
+            node: Some(self.index),
+        }
+    }
+
+    const fn instant(&self) -> Step {
+        Step::Ends {
+            begin: self.begin,
+            end: self.begin,
+        }
+    }
+}
+
+impl Player {
+    /// Takes all lanes as far as they can go now.
+    pub(super) fn replay(
+        &mut self,
+        replay: &Replay,
+        run: &mut Run,
+        seq: u64,
+        stream: &Arc<Stream>,
+        begin: u64,
+    ) -> Step {
+        let mut until = u64::MAX;
+        let mut moved = true;
+        while moved {
+            moved = false;
+            until = u64::MAX;
+            for lane in 0..run.lanes.len() {
+                loop {
+                    match self.play_next(replay, run, lane, seq, stream) {
+                        Some(Progress::Moved) => moved = true,
+                        Some(Progress::Until(time)) => {
+                            until = until.min(time);
+                            break;
+                        }
+                        None => break,
+                    }
+                }
+            }
+        }
+        if run.is_over(replay) {
+            let end = run.end().max(begin);
+            return Step::Ends { begin, end };
+        }
+        match until {
+            u64::MAX => Step::Parked { begin },
+            _ => Step::ParkedUntil { begin, until },
+        }
+    }
+
+    /// Plays the next node of a lane; `None` when the lane is over.
+    fn play_next(
+        &mut self,
+        replay: &Replay,
+        run: &mut Run,
+        lane: usize,
+        seq: u64,
+        stream: &Arc<Stream>,
+    ) -> Option<Progress> {
+        let cursor = &mut run.lanes[lane];
+        let index = *replay.body.lanes[lane].get(cursor.next)?;
+        let begin = match cursor.stage {
+            Stage::Fresh => cursor.previous_end,
+            Stage::Ending { begin, .. } | Stage::Parked { begin } => begin,
+        };
+        let spot = Spot {
+            replay,
+            stream,
+            seq,
+            index,
+            begin,
+            now: mono(),
+        };
+        let step = match cursor.stage {
+            Stage::Ending { begin, end } => Step::Ends { begin, end },
+            stage => self.play(&spot, cursor, &run.ends, matches!(stage, Stage::Fresh)),
+        };
+        match step {
+            Step::Ends { begin, end } if end > spot.now && end > mono() => {
+                cursor.stage = Stage::Ending { begin, end };
+                Some(Progress::Until(end))
+            }
+            Step::Ends { end, .. } => {
+                self.pass(&spot, cursor.work.take(), end);
+                *cursor = Cursor {
+                    next: cursor.next + 1,
+                    previous_end: end,
+                    ..Cursor::default()
+                };
+                run.ends[index] = Some(end);
+                Some(Progress::Moved)
+            }
+            Step::At(time) => Some(Progress::Until(time)),
+            Step::Parked { begin } => {
+                cursor.stage = Stage::Parked { begin };
+                Some(Progress::Until(u64::MAX))
+            }
+            Step::ParkedUntil { begin, until } => {
+                cursor.stage = Stage::Parked { begin };
+                Some(Progress::Until(until))
+            }
+        }
+    }
+
+    /// Begins a node, or looks at it again.
+    fn play(
+        &mut self,
+        spot: &Spot<'_>,
+        cursor: &mut Cursor,
+        ends: &[Option<u64>],
+        is_fresh: bool,
+    ) -> Step {
+        let Spot {
+            stream, begin, now, ..
+        } = *spot;
+        match &spot.node().action {
+            Action::Task(_) if is_fresh => {
+                let Some(work) = spot.node().work().filter(|_| !spot.node().is_disabled()) else {
+                    return spot.instant();
+                };
+                let step = self.start(&work, spot.token(), stream, begin, now);
+                cursor.work = Some(work);
+                step
+            }
+            Action::Task(_) => match &cursor.work {
+                Some(work) => self.look_again(work, spot.token(), stream, begin, now),
+                None => spot.instant(),
+            },
+            Action::Record { .. } | Action::Reset { .. } | Action::ExternalRecord(_) => {
+                spot.instant()
+            }
+            Action::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
+            Action::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
+                Some(record) => {
+                    record.notify(stream);
+                    settle(record.end_ns(), 0, stream, begin, now)
+                }
+                None => spot.instant(),
+            },
+            // What the device does to a flag it does in its own time.
+            Action::FlagRecord(_) | Action::FlagReset(_) | Action::FlagWait(_) if begin > now => {
+                Step::At(begin)
+            }
+            Action::FlagRecord(_) | Action::FlagReset(_) => spot.instant(),
+            Action::FlagWait(event) => {
+                let record = cursor.awaited.get_or_insert_with(|| event.flag_to_await());
+                record.notify(stream);
+                settle(record.end_ns(), 0, stream, begin, now)
+            }
+        }
+    }
+
+    /// Makes known what the end of a node brings about.
+    fn pass(&mut self, spot: &Spot<'_>, work: Option<Arc<Work>>, end: u64) {
+        if let Some(work) = work {
+            self.publish(&work, end);
+        }
+        match &spot.node().action {
+            Action::ExternalRecord(_) => {
+                if let Some(record) = spot.replay.records.get(&spot.index) {
+                    self.wake(record.complete(end));
+                }
+            }
+            Action::FlagRecord(event) => {
+                self.wake(event.raise_flag(spot.stream, spot.seq, end));
+            }
+            Action::FlagReset(event) => event.lower_flag(),
+            _ => {}
+        }
+    }
+
+    /// A dropped replay: its records count as reached, so that nobody waits for ever.
+    pub(super) fn abandon(&mut self, replay: &Replay, now: u64) {
+        for (index, record) in &replay.records {
+            let is_own = matches!(replay.body.nodes[*index].action, Action::ExternalRecord(_));
+            if is_own && record.end_ns().is_none() {
+                self.wake(record.complete(now));
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What captures and graphs know of an event.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::{Class, Event, Record};
+use crate::code::{INVALID_PARAM, Outcome, RT_EVENT_CAPTURED, check, fault};
+use crate::graph::{self, Graph};
+use crate::runtime;
+use crate::stream::{self, Stream};
+use crate::sync::lock;
+
+/// How an event is recorded and waited for: inside of graphs and streams, or across their borders.
+/// Once used in one way, it keeps to it.
+#[derive(Default)]
+pub(super) struct Uses {
+    record: AtomicU8,
+    wait: AtomicU8,
+}
+
+const PLAIN: u8 = 1;
+const EXTERNAL: u8 = 2;
+
+fn use_as(used: &AtomicU8, way: u8) -> Outcome {
+    let before = used.compare_exchange(0, way, Ordering::AcqRel, Ordering::Acquire);
+    check(
+        before.is_ok() || before == Err(way),
+        "the event is used with another flag already",
+    )
+}
+
+impl Uses {
+    pub(super) fn record_plainly(&self, class: Class) -> Outcome {
+        if class == Class::ExSync {
+            use_as(&self.record, PLAIN)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn wait_plainly(&self, class: Class) -> Outcome {
+        if class == Class::ExSync {
+            use_as(&self.wait, PLAIN)?;
+        }
+        Ok(())
+    }
+}
+
+impl Event {
+    /// The graph and the node of its latest record, while that graph is being captured.
+    pub(crate) fn capture(&self) -> Option<(Arc<Graph>, usize)> {
+        if !self.is_captured.load(Ordering::Acquire) {
+            return None;
+        }
+        lock(&self.state).capture.clone()
+    }
+
+    pub(crate) fn enter_capture(&self, graph: &Arc<Graph>, node: usize) {
+        lock(&self.state).capture = Some((Arc::clone(graph), node));
+        self.is_captured.store(true, Ordering::Release);
+    }
+
+    /// The capture of this graph is over.
+    pub(crate) fn leave_capture(&self, graph: &Graph) {
+        let mut state = lock(&self.state);
+        if state
+            .capture
+            .as_ref()
+            .is_some_and(|(own, _)| std::ptr::eq(&raw const **own, graph))
+        {
+            state.capture = None;
+            self.is_captured.store(false, Ordering::Release);
+        }
+    }
+
+    pub(super) fn refuse_while_captured(&self) -> Outcome {
+        if self.is_captured.load(Ordering::Acquire) {
+            return fault(RT_EVENT_CAPTURED, "the event is part of a capture");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn was_recorded(&self) -> bool {
+        self.latest().is_some()
+    }
+
+    /// A record in a graph that is seen outside of it.
+    pub(crate) fn record_externally(self: &Arc<Self>, stream: usize) -> Outcome {
+        self.host_may_use()?;
+        let stream = stream::of_context(stream)?;
+        graph::events::check_external(self, &stream)?;
+        use_as(&self.uses.record, EXTERNAL)?;
+        graph::events::record_external(self, &stream)
+    }
+
+    /// A wait in a graph for a record from outside. It has no timeout; older samples say so with -1.
+    pub(crate) fn wait_externally(self: &Arc<Self>, stream: usize, timeout_s: u32) -> Outcome {
+        self.host_may_use()?;
+        let is_endless = timeout_s == 0 || timeout_s == u32::MAX && !runtime::get().options.strict;
+        if !is_endless {
+            return fault(INVALID_PARAM, "an external wait has no timeout");
+        }
+        let stream = stream::of_context(stream)?;
+        graph::events::check_external(self, &stream)?;
+        use_as(&self.uses.wait, EXTERNAL)?;
+        graph::events::wait_external(self, &stream)
+    }
+
+    /// The record that a graph will make: the latest from now on.
+    pub(crate) fn expect_record(&self) -> Arc<Record> {
+        let mut state = lock(&self.state);
+        let record = state.expected.take().unwrap_or_else(|| Record::new(self));
+        state.latest = Some(Arc::clone(&record));
+        state.waits.clear();
+        record
+    }
+
+    /// What a wait of the device is bound to when its turn comes. Called by the engine only.
+    pub(crate) fn flag_to_await(&self) -> Arc<Record> {
+        let mut state = lock(&self.state);
+        match &state.latest {
+            Some(record) => Arc::clone(record),
+            None => Arc::clone(state.expected.get_or_insert_with(|| Record::new(self))),
+        }
+    }
+
+    /// The device sets the event's flag. Called by the engine only.
+    pub(crate) fn raise_flag(
+        &self,
+        stream: &Arc<Stream>,
+        seq: u64,
+        end_ns: u64,
+    ) -> Vec<Arc<Stream>> {
+        let record = self.expect_record();
+        record.settle_place(stream, seq);
+        record.complete(end_ns)
+    }
+
+    /// The device takes the flag back. Called by the engine only.
+    pub(crate) fn lower_flag(&self) {
+        lock(&self.state).latest = None;
+    }
+}

@@ -1,0 +1,163 @@
+//! What a complete graph consists of.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::code::{Fault, Outcome, RT_INTERNAL};
+use crate::engine::task::Work;
+use crate::event::Event;
+use crate::runtime;
+use crate::sync::lock;
+
+/// The nodes, and for each lane that starts with the graph their order in it.
+pub(crate) struct Body {
+    pub(crate) nodes: Vec<Arc<Node>>,
+    pub(crate) lanes: Vec<Vec<usize>>,
+}
+
+pub(crate) struct Node {
+    pub(crate) lane: usize,
+    /// Its number in the lane.
+    pub(crate) seq: u32,
+    pub(crate) action: Action,
+    /// What a change asked for that is not applied yet.
+    pub(super) wanted: Mutex<Wanted>,
+    is_disabled: AtomicBool,
+    /// The group that it can be updated with.
+    pub(super) group: OnceLock<usize>,
+    handle: OnceLock<usize>,
+}
+
+/// A requested change of a node.
+#[derive(Default)]
+pub(super) struct Wanted {
+    pub(super) work: Option<Arc<Work>>,
+    pub(super) disable: bool,
+}
+
+pub(crate) enum Action {
+    /// A task; an update may replace it between two executions.
+    Task(Mutex<Arc<Work>>),
+    /// A record inside of the graph.
+    Record {
+        event: EventName,
+    },
+    /// Waits for the record with that number.
+    Wait {
+        event: EventName,
+        record: usize,
+    },
+    /// Takes an inner record back; it has no effect, since every replay has its own records.
+    Reset {
+        event: EventName,
+    },
+    /// A record that is seen outside: bound to a fresh record of the event when a replay is submitted.
+    ExternalRecord(Arc<Event>),
+    /// Bound to the event's latest record when a replay is submitted.
+    ExternalWait(Arc<Event>),
+    /// The same for events that the device keeps a flag of: looked at when the turn comes.
+    FlagRecord(Arc<Event>),
+    FlagWait(Arc<Event>),
+    FlagReset(Arc<Event>),
+}
+
+/// Handle and flags of an event, which may be gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventName {
+    pub(crate) handle: usize,
+    pub(crate) flags: u32,
+}
+
+impl EventName {
+    pub(super) const fn of(event: &Event) -> Self {
+        Self {
+            handle: event.handle,
+            flags: event.flags,
+        }
+    }
+}
+
+impl Action {
+    pub(super) fn task(work: Work) -> Self {
+        Self::Task(Mutex::new(Arc::new(work)))
+    }
+
+    pub(super) const fn is_external(&self) -> bool {
+        matches!(self, Self::ExternalRecord(_) | Self::ExternalWait(_))
+    }
+
+    /// The event of a record, a wait or a reset.
+    pub(super) fn event(&self) -> Option<EventName> {
+        match self {
+            Self::Task(_) => None,
+            Self::Record { event } | Self::Wait { event, .. } | Self::Reset { event } => {
+                Some(*event)
+            }
+            Self::ExternalRecord(event)
+            | Self::ExternalWait(event)
+            | Self::FlagRecord(event)
+            | Self::FlagWait(event)
+            | Self::FlagReset(event) => Some(EventName::of(event)),
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn new(lane: usize, seq: u32, action: Action) -> Self {
+        Self {
+            lane,
+            seq,
+            action,
+            wanted: Mutex::default(),
+            is_disabled: AtomicBool::new(false),
+            group: OnceLock::new(),
+            handle: OnceLock::new(),
+        }
+    }
+
+    /// What a task does now.
+    pub(crate) fn work(&self) -> Option<Arc<Work>> {
+        match &self.action {
+            Action::Task(work) => Some(Arc::clone(&lock(work))),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn replace(&self, with: Arc<Work>) {
+        if let Action::Task(work) = &self.action {
+            *lock(work) = with;
+        }
+    }
+
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.is_disabled.load(Ordering::Acquire)
+    }
+
+    pub(super) fn disable(&self) {
+        self.is_disabled.store(true, Ordering::Release);
+    }
+
+    /// The handle by which the program knows it; made when it asks.
+    pub(super) fn handle(self: &Arc<Self>) -> Outcome<usize> {
+        const NONE_LEFT: Fault = Fault {
+            code: RT_INTERNAL,
+            why: "no task handle is left",
+        };
+        if let Some(handle) = self.handle.get() {
+            return Ok(*handle);
+        }
+        let mut own = 0;
+        let made = runtime::get().graph_tasks.insert_with(|handle| {
+            own = handle;
+            Arc::clone(self)
+        });
+        made.ok_or(NONE_LEFT)?;
+        Ok(*self.handle.get_or_init(|| own))
+    }
+
+    pub(super) fn forget_handle(&self) {
+        if let Some(handle) = self.handle.get() {
+            runtime::get().graph_tasks.remove(*handle);
+        }
+    }
+}

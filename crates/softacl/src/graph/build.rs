@@ -1,0 +1,106 @@
+//! Graphs built by hand: streams are bound, and their tasks become nodes until the graph is complete.
+
+use std::sync::Arc;
+
+use super::body::Action;
+use super::route::{Seat, Target};
+use super::{Graph, Lane, Phase};
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, RT_STREAM_MODEL, check, fault};
+use crate::engine::task::Work;
+use crate::runtime;
+use crate::stream::{self, Stream, flag};
+use crate::sync::lock;
+
+/// The stream's tasks begin with the graph.
+const HEAD: u32 = 0;
+/// They begin when the stream is activated.
+const DEFAULT: u32 = 0x7fff_ffff;
+
+const COMPLETE: Outcome = fault(RT_PARAM_INVALID, "the graph is complete or was captured");
+
+pub(crate) fn begin(flags: u32) -> Outcome<usize> {
+    check(flags == 0, "the flags are reserved")?;
+    runtime::get().with_context(|context| Ok(Graph::create(context, Phase::Building)?.handle))
+}
+
+fn known(stream: usize) -> Outcome<Arc<Stream>> {
+    if stream == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    stream::of_context(stream)
+}
+
+pub(crate) fn bind(graph: usize, stream: usize, flags: u32) -> Outcome {
+    let graph = super::of_context(graph)?;
+    let stream = known(stream)?;
+    check(
+        flags == HEAD || flags == DEFAULT,
+        "this way of binding does not exist",
+    )?;
+    check(
+        stream.flags & flag::PERSISTENT != 0,
+        "only streams that keep their tasks can be bound",
+    )?;
+    let mut state = lock(&graph.state);
+    if state.phase != Phase::Building {
+        return COMPLETE;
+    }
+    let seat = Seat {
+        graph: Arc::clone(&graph),
+        lane: state.lanes.len(),
+    };
+    if !stream.route.divert(Target::Build(seat)) {
+        return fault(
+            RT_STREAM_MODEL,
+            "the stream is bound to a graph or capturing",
+        );
+    }
+    let lane = Lane::new(Arc::clone(&stream), stream, flags == HEAD);
+    state.lanes.push(lane);
+    Ok(())
+}
+
+/// The lane of a stream that is bound to the graph.
+fn lane_of(graph: &Arc<Graph>, stream: &Stream) -> Outcome<usize> {
+    match stream.route.bound() {
+        Some(seat) if Arc::ptr_eq(&seat.graph, graph) => Ok(seat.lane),
+        _ => fault(RT_STREAM_MODEL, "the stream is not bound to the graph"),
+    }
+}
+
+/// Marks the end of the graph on a stream.
+pub(crate) fn end_task(graph: usize, stream: usize) -> Outcome {
+    let graph = super::of_context(graph)?;
+    let stream = known(stream)?;
+    let lane = lane_of(&graph, &stream)?;
+    let mut state = lock(&graph.state);
+    if state.phase != Phase::Building {
+        return COMPLETE;
+    }
+    state.push(lane, Action::task(Work::Marker));
+    Ok(())
+}
+
+pub(crate) fn end(graph: usize) -> Outcome {
+    let graph = super::of_context(graph)?;
+    let mut state = lock(&graph.state);
+    if state.phase != Phase::Building {
+        return COMPLETE;
+    }
+    check(
+        state.lanes.iter().any(|lane| lane.is_head),
+        "no stream begins with the graph",
+    )?;
+    state.complete();
+    Ok(())
+}
+
+pub(crate) fn unbind(graph: usize, stream: usize) -> Outcome {
+    let graph = super::of_context(graph)?;
+    let stream = known(stream)?;
+    let lane = lane_of(&graph, &stream)?;
+    graph.wait_until_it_rests()?;
+    stream.route.close();
+    lock(&graph.state).lanes[lane].source = None;
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Captures: from a stream's first task to the check that every stream came back.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+use super::body::Action;
+use super::modes::{RELAXED, this_thread};
+use super::route::{Seat, Target};
+use super::{Graph, Lane, Phase, State, can_be_captured};
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_CAPTURE_UNMATCHED,
+    RT_CAPTURE_WRONG_THREAD, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
+    RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_STREAM_UNJOINED, RT_TASK_GROUP_STATUS, check,
+    fault,
+};
+use crate::event::Event;
+use crate::runtime;
+use crate::stream::{self, Stream, flag};
+use crate::sync::lock;
+
+/// The lane of the stream that began the capture.
+const ORIGIN: usize = 0;
+
+/// What is known only while a graph is captured.
+pub(super) struct Capture {
+    pub(super) thread: u64,
+    pub(super) mode: u32,
+    /// The events that have a captured record.
+    pub(super) events: Vec<Weak<Event>>,
+    /// Who waits for a record: by node.
+    pub(super) waited: HashMap<usize, Waited>,
+    /// A refused task of a group; the end of the group reports it.
+    pub(super) group_fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Waited {
+    pub(super) anywhere: bool,
+    /// By the origin, which is not the recording stream itself.
+    pub(super) at_origin: bool,
+}
+
+impl Capture {
+    pub(super) fn note_wait(&mut self, record: usize, from: usize, by: usize) {
+        let waited = self.waited.entry(record).or_default();
+        waited.anywhere = true;
+        waited.at_origin |= by == ORIGIN && from != ORIGIN;
+    }
+}
+
+impl Graph {
+    /// Adds a stream to the capture: from now on its tasks become nodes.
+    pub(super) fn enlist(
+        self: &Arc<Self>,
+        state: &mut State,
+        stream: &Arc<Stream>,
+    ) -> Outcome<Seat> {
+        let hidden = runtime::get().with_context(|context| {
+            Stream::create_hidden(context, flag::PERSISTENT, stream.priority())
+        })?;
+        let seat = Seat {
+            graph: Arc::clone(self),
+            lane: state.lanes.len(),
+        };
+        if !stream.route.divert(Target::Capture(seat.clone())) {
+            hidden.retire();
+            return fault(RT_STREAM_CAPTURED, "the stream takes part in a capture");
+        }
+        let lane = Lane::new(Arc::clone(stream), hidden, true);
+        state.lanes.push(lane);
+        Ok(seat)
+    }
+
+    /// Lets streams and events go.
+    pub(super) fn finish_capture(&self, state: &mut State) {
+        let Some(capture) = state.capture.take() else {
+            return;
+        };
+        for event in capture.events.iter().filter_map(Weak::upgrade) {
+            event.leave_capture(self);
+        }
+        for lane in &mut state.lanes {
+            if let Some(source) = lane.source.take() {
+                source.route.close();
+            }
+        }
+        if let Some(context) = runtime::get().contexts.get(self.context) {
+            context.count_capture(false);
+        }
+    }
+
+    /// Spoils the capture; only its end is possible now.
+    pub(super) fn invalidate(&self) {
+        let mut state = lock(&self.state);
+        if state.phase == Phase::Capturing {
+            state.phase = Phase::Invalidated;
+        }
+    }
+
+    /// Is this capture good? Every stream that joined must have come back: its last task is a record
+    /// that was waited for, and the origin waits for at least one of these.
+    fn check_join(state: &State) -> Outcome {
+        const UNJOINED: Outcome = fault(
+            RT_STREAM_UNJOINED,
+            "a stream's last task is no record that another stream waits for",
+        );
+        if state.lanes.iter().any(|lane| lane.group.is_some()) {
+            return fault(RT_TASK_GROUP_STATUS, "a task group was not ended");
+        }
+        let Some(capture) = &state.capture else {
+            return Ok(());
+        };
+        let mut came_back = state.lanes.len() == 1;
+        for lane in state.lanes.iter().skip(1) {
+            let last = lane.nodes.last().copied();
+            let Some(last) =
+                last.filter(|&node| matches!(state.nodes[node].action, Action::Record { .. }))
+            else {
+                return UNJOINED;
+            };
+            let waited = capture.waited.get(&last).copied().unwrap_or_default();
+            if !waited.anywhere {
+                return UNJOINED;
+            }
+            came_back |= waited.at_origin;
+        }
+        if came_back {
+            Ok(())
+        } else {
+            fault(
+                RT_STREAM_UNJOINED,
+                "no stream came back to the one that began the capture",
+            )
+        }
+    }
+}
+
+/// A stream for the begin or the end of a capture.
+fn capturable(handle: usize) -> Outcome<Arc<Stream>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let stream = stream::of_any_context(handle)?;
+    if !can_be_captured(&stream) {
+        return fault(RT_INTERNAL, "streams of this kind cannot be captured");
+    }
+    stream::of_context(handle)?;
+    if stream.route.bound().is_some() || stream.is_hidden {
+        return fault(RT_STREAM_MODEL, "the stream is bound to a graph");
+    }
+    if stream.is_default {
+        return fault(RT_NOT_SUPPORTED, "a default stream cannot be captured");
+    }
+    Ok(stream)
+}
+
+pub(crate) fn begin(stream: usize, mode: u32) -> Outcome {
+    if stream != 0 {
+        check(mode <= RELAXED, "this capture mode does not exist")?;
+    }
+    let stream = capturable(stream)?;
+    match stream.route.target() {
+        None => {}
+        Some(Target::Update(_)) => {
+            return fault(RT_TASK_GROUP_STATUS, "the stream updates a task group");
+        }
+        Some(_) => return fault(RT_STREAM_CAPTURED, "the stream is capturing already"),
+    }
+    runtime::get().with_context(|context| {
+        let graph = Graph::create(context, Phase::Capturing)?;
+        let mut state = lock(&graph.state);
+        let seated = graph.enlist(&mut state, &stream);
+        if let Err(failed) = seated {
+            drop(state);
+            graph.dissolve();
+            return Err(failed);
+        }
+        state.capture = Some(Capture {
+            thread: this_thread(),
+            mode,
+            events: Vec::new(),
+            waited: HashMap::new(),
+            group_fault: None,
+        });
+        context.count_capture(true);
+        Ok(())
+    })
+}
+
+/// Ends a capture and gives the graph's handle. `wants_result` says whether the caller can take it.
+pub(crate) fn end(stream: usize, wants_result: bool) -> Outcome<usize> {
+    if stream == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let known = stream::of_any_context(stream)?;
+    if known.route.is_capturing() {
+        check(wants_result, "the result is NULL")?;
+    }
+    let stream = capturable(stream)?;
+    let Some(seat) = stream.route.capture() else {
+        return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
+    };
+    if seat.lane != ORIGIN {
+        return fault(
+            RT_CAPTURE_UNMATCHED,
+            "another stream began this capture and has to end it",
+        );
+    }
+    let graph = seat.graph;
+    let mut state = lock(&graph.state);
+    let verdict = judge(&state);
+    graph.finish_capture(&mut state);
+    match verdict {
+        Ok(()) => {
+            state.complete();
+            Ok(graph.handle)
+        }
+        Err(failed) => {
+            drop(state);
+            graph.dissolve();
+            Err(failed)
+        }
+    }
+}
+
+fn judge(state: &State) -> Outcome {
+    let Some(capture) = &state.capture else {
+        return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
+    };
+    if capture.mode != RELAXED && capture.thread != this_thread() {
+        return fault(
+            RT_CAPTURE_WRONG_THREAD,
+            "another thread began this capture and has to end it",
+        );
+    }
+    if state.phase == Phase::Invalidated {
+        return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
+    }
+    Graph::check_join(state)
+}
+
+/// `aclmdlRICaptureStatus`, and the graph that the stream captures into.
+pub(crate) fn info(stream: usize) -> Outcome<(u32, usize)> {
+    const NONE: u32 = 0;
+    const ACTIVE: u32 = 1;
+    const INVALIDATED: u32 = 2;
+    let stream = stream::of_any_context(stream)?;
+    let Some(seat) = stream.route.capture() else {
+        return Ok((NONE, 0));
+    };
+    let is_active = lock(&seat.graph.state).phase == Phase::Capturing;
+    let status = if is_active { ACTIVE } else { INVALIDATED };
+    Ok((status, seat.graph.handle))
+}
+
+/// Into a sub-graph, of which there are none: conditions are not supported.
+pub(crate) fn begin_into(stream: usize, graph: usize, mode: u32) -> Outcome {
+    check(mode <= RELAXED, "this capture mode does not exist")?;
+    super::of(graph)?;
+    capturable(stream)?;
+    fault(RT_PARAM_INVALID, "the graph is no sub-graph")
+}

@@ -1,0 +1,279 @@
+//! Events in graphs: how a capture spreads over streams, and what links a graph to the outside.
+
+use std::sync::Arc;
+
+use super::body::{Action, EventName};
+use super::route::{Seat, Target};
+use super::{Graph, Phase, can_be_captured};
+use crate::code::{
+    Fault, Outcome, RT_CAPTURE_CONFLICT, RT_CAPTURE_DEPENDENCY, RT_CAPTURE_IMPLICIT,
+    RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
+    RT_STREAM_NOT_CAPTURED, RT_TASK_TYPE, check, fault,
+};
+use crate::event::{Class, Event, flag};
+use crate::runtime;
+use crate::stream::Stream;
+use crate::sync::lock;
+
+const WRONG_KIND: Outcome = fault(
+    RT_NOT_SUPPORTED,
+    "events of this kind cannot be captured in this way",
+);
+const IMPLICIT: Outcome = fault(
+    RT_CAPTURE_IMPLICIT,
+    "the default stream would take part in a capture",
+);
+const INVALID: Fault = Fault {
+    code: RT_CAPTURE_INVALIDATED,
+    why: "the capture was invalidated",
+};
+
+/// What became of an event call: whether the graph took it or the stream has to do it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    Yes,
+    No,
+}
+
+/// Can a record of the event be a node that other streams wait for?
+fn is_capturable(event: &Event) -> bool {
+    match event.class {
+        Class::ExSync => true,
+        // The samples of 2025 do this; later versions refuse it.
+        Class::Default => !runtime::get().options.strict,
+        _ => false,
+    }
+}
+
+pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+    let captured = event.capture();
+    if captured.is_some() && stream.is_default {
+        return IMPLICIT.map(|()| Taken::No);
+    }
+    match stream.route.target() {
+        None => Ok(Taken::No),
+        Some(Target::Capture(seat)) => {
+            match event.class {
+                Class::External => seat.push(Action::FlagRecord(Arc::clone(event)))?,
+                Class::ExPlain => {}
+                _ if !is_capturable(event) => WRONG_KIND?,
+                _ => seat.record(event, captured)?,
+            }
+            Ok(Taken::Yes)
+        }
+        Some(Target::Build(seat)) => seat.build(event, Action::FlagRecord),
+        Some(other) => refuse(&other),
+    }
+}
+
+pub(crate) fn wait(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+    let target = stream.route.target();
+    if let Some((graph, record)) = event.capture() {
+        wait_for_captured(event, stream, target, &graph, record)?;
+        return Ok(Taken::Yes);
+    }
+    match target {
+        None => Ok(Taken::No),
+        Some(Target::Capture(seat)) => {
+            match event.class {
+                Class::External => seat.push(Action::FlagWait(Arc::clone(event)))?,
+                _ if !is_capturable(event) => WRONG_KIND?,
+                _ if event.was_recorded() => {
+                    return fault(RT_CAPTURE_DEPENDENCY, "the event was recorded outside");
+                }
+                Class::Default => check(false, "the event was never recorded")?,
+                _ => {}
+            }
+            Ok(Taken::Yes)
+        }
+        Some(Target::Build(seat)) => seat.build(event, Action::FlagWait),
+        Some(other) => refuse(&other),
+    }
+}
+
+pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
+    let captured = event.capture();
+    if captured.is_some() && stream.is_default {
+        return IMPLICIT.map(|()| Taken::No);
+    }
+    match stream.route.target() {
+        None => Ok(Taken::No),
+        Some(Target::Capture(seat)) => {
+            match (event.class, captured) {
+                (Class::External, _) => seat.push(Action::FlagReset(Arc::clone(event)))?,
+                (Class::Default, Some((graph, _))) => {
+                    seat.same_graph(&graph)?;
+                    let event = EventName::of(event);
+                    seat.push(Action::Reset { event })?;
+                }
+                _ => WRONG_KIND?,
+            }
+            Ok(Taken::Yes)
+        }
+        Some(Target::Build(seat)) => seat.build(event, Action::FlagReset),
+        Some(other) => refuse(&other),
+    }
+}
+
+/// An update replaces kernels only, and the streams of graphs are not the program's.
+fn refuse(target: &Target) -> Outcome<Taken> {
+    match target {
+        Target::Update(update) => {
+            update.spoil();
+            fault(RT_TASK_TYPE, "an event has no place in a task update")
+        }
+        _ => fault(
+            crate::code::RT_STREAM_MODEL,
+            "the stream belongs to a graph",
+        ),
+    }
+}
+
+/// A wait for a captured record: it draws the stream into the capture.
+fn wait_for_captured(
+    event: &Arc<Event>,
+    stream: &Arc<Stream>,
+    target: Option<Target>,
+    graph: &Arc<Graph>,
+    record: usize,
+) -> Outcome {
+    if !can_be_captured(stream) {
+        return fault(RT_INTERNAL, "streams of this kind cannot be captured");
+    }
+    if stream.is_default {
+        return IMPLICIT;
+    }
+    let seat = match target {
+        Some(Target::Capture(seat)) => {
+            seat.same_graph(graph)?;
+            Some(seat)
+        }
+        Some(Target::Build(_)) => return WRONG_KIND,
+        Some(other) => return refuse(&other).map(drop),
+        None => None,
+    };
+    let mut state = lock(&graph.state);
+    let seat = match (seat, state.phase) {
+        (Some(seat), Phase::Capturing) => seat,
+        (Some(_), _) => return Err(INVALID),
+        (None, Phase::Capturing) if stream.context != graph.context => {
+            return fault(RT_STREAM_CONTEXT, "the capture is in another context");
+        }
+        (None, Phase::Capturing) => match graph.enlist(&mut state, stream) {
+            Ok(seat) => seat,
+            Err(failed) => {
+                state.phase = Phase::Invalidated;
+                return Err(failed);
+            }
+        },
+        (None, _) => return fault(RT_INTERNAL, "the capture cannot take another stream"),
+    };
+    let from = state.nodes[record].lane;
+    let event = EventName::of(event);
+    state.push(seat.lane, Action::Wait { event, record });
+    if let Some(capture) = &mut state.capture {
+        capture.note_wait(record, from, seat.lane);
+    }
+    Ok(())
+}
+
+/// A record or wait that links the graph to the outside: only in a capture, only for events that do
+/// nothing but order streams, and once per graph.
+pub(crate) fn check_external(event: &Event, stream: &Stream) -> Outcome {
+    check(
+        event.class == Class::ExSync && event.flags == flag::SYNC,
+        "external records and waits need an event with SYNC only",
+    )?;
+    if stream.route.is_capturing() {
+        return Ok(());
+    }
+    fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing")
+}
+
+fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
+    let Some(seat) = stream.route.capture() else {
+        return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
+    };
+    let used = |state: &super::State| {
+        state.nodes.iter().any(|node| {
+            node.action.is_external()
+                && node
+                    .action
+                    .event()
+                    .is_some_and(|known| known.handle == event.handle)
+        })
+    };
+    let mut state = lock(&seat.graph.state);
+    if state.phase != Phase::Capturing {
+        return Err(INVALID);
+    }
+    check(
+        !used(&state),
+        "the graph has an external use of the event already",
+    )?;
+    state.push(seat.lane, action);
+    Ok(())
+}
+
+pub(crate) fn record_external(event: &Arc<Event>, stream: &Stream) -> Outcome {
+    external(event, stream, Action::ExternalRecord(Arc::clone(event)))
+}
+
+pub(crate) fn wait_external(event: &Arc<Event>, stream: &Stream) -> Outcome {
+    external(event, stream, Action::ExternalWait(Arc::clone(event)))
+}
+
+impl Seat {
+    fn push(&self, action: Action) -> Outcome {
+        let mut state = lock(&self.graph.state);
+        if state.phase == Phase::Invalidated {
+            return Err(INVALID);
+        }
+        state.push(self.lane, action);
+        Ok(())
+    }
+
+    /// Two captures must not touch: it spoils both.
+    fn same_graph(&self, other: &Arc<Graph>) -> Outcome {
+        if Arc::ptr_eq(&self.graph, other) {
+            return Ok(());
+        }
+        self.graph.invalidate();
+        other.invalidate();
+        fault(RT_CAPTURE_CONFLICT, "the event belongs to another capture")
+    }
+
+    fn record(&self, event: &Arc<Event>, captured: Option<(Arc<Graph>, usize)>) -> Outcome {
+        if let Some((other, _)) = captured {
+            self.same_graph(&other)?;
+        }
+        let mut state = lock(&self.graph.state);
+        if state.phase != Phase::Capturing {
+            return Err(INVALID);
+        }
+        let name = EventName::of(event);
+        let index = state.push(self.lane, Action::Record { event: name });
+        if let Some(capture) = &mut state.capture {
+            capture.events.push(Arc::downgrade(event));
+        }
+        event.enter_capture(&self.graph, index);
+        Ok(())
+    }
+
+    /// On a stream bound to a graph only events that the device keeps a flag of are possible.
+    fn build(
+        &self,
+        event: &Arc<Event>,
+        action: impl FnOnce(Arc<Event>) -> Action,
+    ) -> Outcome<Taken> {
+        if !matches!(event.class, Class::HeldSync | Class::External) {
+            WRONG_KIND?;
+        }
+        let mut state = lock(&self.graph.state);
+        if state.phase != Phase::Building {
+            return fault(RT_PARAM_INVALID, "the graph is complete");
+        }
+        state.push(self.lane, action(Arc::clone(event)));
+        Ok(Taken::Yes)
+    }
+}

@@ -1,0 +1,120 @@
+//! Replays: a complete graph as one task of a stream.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::body::{Action, Body};
+use super::{Graph, Phase};
+use crate::clock::mono;
+use crate::code::{
+    Outcome, RT_MODEL_CAPTURED, RT_MODEL_EXECUTE, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
+    RT_STREAM_SYNC_TIMEOUT, fault,
+};
+use crate::engine::task::Work;
+use crate::event::Record;
+use crate::runtime;
+use crate::stream::{self, Stream, Waited, flag};
+use crate::sync::lock;
+
+/// One execution of a graph.
+pub(crate) struct Replay {
+    graph: Arc<Graph>,
+    pub(crate) body: Arc<Body>,
+    /// What the external records and waits of the graph are bound to, by node.
+    pub(crate) records: BTreeMap<usize, Arc<Record>>,
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        self.graph.replays.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Graph {
+    fn body(&self) -> Outcome<Arc<Body>> {
+        let state = lock(&self.state);
+        match (&state.body, state.phase) {
+            (Some(body), _) => Ok(Arc::clone(body)),
+            (None, Phase::Building) => fault(RT_MODEL_EXECUTE, "the graph is not complete"),
+            (None, _) => fault(RT_MODEL_CAPTURED, "the graph is still being captured"),
+        }
+    }
+}
+
+fn replay(graph: usize, stream: &Arc<Stream>) -> Outcome<u64> {
+    let graph = super::of_context(graph)?;
+    let body = graph.body()?;
+    if stream.flags & flag::PERSISTENT != 0 {
+        return fault(RT_PARAM_INVALID, "graphs cannot execute on this stream");
+    }
+    graph.replays.fetch_add(1, Ordering::AcqRel);
+    let mut replay = Replay {
+        graph,
+        body,
+        records: BTreeMap::new(),
+    };
+    bind_waits(&mut replay);
+    let records = bind_records(&mut replay);
+    let submitted = stream.submit(|seq| {
+        for record in &records {
+            record.settle_place(stream, seq);
+        }
+        Work::Graph(Box::new(replay))
+    });
+    if submitted.is_err() {
+        // Nobody will reach these records; who waits for them must not wait for ever.
+        for record in &records {
+            record.complete(mono()).iter().for_each(|waiting| {
+                runtime::get().engine.enqueue(waiting);
+            });
+        }
+    }
+    submitted
+}
+
+/// The waits that come from outside, before a record of the same replay could take their place.
+fn bind_waits(replay: &mut Replay) {
+    for (index, node) in replay.body.nodes.iter().enumerate() {
+        if let Action::ExternalWait(event) = &node.action
+            && let Some(record) = event.latest()
+        {
+            replay.records.insert(index, record);
+        }
+    }
+}
+
+/// What the replay records is the latest record for who waits from here on.
+fn bind_records(replay: &mut Replay) -> Vec<Arc<Record>> {
+    let mut records = Vec::new();
+    for (index, node) in replay.body.nodes.iter().enumerate() {
+        if let Action::ExternalRecord(event) = &node.action {
+            let record = event.expect_record();
+            replay.records.insert(index, Arc::clone(&record));
+            records.push(record);
+        }
+    }
+    records
+}
+
+pub(crate) fn execute_async(graph: usize, stream: usize) -> Outcome {
+    super::of(graph)?;
+    let stream = stream::of_context(stream)?;
+    if stream.route.is_capturing() {
+        return fault(RT_STREAM_CAPTURED, "a graph cannot be part of a capture");
+    }
+    replay(graph, &stream).map(drop)
+}
+
+/// Executes on the context's default stream and waits for it.
+pub(crate) fn execute(graph: usize, timeout_ms: i32) -> Outcome {
+    super::of(graph)?;
+    let limit = stream::timeout(timeout_ms)?;
+    let stream = stream::of_context(0)?;
+    let seq = replay(graph, &stream)?;
+    match stream.wait_for(seq, limit) {
+        Waited::Done => stream.take_error(),
+        Waited::TimedOut => fault(RT_STREAM_SYNC_TIMEOUT, "the graph is not done yet"),
+        Waited::Aborted(code) => fault(code, "the stream was aborted"),
+    }
+}

@@ -1,0 +1,205 @@
+//! Task groups: kernels of a graph that can be replaced between replays.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::body::Node;
+use super::route::{Seat, Target};
+use super::{Phase, State};
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_INVALID_HANDLE,
+    RT_STREAM_CAPTURED, RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_TASK_GROUP_STATUS,
+    RT_TASK_TYPE, fault,
+};
+use crate::engine::task::Work;
+use crate::runtime;
+use crate::stream::{self, Stream};
+use crate::sync::lock;
+
+/// A complete task group.
+pub(crate) struct Group {
+    handle: usize,
+    nodes: Vec<Arc<Node>>,
+    is_updated: AtomicBool,
+}
+
+/// The new work of one node.
+pub(crate) struct Patch {
+    pub(crate) node: Arc<Node>,
+    pub(crate) work: Arc<Work>,
+}
+
+/// The brackets of an update, while they are open.
+pub(crate) struct Update {
+    group: Arc<Group>,
+    works: Mutex<Vec<Arc<Work>>>,
+    is_spoilt: AtomicBool,
+}
+
+const fn is_kernel(work: &Work) -> bool {
+    matches!(work, Work::Kernel(_) | Work::Operator(_))
+}
+
+const WRONG_TYPE: Fault = Fault {
+    code: RT_TASK_TYPE,
+    why: "a task group holds kernels only",
+};
+
+/// Refuses what cannot be in the lane's open group; the group is then useless.
+pub(super) fn admit(state: &mut State, lane: usize, work: &Work) -> Outcome {
+    if state.lanes[lane].group.is_none() || is_kernel(work) {
+        return Ok(());
+    }
+    if let Some(capture) = &mut state.capture {
+        capture.group_fault = Some(WRONG_TYPE);
+    }
+    Err(WRONG_TYPE)
+}
+
+/// Notes a node as one of the lane's open group.
+pub(super) fn join(state: &mut State, lane: usize, index: usize) {
+    let node = Arc::clone(&state.nodes[index]);
+    if let Some(group) = &mut state.lanes[lane].group {
+        group.push(node);
+    }
+}
+
+fn capturing(stream: usize) -> Outcome<(Arc<Stream>, Seat)> {
+    if stream == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let known = stream::of_any_context(stream)?;
+    let Some(seat) = known.route.capture() else {
+        return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
+    };
+    Ok((stream::of_context(stream)?, seat))
+}
+
+pub(crate) fn begin_group(stream: usize) -> Outcome {
+    let (_, seat) = capturing(stream)?;
+    let mut state = lock(&seat.graph.state);
+    let lane = &mut state.lanes[seat.lane];
+    if lane.group.is_some() {
+        return fault(RT_TASK_GROUP_STATUS, "a task group is open already");
+    }
+    lane.group = Some(Vec::new());
+    Ok(())
+}
+
+pub(crate) fn end_group(stream: usize) -> Outcome<usize> {
+    let (_, seat) = capturing(stream)?;
+    let mut state = lock(&seat.graph.state);
+    let Some(nodes) = state.lanes[seat.lane].group.take() else {
+        return fault(RT_TASK_GROUP_STATUS, "no task group is open");
+    };
+    if let Some(failed) = state.capture.as_ref().and_then(|known| known.group_fault) {
+        return Err(failed);
+    }
+    if state.phase != Phase::Capturing {
+        return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
+    }
+    const NONE_LEFT: Fault = Fault {
+        code: RT_INTERNAL,
+        why: "no task group is left",
+    };
+    let made = runtime::get().task_groups.insert_with(|handle| Group {
+        handle,
+        nodes,
+        is_updated: AtomicBool::new(false),
+    });
+    let group = made.ok_or(NONE_LEFT)?;
+    for node in &group.nodes {
+        let _ = node.group.set(group.handle);
+    }
+    state.groups.push(group.handle);
+    Ok(group.handle)
+}
+
+/// A stream that may carry an update.
+fn updatable(stream: usize) -> Outcome<Arc<Stream>> {
+    if stream == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let known = stream::of_any_context(stream)?;
+    match known.route.target() {
+        Some(Target::Capture(_)) => {
+            return fault(RT_STREAM_CAPTURED, "the stream is capturing");
+        }
+        Some(Target::Build(_) | Target::Lane) => {
+            return fault(RT_STREAM_MODEL, "the stream belongs to a graph");
+        }
+        _ => {}
+    }
+    stream::of_context(stream)
+}
+
+pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
+    if group == 0 {
+        return fault(INVALID_PARAM, "the task group is NULL");
+    }
+    let stream = updatable(stream)?;
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no task group",
+    };
+    const BUSY: Outcome = fault(
+        RT_TASK_GROUP_STATUS,
+        "the stream or the task group is being updated already",
+    );
+    let group = runtime::get().task_groups.get(group).ok_or(UNKNOWN)?;
+    if stream.route.target().is_some() || group.is_updated.swap(true, Ordering::AcqRel) {
+        return BUSY;
+    }
+    let update = Arc::new(Update {
+        group: Arc::clone(&group),
+        works: Mutex::default(),
+        is_spoilt: AtomicBool::new(false),
+    });
+    if stream.route.divert(Target::Update(update)) {
+        return Ok(());
+    }
+    group.is_updated.store(false, Ordering::Release);
+    BUSY
+}
+
+/// Ends an update: the new tasks take the place of the old ones when the stream comes to it.
+pub(crate) fn end_update(stream: usize) -> Outcome {
+    let stream = updatable(stream)?;
+    let Some(Target::Update(update)) = stream.route.target() else {
+        return fault(RT_TASK_GROUP_STATUS, "the stream updates no task group");
+    };
+    stream.route.close();
+    update.group.is_updated.store(false, Ordering::Release);
+    let works = std::mem::take(&mut *lock(&update.works));
+    if update.is_spoilt.load(Ordering::Acquire) || works.len() != update.group.nodes.len() {
+        return fault(
+            RT_INTERNAL,
+            "the tasks of the update are not those of the group",
+        );
+    }
+    let nodes = update.group.nodes.iter().cloned();
+    let patches = nodes.zip(works).map(|(node, work)| Patch { node, work });
+    let patches = patches.collect();
+    stream.submit(|_| Work::Patch(patches)).map(drop)
+}
+
+impl Update {
+    pub(super) fn add(&self, work: Work) -> Outcome {
+        if !is_kernel(&work) {
+            self.spoil();
+            return Err(WRONG_TYPE);
+        }
+        let mut works = lock(&self.works);
+        if works.len() == self.group.nodes.len() {
+            self.spoil();
+            return fault(RT_INTERNAL, "the task group has no further task");
+        }
+        works.push(Arc::new(work));
+        Ok(())
+    }
+
+    /// The update cannot succeed any more.
+    pub(super) fn spoil(&self) {
+        self.is_spoilt.store(true, Ordering::Release);
+    }
+}

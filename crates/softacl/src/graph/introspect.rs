@@ -1,0 +1,116 @@
+//! Looking into a graph: its streams and tasks, and changes of single tasks.
+
+use std::sync::Arc;
+
+use super::body::{Action, Node};
+use super::{Graph, Phase};
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
+    RT_PARAM_INVALID, fault,
+};
+use crate::engine::task::Work;
+use crate::runtime;
+use crate::stream::{self, Stream};
+use crate::sync::lock;
+
+/// The streams that stand for the lanes of a graph.
+pub(crate) fn stream_handles(graph: usize) -> Outcome<Vec<usize>> {
+    let graph = super::of_context(graph)?;
+    let state = lock(&graph.state);
+    Ok(state.lanes.iter().map(|lane| lane.stream.handle).collect())
+}
+
+/// The tasks of a stream that stands for a lane, or is bound to one.
+pub(crate) fn task_handles(stream: usize) -> Outcome<Vec<usize>> {
+    if stream == 0 {
+        return fault(INVALID_PARAM, "the stream is NULL");
+    }
+    let stream = stream::of_context(stream)?;
+    let Some((graph, lane)) = graph_of(&stream)? else {
+        return fault(RT_PARAM_INVALID, "the stream belongs to no graph");
+    };
+    let state = lock(&graph.state);
+    let nodes = state.lanes[lane].nodes.iter();
+    nodes.map(|&node| state.nodes[node].handle()).collect()
+}
+
+fn graph_of(stream: &Arc<Stream>) -> Outcome<Option<(Arc<Graph>, usize)>> {
+    if let Some(seat) = stream.route.bound() {
+        return Ok(Some((seat.graph, seat.lane)));
+    }
+    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    Ok(graphs.into_iter().find_map(|graph| {
+        let state = lock(&graph.state);
+        let mut lanes = state.lanes.iter();
+        let lane = lanes.position(|lane| Arc::ptr_eq(&lane.stream, stream))?;
+        drop(state);
+        Some((graph, lane))
+    }))
+}
+
+pub(super) fn task(handle: usize) -> Outcome<Arc<Node>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the task is NULL");
+    }
+    const UNKNOWN: Fault = Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no task of a graph",
+    };
+    let node = runtime::get().graph_tasks.get(handle).ok_or(UNKNOWN)?;
+    Ok(Arc::clone(&node))
+}
+
+/// `aclmdlRITaskType`.
+pub(super) fn kind(node: &Node) -> u32 {
+    match &node.action {
+        Action::Record { .. } | Action::ExternalRecord(_) | Action::FlagRecord(_) => 2,
+        Action::Wait { .. } | Action::ExternalWait(_) | Action::FlagWait(_) => 3,
+        Action::Reset { .. } | Action::FlagReset(_) => 4,
+        Action::Task(work) => match &**lock(work) {
+            Work::Kernel(_) | Work::Operator(_) => 1,
+            Work::WriteValue { .. } => 5,
+            Work::WaitValue(_) => 6,
+            _ => 0,
+        },
+    }
+}
+
+pub(crate) fn kind_of(handle: usize) -> Outcome<u32> {
+    Ok(kind(&*task(handle)?))
+}
+
+pub(crate) fn seq_of(handle: usize) -> Outcome<u32> {
+    Ok(task(handle)?.seq)
+}
+
+/// From the next update of its graph on the task does nothing. Only kernels can be left out.
+pub(crate) fn disable(handle: usize) -> Outcome {
+    let node = task(handle)?;
+    if kind(&node) != 1 {
+        return fault(RT_PARAM_INVALID, "only kernels can be disabled");
+    }
+    lock(&node.wanted).disable = true;
+    Ok(())
+}
+
+/// Applies the changes that were asked for since the last update.
+pub(crate) fn update(graph: usize) -> Outcome {
+    let graph = super::of_context(graph)?;
+    let state = lock(&graph.state);
+    if state.phase != Phase::Ready {
+        return fault(RT_MODEL_EXECUTE, "the graph is not complete");
+    }
+    if graph.is_running() {
+        return fault(RT_MODEL_RUNNING, "the graph is being executed");
+    }
+    for node in &state.nodes {
+        let wanted = std::mem::take(&mut *lock(&node.wanted));
+        if let Some(work) = wanted.work {
+            node.replace(work);
+        }
+        if wanted.disable {
+            node.disable();
+        }
+    }
+    Ok(())
+}

@@ -45,6 +45,7 @@ fn text(stats: &Stats) -> String {
     let sections = [
         ("Streams", streams(stats), stats.streams.len()),
         ("Operations", operations(stats), stats.operations.len()),
+        ("Graphs", graphs(stats), stats.graphs.len()),
         ("API calls", apis(stats), stats.apis.len()),
         ("Stalls by cause", causes(stats), stats.stall_causes.len()),
         ("Longest stalls", worst(stats), stats.worst_stalls.len()),
@@ -139,6 +140,38 @@ fn operations(stats: &Stats) -> Table {
                 .chain(durations(&operation.time))
                 .chain([share]),
         );
+    }
+    table
+}
+
+fn graphs(stats: &Stats) -> Table {
+    let columns = [
+        ("pid", Align::Right),
+        ("graph", Align::Right),
+        ("outcome", Align::Left),
+        ("streams", Align::Left),
+        ("nodes", Align::Right),
+        ("replays", Align::Right),
+    ];
+    let reason = ("reason", Align::Left);
+    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([reason]));
+    for graph in stats.graphs.iter().take(ROWS) {
+        let streams = graph.streams.iter().map(i64::to_string);
+        let outcome = match graph.code {
+            Some(code) => format!("{} {code}", graph.outcome),
+            None => graph.outcome.to_owned(),
+        };
+        let cells = [
+            graph.pid.to_string(),
+            graph.graph.to_string(),
+            outcome,
+            streams.collect::<Vec<_>>().join(" "),
+            count(graph.nodes),
+            count(graph.replays),
+        ];
+        let reason = graph.reason.clone().unwrap_or_default();
+        let cells = cells.into_iter().chain(durations(&graph.time));
+        table.row(cells.chain([reason]));
     }
     table
 }

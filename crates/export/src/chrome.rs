@@ -2,7 +2,8 @@
 //!
 //! A traced process is a process; its host threads are threads. Each device that a process uses is
 //! a process of its own, whose threads are the streams. Calls and timed tasks are `X` slices, the
-//! dependencies `s`/`f` flows, queue depths and busy streams counters. Times are microseconds since
+//! dependencies `s`/`f` flows, captures slices
+//! beside their thread with flows to the replays, queue depths and busy streams counters. Times are microseconds since
 //! the trace's first moment with three decimals, so that no nanosecond is lost.
 //!
 //! What importers are strict about, and how it is met:
@@ -13,6 +14,7 @@
 //!
 //! Nothing is held in memory but the slices that are not on the first track of their lane.
 
+mod captures;
 mod counters;
 mod flows;
 mod meta;
@@ -41,15 +43,18 @@ impl Exporter for Chrome {
         let mut file = open(sink, "")?;
         let begin = source.trace.span().map_or(0, |span| span.0);
         let mut output = Output::new(&mut *file, begin);
-        let tracks = Tracks::of(source.trace);
+        let tracks = Tracks::of(source.trace, &source.graphs);
         output.begin()?;
         meta::write_names(&mut output, source.trace, &tracks)?;
         slices::write_calls(&mut output, source.trace, &tracks)?;
-        slices::write_tasks(&mut output, source.trace, &tracks)?;
+        slices::write_tasks(&mut output, source, &tracks)?;
+        captures::write(&mut output, source, &tracks)?;
         counters::write(&mut output, source.trace, &tracks)?;
         // Flows come last: at equal times an importer handles events in the order of the file, and
         // a flow must find its slice.
-        let omitted = flows::write(&mut output, source, &tracks)?;
+        let mut id = 0;
+        let mut omitted = flows::write(&mut output, source, &tracks, &mut id)?;
+        omitted += captures::write_flows(&mut output, source, &tracks, &mut id)?;
         output.end(|json| meta::write_other_data(json, source.trace, begin, omitted))?;
         Ok(())
     }

@@ -1,13 +1,14 @@
-//! Comma-separated tables in a directory: `calls.csv`, `tasks.csv`, `dependencies.csv` and
-//! `stalls.csv`.
+//! Comma-separated tables in a directory: `calls.csv`, `tasks.csv`, `dependencies.csv`,
+//! `stalls.csv` and `graphs.csv`.
 //!
 //! Each file begins with its column names; a column that has no value for a row is empty. Times
 //! are nanoseconds of the recording host's `CLOCK_MONOTONIC`. Quoting follows RFC 4180, lines end
 //! with a line feed. The columns are declared, each in one place, in [`calls`], [`tasks`],
-//! [`dependencies`] and [`stalls`].
+//! [`dependencies`], [`stalls`] and [`graphs`].
 
 mod calls;
 mod dependencies;
+mod graphs;
 mod stalls;
 mod tasks;
 
@@ -27,7 +28,13 @@ impl Exporter for Csv {
 
     fn layout(&self) -> Layout {
         Layout::Directory {
-            files: &["calls.csv", "tasks.csv", "dependencies.csv", "stalls.csv"],
+            files: &[
+                "calls.csv",
+                "tasks.csv",
+                "dependencies.csv",
+                "stalls.csv",
+                "graphs.csv",
+            ],
         }
     }
 
@@ -36,6 +43,7 @@ impl Exporter for Csv {
         tasks::write(source, &mut *open(sink, "tasks.csv")?)?;
         dependencies::write(source, &mut *open(sink, "dependencies.csv")?)?;
         stalls::write(source, &mut *open(sink, "stalls.csv")?)?;
+        graphs::write(source, &mut *open(sink, "graphs.csv")?)?;
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ mod json;
 
 use std::io::{self, Write};
 
-use ascend_trace_analysis::{Dependencies, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::{Task, Trace};
 
@@ -23,6 +23,7 @@ pub struct Source<'a> {
     pub trace: &'a Trace,
     pub dependencies: Dependencies,
     pub stalls: Stalls,
+    pub graphs: Graphs,
 }
 
 impl<'a> Source<'a> {
@@ -32,6 +33,7 @@ impl<'a> Source<'a> {
             trace,
             dependencies: Dependencies::of(trace),
             stalls: Stalls::of(trace),
+            graphs: Graphs::of(trace),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use ascend_trace_analysis as analysis;
+use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Counter;
 use ascend_trace_model::rows::SessionRow;
@@ -23,6 +25,7 @@ pub(crate) struct Document {
     pub(crate) calls: Calls,
     pub(crate) tasks: Tasks,
     pub(crate) events: u64,
+    pub(crate) graphs: Graphs,
     pub(crate) lost: Lost,
     /// What the tracer itself did inside the program.
     pub(crate) cost: Cost,
@@ -81,6 +84,24 @@ pub(crate) struct Tasks {
 }
 
 #[derive(Serialize)]
+pub(crate) struct Graphs {
+    pub(crate) count: u64,
+    pub(crate) nodes: u64,
+    pub(crate) replays: u64,
+    pub(crate) failed: Vec<FailedGraph>,
+}
+
+/// A capture that failed.
+#[derive(Serialize)]
+pub(crate) struct FailedGraph {
+    pub(crate) pid: u32,
+    pub(crate) graph: u32,
+    /// `null` when the capture was never ended.
+    pub(crate) code: Option<i64>,
+    pub(crate) reason: String,
+}
+
+#[derive(Serialize)]
 pub(crate) struct Lost {
     pub(crate) calls: u64,
     pub(crate) others: u64,
@@ -106,6 +127,7 @@ impl Document {
             calls: calls(trace),
             tasks: tasks(trace),
             events: trace.events().len() as u64,
+            graphs: graphs(trace),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,
@@ -178,6 +200,29 @@ fn streams(trace: &Trace) -> Vec<Stream> {
         }
     });
     rows.collect()
+}
+
+fn graphs(trace: &Trace) -> Graphs {
+    let graphs = analysis::Graphs::of(trace);
+    let all = graphs.all();
+    let failed = all.iter().filter_map(|graph| {
+        let why = graphs.failure(trace, graph)?;
+        Some(FailedGraph {
+            pid: trace.process(graph.process).pid,
+            graph: graph.serial,
+            code: match graph.outcome {
+                Outcome::Failed(code) => Some(code),
+                Outcome::Open | Outcome::Ready => None,
+            },
+            reason: why.text,
+        })
+    });
+    Graphs {
+        count: all.len() as u64,
+        nodes: all.iter().map(|graph| graph.nodes.len() as u64).sum(),
+        replays: all.iter().map(|graph| graph.replays.len() as u64).sum(),
+        failed: failed.collect(),
+    }
 }
 
 fn calls(trace: &Trace) -> Calls {

@@ -10,6 +10,7 @@ pub(crate) fn text(document: &Document) -> String {
         ("Streams", streams(document)),
         ("Tasks by kind", kinds(document)),
         ("Tasks without a time", untimed(document)),
+        ("Captures that failed", failed_graphs(document)),
         ("Device clocks", clocks(document)),
         ("Functions called", functions(document)),
     ] {
@@ -59,6 +60,7 @@ fn head(document: &Document) -> String {
             ),
         ),
         ("events", count(document.events)),
+        ("graphs", graphs(document)),
         (
             "lost",
             format!(
@@ -79,6 +81,40 @@ fn head(document: &Document) -> String {
     rows.iter()
         .map(|(name, value)| format!("{name:<12} {value}\n"))
         .collect()
+}
+
+fn graphs(document: &Document) -> String {
+    let graphs = &document.graphs;
+    let failed = match graphs.failed.len() as u64 {
+        0 => String::new(),
+        failed => format!(", {} FAILED", count(failed)),
+    };
+    format!(
+        "{} with {} nodes, replayed {} times{failed}",
+        count(graphs.count),
+        count(graphs.nodes),
+        count(graphs.replays)
+    )
+}
+
+fn failed_graphs(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("graph", Align::Right),
+        ("code", Align::Right),
+        ("reason", Align::Left),
+    ]);
+    for graph in &document.graphs.failed {
+        table.row([
+            graph.pid.to_string(),
+            graph.graph.to_string(),
+            graph
+                .code
+                .map_or_else(|| "-".to_owned(), |code| code.to_string()),
+            graph.reason.clone(),
+        ]);
+    }
+    table
 }
 
 fn processes(document: &Document) -> Table {

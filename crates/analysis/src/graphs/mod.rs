@@ -6,9 +6,10 @@ mod explain;
 mod links;
 mod words;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ascend_trace_model::{CallId, ProcessId, StreamId, TaskId, Trace};
+use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, Trace};
 
 pub use explain::{Explanation, Refusal};
 
@@ -30,6 +31,14 @@ impl Making {
         match self {
             Self::Captured => "captured",
             Self::Built => "built",
+        }
+    }
+
+    /// The word for doing it.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Captured => "capture",
+            Self::Built => "build",
         }
     }
 }
@@ -106,6 +115,16 @@ pub struct Graphs {
     calls: usize,
     /// Calls that failed because of some capture, without a word on which.
     unassigned: Vec<CallId>,
+}
+
+/// The name of a task, or of a replay: which graph and the how manieth time.
+pub fn task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
+    match trace.call(task.call).graph {
+        Some(graph) if graph.index > 0 && trace.runs(task) => {
+            format!("graph {} replay {}", graph.serial, graph.index).into()
+        }
+        _ => trace.task_name(task).into(),
+    }
 }
 
 impl Graphs {

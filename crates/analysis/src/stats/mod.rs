@@ -6,6 +6,7 @@
 //! A field that cannot be known is `null`.
 
 mod durations;
+mod graphs;
 mod tables;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
@@ -37,6 +38,8 @@ pub struct Stats {
     pub stall_causes: Vec<CauseStats>,
     /// The longest stalls, longest first.
     pub worst_stalls: Vec<StallStats>,
+    /// In the order in which they were made.
+    pub graphs: Vec<GraphStats>,
     pub lost: Lost,
 }
 
@@ -124,6 +127,31 @@ pub struct StallStats {
     pub culprit_call: Option<String>,
 }
 
+/// One graph.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GraphStats {
+    pub pid: u32,
+    /// Counts the graphs of the process from 1.
+    pub graph: u32,
+    /// `captured`, or `built` by hand.
+    pub making: &'static str,
+    /// `ready`, `failed`, or `open`: not ended.
+    pub outcome: &'static str,
+    /// What the end of its capture returned, if that failed.
+    pub code: Option<i64>,
+    /// Why, in words; and the function that is to blame.
+    pub reason: Option<String>,
+    pub reason_call: Option<String>,
+    /// Calls that were refused because of its capture.
+    pub refused: u64,
+    /// Numbers of its streams, in the order in which they joined.
+    pub streams: Vec<i64>,
+    pub nodes: u64,
+    /// All replays; `time.count` of them could be timed.
+    pub replays: u64,
+    pub time: Durations,
+}
+
 /// What could not be recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
@@ -155,6 +183,7 @@ impl Stats {
             apis: tables::apis(trace, range),
             stall_causes: tables::causes(stalls, range),
             worst_stalls: tables::worst(trace, dependencies, stalls, range),
+            graphs: graphs::rows(trace, range),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,

@@ -1,5 +1,6 @@
 //! The rows of the tables.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
@@ -11,10 +12,10 @@ use super::{
 use crate::dependencies::Node;
 use crate::{Cause, Dependencies, Intervals, Lane, Stall, Stalls};
 
-type Range = Option<(i64, i64)>;
+pub(super) type Range = Option<(i64, i64)>;
 
 /// Whether an interval has a part in the range.
-fn overlaps(range: Range, begin: i64, end: i64) -> bool {
+pub(super) fn overlaps(range: Range, begin: i64, end: i64) -> bool {
     range.is_some_and(|range| begin <= range.1 && end >= range.0)
 }
 
@@ -37,11 +38,21 @@ fn is_work(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Wait | TaskKind::Record)
 }
 
+/// All replays of a graph are one operation.
+fn operation_name<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
+    match trace.call(task.call).graph {
+        Some(graph) if graph.index > 0 && trace.runs(task) => {
+            format!("graph {}", graph.serial).into()
+        }
+        _ => trace.task_name(task).into(),
+    }
+}
+
 pub(super) fn operations(trace: &Trace, range: Range) -> Vec<OperationStats> {
-    let mut groups: HashMap<(&str, TaskKind), (u64, Vec<i64>)> = HashMap::new();
+    let mut groups: HashMap<(Cow<'_, str>, TaskKind), (u64, Vec<i64>)> = HashMap::new();
     for task in tasks_in(trace, range) {
         let group = groups
-            .entry((trace.task_name(task), task.kind))
+            .entry((operation_name(trace, task), task.kind))
             .or_default();
         group.0 += 1;
         group.1.extend(task.time.map(|time| time.end - time.begin));
@@ -55,14 +66,19 @@ pub(super) fn operations(trace: &Trace, range: Range) -> Vec<OperationStats> {
         }
         rows.push((kind, name, count, time));
     }
-    rows.sort_by_key(|(kind, name, _, time)| (-time.total_ns, *name, *kind));
-    let row = |(kind, name, count, time): (TaskKind, &str, u64, Durations)| OperationStats {
-        name: name.to_owned(),
-        kind: kind.name(),
-        count,
-        time,
-        share: (is_work(kind) && work > 0).then(|| time.total_ns as f64 / work as f64),
-    };
+    rows.sort_by(
+        |(kind, name, _, time), (other_kind, other_name, _, other)| {
+            (-time.total_ns, name, kind).cmp(&(-other.total_ns, other_name, other_kind))
+        },
+    );
+    let row =
+        |(kind, name, count, time): (TaskKind, Cow<'_, str>, u64, Durations)| OperationStats {
+            name: name.into_owned(),
+            kind: kind.name(),
+            count,
+            time,
+            share: (is_work(kind) && work > 0).then(|| time.total_ns as f64 / work as f64),
+        };
     rows.into_iter().map(row).collect()
 }
 

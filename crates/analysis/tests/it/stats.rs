@@ -118,3 +118,23 @@ fn an_empty_trace_has_empty_tables() {
     assert_eq!(stats.begin_ns, None);
     assert!(stats.operations.is_empty() && stats.streams.is_empty() && stats.apis.is_empty());
 }
+
+#[test]
+fn graphs_are_listed_with_their_replays_and_what_went_wrong() {
+    let stats = stats(&timeline(
+        "t1: capture(s1)[0..1] of g1 aclrtMemcpy(8)[2..3]=107030 end(s1)[6..7] of g1
+         s1: A[captured] by t1[4..5] of g1 graph[20..30] by t1[18..19] of g1 graph[30..60] of g1
+         t1: capture(s2)[10..11] of g2 end(s3)[12..13] of g2=107036",
+    ));
+    let [first, second] = &stats.graphs[..] else {
+        panic!("{:?}", stats.graphs)
+    };
+    assert_eq!((first.graph, first.outcome, first.refused), (1, "ready", 1));
+    assert_eq!(
+        (first.nodes, first.replays, first.time.total_ns),
+        (1, 2, 40)
+    );
+    assert_eq!(first.streams, [1]);
+    assert_eq!((second.outcome, second.code), ("failed", Some(107_036)));
+    assert_eq!(second.reason_call.as_deref(), Some("aclmdlRICaptureEnd"));
+}

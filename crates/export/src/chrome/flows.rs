@@ -15,10 +15,10 @@ use crate::Source;
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]
-struct Reach {
-    track: Track,
-    first: i64,
-    last: i64,
+pub(super) struct Reach {
+    pub(super) track: Track,
+    pub(super) first: i64,
+    pub(super) last: i64,
 }
 
 /// Writes a flow for every dependency and returns how many could not be drawn.
@@ -26,31 +26,62 @@ pub(super) fn write(
     output: &mut Output<'_>,
     source: &Source<'_>,
     tracks: &Tracks,
+    next_id: &mut u64,
 ) -> io::Result<u64> {
     let trace = source.trace;
-    let mut id = 0;
     let mut omitted = 0;
     for edge in source.dependencies.all(trace) {
-        let Some((from, to)) = bind(trace, tracks, &edge) else {
+        let Some(ends) = bind(trace, tracks, &edge) else {
             omitted += 1;
             continue;
         };
-        id += 1;
-        write_end(output, "s", from, &edge, id)?;
-        write_end(output, "f", to, &edge, id)?;
+        write_ends(output, edge.kind.name(), ends, next_id)?;
     }
     Ok(omitted)
+}
+
+/// A flow that is no dependency.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flow {
+    pub(super) name: &'static str,
+    /// It leaves and arrives as early as it can, else as late.
+    pub(super) early: bool,
+}
+
+/// Writes a flow between two slices. False when the second is over before the first may be left.
+pub(super) fn write_flow(
+    output: &mut Output<'_>,
+    flow: Flow,
+    (from, to): (Reach, Reach),
+    next_id: &mut u64,
+) -> io::Result<bool> {
+    let Some(ends) = connect(&from, &to, flow.early) else {
+        return Ok(false);
+    };
+    write_ends(output, flow.name, ends, next_id)?;
+    Ok(true)
+}
+
+fn write_ends(
+    output: &mut Output<'_>,
+    name: &str,
+    (from, to): (End, End),
+    next_id: &mut u64,
+) -> io::Result<()> {
+    *next_id += 1;
+    write_end(output, "s", from, name, *next_id)?;
+    write_end(output, "f", to, name, *next_id)
 }
 
 fn write_end(
     output: &mut Output<'_>,
     phase: &str,
-    (track, time): (Track, i64),
-    edge: &Edge,
+    (track, time): End,
+    name: &str,
     id: u64,
 ) -> io::Result<()> {
     output.event(phase, track, |members| {
-        members.named(edge.kind.name(), edge.kind.name());
+        members.named(name, name);
         members.at(time);
         members.json.name("id").unsigned(id);
         if phase == "f" {
@@ -96,7 +127,7 @@ fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Optio
 }
 
 /// Inside a task's slice, off the edges that it shares with its neighbours.
-fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
+pub(super) fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
     let (first, last) = match time.end - time.begin {

@@ -29,6 +29,8 @@ pub(super) fn write_names(
         };
         let order = i64::from(thread.tid);
         write_lane(output, lane.pid, &lane.slices, &name, order)?;
+        let captures = format!("{name} captures");
+        write_lane(output, lane.pid, &lane.captures, &captures, order)?;
     }
     for (stream, lane) in trace.streams().iter().zip(&tracks.streams) {
         let mut name = format!("stream {}", stream.number());

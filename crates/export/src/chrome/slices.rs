@@ -2,11 +2,13 @@
 
 use std::io;
 
+use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{Call, CallId, StreamId, Task, TaskTime, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, TaskTime, ThreadId, Trace};
 
 use super::output::Output;
 use super::tracks::Tracks;
+use crate::Source;
 use crate::arguments::{write_arguments, write_result};
 use crate::json::Json;
 
@@ -38,6 +40,10 @@ fn write_call_args(json: &mut Json, trace: &Trace, id: CallId, call: &Call) {
             .integer(trace.stream(stream).number());
     }
     write_event(json, trace, call);
+    if let Some(graph) = call.graph {
+        json.name("graph").unsigned(u64::from(graph.serial));
+        json.name("graph_index").unsigned(u64::from(graph.index));
+    }
     let untimed = call.task.map(|task| trace.task(task));
     if let Some(task) = untimed.filter(|task| task.time.is_none()) {
         json.name("seq").unsigned(u64::from(task.sequence));
@@ -48,9 +54,10 @@ fn write_call_args(json: &mut Json, trace: &Trace, id: CallId, call: &Call) {
 
 pub(super) fn write_tasks(
     output: &mut Output<'_>,
-    trace: &Trace,
+    source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
+    let trace = source.trace;
     for stream in 0..trace.streams().len() as u32 {
         for id in trace.stream_tasks(StreamId(stream)) {
             let task = trace.task(*id);
@@ -58,9 +65,12 @@ pub(super) fn write_tasks(
                 continue;
             };
             output.event("X", track, |members| {
-                members.named(trace.task_name(task), task.kind.name());
+                members.named(&task_label(trace, task), task.kind.name());
                 members.lasting(time.begin, time.end);
-                members.args(|json| write_task_args(json, trace, task, time));
+                members.args(|json| {
+                    write_task_args(json, trace, task, time);
+                    write_replay(json, source, *id);
+                });
             })?;
         }
     }
@@ -82,6 +92,17 @@ fn write_task_args(json: &mut Json, trace: &Trace, task: &Task, time: TaskTime) 
     }
     write_event(json, trace, call);
     json.name("call").unsigned(u64::from(task.call.0));
+}
+
+/// Which graph a replay is of.
+fn write_replay(json: &mut Json, source: &Source<'_>, task: TaskId) {
+    let Some((index, number)) = source.graphs.replayed(source.trace, task) else {
+        return;
+    };
+    let graph = &source.graphs.all()[index];
+    json.name("graph").unsigned(u64::from(graph.serial));
+    json.name("replay").unsigned(u64::from(number));
+    json.name("nodes").unsigned(graph.nodes.len() as u64);
 }
 
 fn write_event(json: &mut Json, trace: &Trace, call: &Call) {

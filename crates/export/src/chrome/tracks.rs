@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ascend_trace_analysis::Node;
+use ascend_trace_analysis::{Graphs, Node};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
@@ -26,6 +26,8 @@ pub(super) struct LaneTracks {
     pub(super) slices: Vec<u32>,
     /// Where a stream's records and waits go. No two slices of such a track touch.
     pub(super) events: Vec<u32>,
+    /// Where the captures that a thread began go.
+    pub(super) captures: Vec<u32>,
 }
 
 /// A process in the exported trace.
@@ -45,10 +47,12 @@ pub(super) struct Tracks {
     pub(super) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
     elsewhere: HashMap<Node, u32>,
+    /// By graph: the thread that made it, and which of its tracks for captures.
+    captures: Vec<Option<(ThreadId, usize)>>,
 }
 
 impl Tracks {
-    pub(super) fn of(trace: &Trace) -> Self {
+    pub(super) fn of(trace: &Trace, graphs: &Graphs) -> Self {
         let mut ids = Ids::default();
         let hosts = host_processes(trace, &mut ids);
         let devices = device_processes(trace, &mut ids);
@@ -57,7 +61,9 @@ impl Tracks {
             threads: Vec::new(),
             streams: Vec::new(),
             elsewhere: HashMap::new(),
+            captures: Vec::new(),
         };
+        let captures = tracks.place_captures(trace, graphs);
         for (index, thread) in trace.threads().iter().enumerate() {
             let pid = hosts[thread.process.index()];
             let own = ids.tids.take(thread.tid);
@@ -69,6 +75,7 @@ impl Tracks {
                 pid,
                 slices,
                 events: Vec::new(),
+                captures: (0..captures[index]).map(|_| ids.tids.make()).collect(),
             });
         }
         for (index, stream) in trace.streams().iter().enumerate() {
@@ -78,6 +85,7 @@ impl Tracks {
                 pid,
                 slices: (0..slices.max(1)).map(|_| ids.tids.make()).collect(),
                 events: (0..events).map(|_| ids.tids.make()).collect(),
+                captures: Vec::new(),
             });
         }
         tracks.processes = processes(&hosts, &devices);
@@ -103,6 +111,35 @@ impl Tracks {
             self.put(Node::Call(*id), place);
         }
         lane.len()
+    }
+
+    /// Places the captures and answers how many tracks each thread needs for them.
+    fn place_captures(&mut self, trace: &Trace, graphs: &Graphs) -> Vec<usize> {
+        let mut ends: Vec<Vec<i64>> = vec![Vec::new(); trace.threads().len()];
+        let mut spans: Vec<(usize, (i64, i64))> = (0..graphs.all().len())
+            .filter_map(|index| Some((index, graphs.all()[index].making_span(trace)?)))
+            .collect();
+        spans.sort_by_key(|(_, span)| *span);
+        self.captures = vec![None; graphs.all().len()];
+        for (index, (begin, end)) in spans {
+            let Some(call) = graphs.all()[index].begin else {
+                continue;
+            };
+            let thread = trace.call(call).thread;
+            let place = first_fit(&mut ends[thread.index()], end, |last| last < begin);
+            self.captures[index] = Some((thread, place));
+        }
+        ends.iter().map(Vec::len).collect()
+    }
+
+    /// Where the making of a graph is drawn; `None` when its begin or end is not known.
+    pub(super) fn capture(&self, graph: usize) -> Option<Track> {
+        let (thread, place) = (*self.captures.get(graph)?)?;
+        let lane = self.threads.get(thread.index())?;
+        Some(Track {
+            pid: lane.pid,
+            tid: *lane.captures.get(place)?,
+        })
     }
 
     /// Places the timed tasks of a stream and returns how many tracks its work and its events

@@ -88,6 +88,14 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
             cell.maybe(row.call.event.map(|it| it.number))
         }),
         ("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call))),
+        // The graph that it worked on, captured into or replayed; and the number of the node or the
+        // replay, 0 when it is neither.
+        ("graph", |row, cell| {
+            cell.maybe(row.call.graph.map(|graph| graph.serial));
+        }),
+        ("graph_index", |row, cell| {
+            cell.maybe(row.call.graph.map(|graph| graph.index));
+        }),
         // A JSON object: argument name to value.
         ("args", |row, cell| cell.put(row.arguments())),
     ]

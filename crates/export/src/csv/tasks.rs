@@ -3,8 +3,9 @@
 
 use std::io::{self, Write};
 
+use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{Call, Process, Stream, Task, Trace};
+use ascend_trace_model::{Call, GraphRef, Process, Stream, Task, Trace};
 
 use super::{Column, write_table};
 use crate::{Source, untimed_reason};
@@ -28,6 +29,10 @@ impl<'t> Row<'t> {
         self.trace.call(self.task.call)
     }
 
+    fn graph(&self) -> Option<GraphRef> {
+        self.call().graph.filter(|graph| graph.index > 0)
+    }
+
     fn untimed(&self) -> &'static str {
         match self.task.time {
             Some(_) => "",
@@ -44,10 +49,14 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
         ("rank", |row, cell| cell.put(&row.process().rank)),
         ("device", |row, cell| cell.put(row.stream().device)),
         ("stream_id", |row, cell| cell.put(row.stream().number())),
-        // Position among the tasks that were submitted to the stream.
+        // Position among the tasks that the stream was given to run; for a task that was captured,
+        // that of the next one.
         ("seq", |row, cell| cell.put(row.task.sequence)),
         ("kind", |row, cell| cell.put(row.task.kind.name())),
-        ("name", |row, cell| cell.put(row.trace.task_name(row.task))),
+        // What was submitted; of a graph, which one and its how manieth replay.
+        ("name", |row, cell| {
+            cell.put(task_label(row.trace, row.task))
+        }),
         ("begin_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.begin))
         }),
@@ -67,6 +76,18 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
         // Number of the submitting call, as in calls.csv.
         ("call", |row, cell| cell.put(row.task.call.0)),
         ("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call()))),
+        // The graph that it is a node or a replay of, as in graphs.csv; and the number of either.
+        ("graph", |row, cell| {
+            cell.maybe(row.graph().map(|graph| graph.serial));
+        }),
+        ("node", |row, cell| {
+            let node = row.graph().filter(|_| !row.trace.runs(row.task));
+            cell.maybe(node.map(|graph| graph.index));
+        }),
+        ("replay", |row, cell| {
+            let replay = row.graph().filter(|_| row.trace.runs(row.task));
+            cell.maybe(replay.map(|graph| graph.index));
+        }),
     ]
 }
 

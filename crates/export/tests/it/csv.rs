@@ -8,9 +8,9 @@ use ascend_trace_testkit::timeline;
 use super::chrome::{Key, chrome, flows};
 use super::memory::{Memory, export};
 
-type Row = HashMap<String, String>;
+pub(crate) type Row = HashMap<String, String>;
 
-fn rows(files: &Memory, name: &str) -> Vec<Row> {
+pub(crate) fn rows(files: &Memory, name: &str) -> Vec<Row> {
     let mut reader = ::csv::Reader::from_reader(files.text(name).as_bytes());
     let rows = reader.deserialize();
     rows.collect::<Result<_, _>>().expect("valid CSV")
@@ -169,7 +169,13 @@ fn the_promised_columns_are_there() {
 #[test]
 fn an_empty_trace_gives_headers_only() {
     let files = check(&Trace::default());
-    for name in ["calls.csv", "tasks.csv", "dependencies.csv", "stalls.csv"] {
+    for name in [
+        "calls.csv",
+        "tasks.csv",
+        "dependencies.csv",
+        "stalls.csv",
+        "graphs.csv",
+    ] {
         assert_eq!(files.text(name).lines().count(), 1, "{name}");
     }
 }

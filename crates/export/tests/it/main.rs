@@ -6,6 +6,8 @@ mod checker;
 mod chrome;
 /// CSV against the model, and against the Chrome JSON.
 mod csv;
+/// Captures and replays.
+mod graphs;
 /// A sink that keeps files in memory.
 mod memory;
 /// Random traces through every format.

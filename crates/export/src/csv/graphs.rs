@@ -1,0 +1,121 @@
+//! `graphs.csv`: one row per node of a graph; a graph without nodes has one row without a node.
+
+use std::io::{self, Write};
+
+use ascend_trace_analysis::graphs::{Explanation, Graph, GraphNode, Outcome};
+use ascend_trace_model::{StreamId, Task, Trace};
+
+use super::{Column, write_table};
+use crate::Source;
+
+struct Row<'s> {
+    trace: &'s Trace,
+    graph: &'s Graph,
+    failure: Option<&'s Explanation>,
+    node: Option<(&'s GraphNode, &'s [u32])>,
+}
+
+impl<'s> Row<'s> {
+    fn task(&self) -> Option<&'s Task> {
+        Some(self.trace.task(self.node?.0.task))
+    }
+
+    fn number(&self, stream: Option<StreamId>) -> Option<i64> {
+        stream.map(|stream| self.trace.stream(stream).number())
+    }
+
+    fn code(&self) -> Option<i64> {
+        match self.graph.outcome {
+            Outcome::Failed(code) => Some(code),
+            Outcome::Open | Outcome::Ready => None,
+        }
+    }
+
+    fn after(&self) -> Option<String> {
+        let numbers = self.node?.1.iter().map(u32::to_string);
+        Some(numbers.collect::<Vec<_>>().join(" "))
+    }
+}
+
+fn columns<'s>() -> Vec<Column<Row<'s>>> {
+    vec![
+        ("pid", |row, cell| {
+            cell.put(row.trace.process(row.graph.process).pid);
+        }),
+        // Counts the graphs of the process from 1, as in tasks.csv and calls.csv.
+        ("graph", |row, cell| cell.put(row.graph.serial)),
+        // captured, or built by hand.
+        ("making", |row, cell| cell.put(row.graph.making.name())),
+        // ready, failed, or open: not ended.
+        ("outcome", |row, cell| cell.put(row.graph.outcome.name())),
+        // What the end of the capture returned, if it failed.
+        ("code", |row, cell| cell.maybe(row.code())),
+        // Why the capture failed, in words, and the number of the call to blame, as in calls.csv.
+        ("reason", |row, cell| {
+            cell.maybe(row.failure.map(|why| &why.text));
+        }),
+        ("reason_call", |row, cell| {
+            cell.maybe(row.failure.and_then(|why| why.call).map(|call| call.0));
+        }),
+        // The stream that the capture began on.
+        ("origin_stream_id", |row, cell| {
+            cell.maybe(row.number(row.graph.origin));
+        }),
+        // The calls that began and ended it.
+        ("begin_call", |row, cell| {
+            cell.maybe(row.graph.begin.map(|call| call.0));
+        }),
+        ("end_call", |row, cell| {
+            cell.maybe(row.graph.end.map(|call| call.0));
+        }),
+        ("nodes", |row, cell| cell.put(row.graph.nodes.len())),
+        ("replays", |row, cell| cell.put(row.graph.replays.len())),
+        // Counts the nodes of the graph from 1.
+        ("node", |row, cell| {
+            cell.maybe(row.node.map(|(node, _)| node.number));
+        }),
+        ("stream_id", |row, cell| {
+            cell.maybe(row.number(row.node.map(|(node, _)| node.stream)));
+        }),
+        ("kind", |row, cell| {
+            cell.maybe(row.task().map(|task| task.kind.name()));
+        }),
+        ("name", |row, cell| {
+            cell.maybe(row.task().map(|task| row.trace.task_name(task)));
+        }),
+        // The nodes that must have run before it, separated by spaces.
+        ("after", |row, cell| cell.maybe(row.after())),
+        // Numbers of its task and of the call that added it, as in tasks.csv and calls.csv.
+        ("task", |row, cell| {
+            cell.maybe(row.node.map(|(node, _)| node.task.0));
+        }),
+        ("call", |row, cell| {
+            cell.maybe(row.node.map(|(node, _)| node.call.0));
+        }),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
+    let trace = source.trace;
+    let graphs: Vec<_> = source
+        .graphs
+        .all()
+        .iter()
+        .map(|graph| {
+            let failure = source.graphs.failure(trace, graph);
+            (graph, failure, graph.dependencies(trace))
+        })
+        .collect();
+    let rows = graphs.iter().flat_map(|(graph, failure, after)| {
+        let nodes = graph.nodes.iter().zip(after);
+        let nodes = nodes.map(|(node, after)| Some((node, after.as_slice())));
+        let none = graph.nodes.is_empty().then_some(None);
+        nodes.chain(none).map(|node| Row {
+            trace,
+            graph,
+            failure: failure.as_ref(),
+            node,
+        })
+    });
+    write_table(file, &columns(), rows)
+}

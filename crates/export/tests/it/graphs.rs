@@ -1,0 +1,132 @@
+//! Graphs in every format.
+
+use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_export::Csv;
+use ascend_trace_model::Trace;
+use ascend_trace_testkit::timeline;
+
+use super::chrome::chrome;
+use super::csv::{Row, rows};
+use super::memory::export;
+
+/// Two streams in one graph that is replayed twice; a capture that fails; an empty one.
+fn trace() -> Trace {
+    timeline(
+        "t1: capture(s1)[0..1] of g1 end(s1)[14..15] of g1
+         s1: Add[captured] by t1[2..3] of g1 rec(E)[captured] by t1[4..5] of g1
+         s2: wait(E)[captured] by t1[6..7] of g1 Mul[captured] by t1[8..9] of g1 rec(F)[captured] by t1[10..11] of g1
+         s1: wait(F)[captured] by t1[12..13] of g1 graph[120..130] by t1[60..61] of g1 graph[130..150] of g1
+         t1: capture(s3)[20..21] of g2 end(s3)[40..41] of g2=107025
+         t1: capture(s4)[50..51] of g3 end(s4)[52..53] of g3
+         s3: rec(G)[captured] by t1[30..31] of g2
+         s4: wait(G)[captured] by t1[32..33] of g2 Sub[captured] by t1[34..35] of g2",
+    )
+}
+
+fn column<'r>(rows: &'r [Row], name: &str) -> Vec<&'r str> {
+    rows.iter().map(|row| row[name].as_str()).collect()
+}
+
+#[test]
+fn a_row_per_node_says_what_it_waits_for() {
+    let files = export(&Csv, &trace());
+    let rows = rows(&files, "graphs.csv");
+    let of = |graph: &str| {
+        let rows = rows.iter().filter(|row| row["graph"] == graph);
+        rows.cloned().collect::<Vec<_>>()
+    };
+    let first = of("1");
+    assert_eq!(column(&first, "node"), ["1", "2", "3", "4", "5", "6"]);
+    assert_eq!(column(&first, "stream_id"), ["1", "1", "2", "2", "2", "1"]);
+    assert_eq!(column(&first, "after"), ["", "1", "2", "3", "4", "2 5"]);
+    assert_eq!(column(&first, "name")[3], "Mul");
+    assert_eq!(
+        (&*first[0]["outcome"], &*first[0]["replays"]),
+        ("ready", "2")
+    );
+    let second = of("2");
+    assert_eq!(
+        (&*second[0]["outcome"], &*second[0]["code"]),
+        ("failed", "107025")
+    );
+    assert!(
+        second[0]["reason"].contains("stream 4 joined"),
+        "{second:?}"
+    );
+    let blamed = second[0]["reason_call"].as_str();
+    let calls = super::csv::rows(&files, "calls.csv");
+    let call = calls
+        .iter()
+        .find(|row| row["call"] == blamed)
+        .expect("a call");
+    assert_eq!(call["name"], "Sub");
+    let third = of("3");
+    assert_eq!((third.len(), &*third[0]["node"]), (1, ""));
+}
+
+#[test]
+fn tasks_name_the_graph_and_the_number_of_the_replay() {
+    let files = export(&Csv, &trace());
+    let tasks = rows(&files, "tasks.csv");
+    let replays: Vec<_> = tasks.iter().filter(|row| row["kind"] == "graph").collect();
+    for (row, number) in replays.iter().zip(["1", "2"]) {
+        assert_eq!(row["name"], format!("graph 1 replay {number}"));
+        assert_eq!(
+            (&*row["graph"], &*row["replay"], &*row["node"]),
+            ("1", number, "")
+        );
+    }
+    assert_eq!(replays.len(), 2);
+    let node = tasks
+        .iter()
+        .find(|row| row["name"] == "Mul")
+        .expect("a node");
+    assert_eq!(
+        (&*node["graph"], &*node["node"], &*node["replay"]),
+        ("1", "4", "")
+    );
+    assert_eq!(node["untimed"], "captured");
+}
+
+#[test]
+fn captures_are_slices_with_arrows_to_their_replays() {
+    let trace = trace();
+    let imported = chrome(&trace);
+    let named = |name: &str| {
+        let place = imported.slices.iter().position(|slice| slice.name == name);
+        place.unwrap_or_else(|| panic!("no {name}"))
+    };
+    let capture = named("capture graph 1");
+    let slice = &imported.slices[capture];
+    assert_eq!(
+        (slice.begin, slice.end, slice.track.as_str()),
+        (0, 15, "t1 captures")
+    );
+    assert_eq!(slice.args["nodes"], 6);
+    assert_eq!(slice.args["streams"], "1 2");
+    let failed = &imported.slices[named("capture graph 2")];
+    assert_eq!(failed.args["code"], 107_025);
+    assert!(
+        failed.args["reason"]
+            .as_str()
+            .is_some_and(|why| why.contains("did not come back"))
+    );
+    let arrows: Vec<_> = imported
+        .flows
+        .iter()
+        .filter(|(kind, ..)| kind == "replay")
+        .map(|(_, from, to)| (*from, *to))
+        .collect();
+    let replays = [named("graph 1 replay 1"), named("graph 1 replay 2")];
+    assert_eq!(arrows, replays.map(|replay| (capture, replay)));
+    assert_eq!(imported.slices[replays[1]].args["replay"], 2);
+    assert_eq!(imported.slices[replays[1]].args["nodes"], 6);
+}
+
+#[test]
+fn only_replays_are_named_after_graphs() {
+    let trace = trace();
+    let names = trace.tasks().iter().map(|task| task_label(&trace, task));
+    let graphs: Vec<_> = names.filter(|name| name.starts_with("graph")).collect();
+    assert_eq!(graphs, ["graph 1 replay 1", "graph 1 replay 2"]);
+}

@@ -86,7 +86,7 @@ pub(crate) fn before_task(span: &mut Span, call: &Context<'_>) -> Option<Untimed
 pub(crate) fn after_task(span: &mut Span, call: &Context<'_>, succeeded: bool) {
     let event = event(call);
     let graph = match (span.step, span.stream) {
-        (Step::Captured(serial), _) => Some(captured(serial, event, call, succeeded)),
+        (Step::Captured(serial), _) => Some(captured(span, serial, call, succeeded)),
         (Step::Joining, Some(stream)) => joining(span, stream, event, succeeded),
         (Step::Bound, Some(stream)) => Some(bound(stream, succeeded)),
         _ => {
@@ -102,8 +102,10 @@ pub(crate) fn after_task(span: &mut Span, call: &Context<'_>, succeeded: bool) {
     }
 }
 
-fn captured(serial: u32, event: Option<&EventEntry>, call: &Context<'_>, succeeded: bool) -> u64 {
-    let mut is_node = succeeded && !call.state.in_task();
+fn captured(span: &Span, serial: u32, call: &Context<'_>, succeeded: bool) -> u64 {
+    let event = event(call);
+    let is_own = !matches!(span.task, TaskState::None);
+    let mut is_node = succeeded && is_own;
     if let (Role::RecordEvent, Some(event)) = (call.function.role, event) {
         let capturable = event.capturable.load(Relaxed);
         is_node &= capturable;

@@ -124,6 +124,21 @@ fn captures_follow_section_f() {
     section_passes("f_capture");
 }
 
+/// What a capture program prints is compared between runs with and without a tracer.
+#[test]
+fn capture_programs_print_the_same_each_time() {
+    let printed = |source: &Path| {
+        let env = options(source);
+        let output = run(&compile(source), library_dir(), &[("SOFTACL", &env)], LIMIT);
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    let sources = programs("f_capture");
+    assert!(sources.len() >= 60, "only {} programs", sources.len());
+    for source in sources {
+        assert_eq!(printed(&source), printed(&source), "{}", source.display());
+    }
+}
+
 #[test]
 fn memory_follows_section_g() {
     section_passes("g_memory");

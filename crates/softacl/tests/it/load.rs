@@ -33,6 +33,17 @@ fn threads_on_64_streams_compute_the_same_for_a_minute() {
 }
 
 #[test]
+fn random_graphs_compute_what_one_task_after_the_other_would() {
+    tool("graphs.c", "1000");
+}
+
+#[test]
+#[ignore = "a soak"]
+fn a_million_random_graphs_compute_what_one_task_after_the_other_would() {
+    tool("graphs.c", "1000000");
+}
+
+#[test]
 fn destroyed_objects_leave_nothing_behind() {
     tool("churn.c", "2000");
 }

@@ -166,6 +166,40 @@ fn check_stamps(said: &str, tasks: &[Task]) {
     }
 }
 
+/// A replay is one task, as long as the longest way through its graph.
+#[test]
+fn a_replay_is_one_line_with_the_time_of_its_longest_lane() {
+    const MEMSET: u64 = 1000 + 100;
+    const H2D: u64 = 1500 + 1000;
+    const D2H: u64 = 1500 + 2000;
+    let log = fresh("replays");
+    let program = compile(&programs_dir().join("tools/replays.c"));
+    let env = [("SOFTACL_TRUTH", log.to_str().unwrap())];
+    let output = run(&program, library_dir(), &env, Duration::from_secs(60)).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let runs = said.lines().find_map(|line| line.strip_prefix("runs "));
+    let runs: u64 = runs.unwrap().parse().unwrap();
+    let tasks = read(&log);
+    assert_eq!(tasks.len(), 16, "{tasks:#?}");
+    for (index, pair) in tasks.chunks(2).enumerate() {
+        let [before, graph] = pair else {
+            panic!("{pair:?}")
+        };
+        let seq = 2 * index as u64;
+        assert_eq!((before.stream_id, before.seq), (runs, seq));
+        assert_eq!(
+            (before.kind.as_str(), before.end - before.begin),
+            ("memset", MEMSET)
+        );
+        assert_eq!((graph.stream_id, graph.seq), (runs, seq + 1));
+        assert_eq!(graph.kind, "graph");
+        assert!(graph.begin >= before.end, "{pair:?}");
+        assert_eq!(graph.end - graph.begin, H2D + D2H.max(MEMSET) + MEMSET);
+    }
+    let _ = std::fs::remove_file(log);
+}
+
 #[test]
 fn a_killed_process_leaves_what_was_complete_a_while_ago() {
     let log = fresh("killed");

@@ -129,7 +129,10 @@ impl Player {
         lane.previous_end = end;
         self.log(stream, &task, begin, end);
         self.publish(&task.work, end);
-        stream.complete(task.seq);
+        let seq = task.seq;
+        // A replay is over before anybody can see that it is complete.
+        drop(task);
+        stream.complete(seq);
     }
 
     fn log(&self, stream: &Stream, task: &Task, begin: u64, end: u64) {
@@ -160,7 +163,9 @@ impl Player {
             if let Work::Graph(replay) = &task.work {
                 self.abandon(replay, now);
             }
-            stream.complete(task.seq);
+            let seq = task.seq;
+            drop(task);
+            stream.complete(seq);
         }
         stream.forget_host_work();
         lane.run = None;

@@ -22,6 +22,9 @@ const PLAIN: u8 = 1;
 const EXTERNAL: u8 = 2;
 
 fn use_as(used: &AtomicU8, way: u8) -> Outcome {
+    if used.load(Ordering::Acquire) == way {
+        return Ok(());
+    }
     let before = used.compare_exchange(0, way, Ordering::AcqRel, Ordering::Acquire);
     check(
         before.is_ok() || before == Err(way),

@@ -184,10 +184,10 @@ pub(crate) fn check_external(event: &Event, stream: &Stream) -> Outcome {
         event.class == Class::ExSync && event.flags == flag::SYNC,
         "external records and waits need an event with SYNC only",
     )?;
-    if stream.route.is_capturing() {
-        return Ok(());
-    }
-    fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing")
+    check(
+        stream.route.is_capturing(),
+        "external records and waits belong into a capture",
+    )
 }
 
 fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {

@@ -9,7 +9,7 @@ int main(void)
     aclrtStream stream = new_stream();
     aclrtEvent event = new_event(), plain = new_event();
     OK(aclrtCreateEventExWithFlag(&timed, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE));
-    SAY(aclrtRecordEventWithFlag(event, stream, ACL_EVENT_RECORD_EXTERNAL), ACL_ERROR_RT_STREAM_NOT_CAPTURED);
+    SAY(aclrtRecordEventWithFlag(event, stream, ACL_EVENT_RECORD_EXTERNAL), ACL_ERROR_RT_PARAM_INVALID);
     SAY(aclrtRecordEventWithFlag(event, stream, 2), ACL_ERROR_INVALID_PARAM);
     SAY(aclrtStreamWaitEventWithFlag(stream, event, 0, 2), ACL_ERROR_INVALID_PARAM);
     SAY(aclrtRecordEventWithFlag(plain, stream, 0), 0);

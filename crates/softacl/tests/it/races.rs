@@ -87,7 +87,10 @@ fn library(dir: &Path) -> PathBuf {
     std::fs::copy(crate_dir().join("build.rs"), project.join("build.rs")).unwrap();
     let manifest = "[package]\nname = \"softacl\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
         [lib]\nname = \"ascendcl\"\ncrate-type = [\"cdylib\"]\n\
-        [dependencies]\nlibc = \"0.2\"\n[profile.release]\ndebug = \"line-tables-only\"\n[workspace]\n";
+        [dependencies]\nlibc = \"0.2\"\n\
+        half = { version = \"~2.4\", default-features = false }\n\
+        matrixmultiply = { version = \"0.3\", default-features = false, features = [\"std\"] }\n\
+        [profile.release]\ndebug = \"line-tables-only\"\n[workspace]\n";
     std::fs::write(project.join("Cargo.toml"), manifest).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo

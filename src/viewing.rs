@@ -1,28 +1,43 @@
 //! Trace files as the viewer's source.
 
+mod loader;
+mod reader;
+
 use std::borrow::Cow;
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
-use ascend_trace_viewer::{Log, Options, Outcome, Progress, Recording, Source};
+use ascend_trace_viewer::{Derived, Log, Options, Outcome, Overview, Progress, Recording, Source};
 
 use crate::log::LogBook;
+use loader::Loader;
 
 /// A file without an end that has not grown for so long is taken as stopped short; if it grows
 /// after all, it is followed again.
 const STALE: Duration = Duration::from_secs(60);
+/// Longer files, and recordings with more calls and tasks, are read part by part.
+const WHOLE_BYTES: u64 = 2 << 20;
+const WHOLE_ROWS: usize = 400_000;
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
-    follower: Follower,
+    reading: Reading,
     log: Option<LogBook>,
     /// Whether the recording is made by this process, which then knows that it is going on.
     ours: bool,
-    file: std::path::PathBuf,
+    file: PathBuf,
+}
+
+/// How a file is read.
+enum Reading {
+    /// All of it is in memory.
+    Whole(Box<Follower>),
+    /// What is looked at is.
+    Parts(Box<Loader>),
 }
 
 impl FileSource {
@@ -30,8 +45,13 @@ impl FileSource {
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
         let follower =
             Follower::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+        let is_long = std::fs::metadata(path).is_ok_and(|it| it.len() > WHOLE_BYTES);
+        let reading = match is_long {
+            true => Reading::Parts(Box::new(Loader::start(path.to_owned())?)),
+            false => Reading::Whole(Box::new(follower)),
+        };
         Ok(Self {
-            follower,
+            reading,
             log: None,
             ours: false,
             file: path.to_owned(),
@@ -48,7 +68,7 @@ impl FileSource {
     }
 
     fn state(&self, complete: bool) -> Recording {
-        match self.follower.trace().end() {
+        match self.trace().end() {
             Some((_, status)) if complete => Recording::Ended { status },
             _ if complete || (!self.ours && self.is_stale()) => Recording::Stopped,
             _ => Recording::Running,
@@ -63,20 +83,66 @@ impl FileSource {
                 .is_ok_and(|age| age > STALE)
         })
     }
+
+    /// Takes in what is new: whether there was anything, and whether there will be no more.
+    fn advance(&mut self) -> Result<(bool, bool), Box<dyn Error + Send + Sync>> {
+        match &mut self.reading {
+            Reading::Whole(follower) => {
+                let progress = follower.poll()?;
+                let trace = follower.trace();
+                if trace.calls().len() + trace.tasks().len() > WHOLE_ROWS {
+                    self.reading = Reading::Parts(Box::new(Loader::start(self.file.clone())?));
+                    return Ok((true, false));
+                }
+                Ok((progress.rows > 0, progress.complete))
+            }
+            Reading::Parts(loader) => {
+                let changed = loader.poll()?;
+                Ok((changed, loader.complete()))
+            }
+        }
+    }
 }
 
 impl Source for FileSource {
     fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
-        let progress = self.follower.poll()?;
+        let (changed, complete) = self.advance()?;
         Ok(Progress {
-            changed: progress.rows > 0,
-            recording: self.state(progress.complete),
+            changed,
+            recording: self.state(complete),
             lag: None,
         })
     }
 
     fn trace(&self) -> &Trace {
-        self.follower.trace()
+        match &self.reading {
+            Reading::Whole(follower) => follower.trace(),
+            Reading::Parts(loader) => loader.trace(),
+        }
+    }
+
+    fn overview(&self) -> Option<&Overview> {
+        match &self.reading {
+            Reading::Whole(_) => None,
+            Reading::Parts(loader) => Some(loader.overview()),
+        }
+    }
+
+    fn look_at(&mut self, range: (i64, i64)) {
+        if let Reading::Parts(loader) = &mut self.reading {
+            loader.look_at(range);
+        }
+    }
+
+    fn is_loading(&self) -> bool {
+        matches!(&self.reading, Reading::Parts(loader) if loader.is_loading())
+    }
+
+    fn next_part(&mut self) -> Option<Derived> {
+        match &mut self.reading {
+            Reading::Whole(_) => None,
+            Reading::Parts(loader) => loader.next_part(),
+        }
     }
 
     fn log(&self) -> Option<&dyn Log> {

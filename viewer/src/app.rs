@@ -1,12 +1,13 @@
 //! The state of the view. It changes only in [`crate::update`].
 
-use ascend_trace_analysis::{Cause, Dependencies, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Dependencies, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::item::{Item, TrackKey};
 use crate::lanes::{self, Row};
 use crate::layout::{Layout, Wishes};
+use crate::part::{Identity, Overview};
 use crate::search::Search;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::Theme;
@@ -18,6 +19,8 @@ use crate::viewport::Viewport;
 pub(crate) struct World<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) log: Option<&'a dyn Log>,
+    /// What is known of all of the recording when the trace is only a part of it.
+    pub(crate) overview: Option<&'a Overview>,
 }
 
 /// What the cursor is on.
@@ -107,6 +110,8 @@ pub(crate) struct App {
     pub(crate) dependencies: Dependencies,
     pub(crate) stalls: Stalls,
     pub(crate) selected: Option<Selected>,
+    /// What was selected in a part of the recording that is not loaded now.
+    pub(crate) away: Option<Identity>,
     pub(crate) lane: Option<TrackKey>,
     /// The first row on screen.
     pub(crate) scroll: usize,
@@ -115,7 +120,7 @@ pub(crate) struct App {
     pub(crate) paused: bool,
     pub(crate) progress: Progress,
     /// Tasks and calls when the view was last brought up to date.
-    pub(crate) counts: (usize, usize),
+    pub(crate) counts: (u64, u64),
     pub(crate) log_open: bool,
     /// Lines between the end of the log and the last one shown.
     pub(crate) log_back: usize,
@@ -145,6 +150,7 @@ impl App {
             dependencies: Dependencies::default(),
             stalls: Stalls::default(),
             selected: None,
+            away: None,
             lane: None,
             scroll: 0,
             mode: Mode::default(),
@@ -187,21 +193,34 @@ impl App {
     pub(crate) fn take_in(&mut self, trace: &Trace) {
         let ended = !self.is_running();
         self.tracks.update(trace);
-        self.rows = lanes::rows(trace, &self.tracks);
+        self.rows = lanes::rows(trace, &self.tracks, None);
         match ended {
             // A finished trace answers what a growing one could not.
             true => {
                 self.dependencies = Dependencies::of(trace);
-                self.stalls = Stalls::of(trace);
+                self.stalls = Stalls::with(trace, &self.dependencies);
             }
             false => {
                 self.dependencies.update(trace);
-                self.stalls.update(trace);
+                self.stalls.update(trace, &self.dependencies);
             }
         }
-        self.counts = (trace.tasks().len(), trace.calls().len());
+        self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
+        self.take_span(trace.span());
+    }
+
+    /// Brings what is known of a recording up to date of which the trace is only a part.
+    pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
+        self.rows = lanes::rows(trace, &self.tracks, Some(overview));
+        self.counts = (overview.tasks, overview.calls);
+        if overview.opening.is_none() {
+            self.take_span(overview.span);
+        }
+    }
+
+    fn take_span(&mut self, span: Option<(i64, i64)>) {
         let first = self.span.is_none();
-        self.span = trace.span();
+        self.span = span;
         if let Some(span) = self.span {
             if first {
                 self.viewport = Viewport::fitting(span);
@@ -232,7 +251,7 @@ impl App {
 
 /// Whether a stall is an idle stretch of a stream rather than a task or a call.
 pub(crate) fn is_gap(stall: &Stall) -> bool {
-    matches!(stall.cause, Cause::HostLate | Cause::Unknown)
+    stall.is_gap()
 }
 
 /// Lets a key edit a text; false when it has another meaning.

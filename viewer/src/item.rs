@@ -1,76 +1,10 @@
 //! The things that lanes show: tasks on streams and calls on host threads.
 
 use ascend_trace_analysis::{Lane, Node};
-use ascend_trace_format::api::{Blocks, RetKind, Role, TaskKind};
-use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
-
-/// What an item is, as far as its looks go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Category {
-    Kernel,
-    Copy,
-    Fill,
-    HostFunc,
-    Graph,
-    Record,
-    Wait,
-    Other,
-    /// A call that submits a task.
-    Launch,
-    /// A call that waits for the device.
-    Sync,
-    /// Any other call.
-    Call,
-}
-
-impl Category {
-    pub(crate) const ALL: [Self; 11] = [
-        Self::Kernel,
-        Self::Copy,
-        Self::Fill,
-        Self::HostFunc,
-        Self::Graph,
-        Self::Record,
-        Self::Wait,
-        Self::Other,
-        Self::Launch,
-        Self::Sync,
-        Self::Call,
-    ];
-
-    /// Waiting is not work.
-    pub(crate) fn is_work(self) -> bool {
-        !self.is_stall()
-    }
-
-    pub(crate) fn is_stall(self) -> bool {
-        matches!(self, Self::Wait | Self::Sync)
-    }
-
-    fn of_task(task: &Task) -> Self {
-        match task.kind {
-            TaskKind::Kernel => Self::Kernel,
-            TaskKind::Memcpy => Self::Copy,
-            TaskKind::Memset => Self::Fill,
-            TaskKind::HostFunc => Self::HostFunc,
-            TaskKind::Graph => Self::Graph,
-            TaskKind::Record => Self::Record,
-            TaskKind::Wait => Self::Wait,
-            TaskKind::Notify | TaskKind::Value | TaskKind::Other => Self::Other,
-        }
-    }
-
-    fn of_call(trace: &Trace, call: &Call) -> Self {
-        let function = trace.function(call.function);
-        match function.role {
-            Role::BlockingCopy => Self::Copy,
-            Role::SyncStream | Role::SyncEvent | Role::SyncDevice => Self::Sync,
-            _ if call.task.is_some() => Self::Launch,
-            _ if function.blocks == Blocks::Yes => Self::Sync,
-            _ => Self::Call,
-        }
-    }
-}
+use ascend_trace_format::api::RetKind;
+pub(crate) use ascend_trace_model::Category;
+use ascend_trace_model::summary::DEEPEST;
+use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
 
 /// A line of the timeline that holds slices, which never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -79,9 +13,6 @@ pub(crate) enum TrackKey {
     /// Calls of a thread at one depth of nesting.
     Thread(ThreadId, u8),
 }
-
-/// Calls nested deeper than this share the deepest line.
-const DEEPEST: u8 = 7;
 
 impl TrackKey {
     pub(crate) fn of_call(call: &Call) -> Self {
@@ -153,8 +84,11 @@ impl Item {
 
     pub(crate) fn category(self, trace: &Trace) -> Category {
         match self {
-            Self::Task(id) => Category::of_task(trace.task(id)),
-            Self::Call(id) => Category::of_call(trace, trace.call(id)),
+            Self::Task(id) => Category::of_task(trace.task(id).kind),
+            Self::Call(id) => {
+                let call = trace.call(id);
+                Category::of_call(trace.function(call.function), call.task.is_some())
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 
 use crate::item::TrackKey;
+use crate::part::Overview;
 use crate::tracks::Tracks;
 
 /// A line of the timeline.
@@ -26,13 +27,15 @@ impl Row {
 }
 
 /// All lines in the order in which they are shown.
-pub(crate) fn rows(trace: &Trace, tracks: &Tracks) -> Vec<Row> {
+pub(crate) fn rows(trace: &Trace, tracks: &Tracks, overview: Option<&Overview>) -> Vec<Row> {
+    let mut keys: BTreeSet<TrackKey> = tracks.keys().collect();
+    keys.extend(overview.into_iter().flat_map(Overview::threads));
     let mut rows = Vec::new();
     for index in 0..trace.processes().len() {
         let process = ProcessId(index as u32);
         rows.push(Row::Process(process));
         push_devices(trace, process, &mut rows);
-        push_threads(trace, tracks, process, &mut rows);
+        push_threads(trace, &keys, process, &mut rows);
     }
     rows
 }
@@ -55,9 +58,9 @@ fn push_devices(trace: &Trace, process: ProcessId, rows: &mut Vec<Row>) {
     }
 }
 
-fn push_threads(trace: &Trace, tracks: &Tracks, process: ProcessId, rows: &mut Vec<Row>) {
+fn push_threads(trace: &Trace, keys: &BTreeSet<TrackKey>, process: ProcessId, rows: &mut Vec<Row>) {
     let of_process = |thread: ThreadId| trace.thread(thread).process == process;
-    let keys = tracks.keys().filter(|key| match key {
+    let keys = keys.iter().copied().filter(|key| match key {
         TrackKey::Thread(thread, _) => of_process(*thread),
         TrackKey::Stream(_) => false,
     });

@@ -11,6 +11,7 @@ mod item;
 mod keymap;
 mod lanes;
 mod layout;
+mod part;
 mod pyramid;
 mod run;
 mod search;
@@ -26,6 +27,7 @@ mod viewport;
 #[cfg(test)]
 mod tests;
 
+pub use part::{Derived, Overview};
 pub use run::{Options, Outcome, ViewError, check_size, run};
 pub use source::{Log, Progress, Recording, Source};
 pub use theme::ColorMode;

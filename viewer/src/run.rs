@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::action::Effect;
 use crate::app::{App, World};
 use crate::event::Event;
+use crate::part::Kept;
 use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};
 use crate::theme::{ColorMode, Theme};
@@ -16,6 +17,8 @@ use crate::view::{too_small, view};
 const TICK: Duration = Duration::from_millis(50);
 /// The same when the trace has ended: only keys and signals matter then.
 const IDLE_TICK: Duration = Duration::from_millis(100);
+/// The same while a part of a long recording is being loaded.
+const LOADING_TICK: Duration = Duration::from_millis(10);
 /// Events that are handled before the screen is drawn again.
 const BURST: usize = 64;
 
@@ -80,14 +83,12 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
     app.log_open = options.show_log && source.log().is_some();
     let mut polled = None;
     loop {
-        if is_due(&app, polled) {
+        if is_due(&app, source, polled) {
             poll(&mut app, source);
             polled = Some(Instant::now());
         }
-        let world = World {
-            trace: source.trace(),
-            log: source.log(),
-        };
+        source.look_at((app.viewport.begin(), app.viewport.end()));
+        let world = world(source);
         let drawn = draw(&mut guard, &mut app, world);
         if let Some(signal) = guard.end_signal() {
             return Ok(Outcome::Signal(signal));
@@ -97,7 +98,8 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             guard.suspend()?;
             continue;
         }
-        if let Some(outcome) = handle_events(&mut app, world, &mut guard)? {
+        let wait = tick(&app, source);
+        if let Some(outcome) = handle_events(&mut app, world, &mut guard, wait)? {
             return Ok(outcome);
         }
     }
@@ -113,13 +115,24 @@ fn draw(guard: &mut Guard, app: &mut App, world: World<'_>) -> io::Result<()> {
     })
 }
 
-fn tick(app: &App) -> Duration {
+fn world(source: &dyn Source) -> World<'_> {
+    World {
+        trace: source.trace(),
+        log: source.log(),
+        overview: source.overview(),
+    }
+}
+
+fn tick(app: &App, source: &dyn Source) -> Duration {
+    if source.is_loading() {
+        return LOADING_TICK;
+    }
     if app.is_running() { TICK } else { IDLE_TICK }
 }
 
-fn is_due(app: &App, polled: Option<Instant>) -> bool {
+fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
     let waited = polled.map(|at| at.elapsed());
-    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick(app))
+    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick(app, source))
 }
 
 fn poll(app: &mut App, source: &mut dyn Source) {
@@ -128,10 +141,12 @@ fn poll(app: &mut App, source: &mut dyn Source) {
         Err(error) => Event::SourceFailed(error.to_string()),
     };
     let failed = matches!(event, Event::SourceFailed(_));
-    let world = World {
-        trace: source.trace(),
-        log: source.log(),
-    };
+    let kept = Kept::of(app, source.trace());
+    let part = source.next_part();
+    let world = world(source);
+    if let Some(part) = part {
+        app.take_part(part, kept, world);
+    }
     if failed {
         // What was read before the failure is shown all the same.
         let progress = crate::source::Progress {
@@ -149,8 +164,8 @@ fn handle_events(
     app: &mut App,
     world: World<'_>,
     guard: &mut Guard,
+    mut wait: Duration,
 ) -> io::Result<Option<Outcome>> {
-    let mut wait = tick(app);
     for _ in 0..BURST {
         let event = match guard.wait(wait)? {
             Input::Event(event) => event,

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use ascend_trace_model::Trace;
 
+use crate::part::{Derived, Overview};
+
 /// A trace that is there, or is still being recorded.
 pub trait Source {
     /// Takes in what has been recorded since the last time. Must return soon.
@@ -16,6 +18,25 @@ pub trait Source {
 
     /// The trace as of the last [`Source::poll`].
     fn trace(&self) -> &Trace;
+
+    /// What is known of all of a recording when [`Source::trace`] is only a part of it. A source
+    /// that begins to answer this has made parts its business for good.
+    fn overview(&self) -> Option<&Overview> {
+        None
+    }
+
+    /// Learns what is on screen. A source that loads parts begins to load that, and does not wait.
+    fn look_at(&mut self, _range: (i64, i64)) {}
+
+    /// Whether more of what is on screen is on its way.
+    fn is_loading(&self) -> bool {
+        false
+    }
+
+    /// Makes a part that has been loaded the trace, if there is a new one.
+    fn next_part(&mut self) -> Option<Derived> {
+        None
+    }
 
     /// What the traced program writes, if it runs under the view.
     fn log(&self) -> Option<&dyn Log> {

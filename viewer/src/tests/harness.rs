@@ -14,6 +14,7 @@ use crate::app::{App, Selected, World};
 use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
 use crate::keymap::key;
+use crate::part::Overview;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
@@ -53,6 +54,7 @@ pub(super) struct Player {
     pub(super) app: App,
     pub(super) trace: Trace,
     pub(super) log: Option<Lines>,
+    pub(super) overview: Option<Overview>,
     pub(super) effects: Vec<Effect>,
 }
 
@@ -69,6 +71,7 @@ impl Player {
             app: App::new("./train".to_owned(), theme, live, size),
             trace,
             log: None,
+            overview: None,
             effects: Vec::new(),
         };
         player.data();
@@ -96,6 +99,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log,
+            overview: self.overview.as_ref(),
         };
         self.effects.extend(update(&mut self.app, world, event));
     }
@@ -151,6 +155,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log,
+            overview: self.overview.as_ref(),
         };
         let drawn = terminal.draw(|frame| view(&self.app, world, frame.buffer_mut()));
         drawn.expect("a test terminal can be drawn on");

@@ -37,11 +37,18 @@ fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
     if app.paused || !changed {
         return;
     }
-    app.take_in(world.trace);
+    take_in(app, world);
     if let Some(search) = &mut app.search {
         search.update(world.trace);
     }
     navigate::keep_following(app);
+}
+
+fn take_in(app: &mut App, world: World<'_>) {
+    match world.overview {
+        Some(overview) => app.take_overview(world.trace, overview),
+        None => app.take_in(world.trace),
+    }
 }
 
 fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
@@ -167,7 +174,7 @@ fn pause(app: &mut App, world: World<'_>) {
     }
     app.paused = !app.paused;
     if !app.paused {
-        app.take_in(world.trace);
+        take_in(app, world);
         navigate::keep_following(app);
     }
 }
@@ -177,6 +184,7 @@ fn escape(app: &mut App) {
         Some(_) => app.selected = None,
         None => app.search = None,
     }
+    app.away = None;
     app.walk = None;
 }
 

@@ -12,6 +12,7 @@ use super::{navigate, walk};
 /// Selects, and moves the view as little as is needed to show it.
 pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
     app.selected = Some(selected);
+    app.away = None;
     app.lane = Some(selected.track(world.trace));
     app.walk = None;
     navigate::reveal(app, selected.span(world.trace));
@@ -46,7 +47,25 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
     };
     match found {
         Some(item) => select(app, world, Selected::Item(item)),
-        None => app.message = Some("there is nothing more in this lane".to_owned()),
+        None => {
+            app.message = Some(nothing_more(
+                app,
+                world,
+                "there is nothing more in this lane",
+            ))
+        }
+    }
+}
+
+/// What to say when there is nothing more, and where that is so.
+fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
+    let range = (app.viewport.begin(), app.viewport.end());
+    match world.overview {
+        None => nothing.to_owned(),
+        Some(overview) if overview.is_loaded(range) => {
+            format!("{nothing} near here: move on to look further")
+        }
+        Some(_) => "too much is on screen to tell single calls apart: zoom in (w)".to_owned(),
     }
 }
 
@@ -152,7 +171,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
         } else {
             "no stall before this"
         };
-        app.message = Some(which.to_owned());
+        app.message = Some(nothing_more(app, world, which));
         return;
     };
     walk::remember(app);
@@ -185,10 +204,8 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
     };
     match (found, found.or_else(wrapped)) {
         (None, None) => {
-            app.message = Some(format!(
-                "no name contains “{}”",
-                text::fit(&search.text, 40)
-            ));
+            let nothing = format!("no name contains “{}”", text::fit(&search.text, 40));
+            app.message = Some(nothing_more(app, world, &nothing));
         }
         (found, Some(item)) => {
             let message = found.is_none().then(|| match forward {

@@ -2,9 +2,12 @@
 
 use ascend_trace_model::Trace;
 
-use crate::item::{Category, Item};
+use crate::item::{Category, Item, TrackKey};
+use crate::part::{Overview, main_category};
 use crate::tracks::Track;
 use crate::viewport::{STEPS, Viewport};
+
+use super::Scene;
 
 /// Up to this many slices in one cell are looked at one by one.
 const FEW: usize = 12;
@@ -38,6 +41,38 @@ pub(crate) enum Cell {
         fill: u8,
         main: Category,
     },
+}
+
+/// The cells of a line of the timeline: where the trace holds everything, from its slices; else from
+/// the sums that are known.
+pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
+    let viewport = scene.app.viewport;
+    let known = match scene.app.tracks.get(key) {
+        Some(track) => sample(scene.world.trace, track, viewport, width),
+        None => vec![Cell::Idle; usize::from(width)],
+    };
+    let Some(overview) = scene.world.overview else {
+        return known;
+    };
+    let cells = (0..).zip(known).map(|(cell, known)| {
+        let range = (viewport.time(cell, width), viewport.time(cell + 1, width));
+        match overview.is_loaded(range) {
+            true => known,
+            false => summed_up(overview, key, range),
+        }
+    });
+    cells.collect()
+}
+
+fn summed_up(overview: &Overview, key: TrackKey, range: (i64, i64)) -> Cell {
+    let sums = overview.sums(key, range);
+    match sums.count {
+        0 => Cell::Idle,
+        _ => {
+            let length = range.1.saturating_sub(range.0).unsigned_abs();
+            many(sums.all(), length, main_category(key, &sums))
+        }
+    }
 }
 
 /// The cells of a track for a range of time.

@@ -138,9 +138,16 @@ pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
             let event = culprit.event.map(|it| event(trace, it));
             format!("waits {}", event.as_deref().unwrap_or("for an event"))
         }
+        Cause::SignalWait => "waits for a notify or value".to_owned(),
         Cause::HostLate => return idle("host late", &length),
-        Cause::Unknown => return idle("idle", &length),
-        Cause::HostSync | Cause::HostCopy => {
+        Cause::HostBlocked => return idle("host blocked", &length),
+        Cause::Callback => return idle("host function", &length),
+        Cause::GraphLaunch => return idle("graph launch", &length),
+        Cause::CollectivePeer => return idle("waits for a peer", &length),
+        Cause::Drained => return idle("nothing more to do", &length),
+        Cause::Switch | Cause::Unknown => return idle("idle", &length),
+        Cause::QueueFull if stall.is_gap() => return idle("host held up by a full queue", &length),
+        Cause::HostSync | Cause::HostCopy | Cause::QueueFull => {
             short_name(Item::from(stall.node).name(trace)).to_owned()
         }
     };
@@ -151,7 +158,8 @@ pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
     let from = stream.map(|it| format!(" ← {it}")).unwrap_or_default();
     let task = task.map(|it| format!(" '{it}'")).unwrap_or_default();
     let short = match stall.cause {
-        Cause::EventWait => what.trim_start_matches("waits ").to_owned(),
+        Cause::EventWait | Cause::SignalWait => what.trim_start_matches("waits ").to_owned(),
+        Cause::QueueFull => "queue full".to_owned(),
         _ => "sync".to_owned(),
     };
     vec![

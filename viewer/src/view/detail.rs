@@ -290,6 +290,11 @@ fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
     };
     let why = match stall.cause {
         Cause::HostLate => "the host submitted its next task only then",
+        Cause::HostBlocked => "the host waited for the device before it submitted the next task",
+        Cause::QueueFull => "the host was held up by a full queue before it submitted the next task",
+        Cause::GraphLaunch => "its next graph was being launched",
+        Cause::Drained => "nothing more was submitted before it ended",
+        Cause::Switch => "it went from one task to the next",
         _ => "its next task had been submitted, but did not start",
     };
     let times = format!("  {}", range(scene, stall.begin, stall.end));

@@ -5,6 +5,7 @@ use ratatui::style::Modifier;
 
 use crate::item::TrackKey;
 use crate::layout::Layout;
+use crate::part::{Overview, working};
 use crate::text::{duration, width};
 use crate::tracks::Track;
 use crate::viewport::Viewport;
@@ -50,6 +51,9 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 
 /// How busy the streams are together, by cell, from 0 to 8.
 fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
+    if let Some(overview) = scene.world.overview {
+        return overview_levels(overview, whole, width);
+    }
     let tracks = scene.app.tracks.keys().filter_map(|key| match key {
         TrackKey::Stream(_) => scene.app.tracks.get(key).filter(|it| it.len() > 0),
         TrackKey::Thread(..) => None,
@@ -59,8 +63,25 @@ fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
     for track in &tracks {
         add(scene, track, whole, &mut sums);
     }
-    let length = whole.length().unsigned_abs() / u64::from(width.max(1)) + 1;
-    let full = length.saturating_mul(tracks.len().max(1) as u64);
+    scaled(sums, whole, tracks.len())
+}
+
+/// The same from the sums of a recording that is not loaded whole.
+fn overview_levels(overview: &Overview, whole: Viewport, width: u16) -> Vec<usize> {
+    let lanes: Vec<_> = overview.whole.streams().take(STREAMS).collect();
+    let mut sums = vec![0_u64; usize::from(width)];
+    for (id, lane) in &lanes {
+        for (cell, sum) in (0..).zip(&mut sums) {
+            let part = lane.sums(whole.time(cell, width), whole.time(cell + 1, width));
+            *sum = sum.saturating_add(working(TrackKey::Stream(*id), &part));
+        }
+    }
+    scaled(sums, whole, lanes.len())
+}
+
+fn scaled(sums: Vec<u64>, whole: Viewport, tracks: usize) -> Vec<usize> {
+    let length = whole.length().unsigned_abs() / (sums.len().max(1) as u64) + 1;
+    let full = length.saturating_mul(tracks.max(1) as u64);
     let level = |busy: u64| match busy {
         0 => 0,
         _ => (u128::from(busy) * 8).div_ceil(u128::from(full)).min(8) as usize,

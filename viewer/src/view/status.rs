@@ -87,11 +87,14 @@ fn range(scene: &Scene<'_>) -> String {
     let Some((start, _)) = app.span else {
         return String::new();
     };
+    let range = (app.viewport.begin(), app.viewport.end());
+    let is_part = scene.world.overview.is_some_and(|it| !it.is_loaded(range));
+    let summed_up = if is_part { ", summed up" } else { "" };
     let length = duration(app.viewport.length());
     let from = moment(app.viewport.begin().saturating_sub(start));
     match scene.app.size.0 {
-        100.. => format!(" {length} from {from}"),
-        _ => format!(" {length}"),
+        100.. => format!(" {length} from {from}{summed_up}"),
+        _ => format!(" {length}{summed_up}"),
     }
 }
 
@@ -104,8 +107,8 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
         let (tasks, calls) = app.counts;
         spans.push(plain(format!(
             "tasks {}  calls {}  ",
-            count(tasks as u64),
-            count(calls as u64)
+            count(tasks),
+            count(calls)
         )));
         let pending = app.tracks.pending();
         if pending > 0 && app.is_running() {

@@ -7,6 +7,7 @@ use ratatui::layout::Rect;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::layout::Layout;
+use crate::part::working;
 use crate::text::{fit, width};
 
 use super::track::Texts;
@@ -28,9 +29,11 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
     }
     border(scene, layout, buffer);
     if scene.app.rows.is_empty() {
-        let text = match scene.app.is_running() {
-            true => "waiting for the first AscendCL call…",
-            false => "there is no AscendCL call in this trace",
+        let opening = scene.world.overview.and_then(|it| it.opening);
+        let text = match (opening, scene.app.is_running()) {
+            (Some(percent), _) => format!("reading the file: {percent} %"),
+            (None, true) => "waiting for the first AscendCL call…".to_owned(),
+            (None, false) => "there is no AscendCL call in this trace".to_owned(),
         };
         let area = layout.lanes;
         let middle = area.y + area.height / 2;
@@ -38,7 +41,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
         buffer.set_stringn(
             area.x + 1,
             middle,
-            fit(text, room),
+            fit(&text, room),
             room,
             scene.app.theme.dim(),
         );
@@ -122,11 +125,7 @@ fn thread_name(scene: &Scene<'_>, id: ThreadId) -> String {
 }
 
 fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
-    let trace = scene.world.trace;
     let viewport = scene.app.viewport;
-    let Some(track) = scene.app.tracks.get(key) else {
-        return String::new();
-    };
     // The share of what has been recorded, not of the empty margin beside it.
     let (first, last) = scene.app.span.unwrap_or_default();
     let begin = viewport.begin().max(first);
@@ -134,12 +133,26 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     if end <= begin {
         return String::new();
     }
-    let range = track.range(trace, 0, begin, end);
-    let busy = track.totals(trace, range, (begin, end)).busy();
+    let Some(busy) = busy_in(scene, key, (begin, end)) else {
+        return String::new();
+    };
     let percent = busy as f64 * 100.0 / (end - begin) as f64;
     match percent {
         0.0 => "0%".to_owned(),
         0.0..1.0 => "<1%".to_owned(),
         _ => format!("{:.0}%", percent.min(100.0)),
     }
+}
+
+/// Nanoseconds of work of a track in a range.
+fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
+    let trace = scene.world.trace;
+    if let Some(overview) = scene.world.overview
+        && !overview.is_loaded(range)
+    {
+        return Some(working(key, &overview.sums(key, range)));
+    }
+    let track = scene.app.tracks.get(key)?;
+    let places = track.range(trace, 0, range.0, range.1);
+    Some(track.totals(trace, places, range).busy())
 }

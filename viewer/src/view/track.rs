@@ -12,7 +12,7 @@ use crate::text::{duration, fit, short_name, width};
 use crate::tracks::Track;
 
 use super::Scene;
-use super::cells::{Cell, FULL, sample};
+use super::cells::{Cell, FULL, cells};
 use super::describe;
 
 /// Block characters that fill a cell from the left, by eighths.
@@ -37,13 +37,10 @@ pub(crate) fn draw(
     texts: &mut Texts,
     buffer: &mut Buffer,
 ) {
-    let Some(track) = scene.app.tracks.get(key) else {
-        return;
-    };
-    let cells = sample(scene.world.trace, track, scene.app.viewport, line.width);
+    let cells = cells(scene, key, line.width);
     let mut painter = Painter {
         scene,
-        track,
+        track: scene.app.tracks.get(key),
         key,
         line,
         buffer,
@@ -60,7 +57,8 @@ pub(crate) fn draw(
 
 struct Painter<'a, 'b> {
     scene: &'a Scene<'a>,
-    track: &'a Track,
+    /// Nothing when no slice of it is loaded.
+    track: Option<&'a Track>,
     key: TrackKey,
     line: Rect,
     buffer: &'b mut Buffer,
@@ -311,17 +309,14 @@ impl Painter<'_, '_> {
     fn launches(&mut self) {
         let trace = self.scene.world.trace;
         let viewport = self.app().viewport;
-        if self
-            .track
-            .launch_count(trace, (viewport.begin(), viewport.end()))
-            == 0
-        {
+        let range = (viewport.begin(), viewport.end());
+        let Some(track) = self.track.filter(|it| it.launch_count(trace, range) > 0) else {
             return;
-        }
+        };
         for column in 0..self.line.width {
             let moment = |column| viewport.time(i64::from(column), self.line.width);
             let window = (moment(column), moment(column + 1) - 1);
-            let first = self.track.launches(trace, window).next();
+            let first = track.launches(trace, window).next();
             if let Some(item) = first.filter(|_| self.at(column) == Cell::Idle) {
                 let style = self.shape(item);
                 self.put(column, LAUNCHED, style);

@@ -1,0 +1,207 @@
+//! A recording of which only a part is loaded: what is known of all of it, and how the view moves
+//! from one part to the next.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ascend_trace_analysis::{Dependencies, Stalls};
+use ascend_trace_model::summary::{LaneSummary, Sums};
+use ascend_trace_model::{Category, StreamId, Summary, ThreadId, Trace};
+
+use crate::app::{App, Place, Selected, World};
+use crate::item::{Item, TrackKey};
+use crate::tracks::Tracks;
+
+/// What the view derives from a trace. It may be made on another thread than the view's.
+#[derive(Debug, Default)]
+pub struct Derived {
+    tracks: Tracks,
+    dependencies: Dependencies,
+    stalls: Stalls,
+}
+
+impl Derived {
+    pub fn of(trace: &Trace) -> Self {
+        let mut tracks = Tracks::default();
+        tracks.update(trace);
+        Self {
+            tracks,
+            dependencies: Dependencies::of(trace),
+            stalls: Stalls::of(trace),
+        }
+    }
+}
+
+/// What is known of a whole recording when the trace is only a part of it.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// First and last moment of the recording, once there is anything in it.
+    pub span: Option<(i64, i64)>,
+    pub calls: u64,
+    pub tasks: u64,
+    /// All lanes summed up from begin to end.
+    pub whole: Arc<Summary>,
+    /// Lanes summed up for what is on screen, in more detail.
+    pub near: Arc<Summary>,
+    /// The range of which the trace holds every call and task.
+    pub loaded: Option<(i64, i64)>,
+    /// How much of the file has been read, in percent, while it is being opened.
+    pub opening: Option<u8>,
+}
+
+impl Overview {
+    /// Whether the trace holds everything of a range.
+    pub(crate) fn is_loaded(&self, range: (i64, i64)) -> bool {
+        self.loaded.is_some_and(|loaded| covers(loaded, range))
+    }
+
+    /// What a lane did in a range, by the summary that tells most about it.
+    pub(crate) fn sums(&self, key: TrackKey, range: (i64, i64)) -> Sums {
+        let near = covers(self.near.range, range).then(|| lane(&self.near, key));
+        let known = near.unwrap_or_else(|| lane(&self.whole, key));
+        known.map_or_else(Sums::default, |lane| lane.sums(range.0, range.1))
+    }
+
+    /// Lines of the host threads that have calls.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = TrackKey> {
+        let threads: BTreeSet<(ThreadId, u8)> = [&self.whole, &self.near]
+            .into_iter()
+            .flat_map(|summary| summary.threads().map(|(thread, depth, _)| (thread, depth)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|(thread, depth)| TrackKey::Thread(thread, depth))
+    }
+}
+
+fn covers(outer: (i64, i64), inner: (i64, i64)) -> bool {
+    outer.0 <= inner.0 && inner.1 <= outer.1
+}
+
+fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {
+    match key {
+        TrackKey::Stream(id) => summary.stream(id),
+        TrackKey::Thread(id, depth) => summary.thread(id, depth),
+    }
+}
+
+/// What fills most of the time in sums of a lane.
+pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
+    let slot = sums.main_slot();
+    match key {
+        TrackKey::Stream(_) => Category::of_stream_slot(slot),
+        TrackKey::Thread(..) => Category::of_thread_slot(slot),
+    }
+}
+
+/// Time in sums of a lane that was spent working rather than waiting.
+pub(crate) fn working(key: TrackKey, sums: &Sums) -> u64 {
+    let slots = sums.busy.iter().enumerate();
+    let category = |slot| match key {
+        TrackKey::Stream(_) => Category::of_stream_slot(slot),
+        TrackKey::Thread(..) => Category::of_thread_slot(slot),
+    };
+    slots
+        .filter(|(slot, _)| category(*slot).is_work())
+        .fold(0, |sum, (_, busy)| sum.saturating_add(*busy))
+}
+
+/// A selection by what it has in every part: its ids are those of one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Identity {
+    Task {
+        stream: StreamId,
+        sequence: u32,
+    },
+    Call {
+        thread: ThreadId,
+        begin: i64,
+        depth: u8,
+    },
+}
+
+impl Identity {
+    fn of(item: Item, trace: &Trace) -> Self {
+        match item {
+            Item::Task(id) => {
+                let task = trace.task(id);
+                Self::Task {
+                    stream: task.stream,
+                    sequence: task.sequence,
+                }
+            }
+            Item::Call(id) => {
+                let call = trace.call(id);
+                Self::Call {
+                    thread: call.thread,
+                    begin: call.begin,
+                    depth: call.depth,
+                }
+            }
+        }
+    }
+
+    fn find(self, trace: &Trace) -> Option<Item> {
+        match self {
+            Self::Task { stream, sequence } => {
+                let tasks = trace.stream_tasks(stream);
+                let place = tasks.partition_point(|id| trace.task(*id).sequence < sequence);
+                let id = *tasks.get(place)?;
+                (trace.task(id).sequence == sequence).then_some(Item::Task(id))
+            }
+            Self::Call {
+                thread,
+                begin,
+                depth,
+            } => {
+                let calls = trace.thread_calls(thread);
+                let place = calls.partition_point(|id| trace.call(*id).begin < begin);
+                let same = calls[place..].iter().map(|id| (*id, trace.call(*id)));
+                let mut same = same.take_while(|(_, call)| call.begin == begin);
+                let (id, _) = same.find(|(_, call)| call.depth == depth)?;
+                Some(Item::Call(id))
+            }
+        }
+    }
+}
+
+/// What of the state names items of the present part.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    selected: Option<Identity>,
+    history: Vec<Option<Identity>>,
+}
+
+impl Kept {
+    /// Notes what items of the present part the state names.
+    pub(crate) fn of(app: &App, trace: &Trace) -> Self {
+        let identity = |selected: Option<Selected>| {
+            let item = selected.and_then(Selected::item);
+            item.map(|item| Identity::of(item, trace))
+        };
+        let history = app.history.iter().map(|place| identity(place.selected));
+        Self {
+            selected: identity(app.selected).or(app.away),
+            history: history.collect(),
+        }
+    }
+}
+
+impl App {
+    /// Goes over to another part of the recording.
+    pub(crate) fn take_part(&mut self, derived: Derived, kept: Kept, world: World<'_>) {
+        let trace = world.trace;
+        self.tracks = derived.tracks;
+        self.dependencies = derived.dependencies;
+        self.stalls = derived.stalls;
+        self.walk = None;
+        let find = |identity: Option<Identity>| identity?.find(trace).map(Selected::Item);
+        self.selected = find(kept.selected);
+        // What is not in this part is selected again when it comes back.
+        self.away = kept.selected.filter(|_| self.selected.is_none());
+        for (place, identity) in self.history.iter_mut().zip(kept.history) {
+            let place: &mut Place = place;
+            place.selected = find(identity);
+        }
+    }
+}

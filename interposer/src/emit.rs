@@ -69,7 +69,7 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
     let slots = slots_for(words).min(MAX_SLOTS);
     state.record(|producer| {
         let Some(room) = producer.reserve(slots) else {
-            producer.count_dropped(true);
+            producer.count_dropped(RecordKind::Call);
             return;
         };
         let mut record = Words::new(room);
@@ -143,7 +143,7 @@ fn other(producer: &mut Producer, kind: RecordKind, aux: u16, words: &[u64], tex
         .sum();
     let slots = slots_for(1 + words.len() + blobs);
     let Some(room) = producer.reserve(slots) else {
-        producer.count_dropped(false);
+        producer.count_dropped(kind);
         return;
     };
     let mut record = Words::new(room);

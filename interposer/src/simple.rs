@@ -79,7 +79,7 @@ impl Simple {
                     }
                     producer.publish(slots);
                 }
-                _ => producer.count_dropped(true),
+                _ => producer.count_dropped(RecordKind::Call),
             },
             None => self.record_in_full(ID, &mut args, result, end),
         }

@@ -69,6 +69,14 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) soft: Option<String>,
 
+    /// Memory for what is not written yet, as a number of MiB: bursts beyond it are lost and counted
+    #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
+    pub(crate) buffer: u32,
+
+    /// Record until every process that APP started has ended, not only APP itself
+    #[arg(long)]
+    pub(crate) wait: bool,
+
     /// How calls are caught
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
@@ -80,7 +88,7 @@ pub(crate) struct RecordArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The trace file [default: ./APP-PID.atrace]
+    /// The trace file [default: ./APP-PID.atrace; - is standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

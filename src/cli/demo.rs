@@ -3,8 +3,9 @@
 use ascend_trace_format::session::Timing;
 
 use super::args::DemoArgs;
-use super::record::{exit_code, is_live};
-use crate::collector::file::Target;
+use super::record::{exit_code, is_live, named_target};
+use crate::collector::session::BUDGET;
+use crate::collector::target::Target;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
 use crate::recording::{self, Plan};
@@ -59,17 +60,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
             demo.name.into(),
             demo.rounds.to_string().into(),
         ],
-        target: match &args.output.output {
-            Some(path) => Target::Named {
-                path: path.clone(),
-                force: args.output.force,
-            },
-            None => Target::Default {
-                name: format!("demo-{}", demo.name),
-            },
-        },
+        target: named_target(&args.output).unwrap_or_else(|| Target::Default {
+            name: format!("demo-{}", demo.name),
+        }),
         live,
         timing: Timing::Events,
+        buffer: BUDGET,
+        wait: false,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     recording::record(&plan).map(exit_code)

@@ -104,7 +104,7 @@ fn interposer() -> Finding {
 }
 
 fn memory() -> Finding {
-    let arena = session::create(Timing::Off, TickSource::Monotonic);
+    let arena = session::create(Timing::Off, TickSource::Monotonic, session::BUDGET);
     let folder = |path: &Path| path.parent().unwrap_or(path).display().to_string();
     finding(
         "shared memory",

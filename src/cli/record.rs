@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use ascend_trace_format::session::Timing;
 
 use super::args::{EngineWord, OutputArgs, RecordArgs, TimingWord};
-use crate::collector::file::Target;
+use crate::collector::target::Target;
 use crate::error::{Failure, TOOL_FAILED};
 use crate::output::say;
 use crate::recording::{self, Plan};
@@ -30,6 +30,8 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
             TimingWord::Off => Timing::Off,
         },
         soft: args.soft,
+        buffer: args.buffer as usize * (1 << 20),
+        wait: args.wait,
         words: args.app,
     })
 }
@@ -48,13 +50,20 @@ fn check_soft(_options: &str) -> Result<(), Failure> {
 }
 
 fn target(args: &OutputArgs, program: Option<&std::ffi::OsString>) -> Target {
-    match &args.output {
-        Some(path) => Target::Named {
-            path: path.clone(),
-            force: args.force,
-        },
-        None => Plan::default_target(&program.cloned().unwrap_or_default()),
+    named_target(args)
+        .unwrap_or_else(|| Plan::default_target(&program.cloned().unwrap_or_default()))
+}
+
+/// The target that the user asked for.
+pub(crate) fn named_target(args: &OutputArgs) -> Option<Target> {
+    let path = args.output.as_ref()?;
+    if path.as_os_str() == "-" {
+        return Some(Target::Standard);
     }
+    Some(Target::Named {
+        path: path.clone(),
+        force: args.force,
+    })
 }
 
 /// Whether the live view is shown: as asked, else when there is a person to see it.

@@ -190,7 +190,9 @@ impl Piece {
         } else {
             -((self.ticks - ticks) as f64)
         };
-        self.ns + (after * self.rate).round() as i64
+        let ns = after * self.rate;
+        // To the nearest, without the library call that `round` is on most processors.
+        self.ns + (ns + 0.5f64.copysign(ns)) as i64
     }
 }
 

@@ -7,8 +7,8 @@ use ascend_trace_format::record::{
     Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EventRow, GraphRef, ProcessRow, Row, StreamRow,
-    TaskRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, GraphRef, ProcessRow, Row,
+    StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::clock::Clock;
@@ -26,36 +26,61 @@ pub(crate) struct Origin {
     pub(crate) tid: u32,
 }
 
-/// Decodes the record in `words`; `None` when it makes no sense.
-pub(crate) fn decode(
-    words: &[u64],
-    origin: Origin,
-    functions: &[Function],
-    clock: &Clock,
-) -> Option<Row> {
-    let header = Header::decode(*words.first()?)?;
-    let reader = Reader::new(words);
-    let process = origin.process;
-    Some(match header.kind {
-        RecordKind::Call => Row::Call(call(header, reader, origin, functions, clock)?),
-        RecordKind::Process => Row::Process(process_row(reader, process, clock)),
-        RecordKind::Stream => Row::Stream(stream(header, reader, process)),
-        RecordKind::Event => Row::Event(event(reader, process)),
-        RecordKind::Context => Row::Context(context(header, reader, process)),
-        RecordKind::TaskTime => Row::TaskTime(task_time(header, reader, process, clock)),
-        RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
-        RecordKind::Thread => Row::Thread(thread(reader, origin)),
-        RecordKind::Counter => Row::Counter(counter(reader, process)),
-    })
+/// Decodes records. It keeps the last call, so that the next one needs no memory of its own.
+pub(crate) struct Decoder {
+    call: Row,
+    other: Row,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self {
+            call: Row::Call(CallRow::default()),
+            other: Row::End(EndRow::default()),
+        }
+    }
+}
+
+impl Decoder {
+    /// Decodes the record in `words`; `None` when it makes no sense.
+    pub(crate) fn decode(
+        &mut self,
+        words: &[u64],
+        origin: Origin,
+        functions: &[Function],
+        clock: &Clock,
+    ) -> Option<&Row> {
+        let header = Header::decode(*words.first()?)?;
+        let reader = Reader::new(words);
+        let process = origin.process;
+        self.other = match header.kind {
+            RecordKind::Call => {
+                if let Row::Call(row) = &mut self.call {
+                    call(row, header, reader, origin, functions, clock)?;
+                }
+                return Some(&self.call);
+            }
+            RecordKind::Process => Row::Process(process_row(reader, process, clock)),
+            RecordKind::Stream => Row::Stream(stream(header, reader, process)),
+            RecordKind::Event => Row::Event(event(reader, process)),
+            RecordKind::Context => Row::Context(context(header, reader, process)),
+            RecordKind::TaskTime => Row::TaskTime(task_time(header, reader, process, clock)),
+            RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
+            RecordKind::Thread => Row::Thread(thread(reader, origin)),
+            RecordKind::Counter => Row::Counter(counter(reader, process)),
+        };
+        Some(&self.other)
+    }
 }
 
 fn call(
+    row: &mut CallRow,
     header: Header,
     mut reader: Reader<'_>,
     origin: Origin,
     functions: &[Function],
     clock: &Clock,
-) -> Option<CallRow> {
+) -> Option<()> {
     let function = functions.get(usize::from(header.aux))?;
     let begin = reader.word();
     let (duration, ret) = unpair(reader.word());
@@ -68,36 +93,33 @@ fn call(
     let end = optional(flags::LONG).unwrap_or_else(|| begin.saturating_add(u64::from(duration)));
     let wide = optional(flags::WIDE);
     let graph = optional(flags::GRAPH).map(unpair);
-    let args = function.args.iter().map(|_| reader.word()).collect();
-    let strings = if has(flags::BLOBS) {
+    row.args.clear();
+    row.args.extend(function.args.iter().map(|_| reader.word()));
+    row.strings.clear();
+    if has(flags::BLOBS) {
         let texts = function
             .args
             .iter()
             .filter(|arg| arg.kind == ArgKind::String);
-        texts.map(|_| string(&mut reader)).collect()
-    } else {
-        Vec::new()
-    };
-    Some(CallRow {
-        thread: origin.thread,
-        function: header.aux,
-        begin_ns: clock.ns(begin),
-        end_ns: clock.ns(end.max(begin)),
-        ret: wide.map_or(i64::from(ret.cast_signed()), u64::cast_signed),
-        depth: header.depth,
-        device: header.device,
-        stream: stream.map(|(serial, _)| serial).filter(known),
-        context: stream.map(|(_, context)| context).filter(known),
-        event: object,
-        task: task.map(|task| TaskRow {
-            sequence: task.sequence,
-            kind: task.kind.code(),
-            untimed: task.untimed.code(),
-        }),
-        graph: graph.map(|(serial, index)| GraphRef { serial, index }),
-        args,
-        strings,
-    })
+        row.strings.extend(texts.map(|_| string(&mut reader)));
+    }
+    row.thread = origin.thread;
+    row.function = header.aux;
+    row.begin_ns = clock.ns(begin);
+    row.end_ns = clock.ns(end.max(begin));
+    row.ret = wide.map_or(i64::from(ret.cast_signed()), u64::cast_signed);
+    row.depth = header.depth;
+    row.device = header.device;
+    row.stream = stream.map(|(serial, _)| serial).filter(known);
+    row.context = stream.map(|(_, context)| context).filter(known);
+    row.event = object;
+    row.task = task.map(|task| TaskRow {
+        sequence: task.sequence,
+        kind: task.kind.code(),
+        untimed: task.untimed.code(),
+    });
+    row.graph = graph.map(|(serial, index)| GraphRef { serial, index });
+    Some(())
 }
 
 /// Serials count from 1.
@@ -265,7 +287,9 @@ mod tests {
         let mut words = Words::new(&mut buffer);
         fill(&mut words);
         words.finish(header);
-        decode(&buffer, ORIGIN, &FUNCTIONS, &Clock::monotonic())
+        let mut decoder = Decoder::default();
+        let row = decoder.decode(&buffer, ORIGIN, &FUNCTIONS, &Clock::monotonic());
+        row.cloned()
     }
 
     #[test]
@@ -387,7 +411,9 @@ mod tests {
     #[test]
     fn garbage_is_no_row() {
         let clock = Clock::monotonic();
-        assert_eq!(decode(&[], ORIGIN, &FUNCTIONS, &clock), None);
-        assert_eq!(decode(&[u64::MAX; 8], ORIGIN, &FUNCTIONS, &clock), None);
+        let mut decoder = Decoder::default();
+        for words in [&[][..], &[u64::MAX; 8]] {
+            assert_eq!(decoder.decode(words, ORIGIN, &FUNCTIONS, &clock), None);
+        }
     }
 }

@@ -1,39 +1,28 @@
-//! The trace file while it is written. Whatever goes wrong with it, the traced program runs on:
-//! rows that cannot be stored any more are counted.
+//! The trace file while it is recorded.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use anyhow::Context;
 
-use ascend_trace_model::file::Writer;
+use ascend_trace_model::file::{ChunkWriter, Encoder};
 use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::clock;
-use crate::output::say;
+use super::storage::{Output, Storage, Stored};
+use super::target::{ADVICE, Target};
 
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
 
-/// Where the recording goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
-    /// A file that the user named; an existing one is replaced only with `force`.
-    Named { path: PathBuf, force: bool },
-    /// `NAME-PID.atrace` in the working directory, with a number when that exists.
-    Default { name: String },
-}
+/// What standard output is called.
+const STANDARD: &str = "standard output";
 
-/// An open trace file.
+/// A trace file that has been begun.
 pub(crate) struct TraceFile {
-    path: PathBuf,
-    writer: Option<Writer<File>>,
-    unstored_calls: u64,
-    unstored_others: u64,
-    pending: bool,
-    flushed_ns: i64,
+    /// None for standard output.
+    path: Option<PathBuf>,
+    writer: ChunkWriter<Output>,
 }
 
 impl TraceFile {
@@ -43,79 +32,76 @@ impl TraceFile {
         session: &SessionRow,
         tables: &TablesRow,
     ) -> anyhow::Result<Self> {
-        let path = match target {
-            Target::Named { path, force } => {
-                check_replaceable(path, *force)?;
-                path.clone()
-            }
-            Target::Default { name } => {
-                PathBuf::from(format!("./.{name}-{}.atrace.new", std::process::id()))
-            }
-        };
-        let advice = "cannot write the trace; name another file with --output";
-        let file = File::create(&path).with_context(|| format!("{advice}: {}", path.display()))?;
-        let writer = Writer::create(file, session, tables);
-        if writer.is_err() && matches!(target, Target::Default { .. }) {
+        let (file, path) = target.open()?;
+        let output = Output::new(file, path.is_some());
+        let writer = ChunkWriter::create(output, session, tables);
+        if let (Err(_), Target::Default { .. }, Some(path)) = (&writer, target, &path) {
             // Nobody would know what the hidden file is.
-            let _ = fs::remove_file(&path);
+            let _ = fs::remove_file(path);
         }
-        let writer = writer.with_context(|| format!("{advice}: {}", path.display()))?;
-        Ok(Self {
-            path,
-            writer: Some(writer),
-            unstored_calls: 0,
-            unstored_others: 0,
-            pending: true,
-            flushed_ns: 0,
-        })
+        let writer = writer.with_context(|| format!("{ADVICE}: {}", name(path.as_deref())))?;
+        Ok(Self { path, writer })
     }
 
     /// Gives the file its final name now that the program's pid is known.
     pub(crate) fn settle(&mut self, target: &Target, pid: u32) {
-        let Target::Default { name } = target else {
-            return;
-        };
-        let names = std::iter::once(format!("./{name}-{pid}.atrace"))
-            .chain((2..10_000).map(|number| format!("./{name}-{pid}-{number}.atrace")));
-        for candidate in names.map(PathBuf::from) {
-            match rename_without_replacing(&self.path, &candidate) {
-                Ok(()) => {
-                    self.path = candidate;
-                    return;
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The recording is not worth losing over its name.
-                Err(_) => return,
-            }
+        if let Some(path) = &mut self.path {
+            target.settle(path, pid);
         }
     }
 
     /// Removes the file: the program could not be launched.
     pub(crate) fn discard(self) {
         // A device such as /dev/null is not ours to remove.
-        if fs::metadata(&self.path).is_ok_and(|metadata| metadata.is_file()) {
-            let _ = fs::remove_file(&self.path);
+        if let Some(path) = self.path
+            && fs::metadata(&path).is_ok_and(|metadata| metadata.is_file())
+        {
+            let _ = fs::remove_file(&path);
         }
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// None for standard output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
-    /// Calls and other rows that could not be written.
-    pub(crate) fn unstored(&self) -> (u64, u64) {
-        (self.unstored_calls, self.unstored_others)
+    /// Starts the thread that writes.
+    pub(crate) fn start(self) -> anyhow::Result<Recorder> {
+        let name = name(self.path.as_deref());
+        let storage = Storage::start(self.writer, name);
+        Ok(Recorder {
+            path: self.path,
+            encoder: Encoder::new(),
+            storage: storage.context("cannot start the writing thread")?,
+            pending: true,
+            flushed_ns: 0,
+        })
+    }
+}
+
+fn name(path: Option<&Path>) -> String {
+    path.map_or_else(|| STANDARD.to_owned(), |path| path.display().to_string())
+}
+
+/// A trace file that rows are put into.
+pub(crate) struct Recorder {
+    path: Option<PathBuf>,
+    encoder: Encoder,
+    storage: Storage,
+    pending: bool,
+    flushed_ns: i64,
+}
+
+impl Recorder {
+    /// None for standard output.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     pub(crate) fn push(&mut self, row: &Row) {
         self.pending = true;
-        match self.writer.as_mut().map(|writer| writer.push(row)) {
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
-                self.give_up(&error);
-                self.count_unstored(row);
-            }
-            None => self.count_unstored(row),
+        if self.encoder.push(row) {
+            self.storage.write(self.encoder.seal());
         }
     }
 
@@ -125,55 +111,14 @@ impl TraceFile {
         if self.pending && now - self.flushed_ns >= FLUSH_NS {
             self.flushed_ns = now;
             self.pending = false;
-            if let Some(Err(error)) = self.writer.as_mut().map(Writer::flush) {
-                self.give_up(&error);
-            }
+            self.storage.write(self.encoder.seal());
         }
     }
 
-    /// Ends the file properly, if it can still be written.
-    pub(crate) fn finish(&mut self, end: EndRow) {
-        if let Some(Err(error)) = self.writer.take().map(|writer| writer.finish(end)) {
-            self.give_up(&error);
-        }
-    }
-
-    fn count_unstored(&mut self, row: &Row) {
-        match row {
-            Row::Call(_) => self.unstored_calls += 1,
-            _ => self.unstored_others += 1,
-        }
-    }
-
-    fn give_up(&mut self, error: &io::Error) {
-        self.writer = None;
-        let path = self.path.display();
-        say(format!(
-            "cannot write to {path} any more: {error}; the program runs on, unrecorded from here"
-        ));
-    }
-}
-
-fn check_replaceable(path: &Path, force: bool) -> anyhow::Result<()> {
-    let shown = path.display();
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => {
-            bail!("{shown} is a folder: name a file for the trace")
-        }
-        Ok(metadata) if metadata.is_file() && !force => {
-            bail!("{shown} exists: --force replaces it")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
-    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
-        // Some network file systems know no such rename.
-        Err(_) if to.exists() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
-        Ok(()) => Ok(()),
+    /// Ends the file properly, if it can still be written. `None` if the writing thread failed.
+    pub(crate) fn finish(mut self, end: EndRow) -> Option<Stored> {
+        self.storage.write(self.encoder.seal());
+        self.storage.finish(end)
     }
 }
 
@@ -183,10 +128,10 @@ mod tests {
     use ascend_trace_model::Trace;
     use ascend_trace_model::rows::CallRow;
 
-    fn create(path: &Path, force: bool) -> anyhow::Result<TraceFile> {
+    fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
         let path = path.to_owned();
         let target = Target::Named { path, force };
-        TraceFile::create(&target, &SessionRow::default(), &TablesRow::default())
+        TraceFile::create(&target, &SessionRow::default(), &TablesRow::default())?.start()
     }
 
     fn end() -> EndRow {
@@ -200,16 +145,36 @@ mod tests {
     fn an_existing_file_is_replaced_only_by_force() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x.atrace");
-        create(&path, false).unwrap().finish(end());
+        create(&path, false).unwrap().finish(end()).unwrap();
         let message = create(&path, false).err().unwrap().to_string();
         assert!(message.contains("--force"), "{message}");
-        create(&path, true).unwrap().finish(end());
+        create(&path, true).unwrap().finish(end()).unwrap();
         assert_eq!(Trace::open(&path).unwrap().0.end(), Some((9, 3)));
         assert!(create(root.path(), true).is_err(), "a folder");
     }
 
     #[test]
-    fn a_full_disk_is_counted_and_survived() {
+    fn rows_reach_the_file_in_order_and_its_length_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("x.atrace");
+        let mut file = create(&path, false).unwrap();
+        for number in 0..100_000 {
+            file.push(&Row::Call(CallRow {
+                begin_ns: number,
+                end_ns: number,
+                ..CallRow::default()
+            }));
+        }
+        let stored = file.finish(end()).unwrap();
+        assert_eq!((stored.lost_calls, stored.lost_others), (0, 0));
+        assert_eq!(stored.bytes, fs::metadata(&path).unwrap().len());
+        let (trace, warnings) = Trace::open(&path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.calls().len(), 100_000);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_begun_is_refused_with_advice() {
         if !Path::new("/dev/full").exists() {
             return;
         }
@@ -223,30 +188,5 @@ mod tests {
             message.contains("/dev/full") && message.contains("--output"),
             "{message}"
         );
-    }
-
-    #[test]
-    fn rows_after_the_end_of_writing_are_counted_by_kind() {
-        let root = tempfile::tempdir().unwrap();
-        let mut file = create(&root.path().join("x.atrace"), false).unwrap();
-        file.give_up(&io::Error::from_raw_os_error(28));
-        file.push(&Row::Call(CallRow::default()));
-        file.push(&Row::Call(CallRow::default()));
-        file.push(&Row::End(end()));
-        assert_eq!(file.unstored(), (2, 1));
-    }
-
-    #[test]
-    fn a_name_that_is_taken_is_not_replaced() {
-        let root = tempfile::tempdir().unwrap();
-        let (from, to) = (root.path().join("a"), root.path().join("b"));
-        fs::write(&from, "new").unwrap();
-        fs::write(&to, "old").unwrap();
-        let error = rename_without_replacing(&from, &to).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(fs::read_to_string(&to).unwrap(), "old");
-        fs::remove_file(&to).unwrap();
-        rename_without_replacing(&from, &to).unwrap();
-        assert_eq!(fs::read_to_string(&to).unwrap(), "new");
     }
 }

@@ -1,7 +1,7 @@
 //! Collects what traced programs record and writes it to the trace file.
 //!
-//! One thread does all of it: it drains every channel of the session, decodes the records and
-//! appends rows to the file, until it is told that the program has ended.
+//! One thread drains every channel of the session, decodes the records and puts rows into columns,
+//! until it is told that the program has ended; another one packs the columns and writes them.
 
 pub(crate) mod clock;
 mod decode;
@@ -11,6 +11,8 @@ mod outcome;
 mod roster;
 pub(crate) mod session;
 mod stop;
+mod storage;
+pub(crate) mod target;
 
 use ascend_trace_model::rows::{EndRow, LossRow, Row};
 use ascend_trace_ring::Arena;
@@ -18,8 +20,8 @@ use ascend_trace_ring::Arena;
 use crate::output::say;
 use crate::tables;
 use clock::Clock;
-use decode::decode;
-use file::TraceFile;
+use decode::Decoder;
+use file::Recorder;
 use liveness::Liveness;
 use roster::Roster;
 
@@ -33,7 +35,8 @@ const BUSY_RECORDS: usize = 4_000;
 pub(crate) struct Collector {
     arena: Arena,
     clock: Clock,
-    file: TraceFile,
+    file: Recorder,
+    decoder: Decoder,
     roster: Roster,
     liveness: Liveness,
     counts: Counts,
@@ -42,11 +45,12 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(arena: Arena, clock: Clock, file: TraceFile) -> Self {
+    pub(crate) fn new(arena: Arena, clock: Clock, file: Recorder) -> Self {
         Self {
             arena,
             clock,
             file,
+            decoder: Decoder::default(),
             roster: Roster::new(),
             liveness: Liveness::default(),
             counts: Counts::default(),
@@ -65,7 +69,7 @@ impl Collector {
                 return self.finish(end);
             }
             idle_passes = if found == 0 { idle_passes + 1 } else { 0 };
-            if found < BUSY_RECORDS {
+            if found < BUSY_RECORDS && !self.arena.is_pressed() {
                 stop.wait(pause(idle_passes));
             }
         }
@@ -98,18 +102,21 @@ impl Collector {
             self.file.push(&row);
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
-        let drained = self.arena.drain(channel, gone, &mut |words| match decode(
-            words,
-            origin,
-            tables::FUNCTIONS,
-            clock,
-        ) {
-            Some(row) => {
-                counts.add(&row, origin.process);
-                file.push(&row);
-            }
-            None => counts.unreadable += 1,
-        });
+        let decoder = &mut self.decoder;
+        let drained = self
+            .arena
+            .drain(channel, gone, &mut |words| match decoder.decode(
+                words,
+                origin,
+                tables::FUNCTIONS,
+                clock,
+            ) {
+                Some(row) => {
+                    counts.add(row, origin.process);
+                    file.push(row);
+                }
+                None => counts.unreadable += 1,
+            });
         if let Some(loss) = self.roster.settle(channel, drained) {
             self.lose(loss);
         }
@@ -118,7 +125,8 @@ impl Collector {
 
     fn lose(&mut self, loss: LossRow) {
         self.counts.lost_calls += loss.calls;
-        self.counts.lost_others += loss.others;
+        self.counts.lost_times += loss.times;
+        self.counts.lost_others += loss.others - loss.times;
         self.file.push(&Row::Loss(loss));
     }
 
@@ -147,6 +155,7 @@ impl Collector {
                 thread: None,
                 calls: homeless,
                 others: 0,
+                times: 0,
             });
         }
         let running: std::collections::HashSet<u32> = self
@@ -155,16 +164,17 @@ impl Collector {
             .iter()
             .map(|(_, info)| info.pid)
             .collect();
-        self.file.finish(EndRow {
+        let path = self.file.path().map(ToOwned::to_owned);
+        let stored = self.file.finish(EndRow {
             end_ns: clock::now(),
             exit_status: end.status,
         });
         Outcome {
-            path: self.file.path().to_owned(),
+            path,
             attached: self.arena.attached(),
             processes: self.roster.processes(),
             still_running: running.len(),
-            unstored: self.file.unstored(),
+            stored,
             counts: self.counts,
         }
     }

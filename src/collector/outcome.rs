@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::rows::Row;
 
+use super::storage::Stored;
+
 /// What has been collected so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -17,11 +19,14 @@ pub(crate) struct Counts {
     /// Tasks that ran while nothing was measured, by the user's wish.
     pub(crate) untimed_by_choice: u64,
     pub(crate) lost_calls: u64,
+    pub(crate) lost_times: u64,
     pub(crate) lost_others: u64,
     /// Records that made no sense.
     pub(crate) unreadable: u64,
     /// Processes that made a call.
     pub(crate) callers: HashSet<u32>,
+    /// The one that made the last call: asking the set for every call would cost more than the rest.
+    pub(crate) last_caller: Option<u32>,
 }
 
 impl Counts {
@@ -33,7 +38,10 @@ impl Counts {
                 } else {
                     self.nested += 1;
                 }
-                self.callers.insert(process);
+                if self.last_caller != Some(process) {
+                    self.last_caller = Some(process);
+                    self.callers.insert(process);
+                }
                 if let Some(task) = call.task {
                     self.tasks += 1;
                     self.untimed_by_choice += u64::from(task.untimed == Untimed::Off.code());
@@ -48,14 +56,15 @@ impl Counts {
 /// How a recording went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    pub(crate) path: PathBuf,
+    /// None for standard output.
+    pub(crate) path: Option<PathBuf>,
     /// Processes that the interposer was loaded into.
     pub(crate) attached: u32,
     /// Processes that recorded anything.
     pub(crate) processes: usize,
     /// Processes that outlived the program; what they do is not recorded any more.
     pub(crate) still_running: usize,
-    /// Calls and other rows that could not be written to the file.
-    pub(crate) unstored: (u64, u64),
+    /// What became of the file; `None` if the thread that writes it failed.
+    pub(crate) stored: Option<Stored>,
     pub(crate) counts: Counts,
 }

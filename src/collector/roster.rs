@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ascend_trace_format::session::CHANNELS;
 use ascend_trace_model::rows::{LossRow, ProcessRow, Row, ThreadRow};
-use ascend_trace_ring::{ChannelInfo, Drained};
+use ascend_trace_ring::{ChannelInfo, Drained, Dropped};
 
 use super::clock::Clock;
 use super::decode::Origin;
@@ -14,8 +14,7 @@ use super::decode::Origin;
 struct Occupant {
     info: ChannelInfo,
     origin: Origin,
-    lost_calls: u64,
-    lost_others: u64,
+    lost: Dropped,
 }
 
 /// Numbers of processes and threads, by the channels they hold.
@@ -64,8 +63,7 @@ impl Roster {
             *place = Some(Occupant {
                 info,
                 origin,
-                lost_calls: 0,
-                lost_others: 0,
+                lost: Dropped::default(),
             });
         }
         origin
@@ -95,17 +93,18 @@ impl Roster {
     pub(crate) fn settle(&mut self, channel: usize, drained: Drained) -> Option<LossRow> {
         let place = self.occupants.get_mut(channel)?;
         let occupant = place.as_mut()?;
+        let lost = drained.dropped.since(occupant.lost);
         let loss = LossRow {
             thread: Some(occupant.origin.thread),
-            calls: drained.dropped_calls.saturating_sub(occupant.lost_calls),
-            others: drained.dropped_others.saturating_sub(occupant.lost_others),
+            calls: lost.calls,
+            others: lost.times + lost.others,
+            times: lost.times,
         };
-        occupant.lost_calls = drained.dropped_calls;
-        occupant.lost_others = drained.dropped_others;
+        occupant.lost = drained.dropped;
         if drained.ended {
             *place = None;
         }
-        (loss.calls > 0 || loss.others > 0).then_some(loss)
+        (lost.total() > 0).then_some(loss)
     }
 
     /// Processes that have been seen so far.
@@ -130,8 +129,10 @@ mod tests {
         Drained {
             records: 0,
             ended,
-            dropped_calls,
-            dropped_others: 0,
+            dropped: Dropped {
+                calls: dropped_calls,
+                ..Dropped::default()
+            },
         }
     }
 

@@ -9,13 +9,17 @@ use ascend_trace_ring::{Arena, SessionSettings};
 
 use crate::tables;
 
-/// Memory for records that the collector has not read yet; only what a burst needs is taken.
-pub(crate) const BUDGET: usize = 256 << 20;
+/// Memory for records that the collector has not read yet, unless the user says otherwise. What is
+/// mapped counts as the program's too, so this is most of what tracing adds to it.
+pub(crate) const BUDGET: usize = 24 << 20;
+/// Names a folder that is tried before all others.
+const FOLDER_VARIABLE: &str = "ASCEND_TRACE_MEMORY";
 /// A directory with less room than this is passed over.
 const LEAST: u64 = 32 << 20;
 
-/// Makes the session in the first directory that has room for it.
-pub(crate) fn create(timing: Timing, ticks: TickSource) -> anyhow::Result<Arena> {
+/// Makes the session in the first directory that has room for it: usually `/dev/shm`, but that is
+/// small in containers. On a disk it works as well, only that the kernel may write it back.
+pub(crate) fn create(timing: Timing, ticks: TickSource, most: usize) -> anyhow::Result<Arena> {
     let settings = SessionSettings {
         timing,
         ticks,
@@ -23,7 +27,7 @@ pub(crate) fn create(timing: Timing, ticks: TickSource) -> anyhow::Result<Arena>
     };
     let mut failure = None;
     for directory in candidates() {
-        let budget = match budget(free_bytes(&directory)) {
+        let budget = match budget(free_bytes(&directory), most) {
             Some(budget) => budget,
             None => continue,
         };
@@ -42,15 +46,16 @@ pub(crate) fn create(timing: Timing, ticks: TickSource) -> anyhow::Result<Arena>
 fn candidates() -> Vec<PathBuf> {
     let run = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let run = run.filter(|path| path.is_absolute());
-    [Some("/dev/shm".into()), run, Some("/tmp".into())]
+    let named = std::env::var_os(FOLDER_VARIABLE).map(PathBuf::from);
+    [named, Some("/dev/shm".into()), run, Some("/tmp".into())]
         .into_iter()
         .flatten()
         .collect()
 }
 
 /// Half of what is free, so that the traced program finds room there too.
-fn budget(free: u64) -> Option<usize> {
-    (free >= LEAST).then(|| usize::try_from(free / 2).unwrap_or(BUDGET).min(BUDGET))
+fn budget(free: u64, most: usize) -> Option<usize> {
+    (free >= LEAST).then(|| usize::try_from(free / 2).unwrap_or(most).min(most))
 }
 
 fn free_bytes(directory: &Path) -> u64 {
@@ -63,9 +68,10 @@ mod tests {
 
     #[test]
     fn a_small_directory_is_used_in_part_and_a_tiny_one_not_at_all() {
-        assert_eq!(budget(64 << 30), Some(BUDGET));
-        assert_eq!(budget(64 << 20), Some(32 << 20));
-        assert_eq!(budget(16 << 20), None);
+        assert_eq!(budget(64 << 30, BUDGET), Some(BUDGET));
+        assert_eq!(budget(64 << 20, BUDGET), Some(BUDGET));
+        assert_eq!(budget(64 << 20, 1 << 30), Some(32 << 20));
+        assert_eq!(budget(16 << 20, BUDGET), None);
     }
 
     #[test]

@@ -11,9 +11,10 @@ pub(crate) mod signals;
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
 use screen::Screen;
@@ -28,6 +29,8 @@ pub(crate) struct Launch {
     /// The file that the name stands for.
     pub(crate) program: PathBuf,
     pub(crate) environment: Environment,
+    /// Standard output is for the trace: the program writes to standard error instead.
+    pub(crate) output_aside: bool,
 }
 
 impl Launch {
@@ -37,6 +40,14 @@ impl Launch {
         let mut command = Command::new(words.next().cloned().unwrap_or_default());
         command.args(words);
         self.environment.apply(&mut command);
+        if self.output_aside {
+            command.stdout(
+                io::stderr()
+                    .as_fd()
+                    .try_clone_to_owned()
+                    .map_or_else(|_| Stdio::null(), Stdio::from),
+            );
+        }
         let started = match screen {
             None => command.spawn(),
             Some(screen) => screen.start(command),

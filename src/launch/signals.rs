@@ -30,8 +30,9 @@ enum Addressee {
         leader: Pid,
         resized: Box<dyn FnMut() + Send>,
     },
-    /// The program has ended; the tool is completing the trace.
-    Nobody,
+    /// The program has ended; the tool is completing the trace, or records what the program left
+    /// behind until it gets one of these signals.
+    Nobody { interrupted: bool },
 }
 
 /// Passes signals on for as long as the tool runs.
@@ -85,7 +86,16 @@ impl Relay {
 
     /// The program has ended; its pid may soon be somebody else's.
     pub(crate) fn program_ended(&self) {
-        self.set(Addressee::Nobody);
+        self.set(Addressee::Nobody { interrupted: false });
+    }
+
+    /// Whether there was a signal after the program had ended.
+    pub(crate) fn interrupted(&self) -> bool {
+        let addressee = self
+            .addressee
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        matches!(*addressee, Addressee::Nobody { interrupted: true })
     }
 
     /// Changes the addressee; what was kept goes to the new one.
@@ -128,7 +138,10 @@ impl Relay {
             Addressee::Program(_) if KEYS.contains(&number) && in_foreground() => Ok(()),
             Addressee::Program(pid) => kill_process(*pid, signal),
             Addressee::Session { leader, .. } => kill_process_group(*leader, signal),
-            Addressee::Nobody => Ok(()),
+            Addressee::Nobody { interrupted } => {
+                *interrupted = true;
+                Ok(())
+            }
         };
     }
 }

@@ -17,7 +17,10 @@ use crate::viewing::{self, FileSource};
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
 /// recording does not depend on the view: it goes on when the view is closed or cannot be shown.
 pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow::Result<Ended> {
-    let path = running.path.clone();
+    let path = running
+        .path
+        .clone()
+        .context("a trace on standard output cannot be watched")?;
     let log = LogBook::default();
     let (kept_in, file) = log_file(&path).unzip();
     let keeper = screen

@@ -2,6 +2,7 @@
 
 mod description;
 mod live;
+mod rest;
 mod summary;
 
 use std::ffi::OsString;
@@ -16,7 +17,8 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
 use crate::collector::clock::Clock;
-use crate::collector::file::{Target, TraceFile};
+use crate::collector::file::TraceFile;
+use crate::collector::target::Target;
 use crate::collector::{Collector, End, Outcome, Stop, session};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::screen::Screen;
@@ -35,6 +37,10 @@ pub(crate) struct Plan {
     pub(crate) timing: Timing,
     /// Options of the software runtime, when that is to be used.
     pub(crate) soft: Option<String>,
+    /// Bytes of memory for what is not written yet.
+    pub(crate) buffer: usize,
+    /// Whether to record until all processes of the program have ended.
+    pub(crate) wait: bool,
 }
 
 impl Plan {
@@ -74,7 +80,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
     };
     session.file.settle(&plan.target, child.id());
     let launch = session.launch.clone();
-    let running = Running::new(session, child, relay).or_status(TOOL_FAILED)?;
+    let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
@@ -116,7 +122,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let arena = session::create(plan.timing, clock.source())?;
+    let arena = session::create(plan.timing, clock.source(), plan.buffer)?;
     environment.trace(&interposer, arena.path());
     let file = TraceFile::create(
         &plan.target,
@@ -128,6 +134,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
             words: plan.words.clone(),
             program,
             environment,
+            output_aside: plan.target == Target::Standard,
         },
         arena,
         clock,
@@ -139,7 +146,10 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
 struct Running {
     child: Child,
     relay: Relay,
-    path: PathBuf,
+    /// None when the trace goes to standard output.
+    path: Option<PathBuf>,
+    /// The session whose processes are to be waited for.
+    wait_for: Option<PathBuf>,
     stop: Arc<Stop>,
     collector: JoinHandle<Outcome>,
 }
@@ -153,12 +163,20 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    fn new(session: Session, mut child: Child, relay: Relay) -> anyhow::Result<Self> {
+    fn new(session: Session, mut child: Child, relay: Relay, wait: bool) -> anyhow::Result<Self> {
         relay.address(child.id());
-        let path = session.file.path().to_owned();
+        let path = session.file.path().map(ToOwned::to_owned);
+        let wait_for = wait.then(|| session.arena.path().to_owned());
+        let file = match session.file.start() {
+            Ok(file) => file,
+            Err(error) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                return Err(error);
+            }
+        };
         let stop = Arc::new(Stop::default());
         let told = Arc::clone(&stop);
-        let collector = Collector::new(session.arena, session.clock, session.file);
+        let collector = Collector::new(session.arena, session.clock, file);
         let thread = std::thread::Builder::new()
             .name("collector".into())
             .spawn(move || collector.run(&told));
@@ -167,6 +185,7 @@ impl Running {
                 child,
                 relay,
                 path,
+                wait_for,
                 stop,
                 collector,
             }),
@@ -185,6 +204,9 @@ impl Running {
         let status = waited
             .map(status_of)
             .context("cannot wait for the program")?;
+        if let Some(session) = &self.wait_for {
+            rest::wait(session, &self.relay);
+        }
         self.stop.request(End {
             pid: self.child.id(),
             status,

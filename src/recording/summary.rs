@@ -21,7 +21,7 @@ pub(crate) fn lines(ended: &Ended, plan: &Plan, launch: &Launch, kind: &Program)
     if outcome.still_running > 0 {
         let number = things(outcome.still_running as u64, "process", "processes");
         lines.push(format!(
-            "{number} of the program still running; not recorded any more"
+            "{number} of the program still running; not recorded any more (--wait waits for them)"
         ));
     }
     if outcome.counts.calls + outcome.counts.nested == 0 {
@@ -30,10 +30,10 @@ pub(crate) fn lines(ended: &Ended, plan: &Plan, launch: &Launch, kind: &Program)
             _ => Vec::new(),
         };
         lines.extend(nothing_seen(ended, plan, &missing));
-    } else {
+    } else if let Some(path) = &outcome.path {
         lines.push(format!(
             "look at it with: ascend-trace view {}",
-            outcome.path.display()
+            path.display()
         ));
     }
     lines
@@ -48,7 +48,8 @@ fn recorded(outcome: &Outcome, timing: Timing) -> String {
         callers,
         ..
     } = &outcome.counts;
-    let size = std::fs::metadata(&outcome.path).map_or(0, |metadata| metadata.len());
+    let size = outcome.stored.unwrap_or_default().bytes;
+    let path = outcome.path.as_ref().map(|path| path.display().to_string());
     let times = match timing {
         Timing::Off => "not timed (--timing off)".to_owned(),
         Timing::Events if *tasks == 0 => "none to time".to_owned(),
@@ -56,7 +57,7 @@ fn recorded(outcome: &Outcome, timing: Timing) -> String {
     };
     format!(
         "{} ({}): {}, {}, {}, {times}",
-        outcome.path.display(),
+        path.as_deref().unwrap_or("standard output"),
         bytes(size),
         things(callers.len() as u64, "process", "processes"),
         things(calls + nested, "call", "calls"),
@@ -79,24 +80,34 @@ fn losses(outcome: &Outcome) -> Vec<String> {
         "for which there was no room in memory",
     );
     tell(
+        counts.lost_times,
+        "task time",
+        "task times",
+        "for which there was no room in memory",
+    );
+    tell(
         counts.lost_others,
         "other record",
         "other records",
         "for which there was no room",
     );
+    let stored = outcome.stored.unwrap_or_default();
     tell(
-        outcome.unstored.0,
+        stored.lost_calls,
         "call",
         "calls",
         "that could not be written to the file",
     );
     tell(
-        outcome.unstored.1,
+        stored.lost_others,
         "other row",
         "other rows",
         "that could not be written to the file",
     );
     tell(counts.unreadable, "record", "records", "that made no sense");
+    if outcome.stored.is_none() {
+        lines.push("LOST: the thread that writes the file has failed".to_owned());
+    }
     lines
 }
 
@@ -176,7 +187,7 @@ fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collector::file::Target;
+    use crate::collector::target::Target;
 
     fn plan() -> Plan {
         Plan {
@@ -185,16 +196,18 @@ mod tests {
             live: false,
             timing: Timing::Events,
             soft: None,
+            buffer: 0,
+            wait: false,
         }
     }
 
     fn ended(status: i32, attached: u32, counts: Counts) -> Ended {
         let outcome = Outcome {
-            path: "/nonexistent/app-1.atrace".into(),
+            path: Some("/nonexistent/app-1.atrace".into()),
             attached,
             processes: 1,
             still_running: 0,
-            unstored: (0, 0),
+            stored: Some(Default::default()),
             counts,
         };
         Ended {
@@ -209,6 +222,7 @@ mod tests {
             words: Vec::new(),
             program: "/nonexistent/app".into(),
             environment: Default::default(),
+            output_aside: false,
         };
         lines(ended, &plan(), &launch, &Program::Other).join("\n")
     }

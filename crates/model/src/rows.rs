@@ -205,6 +205,8 @@ pub struct LossRow {
     pub calls: u64,
     /// Records that were not calls: times, names.
     pub others: u64,
+    /// Those of the others that told when a task ran.
+    pub times: u64,
 }
 
 /// A counter of the tool itself, cumulative.

@@ -14,7 +14,7 @@ use ascend_trace_format::session::{
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
-use crate::layout::{SessionSettings, state};
+use crate::layout::{Dropped, SessionSettings, state};
 use crate::map::{AttachError, Session};
 use crate::pool;
 
@@ -23,6 +23,9 @@ const LEAST: u32 = 64;
 /// Free segments at the beginning. Every thread takes one with its first record, so a program that
 /// starts threads by the hundred needs as many before the collector next gets a processor.
 const AHEAD: u32 = 256;
+/// Threads that share the budget alone. Each one beyond adds a segment to it: however many threads
+/// there are, the first record of one finds room.
+pub const FREE_THREADS: usize = 128;
 
 /// Why a session could not be made. Written out by hand: this crate is part of what is loaded
 /// into traced programs, and keeps its dependencies to libc.
@@ -89,8 +92,7 @@ pub struct Drained {
     /// The thread or its process is gone; the channel has been given back.
     pub ended: bool,
     /// Records lost since the channel was claimed.
-    pub dropped_calls: u64,
-    pub dropped_others: u64,
+    pub dropped: Dropped,
 }
 
 /// How far a channel has been read.
@@ -107,17 +109,39 @@ pub struct Arena {
     path: PathBuf,
     positions: Vec<Position>,
     words: Vec<u64>,
+    /// Segments that may be provided while there are few threads.
+    budget: u32,
 }
 
 impl Arena {
-    /// Makes a session file in `directory` with room for `budget` bytes of records.
+    /// Makes a session file in `directory` with room for `budget` bytes of records, and more only
+    /// for more than [`FREE_THREADS`] threads.
     pub fn create(
         directory: &Path,
         budget: usize,
         settings: SessionSettings,
     ) -> Result<Self, ArenaError> {
-        let segments = (budget / SEGMENT_BYTES).clamp(LEAST as usize, u32::MAX as usize) as u32;
+        let most = u32::MAX as usize - CHANNELS;
+        let budget = (budget / SEGMENT_BYTES).clamp(LEAST as usize, most) as u32;
+        // What is not provided takes no memory, so this is only address space.
+        let segments = budget + (CHANNELS - FREE_THREADS) as u32;
         let (path, file) = create_file(directory)?;
+        let arena = Self::fill(&path, file, budget, segments, settings);
+        if arena.is_err() {
+            // Nobody else would remove it while this process lives.
+            let _ = std::fs::remove_file(&path);
+        }
+        arena
+    }
+
+    fn fill(
+        path: &Path,
+        file: OwnedFd,
+        budget: u32,
+        segments: u32,
+        settings: SessionSettings,
+    ) -> Result<Self, ArenaError> {
+        let path = path.to_owned();
         let room = |source| ArenaError::Room {
             path: path.clone(),
             bytes: session_bytes(segments),
@@ -146,13 +170,17 @@ impl Arena {
             path,
             positions,
             words: Vec::new(),
+            budget,
         };
         arena.describe(settings);
-        arena.provide(AHEAD).map_err(|source| ArenaError::Room {
-            path: arena.path.clone(),
-            bytes: AHEAD.min(segments) as usize * SEGMENT_BYTES,
-            source,
-        })?;
+        let ahead = AHEAD.min(budget);
+        arena
+            .provide(ahead, budget)
+            .map_err(|source| ArenaError::Room {
+                path: arena.path.clone(),
+                bytes: ahead as usize * SEGMENT_BYTES,
+                source,
+            })?;
         Ok(arena)
     }
 
@@ -188,18 +216,37 @@ impl Arena {
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
-        if free >= AHEAD.max(provided) / 2 || provided >= self.session.segments() {
+        let most = self.most();
+        if free >= AHEAD.max(provided) / 2 || provided >= most {
             return Ok(());
         }
-        self.provide(provided)
+        self.provide(provided, most)
     }
 
-    fn provide(&mut self, count: u32) -> io::Result<()> {
+    /// Segments that may be provided for as many threads as there have been at one time.
+    fn most(&self) -> u32 {
+        let threads = self.channels_used();
+        self.budget + threads.saturating_sub(FREE_THREADS) as u32
+    }
+
+    /// Whether producers may soon find no room: more than half of the budget is in use.
+    pub fn is_pressed(&self) -> bool {
+        self.session.header().taken.load(Relaxed) > self.most() / 2
+    }
+
+    /// Bytes of memory that the session takes now.
+    pub fn bytes(&self) -> usize {
+        let provided = self.session.header().provided.load(Relaxed);
+        SEGMENTS_OFFSET + provided as usize * SEGMENT_BYTES
+    }
+
+    /// Provides `count` segments more, up to `most` in all.
+    fn provide(&mut self, count: u32, most: u32) -> io::Result<()> {
         let header = self.session.header();
         let first = header.provided.load(Relaxed) + 1;
         let last = (first - 1)
             .saturating_add(count)
-            .min(self.session.segments());
+            .min(most.min(self.session.segments()));
         if first > last {
             return Ok(());
         }
@@ -218,9 +265,14 @@ impl Arena {
 
     /// Channels that some thread has claimed.
     pub fn channels(&self) -> Vec<(usize, ChannelInfo)> {
-        (0..CHANNELS)
+        (0..self.channels_used())
             .filter_map(|index| Some((index, self.info(index)?)))
             .collect()
+    }
+
+    fn channels_used(&self) -> usize {
+        let used = self.session.header().channels_used.load(Acquire) as usize;
+        used.min(CHANNELS)
     }
 
     fn info(&self, index: usize) -> Option<ChannelInfo> {
@@ -249,8 +301,7 @@ impl Arena {
         let drained = Drained {
             records,
             ended,
-            dropped_calls: channel.dropped_calls.load(Relaxed),
-            dropped_others: channel.dropped_others.load(Relaxed),
+            dropped: channel.dropped(),
         };
         if ended {
             if position.segment != 0 {
@@ -259,9 +310,13 @@ impl Arena {
             position = Position::default();
             channel.pid.store(0, Relaxed);
             channel.first.store(0, Relaxed);
-            channel.dropped_calls.store(0, Relaxed);
-            channel.dropped_others.store(0, Relaxed);
+            for counter in &channel.dropped {
+                counter.store(0, Relaxed);
+            }
             channel.state.store(state::FREE, Release);
+            // The next thread takes this one or one before it, so that few are looked at.
+            let hint = &self.session.header().channel_hint;
+            hint.fetch_min(index as u32, Relaxed);
         }
         if let Some(place) = self.positions.get_mut(index) {
             *place = position;

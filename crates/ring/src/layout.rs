@@ -1,7 +1,9 @@
 //! The structures that lie in a session's shared memory, with atomics where two sides meet.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use ascend_trace_format::record::RecordKind;
 use ascend_trace_format::session::{CHANNEL_BYTES, HEADER_BYTES, TickSource, Timing};
 
 /// What the collector tells every traced process.
@@ -27,6 +29,8 @@ pub(crate) struct HeaderPage {
     pub(crate) attached: AtomicU32,
     /// Where the search for a free channel begins.
     pub(crate) channel_hint: AtomicU32,
+    /// Channels from this one on have never been claimed.
+    pub(crate) channels_used: AtomicU32,
     /// Records of threads for which there was no channel.
     pub(crate) homeless: AtomicU64,
     /// The pool: number of the first free segment, and a tag that changes with every pop so that
@@ -56,9 +60,55 @@ pub(crate) struct Channel {
     pub(crate) first: AtomicU32,
     /// Tells processes apart that had the same pid: ticks at which the process attached.
     pub(crate) process_key: AtomicU64,
-    pub(crate) dropped_calls: AtomicU64,
-    pub(crate) dropped_others: AtomicU64,
-    reserved: [u64; 11],
+    /// Records that found no room, by [`Dropped`]'s order.
+    pub(crate) dropped: [AtomicU64; 3],
+    reserved: [u64; 10],
+}
+
+/// Records that were lost, by what they would have told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    pub calls: u64,
+    /// When tasks ran.
+    pub times: u64,
+    /// Names of things, clock readings, counters.
+    pub others: u64,
+}
+
+impl Dropped {
+    pub fn total(self) -> u64 {
+        self.calls + self.times + self.others
+    }
+
+    /// What has been lost since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(earlier.calls),
+            times: self.times.saturating_sub(earlier.times),
+            others: self.others.saturating_sub(earlier.others),
+        }
+    }
+}
+
+impl Channel {
+    pub(crate) fn count_dropped(&self, kind: RecordKind) {
+        let [calls, times, others] = &self.dropped;
+        let counter = match kind {
+            RecordKind::Call => calls,
+            RecordKind::TaskTime => times,
+            _ => others,
+        };
+        counter.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn dropped(&self) -> Dropped {
+        let [calls, times, others] = &self.dropped;
+        Dropped {
+            calls: calls.load(Relaxed),
+            times: times.load(Relaxed),
+            others: others.load(Relaxed),
+        }
+    }
 }
 
 /// Slot 0 of a segment.

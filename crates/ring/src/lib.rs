@@ -7,7 +7,7 @@
 //! # States that a crash can leave
 //!
 //! A process may be killed between any two instructions. What each moment leaves behind, and who
-//! tidies up:
+//! tidies up; `crash.rs` makes each of them and looks at what the collector does.
 //!
 //! | killed while | left behind | consequence |
 //! |---|---|---|
@@ -16,7 +16,9 @@
 //! | after taking a segment, before linking it | one segment that nobody owns | lost to the session: 64 KiB |
 //! | `CLAIMED` | a channel without segments | freed once its process is gone |
 //! | `CLAIMED`, before its pid was stored | a channel without an owner | lost to the session: 1 of 4096 |
+//! | `LIVE`, before its first record | a channel without segments | freed once its process is gone |
 //! | `LIVE` | a chain of segments | drained to the last commit, freed once its process is gone |
+//! | `CLOSED` | a chain of segments | drained and freed, as after any thread's end |
 //!
 //! A collector that dies leaves its producers writing until the pool is empty; after that they
 //! count what they drop. Nothing in a producer waits for the collector.
@@ -27,13 +29,15 @@
 )]
 
 mod arena;
+#[cfg(test)]
+mod crash;
 mod layout;
 mod map;
 mod pool;
 mod producer;
 pub mod ticks;
 
-pub use arena::{Arena, ArenaError, ChannelInfo, Drained};
-pub use layout::SessionSettings;
+pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
+pub use layout::{Dropped, SessionSettings};
 pub use map::{AttachError, Session};
 pub use producer::Producer;

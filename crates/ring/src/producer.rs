@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use ascend_trace_format::record::{MAX_SLOTS, SLOT_BYTES, SLOT_WORDS};
+use ascend_trace_format::record::{MAX_SLOTS, RecordKind, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS};
 
 use crate::layout::{Channel, state};
@@ -38,6 +38,9 @@ impl Producer {
                     .compare_exchange(state::FREE, state::CLAIMED, Acquire, Relaxed)
                     .is_ok()
             {
+                // First of all, so that the collector looks here whatever happens next.
+                let used = &session.header().channels_used;
+                used.fetch_max(index as u32 + 1, Release);
                 channel.pid.store(pid, Relaxed);
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
@@ -83,14 +86,8 @@ impl Producer {
     }
 
     /// Counts a record that found no room.
-    pub fn count_dropped(&self, is_call: bool) {
-        let channel = self.entry();
-        let counter = if is_call {
-            &channel.dropped_calls
-        } else {
-            &channel.dropped_others
-        };
-        counter.fetch_add(1, Relaxed);
+    pub fn count_dropped(&self, kind: RecordKind) {
+        self.entry().count_dropped(kind);
     }
 
     /// Hands the channel back when its thread ends; what was published is still read.

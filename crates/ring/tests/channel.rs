@@ -10,9 +10,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ascend_trace_format::record::{Header, Reader, RecordKind, SLOT_WORDS};
-use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
+use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS, TickSource, Timing};
 use ascend_trace_ring::{
-    Arena, AttachError, ChannelInfo, Drained, Producer, Session, SessionSettings,
+    Arena, AttachError, ChannelInfo, Drained, Dropped, FREE_THREADS, Producer, Session,
+    SessionSettings,
 };
 
 const SETTINGS: SessionSettings = SessionSettings {
@@ -42,7 +43,7 @@ fn attach(path: &Path) -> Session {
 /// Writes a record of `slots` slots whose second word is `value`.
 fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
     let Some(words) = producer.reserve(slots) else {
-        producer.count_dropped(true);
+        producer.count_dropped(RecordKind::Call);
         return false;
     };
     let header = Header {
@@ -140,12 +141,92 @@ fn a_full_pool_drops_and_counts_and_recovers() {
     let (channel, _) = only_channel(&fixture.arena);
     let (values, drained) = drain(&mut fixture.arena, channel, false);
     assert_eq!(values.len() as u64, written);
-    assert_eq!(drained.dropped_calls, 1);
+    assert_eq!(drained.dropped.calls, 1);
     assert!(
         write(&mut producer, 9, 1),
         "read segments are written again"
     );
     assert_eq!(drain(&mut fixture.arena, channel, false).0, [9]);
+}
+
+#[test]
+fn what_is_dropped_is_counted_by_kind_until_the_channel_changes_hands() {
+    let mut fixture = fixture(4 << 20);
+    let session = attach(fixture.arena.path());
+    let producer = Producer::claim(session, 1, 1, 1).unwrap();
+    let kinds = [
+        RecordKind::Call,
+        RecordKind::TaskTime,
+        RecordKind::Stream,
+        RecordKind::Call,
+        RecordKind::Anchor,
+    ];
+    kinds
+        .into_iter()
+        .for_each(|kind| producer.count_dropped(kind));
+    producer.close();
+    let (channel, _) = only_channel(&fixture.arena);
+    let expected = Dropped {
+        calls: 2,
+        times: 1,
+        others: 2,
+    };
+    assert_eq!(
+        drain(&mut fixture.arena, channel, false).1.dropped,
+        expected
+    );
+    Producer::claim(session, 1, 2, 1).unwrap();
+    let (channel, _) = only_channel(&fixture.arena);
+    assert_eq!(
+        drain(&mut fixture.arena, channel, false).1.dropped,
+        Dropped::default()
+    );
+}
+
+#[test]
+fn every_thread_finds_room_for_its_first_records_however_many_there_are() {
+    let mut fixture = fixture(4 << 20);
+    let session = attach(fixture.arena.path());
+    let mut producers = Vec::new();
+    for number in 0..CHANNELS as u32 {
+        // The collector keeps looking, as it does in a recording.
+        fixture.arena.replenish().unwrap();
+        producers.push(Producer::claim(session, 1, number, 1).unwrap());
+        if number as usize >= FREE_THREADS {
+            let last = producers.last_mut().unwrap();
+            assert!(write(last, 7, 1), "thread {number}");
+        }
+    }
+    assert!(Producer::claim(session, 1, 1, 1).is_none());
+}
+
+#[test]
+fn a_burst_beyond_the_budget_is_counted_exactly() {
+    const THREADS: u64 = 4;
+    const RECORDS: u64 = 50_000;
+    let mut fixture = fixture(4 << 20);
+    let session = attach(fixture.arena.path());
+    // Nobody reads meanwhile.
+    std::thread::scope(|scope| {
+        for number in 0..THREADS {
+            scope.spawn(move || {
+                let mut producer = Producer::claim(session, 1, number as u32, 1).unwrap();
+                for value in 0..RECORDS {
+                    write(&mut producer, value, 1 + (value % 2) as usize);
+                }
+                producer.close();
+            });
+        }
+    });
+    let (mut received, mut dropped) = (0, 0);
+    for (channel, _) in fixture.arena.channels() {
+        let (values, drained) = drain(&mut fixture.arena, channel, false);
+        assert!(values.is_sorted(), "order is kept across what is lost");
+        received += values.len() as u64;
+        dropped += drained.dropped.calls;
+    }
+    assert!(dropped > 0);
+    assert_eq!(received + dropped, THREADS * RECORDS);
 }
 
 #[test]
@@ -249,7 +330,7 @@ fn many_threads_and_a_reader_lose_nothing_they_do_not_count() {
                     received[number] += 1;
                 }
                 if drained.ended {
-                    dropped += drained.dropped_calls;
+                    dropped += drained.dropped.calls;
                 }
             }
             if finished {

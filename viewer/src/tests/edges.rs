@@ -125,6 +125,7 @@ fn losses_are_on_screen_at_every_size() {
         thread: None,
         calls: 17,
         others: 3,
+        times: 0,
     };
     builder.apply(ascend_trace_model::rows::Row::Loss(loss));
     let mut player = Player::of(builder.finish(), SMALL);

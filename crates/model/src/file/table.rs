@@ -175,13 +175,15 @@ impl Table for EventRow {
 
 impl Table for LossRow {
     const KIND: Kind = chunk::LOSS;
-    const COLUMNS: usize = 3;
+    const COLUMNS: usize = 4;
+    const REQUIRED: usize = 3;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
         columns.put_option(0, self.thread);
         columns.put(1, self.calls);
         columns.put(2, self.others);
+        columns.put(3, self.times);
     }
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
@@ -189,6 +191,10 @@ impl Table for LossRow {
             thread: cursors.take_option(0)?,
             calls: cursors.take(1)?,
             others: cursors.take(2)?,
+            times: match cursors.has(3) {
+                true => cursors.take(3)?,
+                false => 0,
+            },
         })
     }
 

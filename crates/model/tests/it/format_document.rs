@@ -236,16 +236,23 @@ fn losses_counters_and_the_end() {
         numbers(&[10, 1]),
         numbers(&[2, 0]),
     ];
-    let loss = |thread, calls, others| {
+    let loss = |thread, calls, others, times| {
         Row::Loss(LossRow {
             thread,
             calls,
             others,
+            times,
         })
     };
     assert_eq!(
         rows(b"LOSS", 2, &columns),
-        [loss(None, 10, 2), loss(Some(0), 1, 0)]
+        [loss(None, 10, 2, 0), loss(Some(0), 1, 0, 0)]
+    );
+    // Since version 2 there is one column more.
+    let [threads, calls, others] = columns;
+    assert_eq!(
+        rows(b"LOSS", 2, &[threads, calls, others, numbers(&[1, 0])]),
+        [loss(None, 10, 2, 1), loss(Some(0), 1, 0, 0)]
     );
 
     let counter = CounterRow {

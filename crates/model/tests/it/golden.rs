@@ -214,11 +214,13 @@ fn happenings() -> Vec<Row> {
             thread: Some(4),
             calls: 12,
             others: 3,
+            times: 0,
         }),
         Row::Loss(LossRow {
             thread: None,
             calls: 1,
             others: 0,
+            times: 0,
         }),
         Row::Counter(CounterRow {
             process: 1,

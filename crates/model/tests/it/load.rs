@@ -189,6 +189,7 @@ fn losses_add_up_and_counters_replace() {
             thread: None,
             calls,
             others: 1,
+            times: 0,
         })
     };
     let counter = |process, value| {

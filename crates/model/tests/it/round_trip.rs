@@ -194,11 +194,13 @@ fn measurement() -> impl Strategy<Value = Row> {
             device_ns,
         })
     });
-    let loss = (option::of(number()), word(), word()).prop_map(|(thread, calls, others)| {
+    let loss = (option::of(number()), word(), word(), word());
+    let loss = loss.prop_map(|(thread, calls, others, times)| {
         Row::Loss(LossRow {
             thread,
             calls,
             others,
+            times,
         })
     });
     let counter = (number(), any::<u16>(), word()).prop_map(|(process, what, value)| {

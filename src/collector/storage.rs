@@ -1,0 +1,245 @@
+//! Packs what was collected and writes it, on a thread of its own: neither a slow disk nor the cost of
+//! packing holds up the thread that empties the channels, until the queue between them is full.
+//!
+//! Whatever goes wrong with the file, the traced program runs on: rows that cannot be stored any more
+//! are counted.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use ascend_trace_model::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_model::rows::{EndRow, LossRow, Row};
+
+use crate::output::say;
+
+/// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
+/// collector waits, the channels fill up, and what then finds no room is counted as lost there.
+const QUEUE: usize = 16;
+
+/// The file, where a write that fails half way leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct Output {
+    file: File,
+    /// Bytes that were written whole; of a regular file of our own also its length.
+    sound: u64,
+    truncates: bool,
+}
+
+impl Output {
+    /// `owned`: the file is ours from its first byte.
+    pub(super) fn new(file: File, owned: bool) -> Self {
+        let is_regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+        Self {
+            file,
+            sound: 0,
+            truncates: owned && is_regular,
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = self.file.write_all(bytes);
+        match &written {
+            Ok(()) => self.sound += bytes.len() as u64,
+            // If this fails too, readers skip the torn end.
+            Err(_) if self.truncates => {
+                let _ = self
+                    .file
+                    .set_len(self.sound)
+                    .and_then(|()| self.file.seek(SeekFrom::Start(self.sound)));
+            }
+            Err(_) => {}
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What became of the rows that were handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    /// Bytes in the file.
+    pub(crate) bytes: u64,
+    /// Calls and other rows that could not be written.
+    pub(crate) lost_calls: u64,
+    pub(crate) lost_others: u64,
+}
+
+enum Message {
+    Rows(Batch),
+    End(EndRow),
+}
+
+/// The writing thread.
+pub(super) struct Storage {
+    queue: SyncSender<Message>,
+    thread: JoinHandle<Stored>,
+}
+
+impl Storage {
+    /// `name` is what the file is called when it cannot be written any more.
+    pub(super) fn start(writer: ChunkWriter<Output>, name: String) -> io::Result<Self> {
+        let (queue, messages) = sync_channel(QUEUE);
+        let store = Store {
+            writer,
+            name,
+            has_failed: false,
+            stored: Stored::default(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("writer".into())
+            .spawn(move || store.run(&messages))?;
+        Ok(Self { queue, thread })
+    }
+
+    pub(super) fn write(&self, batch: Batch) {
+        if !batch.is_empty() {
+            // The thread lives as long as its queue.
+            let _ = self.queue.send(Message::Rows(batch));
+        }
+    }
+
+    /// Ends the file properly if it can still be written, and tells how it went.
+    pub(super) fn finish(self, end: EndRow) -> Option<Stored> {
+        let _ = self.queue.send(Message::End(end));
+        drop(self.queue);
+        self.thread.join().ok()
+    }
+}
+
+struct Store {
+    writer: ChunkWriter<Output>,
+    name: String,
+    has_failed: bool,
+    stored: Stored,
+}
+
+impl Store {
+    fn run(mut self, messages: &Receiver<Message>) -> Stored {
+        for message in messages {
+            match message {
+                Message::Rows(batch) => self.rows(&batch),
+                Message::End(end) => self.end(end),
+            }
+        }
+        self.stored.bytes = self.writer.into_inner().sound;
+        self.stored
+    }
+
+    fn rows(&mut self, batch: &Batch) {
+        if !self.has_failed {
+            match self.writer.write(batch) {
+                Ok(()) => return,
+                Err(error) => self.give_up(&error),
+            }
+        }
+        self.stored.lost_calls += batch.calls();
+        self.stored.lost_others += batch.others();
+    }
+
+    /// After a failure the file says at its end what is missing, if there is room for that.
+    fn end(&mut self, end: EndRow) {
+        let mut last = Encoder::new();
+        if self.has_failed {
+            last.push(&Row::Loss(LossRow {
+                thread: None,
+                calls: self.stored.lost_calls,
+                others: self.stored.lost_others,
+                times: 0,
+            }));
+        }
+        last.push(&Row::End(end));
+        if let Err(error) = self.writer.write(&last.seal())
+            && !self.has_failed
+        {
+            self.give_up(&error);
+        }
+    }
+
+    fn give_up(&mut self, error: &io::Error) {
+        self.has_failed = true;
+        let name = &self.name;
+        say(format!(
+            "cannot write to {name} any more: {error}; the program runs on, unrecorded from here"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use ascend_trace_model::Trace;
+    use ascend_trace_model::rows::{CallRow, SessionRow, TablesRow};
+
+    fn calls(count: u64) -> Batch {
+        let mut encoder = Encoder::new();
+        for _ in 0..count {
+            encoder.push_call(&CallRow::default());
+        }
+        encoder.seal()
+    }
+
+    fn end() -> EndRow {
+        EndRow {
+            end_ns: 9,
+            exit_status: 3,
+        }
+    }
+
+    fn writer(path: &Path) -> ChunkWriter<Output> {
+        let output = Output::new(File::create(path).unwrap(), true);
+        ChunkWriter::create(output, &SessionRow::default(), &TablesRow::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_stored_is_counted_and_said_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.atrace");
+        let mut store = Store {
+            writer: writer(&path),
+            name: "x".into(),
+            has_failed: false,
+            stored: Stored::default(),
+        };
+        store.rows(&calls(10));
+        store.has_failed = true;
+        store.rows(&calls(7));
+        store.end(end());
+        assert_eq!(store.stored.lost_calls, 7);
+        let (trace, warnings) = Trace::open(&path).unwrap();
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(trace.calls().len(), 10);
+        assert_eq!(trace.losses().calls, 7);
+        assert_eq!(trace.end(), Some((9, 3)));
+    }
+
+    #[test]
+    fn a_write_that_fails_half_way_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut output = Output::new(File::create(&path).unwrap(), true);
+        output.write_all(b"whole").unwrap();
+        // Half a chunk gets through.
+        output.file.write_all(b"hal").unwrap();
+        output.file = File::open(&path).unwrap();
+        assert!(
+            output.write_all(b"f").is_err(),
+            "it is open for reading only"
+        );
+        output.file = File::options().write(true).open(&path).unwrap();
+        output.file.set_len(output.sound).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+}

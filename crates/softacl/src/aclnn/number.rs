@@ -123,18 +123,39 @@ pub(crate) fn write<C: Number>(kind: DataType, address: usize, stride: usize, va
 }
 
 fn gather<T, C>(address: usize, stride: usize, out: &mut [C], convert: impl Fn(T) -> C) {
-    for (index, slot) in out.iter_mut().enumerate() {
-        let from = (address + index * stride) as *const T;
+    // Without gaps the stride is a constant, which lets the compiler use vectors.
+    if stride == size_of::<T>() {
+        gather_by(address, size_of::<T>(), out, convert);
+    } else {
+        gather_by(address, stride, out, convert);
+    }
+}
+
+#[inline(always)]
+fn gather_by<T, C>(address: usize, stride: usize, out: &mut [C], convert: impl Fn(T) -> C) {
+    let mut at = address;
+    for slot in out {
         // SAFETY: views are checked to lie in memory of ours, which stays mapped.
-        *slot = convert(unsafe { from.read_unaligned() });
+        *slot = convert(unsafe { (at as *const T).read_unaligned() });
+        at = at.wrapping_add(stride);
     }
 }
 
 fn scatter<T, C: Copy>(address: usize, stride: usize, values: &[C], convert: impl Fn(C) -> T) {
-    for (index, value) in values.iter().enumerate() {
-        let to = (address + index * stride) as *mut T;
-        // SAFETY: as in `gather`.
-        unsafe { to.write_unaligned(convert(*value)) };
+    if stride == size_of::<T>() {
+        scatter_by(address, size_of::<T>(), values, convert);
+    } else {
+        scatter_by(address, stride, values, convert);
+    }
+}
+
+#[inline(always)]
+fn scatter_by<T, C: Copy>(address: usize, stride: usize, values: &[C], convert: impl Fn(C) -> T) {
+    let mut at = address;
+    for value in values {
+        // SAFETY: as in `gather_by`.
+        unsafe { (at as *mut T).write_unaligned(convert(*value)) };
+        at = at.wrapping_add(stride);
     }
 }
 

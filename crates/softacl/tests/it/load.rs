@@ -68,6 +68,18 @@ fn verbose_tells_once_what_is_missing() {
 }
 
 #[test]
+fn verbose_tells_what_is_wrong_with_an_executor() {
+    let program = compile(&programs_dir().join("o_aclnn/an_executor_is_used_once.c"));
+    let env = [("SOFTACL", "verbose")];
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    let used_up = "softacl: aclnnAdd: no executor, or one that was used up";
+    let foreign = "softacl: aclnnMul: the executor is one of aclnnAdd";
+    assert!(said.lines().any(|line| line == used_up), "{said}");
+    assert!(said.lines().any(|line| line == foreign), "{said}");
+}
+
+#[test]
 fn an_invalid_option_is_explained_and_the_manual_names_every_valid_one() {
     let program = compile(&programs_dir().join("m_runtime/an_invalid_option_ends_in_aclinit.c"));
     let env = [("SOFTACL", "frobnicate=1")];

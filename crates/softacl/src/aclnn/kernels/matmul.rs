@@ -83,12 +83,12 @@ fn multiply(call: &mut Call, a: Operand, b: Operand, out: Operand, precision: i8
         let shape = [&out.view.shape[..batches], &it.view.shape[matrix..]].concat();
         it.view.clone().broadcast(&shape).map(|view| it.seen(view))
     };
-    let (Some(a), Some(b)) = (stretched(&a), stretched(&b)) else {
-        return refuse(WRONG_SHAPE);
-    };
     let cost = Cost {
         bytes: a.view.bytes() + b.view.bytes() + product.view.bytes(),
-        operations: 2 * (out.view.elements() as u64).saturating_mul(inner as u64),
+        operations: (out.view.elements() as u64).saturating_mul(2 * inner as u64),
+    };
+    let (Some(a), Some(b)) = (stretched(&a), stretched(&b)) else {
+        return refuse(WRONG_SHAPE);
     };
     let target = product.clone();
     call.step(cost, move |frame| {

@@ -244,14 +244,15 @@ impl App {
         let (begin, end) = item.span(trace);
         let lane = item.track(trace).lane();
         let stalls = self.stalls.in_window(lane, begin, end);
-        let own = |stall: &&Stall| stall.node == item.node() && !is_gap(stall);
+        let own = |stall: &&Stall| stall.node == item.node() && !stall.is_gap();
         stalls.iter().find(own).copied()
     }
 }
 
-/// Whether a stall is an idle stretch of a stream rather than a task or a call.
+/// Whether a stall is an idle stretch of a stream that is worth showing, rather than a task or a
+/// call.
 pub(crate) fn is_gap(stall: &Stall) -> bool {
-    stall.is_gap()
+    stall.is_gap() && stall.cause.is_notable()
 }
 
 /// Lets a key edit a text; false when it has another meaning.

@@ -19,7 +19,9 @@ pub mod stats;
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
-pub use stalls::{Cause, Culprit, Lane, Stall, Stalls};
+pub use stalls::{
+    Cause, Chain, Class, Culprit, Evidence, Lane, Link, Meanwhile, Root, Stall, Stalls, Why,
+};
 pub use stats::Stats;
 
 use ascend_trace_model::{Task, Trace};

@@ -29,10 +29,11 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// Analyses a trace for exports.
     pub fn new(trace: &'a Trace) -> Self {
+        let dependencies = Dependencies::of(trace);
         Self {
             trace,
-            dependencies: Dependencies::of(trace),
-            stalls: Stalls::of(trace),
+            stalls: Stalls::with(trace, &dependencies),
+            dependencies,
             graphs: Graphs::of(trace),
         }
     }

@@ -156,9 +156,16 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane.lane());
+        let is_notable = |stall: &&Stall| stall.cause.is_notable();
         match forward {
-            true => stalls.get(stalls.partition_point(|it| key(it) <= from)),
-            false => stalls.get(stalls.partition_point(|it| key(it) < from).checked_sub(1)?),
+            true => {
+                let first = stalls.partition_point(|it| key(it) <= from);
+                stalls[first..].iter().find(is_notable)
+            }
+            false => {
+                let end = stalls.partition_point(|it| key(it) < from);
+                stalls[..end].iter().rfind(is_notable)
+            }
         }
     });
     let found = match forward {

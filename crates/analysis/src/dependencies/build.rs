@@ -1,13 +1,24 @@
 //! Finds the edges of a trace, in one pass over its calls.
 
-use ascend_trace_format::api::{RetKind, Role, Untimed};
-use ascend_trace_model::{Call, CallId, EventId, Generation, Stream, StreamId, TaskId, Trace};
+use std::collections::HashMap;
 
+use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed};
+use ascend_trace_model::{
+    Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
+};
+
+use super::signals::Signals;
 use super::{Edge, EdgeKind, Node};
 
 /// Return codes from here on tell of what happened on the device, after the call had waited;
 /// smaller ones refuse the call at once.
 const DEVICE_ERRORS: i64 = 500_000;
+
+/// What a sync returns that gave up waiting: for a stream or device, and for an event.
+const TIMEOUTS: [i64; 2] = [507_046, 507_047];
+
+/// Completes a graph that is built by hand.
+const BUILD_END: &str = "aclmdlRIBuildEnd";
 
 /// `EventRow::creation` of `aclrtCreateEventWithFlag`: such an event may be waited for before it
 /// is recorded.
@@ -21,7 +32,10 @@ type Records = Vec<(u32, TaskId)>;
 pub(super) struct Builder {
     calls: usize,
     records: Vec<Records>,
-    /// Waits and event syncs whose record has not been seen.
+    signals: Signals,
+    /// The calls that completed graphs, by process and serial of the graph.
+    graphs: HashMap<(ProcessId, u32), CallId>,
+    /// Waits, event syncs and replays whose cause has not been seen.
     open: Vec<CallId>,
 }
 
@@ -32,8 +46,8 @@ impl Builder {
         self.records.resize(trace.events().len(), Records::new());
         let new = self.calls..calls.len();
         self.calls = calls.len();
-        for call in &calls[new.clone()] {
-            self.note_record(trace, call);
+        for index in new.clone() {
+            self.note(trace, CallId(index as u32), &calls[index]);
         }
         let open = std::mem::take(&mut self.open);
         for id in open {
@@ -44,57 +58,126 @@ impl Builder {
         }
     }
 
-    fn note_record(&mut self, trace: &Trace, call: &Call) {
-        if trace.function(call.function).role != Role::RecordEvent || !took_effect(trace, call) {
-            return;
+    /// Remembers what later calls can depend on.
+    fn note(&mut self, trace: &Trace, id: CallId, call: &Call) {
+        let function = trace.function(call.function);
+        match function.role {
+            Role::RecordEvent => self.note_record(trace, call),
+            Role::CaptureEnd => self.note_graph(trace, id, call),
+            Role::UseGraph if function.name == BUILD_END => self.note_graph(trace, id, call),
+            Role::Task if is_signal(function.task) && took_effect(trace, call) => {
+                self.signals.note(trace, call);
+            }
+            _ => {}
         }
+    }
+
+    fn note_record(&mut self, trace: &Trace, call: &Call) {
         let (Some(generation), Some(task)) = (call.event, call.task) else {
             return;
         };
+        if !took_effect(trace, call) {
+            return;
+        }
         if let Some(records) = self.records.get_mut(generation.event.index()) {
             let place = records.partition_point(|(number, _)| *number < generation.number);
             records.insert(place, (generation.number, task));
         }
     }
 
+    fn note_graph(&mut self, trace: &Trace, id: CallId, call: &Call) {
+        if let (Some(key), true) = (graph_of(trace, call), took_effect(trace, call)) {
+            self.graphs.insert(key, id);
+        }
+    }
+
     fn visit(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
-        match trace.function(call.function).role {
+        let function = trace.function(call.function);
+        match function.role {
             Role::WaitEvent | Role::SyncEvent => self.resolve(trace, id, emit),
-            Role::SyncStream if waited(trace, call) => {
-                let last = call.stream.and_then(|s| last_before(trace, s, call));
-                last.into_iter().for_each(|task| emit(synced(task, id)));
+            Role::SyncStream => sync_streams(trace, id, call.stream, emit),
+            Role::DestroyStream if !function.name.ends_with("Force") => {
+                sync_streams(trace, id, call.stream, emit);
             }
-            Role::SyncDevice if waited(trace, call) => {
-                for stream in streams_of(trace, call) {
-                    let last = last_before(trace, stream, call);
-                    last.into_iter().for_each(|task| emit(synced(task, id)));
+            Role::SyncDevice => sync_streams(trace, id, streams_of(trace, call), emit),
+            Role::ExecuteGraph => self.resolve(trace, id, emit),
+            Role::Task => match call.task.map(|task| trace.task(task)) {
+                Some(task)
+                    if matches!(task.kind, TaskKind::Graph) || is_signal(Some(task.kind)) =>
+                {
+                    self.resolve(trace, id, emit);
                 }
-            }
+                // The host copied, once the stream had done what was submitted before.
+                Some(task) if task.untimed == Untimed::HostCopy => {
+                    sync_streams(trace, id, call.stream, emit);
+                }
+                _ => {}
+            },
             _ => {}
         }
     }
 
-    /// Links a wait or an event sync to its record, or keeps it for later.
+    /// Links a call to what it or its task depends on, or keeps it for later.
     fn resolve(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
-        let is_wait = trace.function(call.function).role == Role::WaitEvent;
-        let counts = if is_wait {
-            call.task.is_some() && took_effect(trace, call)
-        } else {
-            waited(trace, call)
+        let edge = match trace.function(call.function).role {
+            Role::WaitEvent => self.wait(trace, id, call),
+            Role::SyncEvent => self.sync_event(trace, id, call),
+            _ if is_signal(call.task.map(|task| trace.task(task).kind)) => {
+                self.signals.resolve(trace, id, call)
+            }
+            _ => self.replay(trace, id, call),
         };
-        if !counts || call.event.is_none() {
-            return;
+        match edge {
+            Found::Edge(edge) => emit(edge),
+            Found::NotYet => self.open.push(id),
+            Found::Nothing => {}
         }
-        match (self.record_for(trace, id), call.task) {
-            (None, _) => self.open.push(id),
-            (Some(record), Some(wait)) if is_wait => emit(Edge {
-                kind: EdgeKind::RecordToWait,
+    }
+
+    fn wait(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+        let Some(task) = call.task.filter(|_| took_effect(trace, call)) else {
+            return Found::Nothing;
+        };
+        let kind = match trace.runs(trace.task(task)) {
+            true => EdgeKind::RecordToWait,
+            false => EdgeKind::Captured,
+        };
+        match (call.event, self.record_for(trace, id)) {
+            (None, _) => Found::Nothing,
+            (_, None) => Found::NotYet,
+            (_, Some(record)) => Found::Edge(Edge {
+                kind,
                 from: Node::Task(record),
-                to: Node::Task(wait),
+                to: Node::Task(task),
             }),
-            (Some(record), _) => emit(synced(record, id)),
+        }
+    }
+
+    fn sync_event(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+        if !waited(trace, call) || call.event.is_none() {
+            return Found::Nothing;
+        }
+        match self.record_for(trace, id) {
+            None => Found::NotYet,
+            Some(record) => Found::Edge(synced(trace, record, id)),
+        }
+    }
+
+    fn replay(&self, trace: &Trace, id: CallId, call: &Call) -> Found {
+        let is_replay = call.graph.is_some_and(|graph| graph.index > 0);
+        let runs = call.task.is_none_or(|task| trace.runs(trace.task(task)));
+        let Some(key) = graph_of(trace, call).filter(|_| is_replay && runs) else {
+            return Found::Nothing;
+        };
+        match self.graphs.get(&key) {
+            None => Found::NotYet,
+            Some(completed) => Found::Edge(Edge {
+                kind: EdgeKind::Replay,
+                from: Node::Call(*completed),
+                to: call.task.map_or(Node::Call(id), Node::Task),
+            }),
         }
     }
 
@@ -140,16 +223,53 @@ impl Builder {
     }
 }
 
-fn synced(task: TaskId, call: CallId) -> Edge {
+/// What a call was found to depend on.
+pub(super) enum Found {
+    Edge(Edge),
+    /// It depends on something that has not been seen.
+    NotYet,
+    Nothing,
+}
+
+fn is_signal(kind: Option<TaskKind>) -> bool {
+    matches!(kind, Some(TaskKind::Notify | TaskKind::Value))
+}
+
+fn graph_of(trace: &Trace, call: &Call) -> Option<(ProcessId, u32)> {
+    let serial = call.graph?.serial;
+    Some((trace.thread(call.thread).process, serial))
+}
+
+/// Links a call to the last task of each stream that it waited for.
+fn sync_streams(
+    trace: &Trace,
+    id: CallId,
+    streams: impl IntoIterator<Item = StreamId>,
+    emit: &mut dyn FnMut(Edge),
+) {
+    let call = trace.call(id);
+    if waited(trace, call) {
+        let last = streams
+            .into_iter()
+            .filter_map(|it| last_before(trace, it, call));
+        last.for_each(|task| emit(synced(trace, task, id)));
+    }
+}
+
+fn synced(trace: &Trace, task: TaskId, call: CallId) -> Edge {
+    let kind = match TIMEOUTS.contains(&trace.call(call).ret) {
+        true => EdgeKind::TimedOut,
+        false => EdgeKind::TaskToSync,
+    };
     Edge {
-        kind: EdgeKind::TaskToSync,
+        kind,
         from: Node::Task(task),
         to: Node::Call(call),
     }
 }
 
 /// Whether the runtime accepted the call.
-fn took_effect(trace: &Trace, call: &Call) -> bool {
+pub(super) fn took_effect(trace: &Trace, call: &Call) -> bool {
     trace.function(call.function).ret != RetKind::Error || call.ret == 0
 }
 

@@ -5,12 +5,14 @@
 //! the queries answer them all the same.
 
 mod build;
+mod callbacks;
+mod signals;
 mod window;
 
 use std::collections::HashMap;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{CallId, Generation, TaskId, Trace};
+use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
 
 use window::Blocks;
 
@@ -35,14 +37,32 @@ pub enum EdgeKind {
     TaskToSync,
     /// From a task, to the host function or callback that it started.
     HostFunc,
+    /// From the call that ran a callback, to the task that its stream went on with.
+    HostResume,
+    /// From what set a notify or a value in memory, to a wait on a stream that it released.
+    SignalToWait,
+    /// From a record to a wait that were captured into the same graph: replays keep this order.
+    Captured,
+    /// From the call that completed a graph, to a replay of it.
+    Replay,
+    /// From the last task that a host call waited for, to the call, which gave up before.
+    TimedOut,
+    /// From a task to the next one on its stream.
+    StreamOrder,
 }
 
 impl EdgeKind {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 10] = [
         Self::LaunchToTask,
         Self::RecordToWait,
         Self::TaskToSync,
         Self::HostFunc,
+        Self::HostResume,
+        Self::SignalToWait,
+        Self::Captured,
+        Self::Replay,
+        Self::TimedOut,
+        Self::StreamOrder,
     ];
 
     /// The word for this kind in tables and exports.
@@ -52,6 +72,12 @@ impl EdgeKind {
             Self::RecordToWait => "record-wait",
             Self::TaskToSync => "sync",
             Self::HostFunc => "host-function",
+            Self::HostResume => "host-resume",
+            Self::SignalToWait => "signal-wait",
+            Self::Captured => "captured",
+            Self::Replay => "replay",
+            Self::TimedOut => "timed-out",
+            Self::StreamOrder => "stream-order",
         }
     }
 }
@@ -79,10 +105,19 @@ impl Edge {
     pub fn moments(&self, trace: &Trace) -> Option<(i64, i64)> {
         let leave = match (self.kind, self.from) {
             (EdgeKind::LaunchToTask, Node::Call(call)) => trace.call(call).begin,
+            // A callback begins while its task waits for it.
+            (EdgeKind::HostFunc, from) => begin_of(trace, from)?,
             (_, from) => end_of(trace, from)?,
         };
         let arrive = match (self.kind, self.to) {
-            (EdgeKind::LaunchToTask | EdgeKind::HostFunc, to) => begin_of(trace, to)?,
+            (
+                EdgeKind::LaunchToTask
+                | EdgeKind::HostFunc
+                | EdgeKind::HostResume
+                | EdgeKind::Replay
+                | EdgeKind::StreamOrder,
+                to,
+            ) => begin_of(trace, to)?,
             (_, to) => end_of(trace, to)?,
         };
         Some((leave, arrive))
@@ -139,27 +174,41 @@ pub struct Dependencies {
     counts: [usize; EdgeKind::ALL.len()],
     blocks: Blocks,
     builder: build::Builder,
+    is_finished: bool,
 }
 
 impl Dependencies {
     /// The dependencies of a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut dependencies = Self::default();
-        dependencies.update(trace);
+        dependencies.advance(trace);
+        callbacks::link(trace, &mut |edge| dependencies.insert(edge));
+        dependencies.blocks.update(trace, &dependencies.edges);
+        dependencies.is_finished = true;
         dependencies
     }
 
     /// Takes in what the trace has gained since the last update.
     ///
-    /// A host sync is resolved when it is first seen: a task that another thread had submitted
-    /// before, and whose record arrives after it, is not found. [`Dependencies::of`] on the
-    /// finished trace finds those too.
+    /// What is resolved when it is first seen can miss what other threads had done before, and what
+    /// arrives only after it; and callbacks are not linked before their times are known. So all is
+    /// looked at again when the recording has ended.
     pub fn update(&mut self, trace: &Trace) {
+        match trace.end() {
+            Some(_) if self.is_finished => {}
+            Some(_) => *self = Self::of(trace),
+            None => {
+                self.advance(trace);
+                self.blocks.update(trace, &self.edges);
+            }
+        }
+    }
+
+    fn advance(&mut self, trace: &Trace) {
         let mut builder = std::mem::take(&mut self.builder);
         builder.advance(trace, &mut |edge| self.insert(edge));
         self.builder = builder;
         self.counts[EdgeKind::LaunchToTask as usize] = trace.tasks().len();
-        self.blocks.update(trace, &self.edges);
     }
 
     fn insert(&mut self, edge: Edge) {
@@ -170,12 +219,12 @@ impl Dependencies {
         self.edges.push(edge);
     }
 
-    /// The stored edges: all but the launches.
+    /// The stored edges: all but the launches and the order within streams.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// Every edge: the launches in task order, then the others.
+    /// Every edge but the order within streams: the launches in task order, then the others.
     pub fn all<'a>(&'a self, trace: &'a Trace) -> impl Iterator<Item = Edge> + 'a {
         let launches = (0..trace.tasks().len() as u32).map(|i| Edge::launch(trace, TaskId(i)));
         launches.chain(self.edges.iter().copied())
@@ -229,7 +278,21 @@ impl Dependencies {
         self.blocks.search(trace, &self.edges, (begin, end), limit)
     }
 
-    /// How many edges of a kind there are.
+    /// The order within streams: from each task that runs to the next one that does.
+    pub fn stream_order<'a>(&self, trace: &'a Trace) -> impl Iterator<Item = Edge> + 'a {
+        let streams = (0..trace.streams().len() as u32).map(StreamId);
+        streams.flat_map(move |stream| {
+            let ids = trace.stream_tasks(stream).iter().copied();
+            let ran = move || ids.clone().filter(move |id| trace.runs(trace.task(*id)));
+            ran().zip(ran().skip(1)).map(|(from, to)| Edge {
+                kind: EdgeKind::StreamOrder,
+                from: Node::Task(from),
+                to: Node::Task(to),
+            })
+        })
+    }
+
+    /// How many edges of a kind there are; the order within streams is not counted.
     pub fn count(&self, kind: EdgeKind) -> usize {
         self.counts[kind as usize]
     }

@@ -3,6 +3,7 @@
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
 
+use super::class::released_by;
 use super::{Cause, Stall};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
@@ -13,7 +14,7 @@ pub struct Culprit {
     pub event: Option<Generation>,
     /// The stream that was waited for.
     pub stream: Option<StreamId>,
-    /// The record of that event.
+    /// The record of that event, or what set the notify or the value.
     pub record: Option<TaskId>,
     /// The last piece of work that was waited for.
     pub task: Option<TaskId>,
@@ -25,18 +26,24 @@ impl Stall {
     /// Who is to blame. Times that are read later can change the answer of a device sync.
     pub fn culprit(&self, trace: &Trace, dependencies: &Dependencies) -> Culprit {
         match (self.cause, self.node) {
-            (Cause::HostLate, Node::Task(task)) => Culprit {
+            (Cause::HostLate | Cause::GraphLaunch, Node::Task(task)) => Culprit {
                 call: Some(trace.task(task).call),
                 ..Culprit::default()
             },
             (Cause::EventWait | Cause::HostSync, node) => awaited(trace, dependencies, node),
+            (Cause::SignalWait, Node::Task(wait)) => signalled(trace, dependencies, wait),
+            (Cause::Callback, Node::Task(task)) => Culprit {
+                task: Some(task),
+                call: Some(trace.task(task).call),
+                ..Culprit::default()
+            },
             _ => Culprit::default(),
         }
     }
 }
 
 /// What a waiting task or call waited for.
-fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) -> Culprit {
+pub(super) fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) -> Culprit {
     let call = match node {
         Node::Task(task) => trace.task(task).call,
         Node::Call(call) => call,
@@ -57,6 +64,16 @@ fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) -> Culprit {
             .and_then(|it| trace.call(trace.task(it).call).event);
     }
     culprit
+}
+
+fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId) -> Culprit {
+    let record = released_by(trace, dependencies, wait);
+    Culprit {
+        stream: record.map(|it| trace.task(it).stream),
+        record,
+        task: record.and_then(|it| work_until(trace, it)),
+        ..Culprit::default()
+    }
 }
 
 /// The cause that ended last; one whose time is not known yet counts as the latest.

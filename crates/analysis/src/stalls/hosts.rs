@@ -1,43 +1,114 @@
-//! Stalls of host threads: the time inside blocking calls.
+//! Stalls of host threads: the time inside calls that block.
 
 use ascend_trace_format::api::{Role, Untimed};
 use ascend_trace_model::{Call, CallId, ThreadId, Trace};
 
+use super::queue::Queues;
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Node, waited};
 
 /// The stalls of all threads, and how many calls have been looked at.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostStalls {
-    threads: Vec<Vec<Stall>>,
+    threads: Vec<HostLane>,
     calls: usize,
+    queues: Queues,
+}
+
+/// The stalls of one thread, with what they sum up to.
+#[derive(Clone, Debug, Default)]
+struct HostLane {
+    stalls: Vec<Stall>,
+    /// For each stall the time in those before it: waiting for the device, and for a full queue.
+    before: Vec<Blocked>,
+    total: Blocked,
+}
+
+/// For how long a thread was held up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Blocked {
+    /// By calls that waited for the device.
+    pub(super) waiting: i64,
+    /// By full queues.
+    pub(super) queue: i64,
+}
+
+impl Blocked {
+    fn add(&mut self, cause: Cause, length: i64) {
+        match cause {
+            Cause::QueueFull => self.queue += length,
+            _ => self.waiting += length,
+        }
+    }
 }
 
 impl HostStalls {
     pub(super) fn advance(&mut self, trace: &Trace) {
-        self.threads.resize_with(trace.threads().len(), Vec::new);
+        self.threads
+            .resize_with(trace.threads().len(), HostLane::default);
         let calls = trace.calls();
-        for (index, call) in calls.iter().enumerate().skip(self.calls) {
-            if let Some(cause) = blocking(trace, call) {
-                self.push(CallId(index as u32), call, cause);
+        let new = self.calls..calls.len();
+        for call in &calls[new.clone()] {
+            self.queues.learn(trace, call);
+        }
+        for index in new {
+            let call = &calls[index];
+            let cause = blocking(trace, call);
+            let cause =
+                cause.or_else(|| self.queues.is_full(trace, call).then_some(Cause::QueueFull));
+            if let (Some(cause), Some(lane)) = (cause, self.threads.get_mut(call.thread.index())) {
+                lane.push(CallId(index as u32), call, cause);
             }
         }
         self.calls = calls.len();
     }
 
+    pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {
+        let lane = self.threads.get(thread.index());
+        lane.map_or(&[], |lane| lane.stalls.as_slice())
+    }
+
+    pub(super) fn lanes(&self) -> impl Iterator<Item = &[Stall]> {
+        self.threads.iter().map(|lane| lane.stalls.as_slice())
+    }
+
+    /// For how much of `[begin, end)` the thread was held up.
+    pub(super) fn blocked(&self, thread: ThreadId, begin: i64, end: i64) -> Blocked {
+        let lane = self.threads.get(thread.index());
+        lane.map_or(Blocked::default(), |lane| lane.blocked(begin, end))
+    }
+
+    /// The stall of the thread that took most of `[begin, end)`, of those that `wanted` accepts.
+    pub(super) fn longest(
+        &self,
+        thread: ThreadId,
+        (begin, end): (i64, i64),
+        wanted: impl Fn(&Stall) -> bool,
+    ) -> Option<Stall> {
+        let stalls = self.thread(thread);
+        let first = stalls.partition_point(|stall| stall.end <= begin);
+        let inside = stalls[first..].iter().take_while(|stall| stall.begin < end);
+        let found = inside.filter(|stall| wanted(stall));
+        let part = |stall: &&Stall| stall.end.min(end) - stall.begin.max(begin);
+        found.max_by_key(part).copied()
+    }
+}
+
+impl HostLane {
     /// Calls arrive as they return, so the blocking calls made inside this one came before it.
     /// The outermost one stands for all.
     fn push(&mut self, id: CallId, call: &Call, cause: Cause) {
-        let Some(lane) = self.threads.get_mut(call.thread.index()) else {
-            return;
-        };
-        while lane.last().is_some_and(|inner| inner.begin >= call.begin) {
-            lane.pop();
+        while self.stalls.last().is_some_and(|it| it.begin >= call.begin) {
+            self.stalls.pop();
+            self.total = self.before.pop().unwrap_or_default();
         }
-        if lane.last().is_some_and(|outer| outer.end > call.begin) || call.begin >= call.end {
+        let is_inside = self.stalls.last().is_some_and(|it| it.end > call.begin);
+        if is_inside || call.begin >= call.end {
             return;
         }
-        lane.push(Stall {
+        self.before.push(self.total);
+        self.total.add(cause, call.end - call.begin);
+        self.stalls.push(Stall {
             lane: Lane::Thread(call.thread),
             begin: call.begin,
             end: call.end,
@@ -46,19 +117,32 @@ impl HostStalls {
         });
     }
 
-    pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {
-        self.threads.get(thread.index()).map_or(&[], Vec::as_slice)
-    }
-
-    pub(super) fn lanes(&self) -> impl Iterator<Item = &[Stall]> {
-        self.threads.iter().map(Vec::as_slice)
+    fn blocked(&self, begin: i64, end: i64) -> Blocked {
+        let first = self.stalls.partition_point(|stall| stall.end <= begin);
+        let last = self.stalls.partition_point(|stall| stall.begin < end);
+        if first >= last {
+            return Blocked::default();
+        }
+        let upto = |index: usize| self.before.get(index).copied().unwrap_or(self.total);
+        let (from, to) = (upto(first), upto(last));
+        let mut blocked = Blocked {
+            waiting: to.waiting - from.waiting,
+            queue: to.queue - from.queue,
+        };
+        // Only the first and the last stall can reach beyond the interval.
+        let (early, late) = (&self.stalls[first], &self.stalls[last - 1]);
+        blocked.add(early.cause, -(begin - early.begin).max(0));
+        blocked.add(late.cause, -(late.end - end).max(0));
+        blocked
     }
 }
 
-/// What kept the host inside a call, if it is a call that blocks.
+/// What kept the host inside a call, if it is a call that waits for the device.
 fn blocking(trace: &Trace, call: &Call) -> Option<Cause> {
     match trace.function(call.function).role {
-        Role::SyncStream | Role::SyncEvent | Role::SyncDevice if waited(trace, call) => {
+        Role::SyncStream | Role::SyncEvent | Role::SyncDevice | Role::ExecuteGraph
+            if waited(trace, call) =>
+        {
             Some(Cause::HostSync)
         }
         Role::BlockingCopy => Some(Cause::HostCopy),

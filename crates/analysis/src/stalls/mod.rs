@@ -1,20 +1,36 @@
 //! Stalls: intervals in which a lane could not go on, each with one cause.
 //!
-//! A stream stalls while a wait holds it at its head, and while it is idle between two tasks; a
-//! host thread stalls inside a blocking call. The stalls of one lane never overlap.
+//! A stream stalls whenever it runs nothing: its stalls and its work together fill the time from
+//! its creation to its end, to the nanosecond. A host thread stalls inside a call that blocks. The
+//! stalls of one lane never overlap.
 
+mod cause;
+mod chain;
+mod class;
 mod culprit;
+mod evidence;
 mod hosts;
+mod judge;
+mod lives;
+mod peers;
+mod queue;
 mod streams;
 
-use ascend_trace_model::{StreamId, ThreadId, Trace};
+use std::collections::HashMap;
 
-use crate::dependencies::Node;
+use ascend_trace_model::{StreamId, TaskId, ThreadId, Trace};
 
+use crate::dependencies::{Dependencies, Node};
+use streams::Sources;
+
+pub use cause::Cause;
+pub use chain::{Chain, Link, Root};
+pub use class::Class;
 pub use culprit::Culprit;
+pub use evidence::{Evidence, Meanwhile, Why};
 
-/// Idle gaps of a stream shorter than this are not stalls: they are the cost of switching from one
-/// task to the next. Waits and blocking calls count whatever their length.
+/// Gaps of a stream shorter than this are the cost of switching from one task to the next,
+/// whatever else happened. Waits and blocking calls count whatever their length.
 pub const IDLE_FLOOR_NS: i64 = 1_000;
 
 /// What stalls.
@@ -24,43 +40,6 @@ pub enum Lane {
     Thread(ThreadId),
 }
 
-/// Why a lane could not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cause {
-    /// A wait at the head of the stream had not been released by its event.
-    EventWait,
-    /// The stream was empty: its next task had not been submitted.
-    HostLate,
-    /// The stream was idle though its next task had been submitted, or what lies between could
-    /// not be timed.
-    Unknown,
-    /// The thread waited for a stream, an event or a device.
-    HostSync,
-    /// The thread was inside a synchronous copy.
-    HostCopy,
-}
-
-impl Cause {
-    pub const ALL: [Self; 5] = [
-        Self::EventWait,
-        Self::HostLate,
-        Self::Unknown,
-        Self::HostSync,
-        Self::HostCopy,
-    ];
-
-    /// The word for this cause in tables and exports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::EventWait => "event-wait",
-            Self::HostLate => "host-late",
-            Self::Unknown => "unknown",
-            Self::HostSync => "host-sync",
-            Self::HostCopy => "host-copy",
-        }
-    }
-}
-
 /// One interval in which a lane could not go on. Its [`Stall::culprit`] says who is to blame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
@@ -68,7 +47,8 @@ pub struct Stall {
     pub begin: i64,
     pub end: i64,
     pub cause: Cause,
-    /// What could not go on: the wait, the task after the gap, or the blocking call.
+    /// What could not go on: the wait, the task after the gap, the blocking call; or the call that
+    /// ended a stream that had nothing more to do.
     pub node: Node,
 }
 
@@ -76,38 +56,123 @@ impl Stall {
     pub fn length(&self) -> i64 {
         self.end - self.begin
     }
+
+    /// Whether it lies between the tasks of a stream, rather than in the time of a task or a call.
+    pub fn is_gap(&self) -> bool {
+        let in_task = matches!(
+            self.cause,
+            Cause::EventWait | Cause::SignalWait | Cause::Callback | Cause::CollectivePeer
+        );
+        matches!(self.lane, Lane::Stream(_)) && !in_task
+    }
 }
 
 /// The stalls of a trace, by lane and time.
 ///
 /// O(n) to build. [`Stalls::update`] reads only what a growing trace has gained; a stream is
-/// followed up to its first task whose time is still to be read.
+/// followed up to its first task whose time is still to be read. What is said of the newest stalls
+/// of a growing trace is what is known then; when the recording ends, all is looked at again.
 #[derive(Clone, Debug, Default)]
 pub struct Stalls {
     streams: Vec<streams::StreamStalls>,
     hosts: hosts::HostStalls,
+    lives: lives::Lives,
+    /// Collectives that waited, with the peer that came last.
+    peers: HashMap<TaskId, TaskId>,
+    is_finished: bool,
 }
 
 impl Stalls {
     /// The stalls of a whole trace: times that are not known now count as lost.
     pub fn of(trace: &Trace) -> Self {
+        Self::with(trace, &Dependencies::of(trace))
+    }
+
+    /// The stalls of a whole trace whose dependencies are known already.
+    pub fn with(trace: &Trace, dependencies: &Dependencies) -> Self {
         let mut stalls = Self::default();
-        stalls.advance(trace, true);
+        stalls.advance(trace, dependencies, true);
+        for index in 0..stalls.streams.len() {
+            let sources = Sources {
+                trace,
+                dependencies,
+                hosts: &stalls.hosts,
+                lives: &stalls.lives,
+            };
+            stalls.streams[index].close(sources, StreamId(index as u32));
+        }
+        stalls.wait_for_peers(trace);
+        stalls.is_finished = true;
+        stalls
+    }
+
+    /// The stalls of a part of a trace: tasks that were read of a range of time. Where the part
+    /// begins and ends nothing is said of streams, since what comes before and after is not known.
+    pub fn of_part(trace: &Trace, dependencies: &Dependencies) -> Self {
+        let mut stalls = Self::default();
+        stalls.advance(trace, dependencies, true);
+        stalls.wait_for_peers(trace);
         stalls
     }
 
     /// Takes in what a growing trace has gained.
-    pub fn update(&mut self, trace: &Trace) {
-        self.advance(trace, trace.end().is_some());
+    pub fn update(&mut self, trace: &Trace, dependencies: &Dependencies) {
+        match trace.end() {
+            Some(_) if self.is_finished => {}
+            Some(_) => *self = Self::with(trace, dependencies),
+            None => self.advance(trace, dependencies, false),
+        }
     }
 
-    fn advance(&mut self, trace: &Trace, finished: bool) {
+    fn advance(&mut self, trace: &Trace, dependencies: &Dependencies, finished: bool) {
+        self.hosts.advance(trace);
+        self.lives.advance(trace);
         self.streams
             .resize_with(trace.streams().len(), Default::default);
+        let sources = Sources {
+            trace,
+            dependencies,
+            hosts: &self.hosts,
+            lives: &self.lives,
+        };
         for (index, stream) in self.streams.iter_mut().enumerate() {
-            stream.advance(trace, StreamId(index as u32), finished);
+            stream.advance(sources, StreamId(index as u32), finished);
         }
-        self.hosts.advance(trace);
+    }
+
+    /// Notes the time in which collectives waited for their peers.
+    fn wait_for_peers(&mut self, trace: &Trace) {
+        let mut found: HashMap<StreamId, Vec<Stall>> = HashMap::new();
+        for wait in peers::waits(trace) {
+            let task = trace.task(wait.task);
+            let Some(time) = task.time else { continue };
+            self.peers.insert(wait.task, wait.peer);
+            found.entry(task.stream).or_default().push(Stall {
+                lane: Lane::Stream(task.stream),
+                begin: time.begin,
+                end: wait.until,
+                cause: Cause::CollectivePeer,
+                node: Node::Task(wait.task),
+            });
+        }
+        for (stream, stalls) in found {
+            if let Some(lane) = self.streams.get_mut(stream.index()) {
+                lane.insert(stalls);
+            }
+        }
+    }
+
+    /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
+    /// for a stream that nothing is known of.
+    pub fn life(&self, stream: StreamId) -> Option<(i64, i64)> {
+        self.streams.get(stream.index())?.life
+    }
+
+    /// For how much of `[begin, end)` a thread was inside calls that waited, for the device or for
+    /// room in a queue.
+    pub fn blocked(&self, thread: ThreadId, begin: i64, end: i64) -> i64 {
+        let blocked = self.hosts.blocked(thread, begin, end);
+        blocked.waiting + blocked.queue
     }
 
     /// The stalls of one lane by begin time; they do not overlap.
@@ -163,20 +228,23 @@ impl Stalls {
         all
     }
 
-    /// The first stall that begins after `time`, on any lane.
+    /// The first notable stall that begins after `time`, on any lane.
     pub fn next_after(&self, time: i64) -> Option<&Stall> {
         let firsts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin <= time);
-            lane.get(next)
+            lane[next..].iter().find(|stall| stall.cause.is_notable())
         });
         firsts.min_by_key(|stall| (stall.begin, stall.lane))
     }
 
-    /// The last stall that begins before `time`, on any lane.
+    /// The last notable stall that begins before `time`, on any lane.
     pub fn previous_before(&self, time: i64) -> Option<&Stall> {
         let lasts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin < time);
-            lane.get(next.checked_sub(1)?)
+            lane[..next]
+                .iter()
+                .rev()
+                .find(|stall| stall.cause.is_notable())
         });
         lasts.max_by_key(|stall| (stall.begin, stall.lane))
     }

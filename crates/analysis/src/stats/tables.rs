@@ -192,7 +192,9 @@ pub(super) fn worst(
     stalls: &Stalls,
     range: Range,
 ) -> Vec<StallStats> {
-    let worst = stalls.worst_where(WORST_STALLS, |it| overlaps(range, it.begin, it.end));
+    let worst = stalls.worst_where(WORST_STALLS, |it| {
+        it.cause.is_notable() && overlaps(range, it.begin, it.end)
+    });
     let row = |stall: &&Stall| StallStats::of(trace, dependencies, stall);
     worst.iter().map(row).collect()
 }

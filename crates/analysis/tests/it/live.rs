@@ -20,7 +20,7 @@ fn follow(rows: &[Row], timeline: &Timeline) {
         builder.apply(row.clone());
         builder.settle();
         dependencies.update(builder.trace());
-        stalls.update(builder.trace());
+        stalls.update(builder.trace(), &dependencies);
     }
     let trace = builder.trace();
     let whole = Dependencies::of(trace);
@@ -80,7 +80,7 @@ fn a_stream_is_followed_up_to_the_first_time_that_is_missing() {
     let timeline = Timeline::parse("s1: A[0..1us] by t1[-5..-4] B[?] C[90us..91us]").unwrap();
     let trace = timeline.trace();
     let mut live = Stalls::default();
-    live.update(&trace);
+    live.update(&trace, &Dependencies::of(&trace));
     assert_eq!(live.iter().count(), 0);
     // When nothing more will come, what is known counts.
     assert_eq!(Stalls::of(&trace).iter().count(), 1);

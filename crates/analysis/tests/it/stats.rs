@@ -79,7 +79,12 @@ fn stalls_are_summed_by_cause_and_the_worst_are_named() {
         .iter()
         .map(|row| (row.cause, row.count, row.total_ns))
         .collect();
-    assert_eq!(causes, [("host-sync", 1, 18_000), ("event-wait", 1, 8_000)]);
+    let expected = [
+        ("host-sync", 1, 18_000),
+        ("drained", 2, 12_000),
+        ("event-wait", 1, 8_000),
+    ];
+    assert_eq!(causes, expected);
     let wait = &stats.worst_stalls[1];
     assert_eq!((wait.stream_id, wait.tid), (Some(2), None));
     assert_eq!(wait.culprit_stream_id, Some(1));

@@ -1,0 +1,152 @@
+//! Which notify or value a wait on a stream was released by.
+//!
+//! A notify is one bit that its wait takes back, so the n-th wait goes with the n-th record. What
+//! is written to memory stays: a wait for a value goes with the last write before it that gave it
+//! what it wants, or else with the first one after it. All in the order of submission.
+
+use std::collections::HashMap;
+
+use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
+
+use super::build::{Found, took_effect};
+use super::{Edge, EdgeKind, Node};
+
+/// What is set and waited for: a notify by its handle, a place in memory by its address.
+type Place = (ProcessId, u64);
+
+/// Everything that set notifies and values so far, and how many waits each notify has seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signals {
+    places: HashMap<Place, Signal>,
+    /// Which wait for its notify a call submitted.
+    ordinals: HashMap<CallId, usize>,
+}
+
+/// What set one notify or value, by the time of submission.
+#[derive(Clone, Debug, Default)]
+struct Signal {
+    sets: Vec<(i64, u64, TaskId)>,
+    waits: usize,
+}
+
+/// What a call does with a notify or a value.
+enum Use {
+    SetNotify(u64),
+    AwaitNotify(u64),
+    SetValue(u64, u64),
+    AwaitValue(u64, Wanted),
+}
+
+/// What a wait for a value wants.
+#[derive(Clone, Copy)]
+struct Wanted {
+    value: u64,
+    /// `aclrtValueWait`'s flag; `None` for a wait whose condition is not recorded.
+    flag: Option<u64>,
+}
+
+impl Wanted {
+    fn accepts(self, written: u64) -> bool {
+        match self.flag {
+            Some(0) => written.wrapping_sub(self.value).cast_signed() >= 0,
+            Some(1) => written == self.value,
+            Some(2) => written & self.value != 0,
+            Some(3) => !(written | self.value) != 0,
+            _ => true,
+        }
+    }
+}
+
+impl Signals {
+    /// Remembers what a call sets.
+    pub(super) fn note(&mut self, trace: &Trace, call: &Call) {
+        let (place, value) = match usage(trace, call) {
+            Some(Use::SetNotify(place)) => (place, 0),
+            Some(Use::SetValue(place, value)) => (place, value),
+            _ => return,
+        };
+        if let Some(task) = call.task.filter(|task| trace.runs(trace.task(*task))) {
+            let sets = &mut self.signal(trace, call, place).sets;
+            let after = sets.partition_point(|set| set.0 <= call.begin);
+            sets.insert(after, (call.begin, value, task));
+        }
+    }
+
+    /// Finds what released the wait that a call submitted, if it is one.
+    pub(super) fn resolve(&mut self, trace: &Trace, id: CallId, call: &Call) -> Found {
+        let Some(task) = call.task.filter(|task| trace.runs(trace.task(*task))) else {
+            return Found::Nothing;
+        };
+        if !took_effect(trace, call) {
+            return Found::Nothing;
+        }
+        let set = match usage(trace, call) {
+            Some(Use::AwaitNotify(place)) => {
+                let ordinal = self.ordinal(trace, id, call, place);
+                let sets = &self.signal(trace, call, place).sets;
+                sets.get(ordinal).map(|set| set.2)
+            }
+            Some(Use::AwaitValue(place, wanted)) => {
+                let sets = &self.signal(trace, call, place).sets;
+                let (before, after) = sets.split_at(sets.partition_point(|it| it.0 < call.begin));
+                let wanted = |set: &&(i64, u64, TaskId)| wanted.accepts(set.1);
+                let found = before.iter().rfind(wanted);
+                found.or_else(|| after.iter().find(wanted)).map(|set| set.2)
+            }
+            _ => return Found::Nothing,
+        };
+        set.map_or(Found::NotYet, |set| {
+            Found::Edge(Edge {
+                kind: EdgeKind::SignalToWait,
+                from: Node::Task(set),
+                to: Node::Task(task),
+            })
+        })
+    }
+
+    fn ordinal(&mut self, trace: &Trace, id: CallId, call: &Call, place: u64) -> usize {
+        if let Some(ordinal) = self.ordinals.get(&id) {
+            return *ordinal;
+        }
+        let waits = &mut self.signal(trace, call, place).waits;
+        let ordinal = *waits;
+        *waits += 1;
+        self.ordinals.insert(id, ordinal);
+        ordinal
+    }
+
+    fn signal(&mut self, trace: &Trace, call: &Call, place: u64) -> &mut Signal {
+        let process = trace.thread(call.thread).process;
+        self.places.entry((process, place)).or_default()
+    }
+}
+
+fn usage(trace: &Trace, call: &Call) -> Option<Use> {
+    let function = trace.function(call.function);
+    let arg = |wanted: &str| {
+        let place = function.args.iter().position(|arg| arg.name == wanted)?;
+        trace.args(call).get(place).copied()
+    };
+    Some(match function.name.as_str() {
+        "aclrtRecordNotify" => Use::SetNotify(arg("notify")?),
+        "aclrtWaitAndResetNotify" => Use::AwaitNotify(arg("notify")?),
+        // What a counting notify is set to lies in memory that is not recorded.
+        "aclrtCntNotifyRecord" => Use::SetValue(arg("cntNotify")?, 0),
+        "aclrtCntNotifyWaitWithTimeout" => {
+            let wanted = Wanted {
+                value: 0,
+                flag: None,
+            };
+            Use::AwaitValue(arg("cntNotify")?, wanted)
+        }
+        "aclrtValueWrite" => Use::SetValue(arg("devAddr")?, arg("value")?),
+        "aclrtValueWait" => {
+            let wanted = Wanted {
+                value: arg("value")?,
+                flag: arg("flag"),
+            };
+            Use::AwaitValue(arg("devAddr")?, wanted)
+        }
+        _ => return None,
+    })
+}

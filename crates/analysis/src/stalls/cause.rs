@@ -1,0 +1,81 @@
+//! Why a lane could not go on.
+
+/// Why a lane could not go on: exactly one cause for each interval.
+///
+/// [`docs/STALLS.md`](https://docs.rs/ascend-trace) tells users what each of them means and what
+/// can be done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// A wait at the head of the stream had not been released by its event.
+    EventWait,
+    /// A wait at the head of the stream had not seen its notify, or the value it wanted in memory.
+    SignalWait,
+    /// The stream was empty: its next task had not been submitted.
+    HostLate,
+    /// The stream was empty, because the thread that submits to it was inside a call that waited
+    /// for the device.
+    HostBlocked,
+    /// A submission did not return until the queue of its stream had room. For a stream: the
+    /// thread that submits to it was held up so, by another stream.
+    QueueFull,
+    /// The stream waited for a function of the program that runs on the host.
+    Callback,
+    /// The stream waited for a graph to be launched.
+    GraphLaunch,
+    /// A collective had begun, and the last of its peers had not.
+    CollectivePeer,
+    /// Nothing more was submitted to the stream before it was destroyed.
+    Drained,
+    /// The device went from one task to the next.
+    Switch,
+    /// The stream was idle though its next task had been submitted, or what lies between could
+    /// not be timed.
+    Unknown,
+    /// The thread waited for a stream, an event or a device.
+    HostSync,
+    /// The thread was inside a synchronous copy.
+    HostCopy,
+}
+
+impl Cause {
+    pub const ALL: [Self; 13] = [
+        Self::EventWait,
+        Self::SignalWait,
+        Self::HostLate,
+        Self::HostBlocked,
+        Self::QueueFull,
+        Self::Callback,
+        Self::GraphLaunch,
+        Self::CollectivePeer,
+        Self::Drained,
+        Self::Switch,
+        Self::Unknown,
+        Self::HostSync,
+        Self::HostCopy,
+    ];
+
+    /// The word for this cause in tables and exports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EventWait => "event-wait",
+            Self::SignalWait => "signal-wait",
+            Self::HostLate => "host-late",
+            Self::HostBlocked => "host-blocked",
+            Self::QueueFull => "queue-full",
+            Self::Callback => "callback",
+            Self::GraphLaunch => "graph-launch",
+            Self::CollectivePeer => "collective-peer",
+            Self::Drained => "drained",
+            Self::Switch => "switch",
+            Self::Unknown => "unknown",
+            Self::HostSync => "host-sync",
+            Self::HostCopy => "host-copy",
+        }
+    }
+
+    /// Whether someone who looks for lost time wants to be led here: a stream that has nothing
+    /// more to do, and the moment between two tasks, are as they should be.
+    pub const fn is_notable(self) -> bool {
+        !matches!(self, Self::Drained | Self::Switch)
+    }
+}

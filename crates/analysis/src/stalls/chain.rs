@@ -1,0 +1,167 @@
+//! From a wait back to what it all began with: the chain of waits to the root.
+//!
+//! A wait ends when its record is reached. Going back from there along the record's stream, the
+//! time until the wait began is filled with work, with waits for yet other streams, or with nothing
+//! because the host had not submitted what comes next. Each wait leads on to another stream; the
+//! chain ends where the time is accounted for.
+
+use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
+
+use super::class::{Class, held, released_by};
+use super::{IDLE_FLOOR_NS, Stall};
+use crate::dependencies::{Dependencies, Node};
+
+/// Chains are followed so far, and not further.
+const LONGEST: usize = 64;
+
+/// Tasks of one stream that are looked at for one link.
+const TASKS: usize = 100_000;
+
+/// One wait of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The wait.
+    pub wait: TaskId,
+    /// What it waited for: a record of an event, or what set a notify or a value.
+    pub record: TaskId,
+    /// Where that is.
+    pub stream: StreamId,
+    /// The last task on that stream before the record that kept the wait waiting.
+    pub task: Option<TaskId>,
+}
+
+/// What a chain of waits began with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// This task ran.
+    Task(TaskId),
+    /// This call came late.
+    Call(CallId),
+}
+
+/// The waits that one stall consists of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chain {
+    /// From the stall's own wait on.
+    pub links: Vec<Link>,
+    /// `None` where the record of the last wait is not known.
+    pub root: Option<Root>,
+}
+
+/// What was before a record on its stream.
+enum Before {
+    /// It worked on this task at least since the wait began.
+    Work(TaskId),
+    /// It waited, and then ran up to this task.
+    Wait(TaskId, Option<TaskId>),
+    /// The call that submitted what comes next was not made.
+    Host(CallId),
+}
+
+impl Stall {
+    /// The chain of waits from this stall to its root; empty for a stall that is no wait.
+    pub fn chain(&self, trace: &Trace, dependencies: &Dependencies) -> Chain {
+        let mut chain = Chain::default();
+        let Node::Task(mut wait) = self.node else {
+            return chain;
+        };
+        let is_wait = |task: TaskId| {
+            matches!(
+                Class::of(trace, trace.task(task)),
+                Class::EventWait | Class::SignalWait
+            )
+        };
+        while is_wait(wait) && chain.links.len() < LONGEST {
+            let Some(record) = released_by(trace, dependencies, wait) else {
+                chain.root = None;
+                break;
+            };
+            let stream = trace.task(record).stream;
+            let link = |task| Link {
+                wait,
+                record,
+                stream,
+                task,
+            };
+            match before(trace, dependencies, record, self.begin) {
+                Before::Work(task) => {
+                    chain.links.push(link(last_work(trace, record)));
+                    chain.root = Some(Root::Task(task));
+                    break;
+                }
+                Before::Host(call) => {
+                    chain.links.push(link(last_work(trace, record)));
+                    chain.root = Some(Root::Call(call));
+                    break;
+                }
+                Before::Wait(other, task) => {
+                    chain.links.push(link(task));
+                    chain.root = Some(Root::Task(other));
+                    wait = other;
+                }
+            }
+        }
+        chain
+    }
+}
+
+/// What occupied the stream of a record from `since` until the record was reached.
+fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64) -> Before {
+    let record_call = trace.task(record).call;
+    let mut ran = None;
+    // The submission that what is looked at had to come after, and when that could have begun.
+    let mut next = (record_call, reached(trace, record));
+    for id in earlier(trace, record).take(TASKS) {
+        let task = trace.task(id);
+        let Some(time) = task.time else { continue };
+        let class = Class::of(trace, task);
+        let is_wait = matches!(class, Class::EventWait | Class::SignalWait);
+        if class == Class::Mark || is_wait && !held(trace, dependencies, id) {
+            continue;
+        }
+        let gap = next.1.saturating_sub(time.end.max(since));
+        if gap >= IDLE_FLOOR_NS && trace.call(next.0).begin > time.end {
+            return Before::Host(next.0);
+        }
+        if is_wait && time.end > since {
+            return Before::Wait(id, ran);
+        }
+        if time.end <= since {
+            // It was over before: whatever came after it filled the time.
+            return ran.map_or(Before::Host(next.0), Before::Work);
+        }
+        if time.begin <= since {
+            return Before::Work(id);
+        }
+        ran = ran.or(Some(id));
+        next = (task.call, time.begin);
+    }
+    let is_late = trace.call(next.0).begin > since;
+    match ran {
+        Some(task) if !is_late => Before::Work(task),
+        _ => Before::Host(next.0),
+    }
+}
+
+/// When a record was reached, as far as that is known.
+fn reached(trace: &Trace, record: TaskId) -> i64 {
+    let task = trace.task(record);
+    task.time.map_or(trace.call(task.call).end, |time| time.end)
+}
+
+/// The tasks before one on its stream, latest first.
+fn earlier(trace: &Trace, id: TaskId) -> impl Iterator<Item = TaskId> {
+    let task = trace.task(id);
+    let tasks = trace.stream_tasks(task.stream);
+    let before = tasks.partition_point(|it| trace.task(*it).sequence < task.sequence);
+    tasks[..before].iter().rev().copied()
+}
+
+/// The last task before a record on its stream that is work.
+fn last_work(trace: &Trace, record: TaskId) -> Option<TaskId> {
+    let is_work = |id: &TaskId| {
+        let class = Class::of(trace, trace.task(*id));
+        trace.runs(trace.task(*id)) && matches!(class, Class::Work | Class::Callback)
+    };
+    earlier(trace, record).take(TASKS).find(is_work)
+}

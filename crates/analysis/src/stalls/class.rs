@@ -1,0 +1,96 @@
+//! What a task is to its stream.
+
+use ascend_trace_format::api::{Role, TaskKind, Untimed};
+use ascend_trace_model::{Task, TaskId, Trace};
+
+use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
+
+/// What a task is to its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The device works.
+    Work,
+    /// The stream waits for an event.
+    EventWait,
+    /// The stream waits for a notify or a value in memory.
+    SignalWait,
+    /// The stream waits for a function that runs on the host.
+    Callback,
+    /// A position in the stream's order, which takes no time.
+    Mark,
+}
+
+impl Class {
+    pub fn of(trace: &Trace, task: &Task) -> Self {
+        let function = || trace.function(trace.call(task.call).function);
+        match task.kind {
+            TaskKind::Record => Self::Mark,
+            TaskKind::Wait => Self::EventWait,
+            TaskKind::HostFunc => Self::Callback,
+            TaskKind::Notify | TaskKind::Value => match function().name.contains("Wait") {
+                true => Self::SignalWait,
+                false => Self::Mark,
+            },
+            TaskKind::Other if function().role == Role::ResetEvent => Self::Mark,
+            _ => Self::Work,
+        }
+    }
+}
+
+/// `aclrtCreateEventExWithFlag`: a wait for such an event holds nobody before the first record.
+const CREATED_EX: u8 = 2;
+
+/// Whether a wait really held its stream: it did not if what it waits for had been there before
+/// the wait was reached.
+pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
+    let task = trace.task(id);
+    let Some(time) = task.time else { return false };
+    match released_by(trace, dependencies, id) {
+        Some(cause) => {
+            let record = trace.task(cause);
+            let device = |task: &Task| trace.stream(task.stream).device;
+            let Some(recorded) = record.time else {
+                return true;
+            };
+            // Times of one device need no comparison of clocks.
+            let tolerance = match device(record) == device(task) {
+                true => 0,
+                false => recorded.error.saturating_add(time.error),
+            };
+            recorded.end.saturating_sub(tolerance) > time.begin
+        }
+        None => {
+            let event = trace.call(task.call).event;
+            let was_recorded = |it: ascend_trace_model::Generation| {
+                it.number > 0 || trace.event(it.event).creation != CREATED_EX
+            };
+            event.is_none_or(was_recorded)
+        }
+    }
+}
+
+/// The task that a wait waited for.
+pub(super) fn released_by(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    wait: TaskId,
+) -> Option<TaskId> {
+    if trace.task(wait).kind == TaskKind::Wait {
+        return dependencies.record_of(trace, Node::Task(wait));
+    }
+    let causes = dependencies.incoming(trace, Node::Task(wait));
+    causes.iter().find_map(|edge| match edge {
+        Edge {
+            kind: EdgeKind::SignalToWait,
+            from: Node::Task(task),
+            ..
+        } => Some(*task),
+        _ => None,
+    })
+}
+
+/// Whether a task without times can have kept its stream busy.
+pub(super) fn takes_time(trace: &Trace, id: TaskId) -> bool {
+    let task = trace.task(id);
+    Class::of(trace, task) != Class::Mark && task.untimed != Untimed::Failed && runs(trace, id)
+}

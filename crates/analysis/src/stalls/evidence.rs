@@ -1,0 +1,202 @@
+//! What shows that a stall has the cause that it is said to have.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
+
+use super::chain::Chain;
+use super::class::{Class, takes_time};
+use super::culprit::awaited;
+use super::{Cause, Culprit, Lane, Stall, Stalls};
+use crate::dependencies::{Dependencies, Node};
+use crate::intervals::Intervals;
+
+/// What a thread did while a stream waited for it: the calls of one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meanwhile {
+    pub function: FunctionId,
+    pub calls: u32,
+    /// How much of the time was spent in them.
+    pub total: i64,
+}
+
+/// Why no better cause is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Something ran, or may have run, that has no device time.
+    Untimed(TaskId, Untimed),
+    /// Tasks are missing from the trace: they were lost, or lie outside what was read of it.
+    Missing,
+    /// The next task was there, and this stream of the device ran most of the time.
+    DeviceBusy(StreamId),
+    /// The next task was there, and the device did not begin it.
+    NotStarted,
+}
+
+/// What shows that a stall has its cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    pub culprit: Culprit,
+    /// The waits from a wait to its root.
+    pub chain: Chain,
+    /// What the thread that submitted the next task did in the meantime, longest first. The rest
+    /// of the time it was outside the runtime.
+    pub meanwhile: Vec<Meanwhile>,
+    pub why: Option<Why>,
+}
+
+impl Stalls {
+    /// What shows that a stall of these has its cause.
+    pub fn evidence(&self, trace: &Trace, dependencies: &Dependencies, stall: &Stall) -> Evidence {
+        let mut evidence = Evidence {
+            culprit: stall.culprit(trace, dependencies),
+            ..Evidence::default()
+        };
+        match (stall.cause, stall.node) {
+            (Cause::EventWait | Cause::SignalWait, _) => {
+                evidence.chain = stall.chain(trace, dependencies);
+            }
+            (Cause::HostLate | Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) => {
+                let (thread, until) = submission(trace, task, stall);
+                evidence.meanwhile = meanwhile(trace, thread, (stall.begin, until));
+                if stall.cause != Cause::HostLate {
+                    let culprit = self.blocker(trace, dependencies, thread, stall, until);
+                    evidence.culprit = culprit.unwrap_or_default();
+                }
+            }
+            (Cause::CollectivePeer, Node::Task(task)) => {
+                let peer = self.peers.get(&task).copied();
+                evidence.culprit = Culprit {
+                    stream: peer.map(|it| trace.task(it).stream),
+                    task: peer,
+                    call: peer.map(|it| trace.task(it).call),
+                    ..Culprit::default()
+                };
+            }
+            (Cause::Unknown, node) => evidence.why = Some(self.why(trace, stall, node)),
+            _ => {}
+        }
+        evidence
+    }
+
+    /// The call that held the submitting thread up, and what that waited for.
+    fn blocker(
+        &self,
+        trace: &Trace,
+        dependencies: &Dependencies,
+        thread: ThreadId,
+        stall: &Stall,
+        until: i64,
+    ) -> Option<Culprit> {
+        let is_queue = stall.cause == Cause::QueueFull;
+        let wanted = |it: &Stall| (it.cause == Cause::QueueFull) == is_queue;
+        let found = self.hosts.longest(thread, (stall.begin, until), wanted)?;
+        let Node::Call(call) = found.node else {
+            return None;
+        };
+        let awaited = match is_queue {
+            true => Culprit {
+                stream: trace.call(call).stream,
+                ..Culprit::default()
+            },
+            false => awaited(trace, dependencies, found.node),
+        };
+        Some(Culprit {
+            call: Some(call),
+            ..awaited
+        })
+    }
+
+    fn why(&self, trace: &Trace, stall: &Stall, node: Node) -> Why {
+        let Lane::Stream(stream) = stall.lane else {
+            return Why::NotStarted;
+        };
+        let tasks = trace.stream_tasks(stream);
+        let upto = match node {
+            Node::Task(task) => {
+                let sequence = trace.task(task).sequence;
+                tasks.partition_point(|it| trace.task(*it).sequence < sequence)
+            }
+            Node::Call(_) => tasks.len(),
+        };
+        let mut sequence = match node {
+            Node::Task(task) => trace.task(task).sequence,
+            Node::Call(_) => u32::MAX,
+        };
+        for id in tasks[..upto].iter().rev() {
+            let task = trace.task(*id);
+            if sequence != u32::MAX && sequence > task.sequence.saturating_add(1) {
+                return Why::Missing;
+            }
+            sequence = task.sequence;
+            if task.time.is_some() && Class::of(trace, task) != Class::Mark {
+                break;
+            }
+            if task.time.is_none() && takes_time(trace, *id) {
+                return Why::Untimed(*id, task.untimed);
+            }
+        }
+        let busiest = self.busiest(trace, stream, stall);
+        busiest.map_or(Why::NotStarted, Why::DeviceBusy)
+    }
+
+    /// The other stream of the device that worked for most of the stall, if one did.
+    fn busiest(&self, trace: &Trace, own: StreamId, stall: &Stall) -> Option<StreamId> {
+        let device = trace.stream(own).device;
+        let others = (0..trace.streams().len() as u32).map(StreamId);
+        let others = others.filter(|it| *it != own && trace.stream(*it).device == device);
+        let busy = others.map(|it| (busy_in(trace, it, (stall.begin, stall.end)), it));
+        let (time, stream) = busy.max_by_key(|(time, _)| *time)?;
+        (time * 2 >= stall.length()).then_some(stream)
+    }
+}
+
+/// The thread that submitted a task, and until when in the stall it had not.
+fn submission(trace: &Trace, task: TaskId, stall: &Stall) -> (ThreadId, i64) {
+    let call = trace.call(trace.task(task).call);
+    (call.thread, call.begin.clamp(stall.begin, stall.end))
+}
+
+/// How long a stream worked in an interval.
+fn busy_in(trace: &Trace, stream: StreamId, (begin, end): (i64, i64)) -> i64 {
+    let tasks = trace.stream_tasks(stream);
+    let over = |id: &TaskId| trace.task(*id).time.is_some_and(|time| time.end <= begin);
+    let first = tasks.partition_point(over);
+    let tasks = tasks[first..].iter().map(|id| trace.task(*id));
+    let work = tasks.filter(|task| Class::of(trace, task) == Class::Work);
+    let times = work.filter_map(|task| Some((task.time?.begin, task.time?.end)));
+    let inside = times.take_while(|time| time.0 < end);
+    Intervals::union_of(inside).covered(begin, end)
+}
+
+/// The program's own calls of a thread that have a part in an interval, summed up by function.
+fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Meanwhile> {
+    let calls = trace.thread_calls(thread);
+    let last = calls.partition_point(|id| trace.call(*id).begin < end);
+    let mut sums: BTreeMap<u32, Meanwhile> = BTreeMap::new();
+    let outer = calls[..last]
+        .iter()
+        .rev()
+        .filter(|id| is_outer(trace, **id));
+    for id in outer {
+        let call = trace.call(*id);
+        if call.end <= begin {
+            break;
+        }
+        let sum = sums.entry(call.function.0).or_insert(Meanwhile {
+            function: call.function,
+            calls: 0,
+            total: 0,
+        });
+        sum.calls += 1;
+        sum.total += call.end.min(end) - call.begin.max(begin);
+    }
+    let mut sums: Vec<Meanwhile> = sums.into_values().collect();
+    sums.sort_by_key(|sum| (-sum.total, sum.function));
+    sums
+}
+
+fn is_outer(trace: &Trace, call: CallId) -> bool {
+    trace.call(call).depth == 0
+}

@@ -1,0 +1,43 @@
+//! The cause of a gap before a task: what kept the host from submitting it in time, if it was the
+//! host.
+
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_model::{TaskId, Trace};
+
+use super::Cause;
+use super::hosts::HostStalls;
+
+/// A task may be on its way to the device for so long after the call that submitted it.
+const IN_FLIGHT_NS: i64 = 10_000;
+
+/// Why the stream was idle before `task` began, which was at the end of the gap.
+///
+/// The gap has one cause: the one that took most of it.
+pub(super) fn judge(
+    trace: &Trace,
+    hosts: &HostStalls,
+    (begin, end): (i64, i64),
+    task: TaskId,
+) -> Cause {
+    let task = trace.task(task);
+    let call = trace.call(task.call);
+    let length = end - begin;
+    let is_most = |part: i64| part >= length - part;
+
+    let arrived = call.end.saturating_add(IN_FLIGHT_NS).clamp(begin, end);
+    if !is_most(arrived - begin) {
+        return Cause::Unknown;
+    }
+    let called = call.begin.clamp(begin, end);
+    if task.kind == TaskKind::Graph && is_most(arrived - called) {
+        return Cause::GraphLaunch;
+    }
+    let blocked = hosts.blocked(call.thread, begin, called);
+    if !is_most(blocked.waiting + blocked.queue) {
+        return Cause::HostLate;
+    }
+    match blocked.queue > blocked.waiting {
+        true => Cause::QueueFull,
+        false => Cause::HostBlocked,
+    }
+}

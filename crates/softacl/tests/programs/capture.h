@@ -183,8 +183,11 @@ static inline aclError launch(aclrtFuncHandle function, uint64_t *word, uint64_t
 static inline void in_thread(void *(*body)(void *), void *data)
 {
     pthread_t thread;
-    EXPECT(pthread_create(&thread, NULL, body, data), 0);
-    EXPECT(pthread_join(thread, NULL), 0);
+    /* The counters of checks are the other thread's until it is joined. */
+    int created = pthread_create(&thread, NULL, body, data);
+    int joined = created ? created : pthread_join(thread, NULL);
+    EXPECT(created, 0);
+    EXPECT(joined, 0);
 }
 
 #endif

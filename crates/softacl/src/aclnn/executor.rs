@@ -95,9 +95,6 @@ pub(super) fn launch(
     handle: usize,
     stream: usize,
 ) -> Outcome {
-    if handle == 0 {
-        return null("the executor is NULL");
-    }
     let executor = taken(operator, handle)?;
     if workspace_size > 0 && workspace == 0 {
         return null("the workspace is NULL");
@@ -115,23 +112,30 @@ pub(super) fn launch(
 
 /// The executor behind a handle, which is dead from here on unless it is repeatable.
 fn taken(operator: &'static str, handle: usize) -> Outcome<Arc<Executor>> {
-    let is_verbose = runtime::get().options.verbose;
-    let executor = object::executor(handle).inspect_err(|_| {
-        if is_verbose {
-            complain(&format!("{operator}: no executor, or one that was used up"));
-        }
-    })?;
+    if handle == 0 {
+        tell(operator, "the executor is NULL");
+        return null("the executor is NULL");
+    }
+    let executor = object::executor(handle)
+        .inspect_err(|_| tell(operator, "no executor, or one that was used up"))?;
     if executor.operator != operator {
-        if is_verbose {
-            let made_by = executor.operator;
-            complain(&format!("{operator}: the executor is one of {made_by}"));
-        }
+        tell(
+            operator,
+            &format!("the executor is one of {}", executor.operator),
+        );
         return refuse("the executor belongs to another operator");
     }
     if !executor.is_repeatable.load(Ordering::Acquire) {
         object::destroy(handle, Sort::Executor)?;
     }
     Ok(executor)
+}
+
+/// Programs often do not look at codes.
+fn tell(operator: &str, what: &str) {
+    if runtime::get().options.verbose {
+        complain(&format!("{operator}: {what}"));
+    }
 }
 
 impl Executor {

@@ -39,8 +39,8 @@ fn random_graphs_compute_what_one_task_after_the_other_would() {
 
 #[test]
 #[ignore = "a soak"]
-fn a_million_random_graphs_compute_what_one_task_after_the_other_would() {
-    tool("graphs.c", "1000000");
+fn a_hundred_thousand_random_graphs_compute_what_one_task_after_the_other_would() {
+    tool("graphs.c", "100000");
 }
 
 #[test]
@@ -73,10 +73,13 @@ fn verbose_tells_what_is_wrong_with_an_executor() {
     let env = [("SOFTACL", "verbose")];
     let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
-    let used_up = "softacl: aclnnAdd: no executor, or one that was used up";
-    let foreign = "softacl: aclnnMul: the executor is one of aclnnAdd";
-    assert!(said.lines().any(|line| line == used_up), "{said}");
-    assert!(said.lines().any(|line| line == foreign), "{said}");
+    for wanted in [
+        "softacl: aclnnAdd: no executor, or one that was used up",
+        "softacl: aclnnAdd: the executor is NULL",
+        "softacl: aclnnMul: the executor is one of aclnnAdd",
+    ] {
+        assert!(said.lines().any(|line| line == wanted), "{said}");
+    }
 }
 
 #[test]

@@ -252,7 +252,7 @@ impl App {
 /// Whether a stall is an idle stretch of a stream that is worth showing, rather than a task or a
 /// call.
 pub(crate) fn is_gap(stall: &Stall) -> bool {
-    stall.is_gap() && stall.cause.is_notable()
+    stall.is_gap() && stall.is_notable()
 }
 
 /// Lets a key edit a text; false when it has another meaning.

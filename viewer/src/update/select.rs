@@ -156,7 +156,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane.lane());
-        let is_notable = |stall: &&Stall| stall.cause.is_notable();
+        let is_notable = |stall: &&Stall| stall.is_notable();
         match forward {
             true => {
                 let first = stalls.partition_point(|it| key(it) <= from);

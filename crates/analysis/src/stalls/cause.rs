@@ -73,8 +73,8 @@ impl Cause {
         }
     }
 
-    /// Whether someone who looks for lost time wants to be led here: a stream that has nothing
-    /// more to do, and the moment between two tasks, are as they should be.
+    /// Whether the time is lost: a stream that has nothing more to do, and the moment between two
+    /// tasks, are as they should be.
     pub const fn is_notable(self) -> bool {
         !matches!(self, Self::Drained | Self::Switch)
     }

@@ -65,6 +65,13 @@ impl Stall {
         );
         matches!(self.lane, Lane::Stream(_)) && !in_task
     }
+
+    /// Whether someone who looks for lost time wants to be led here: not to the moment between two
+    /// tasks, nor to where a stream had nothing more to do.
+    pub fn is_notable(&self) -> bool {
+        let is_tail = matches!((self.lane, self.node), (Lane::Stream(_), Node::Call(_)));
+        self.cause.is_notable() && !is_tail
+    }
 }
 
 /// The stalls of a trace, by lane and time.
@@ -232,7 +239,7 @@ impl Stalls {
     pub fn next_after(&self, time: i64) -> Option<&Stall> {
         let firsts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin <= time);
-            lane[next..].iter().find(|stall| stall.cause.is_notable())
+            lane[next..].iter().find(|stall| stall.is_notable())
         });
         firsts.min_by_key(|stall| (stall.begin, stall.lane))
     }
@@ -241,10 +248,7 @@ impl Stalls {
     pub fn previous_before(&self, time: i64) -> Option<&Stall> {
         let lasts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin < time);
-            lane[..next]
-                .iter()
-                .rev()
-                .find(|stall| stall.cause.is_notable())
+            lane[..next].iter().rev().find(|stall| stall.is_notable())
         });
         lasts.max_by_key(|stall| (stall.begin, stall.lane))
     }

@@ -193,7 +193,7 @@ pub(super) fn worst(
     range: Range,
 ) -> Vec<StallStats> {
     let worst = stalls.worst_where(WORST_STALLS, |it| {
-        it.cause.is_notable() && overlaps(range, it.begin, it.end)
+        it.is_notable() && overlaps(range, it.begin, it.end)
     });
     let row = |stall: &&Stall| StallStats::of(trace, dependencies, stall);
     worst.iter().map(row).collect()

@@ -30,7 +30,9 @@ pub(super) fn write(
 ) -> io::Result<u64> {
     let trace = source.trace;
     let mut omitted = 0;
-    for edge in source.dependencies.all(trace) {
+    // The slice of a capture has arrows of its own to the replays.
+    let edges = source.dependencies.all(trace);
+    for edge in edges.filter(|edge| edge.kind != EdgeKind::Replay) {
         let Some(ends) = bind(trace, tracks, &edge) else {
             omitted += 1;
             continue;

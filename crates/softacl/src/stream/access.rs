@@ -45,7 +45,6 @@ pub(crate) fn of_any_context(handle: usize) -> Outcome<Arc<Stream>> {
 /// This is all that an operator library needs to know of streams: when the stream captures, the
 /// operation becomes a node of its graph instead, and `Operator::effect` runs at every replay.
 /// Operations between the brackets of a task update replace the captured ones.
-#[allow(dead_code, reason = "the operator library calls it")]
 pub(crate) fn launch(stream: usize, operator: Operator) -> Outcome {
     let operator = Box::new(operator);
     of_context(stream)?

@@ -19,9 +19,7 @@ use crate::progress::Progress;
 use crate::sync::lock;
 use crate::{observers, runtime};
 
-#[allow(unused_imports, reason = "the operator library calls it")]
-pub(crate) use access::launch;
-pub(crate) use access::{create, destroy, of_any_context, of_context, timeout};
+pub(crate) use access::{create, destroy, launch, of_any_context, of_context, timeout};
 pub(crate) use waiting::{Drop, FailureMode, Failures, Waited};
 
 mod access;

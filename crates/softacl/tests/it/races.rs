@@ -25,11 +25,8 @@ fn thread_sanitizer_finds_no_race() {
     let library = library(&dir);
     let mut reports = String::new();
     let sources = SECTIONS.iter().flat_map(|section| programs(section));
-    let stress = programs_dir().join("tools/stress.c");
-    for source in sources
-        .chain([stress])
-        .filter(|path| !path.ends_with(FORKS))
-    {
+    let tools = ["stress.c", "graphs.c"].map(|name| programs_dir().join("tools").join(name));
+    for source in sources.chain(tools).filter(|path| !path.ends_with(FORKS)) {
         let binary = compile(&source, &library, &dir);
         let suppressions = here().join("suppressions.txt");
         let checker = format!("exitcode=66 suppressions={}", suppressions.display());
@@ -37,7 +34,13 @@ fn thread_sanitizer_finds_no_race() {
         let env = env.each_ref().map(|(key, value)| (*key, value.as_str()));
         // The checker wants its addresses where no randomness has put them.
         let mut command = Command::new("setarch");
-        command.arg("-R").arg(&binary).arg("3");
+        // Seconds of the load, or random graphs.
+        let length = if source.ends_with("graphs.c") {
+            "200"
+        } else {
+            "3"
+        };
+        command.arg("-R").arg(&binary).arg(length);
         let output = run_command(&mut command, &library, &env, Duration::from_secs(120));
         let output = output.unwrap_or_else(|| panic!("{} did not end", source.display()));
         if !output.status.success() {

@@ -12,6 +12,8 @@ mod chrome;
 mod contract;
 /// Every example, held against what it counts itself and against the true device times.
 mod examples;
+/// Captured graphs, replays, and captures that fail.
+mod graphs;
 /// A program that is killed loses no call that had returned.
 mod kill;
 /// Programs that are hard on a tracer behave as without one: their threads, signals and calls.

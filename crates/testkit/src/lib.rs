@@ -1,4 +1,5 @@
-//! What tests are made of: traces written as text, and files written byte by byte ([`bytes`]).
+//! What tests are made of: traces written as text, files written byte by byte ([`bytes`]), and random
+//! programs with what they must print ([`captures`]).
 //!
 //! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_model::Trace). The text
 //! becomes rows, and the rows go through the same loader as those of a file, so a test sees what
@@ -99,6 +100,7 @@
 //! A mistake in the text is reported with its line and column.
 
 pub mod bytes;
+pub mod captures;
 mod timeline;
 pub mod workload;
 

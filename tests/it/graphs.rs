@@ -1,0 +1,155 @@
+//! Captured graphs: tracing changes nothing about them, and the trace shows what they are made of.
+
+/// Every conformance program of the software runtime, with and without the tracer.
+mod conformance;
+/// Random programs of captures, joins and replays, against a sequential reference.
+mod random;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::compile::soft;
+use crate::support::process::{run, scratch, tool};
+use crate::support::tables::{Table, parse};
+use crate::support::{Recording, Row, Run, Tables, truth};
+
+/// Compiles a program as a user would.
+#[track_caller]
+fn compiled(compiler: &str, source: &Path, options: &[&str]) -> PathBuf {
+    let folder = scratch().join("graphs");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join(source.file_stem().unwrap());
+    // Another run may be executing the file of that name.
+    let fresh = program.with_extension(std::process::id().to_string());
+    let mut command = Command::new(compiler);
+    command.arg("-o").arg(&fresh).arg(source);
+    command.arg("-I").arg(&soft().include);
+    command.arg("-L").arg(&soft().lib);
+    run(command.args(options)).expect(0);
+    std::fs::rename(&fresh, &program).unwrap();
+    program
+}
+
+fn source(name: &str) -> PathBuf {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+    repository.join("tests/programs").join(name)
+}
+
+/// `graphs.csv` of a recording whose tables were exported.
+#[track_caller]
+fn graphs(recording: &Recording) -> Table {
+    let file = recording.beside("csv").join("graphs.csv");
+    parse(&std::fs::read_to_string(file).unwrap())
+}
+
+/// Ids of the program's streams, in the order in which they were made.
+fn stream_ids(tables: &Tables) -> Vec<i64> {
+    let made = tables
+        .calls
+        .iter()
+        .filter(|call| call.text("name") == "aclrtCreateStream");
+    made.map(|call| call.number("stream_id")).collect()
+}
+
+/// What the trace says of the tasks that ran is what the runtime says of them.
+#[track_caller]
+fn matches_truth(tables: Tables, recording: &Recording) {
+    let ran = tables
+        .tasks
+        .into_iter()
+        .filter(|task| task.text("node").is_empty());
+    let ran: Table = ran.collect();
+    truth::matched(&ran, &recording.truth());
+}
+
+fn two_streams() -> Recording {
+    let libraries = [
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-lascendcl",
+        "-lnnopbase",
+        "-lopapi",
+    ];
+    let program = compiled("c++", &source("capture_two_streams.cc"), &libraries);
+    Run::new(&program).compared()
+}
+
+#[test]
+fn two_streams_are_one_graph_that_is_replayed_eight_times() {
+    let recording = two_streams();
+    let rows = ["1.1", "2.2", "3.3", "4.4", "5.5", "6.6", "7.7", "8.8"];
+    let expected = rows.map(|value| vec![value; 8].join(" ") + "\n").concat();
+    assert_eq!(recording.outcome.out(), expected);
+
+    let tables = Tables::of(&recording);
+    let nodes = graphs(&recording);
+    let [main, side] = stream_ids(&tables)[..] else {
+        panic!("two streams")
+    };
+    let of_node = |row: &Row| (row.number("stream_id"), row.text("kind").to_owned());
+    let found: Vec<_> = nodes.iter().map(of_node).collect();
+    let expected = [
+        (main, "memcpy"),
+        (main, "record"),
+        (side, "wait"),
+        (side, "kernel"),
+        (side, "record"),
+        (main, "wait"),
+        (main, "memcpy"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(stream, kind)| (stream, kind.to_owned()))
+    );
+    let after: Vec<_> = nodes.iter().map(|row| row.text("after")).collect();
+    assert_eq!(after, ["", "1", "2", "3", "4", "2 5", "6"]);
+    for (row, number) in nodes.iter().zip(1..) {
+        assert_eq!(row.number("node"), number);
+        assert_eq!((row.number("graph"), row.number("replays")), (1, 8));
+        assert_eq!(
+            (row.text("outcome"), row.number("origin_stream_id")),
+            ("ready", main)
+        );
+    }
+    let replays = tables
+        .tasks
+        .iter()
+        .filter(|task| task.text("kind") == "graph");
+    for (replay, number) in replays.clone().zip(1..) {
+        assert_eq!(replay.number("stream_id"), main);
+        assert_eq!(
+            (replay.number("graph"), replay.number("replay")),
+            (1, number)
+        );
+        assert_eq!(replay.text("untimed"), "");
+    }
+    assert_eq!(replays.count(), 8);
+    matches_truth(tables, &recording);
+}
+
+#[test]
+fn info_and_stats_count_graphs() {
+    let recording = two_streams();
+    let document = |command: &str| {
+        let outcome = run(tool().arg(command).arg(recording.trace()).arg("--json")).expect(0);
+        serde_json::from_str::<serde_json::Value>(&outcome.out()).unwrap()
+    };
+    let info = &document("info")["graphs"];
+    assert_eq!((&info["count"], &info["nodes"]), (&1.into(), &7.into()));
+    assert_eq!(
+        (&info["replays"], &info["failed"]),
+        (&8.into(), &serde_json::json!([]))
+    );
+    let stats = document("stats");
+    let graph = &stats["graphs"][0];
+    assert_eq!(
+        (&graph["outcome"], &graph["replays"]),
+        (&"ready".into(), &8.into())
+    );
+    assert_eq!(graph["time"]["count"], 8);
+    let text = run(tool().arg("info").arg(recording.trace()))
+        .expect(0)
+        .out();
+    assert!(text.contains("1 with 7 nodes, replayed 8 times"), "{text}");
+}

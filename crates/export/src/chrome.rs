@@ -7,7 +7,7 @@
 //! the trace's first moment with three decimals, so that no nanosecond is lost.
 //!
 //! What importers are strict about, and how it is met:
-//! - slices of one track nest or are apart: whatever overlaps goes to a sub-track ([`tracks`]);
+//! - slices of one track nest or are apart: whatever overlaps goes to a sub-track ([`crate::tracks`]);
 //! - a flow binds to the innermost slice at its time: its ends lie inside their slices, and event
 //!   records and waits have tracks beside their stream's ([`flows`]);
 //! - numbers are numbers, and ids are exact in a double.
@@ -20,11 +20,11 @@ mod flows;
 mod meta;
 mod output;
 mod slices;
-mod tracks;
 
+use crate::fields::write_recording;
+use crate::tracks::Tracks;
 use crate::{ExportError, Exporter, Layout, Sink, Source, open};
 use output::Output;
-use tracks::Tracks;
 
 /// The exporter for `--format chrome`.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl Exporter for Chrome {
         let mut id = 0;
         let mut omitted = flows::write(&mut output, source, &tracks, &mut id)?;
         omitted += captures::write_flows(&mut output, source, &tracks, &mut id)?;
-        output.end(|json| meta::write_other_data(json, source.trace, begin, omitted))?;
+        output.end(|json| write_recording(json, source.trace, begin, omitted))?;
         Ok(())
     }
 }

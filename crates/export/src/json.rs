@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::fields::Fields;
+
 /// Integers beyond this are not exact in a JSON reader that knows only doubles.
 const EXACT: u64 = 1 << 53;
 
@@ -154,6 +156,40 @@ impl Json {
                 other => self.text.push(other),
             }
         }
+    }
+}
+
+impl<'t> Fields<'t> for Json {
+    fn integer(&mut self, name: &'t str, value: i64) {
+        self.name(name).integer(value);
+    }
+
+    fn unsigned(&mut self, name: &'t str, value: u64) {
+        self.name(name).unsigned(value);
+    }
+
+    fn address(&mut self, name: &'t str, value: u64) {
+        self.name(name).address(value);
+    }
+
+    fn float(&mut self, name: &'t str, value: f64) {
+        self.name(name).float(value);
+    }
+
+    fn boolean(&mut self, name: &'t str, value: bool) {
+        self.name(name).boolean(value);
+    }
+
+    fn constant(&mut self, name: &'t str, value: &'t str) {
+        self.name(name).string(value);
+    }
+
+    fn text(&mut self, name: &'t str, value: &str) {
+        self.name(name).string(value);
+    }
+
+    fn nothing(&mut self, name: &'t str) {
+        self.name(name).null();
     }
 }
 

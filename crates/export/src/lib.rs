@@ -5,8 +5,13 @@
 
 mod arguments;
 mod chrome;
+mod counters;
 mod csv;
+mod fields;
 mod json;
+mod labels;
+mod perfetto;
+mod tracks;
 
 use std::io::{self, Write};
 
@@ -16,6 +21,7 @@ use ascend_trace_model::{Task, Trace};
 
 pub use chrome::Chrome;
 pub use csv::Csv;
+pub use perfetto::Perfetto;
 
 /// What an export is made from.
 #[derive(Clone, Debug)]
@@ -85,7 +91,7 @@ pub trait Exporter: Sync {
 }
 
 /// Every format there is.
-pub const FORMATS: &[&dyn Exporter] = &[&Chrome, &Csv];
+pub const FORMATS: &[&dyn Exporter] = &[&Chrome, &Perfetto, &Csv];
 
 /// The format with this name.
 pub fn format(name: &str) -> Option<&'static dyn Exporter> {

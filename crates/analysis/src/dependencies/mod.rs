@@ -258,6 +258,26 @@ impl Dependencies {
             .collect()
     }
 
+    /// The stored edges into `node` with their numbers, newest first: [`Self::incoming`] without
+    /// the launches, for callers that ask about every node.
+    pub fn stored_incoming(&self, node: Node) -> impl Iterator<Item = (u32, Edge)> {
+        self.numbered(self.first_in.get(&node), &self.next_in)
+    }
+
+    /// The stored edges out of `node`; see [`Self::stored_incoming`].
+    pub fn stored_outgoing(&self, node: Node) -> impl Iterator<Item = (u32, Edge)> {
+        self.numbered(self.first_out.get(&node), &self.next_out)
+    }
+
+    fn numbered<'a>(
+        &'a self,
+        first: Option<&u32>,
+        next: &'a [Option<u32>],
+    ) -> impl Iterator<Item = (u32, Edge)> + 'a {
+        std::iter::successors(first.copied(), |at| next[*at as usize])
+            .map(|at| (at, self.edges[at as usize]))
+    }
+
     /// The record that released a wait task, or that a host call waited for.
     pub fn record_of(&self, trace: &Trace, waiter: Node) -> Option<TaskId> {
         let call = match waiter {

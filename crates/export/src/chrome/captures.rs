@@ -2,14 +2,14 @@
 
 use std::io;
 
-use ascend_trace_analysis::graphs::{Graph, Outcome};
+use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_model::Trace;
 
 use super::flows::{Flow, Reach, task, write_flow};
 use super::output::Output;
-use super::tracks::Tracks;
 use crate::Source;
-use crate::json::Json;
+use crate::fields::write_graph;
+use crate::tracks::Tracks;
 
 pub(super) fn write(
     output: &mut Output<'_>,
@@ -25,30 +25,10 @@ pub(super) fn write(
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             members.named(&name, "capture");
             members.lasting(capture.0, capture.1);
-            members.args(|json| write_args(json, source, graph));
+            members.args(|json| write_graph(json, source, graph));
         })?;
     }
     Ok(())
-}
-
-fn write_args(json: &mut Json, source: &Source<'_>, graph: &Graph) {
-    let trace = source.trace;
-    json.name("graph").unsigned(u64::from(graph.serial));
-    json.name("outcome").string(graph.outcome.name());
-    if let Outcome::Failed(code) = graph.outcome {
-        json.name("code").integer(code);
-    }
-    if let Some(why) = source.graphs.failure(trace, graph) {
-        json.name("reason").string(&why.text);
-    }
-    let refusals = source.graphs.refusals(trace, graph);
-    json.name("refused").unsigned(refusals.len() as u64);
-    let streams = graph.streams().into_iter();
-    let streams = streams.map(|id| trace.stream(id).number().to_string());
-    let streams = streams.collect::<Vec<_>>().join(" ");
-    json.name("streams").string(&streams);
-    json.name("nodes").unsigned(graph.nodes.len() as u64);
-    json.name("replays").unsigned(graph.replays.len() as u64);
 }
 
 /// From the end of a capture to each replay of its graph. Answers how many could not be drawn.

@@ -9,9 +9,9 @@ use std::io;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, TaskId, Trace};
 
-use super::output::{Output, Track};
-use super::tracks::{Tracks, is_beside};
+use super::output::Output;
 use crate::Source;
+use crate::tracks::{Track, Tracks, is_beside};
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]

@@ -3,16 +3,10 @@
 use std::io::{self, Write};
 
 use crate::json::Json;
+use crate::tracks::Track;
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 64 * 1024;
-
-/// Where a slice is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Track {
-    pub(super) pid: u32,
-    pub(super) tid: u32,
-}
 
 /// A file of trace events in the making.
 pub(super) struct Output<'a> {

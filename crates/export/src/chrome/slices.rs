@@ -3,14 +3,12 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, TaskTime, ThreadId, Trace};
+use ascend_trace_model::{StreamId, ThreadId, Trace};
 
 use super::output::Output;
-use super::tracks::Tracks;
 use crate::Source;
-use crate::arguments::{write_arguments, write_result};
-use crate::json::Json;
+use crate::fields::{write_call, write_task};
+use crate::tracks::Tracks;
 
 pub(super) fn write_calls(
     output: &mut Output<'_>,
@@ -24,32 +22,11 @@ pub(super) fn write_calls(
             output.event("X", tracks.call(trace, *id), |members| {
                 members.named(&function.name, &function.category);
                 members.lasting(call.begin, call.end);
-                members.args(|json| write_call_args(json, trace, *id, call));
+                members.args(|json| write_call(json, trace, *id));
             })?;
         }
     }
     Ok(())
-}
-
-fn write_call_args(json: &mut Json, trace: &Trace, id: CallId, call: &Call) {
-    write_arguments(json, trace, call);
-    write_result(json, trace, call);
-    json.name("call").unsigned(u64::from(id.0));
-    if let Some(stream) = call.stream {
-        json.name("stream_id")
-            .integer(trace.stream(stream).number());
-    }
-    write_event(json, trace, call);
-    if let Some(graph) = call.graph {
-        json.name("graph").unsigned(u64::from(graph.serial));
-        json.name("graph_index").unsigned(u64::from(graph.index));
-    }
-    let untimed = call.task.map(|task| trace.task(task));
-    if let Some(task) = untimed.filter(|task| task.time.is_none()) {
-        json.name("seq").unsigned(u64::from(task.sequence));
-        json.name("kind").string(task.kind.name());
-        json.name("untimed").string(crate::untimed_reason(task));
-    }
 }
 
 pub(super) fn write_tasks(
@@ -67,49 +44,9 @@ pub(super) fn write_tasks(
             output.event("X", track, |members| {
                 members.named(&task_label(trace, task), task.kind.name());
                 members.lasting(time.begin, time.end);
-                members.args(|json| {
-                    write_task_args(json, trace, task, time);
-                    write_replay(json, source, *id);
-                });
+                members.args(|json| write_task(json, source, *id));
             })?;
         }
     }
     Ok(())
-}
-
-fn write_task_args(json: &mut Json, trace: &Trace, task: &Task, time: TaskTime) {
-    let call = trace.call(task.call);
-    json.name("kind").string(task.kind.name());
-    json.name("stream_id")
-        .integer(trace.stream(task.stream).number());
-    json.name("seq").unsigned(u64::from(task.sequence));
-    json.name("err_ns").integer(time.error);
-    if let Some(wait) = queue_wait(trace, task) {
-        json.name("queue_ns").integer(wait);
-    }
-    if let Some(bytes) = trace.bytes(call) {
-        json.name("bytes").unsigned(bytes);
-    }
-    write_event(json, trace, call);
-    json.name("call").unsigned(u64::from(task.call.0));
-}
-
-/// Which graph a replay is of.
-fn write_replay(json: &mut Json, source: &Source<'_>, task: TaskId) {
-    let Some((index, number)) = source.graphs.replayed(source.trace, task) else {
-        return;
-    };
-    let graph = &source.graphs.all()[index];
-    json.name("graph").unsigned(u64::from(graph.serial));
-    json.name("replay").unsigned(u64::from(number));
-    json.name("nodes").unsigned(graph.nodes.len() as u64);
-}
-
-fn write_event(json: &mut Json, trace: &Trace, call: &Call) {
-    if let Some(generation) = call.event {
-        let serial = trace.event(generation.event).serial;
-        json.name("event_serial").unsigned(u64::from(serial));
-        json.name("event_generation")
-            .unsigned(u64::from(generation.number));
-    }
 }

@@ -13,38 +13,43 @@ use ascend_trace_analysis::{Graphs, Node};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
-use super::output::Track;
+/// Where a slice is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Track {
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+}
 
 /// Ids that are made up begin here: above the largest pid of Linux.
 const MADE_UP: u32 = 10_000_000;
 
 /// The tracks of one lane.
 #[derive(Clone, Debug)]
-pub(super) struct LaneTracks {
-    pub(super) pid: u32,
+pub(crate) struct LaneTracks {
+    pub(crate) pid: u32,
     /// Where calls and work go; the first is the lane's own.
-    pub(super) slices: Vec<u32>,
+    pub(crate) slices: Vec<u32>,
     /// Where a stream's records and waits go. No two slices of such a track touch.
-    pub(super) events: Vec<u32>,
+    pub(crate) events: Vec<u32>,
     /// Where the captures that a thread began go.
-    pub(super) captures: Vec<u32>,
+    pub(crate) captures: Vec<u32>,
 }
 
 /// A process in the exported trace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ProcessTrack {
-    pub(super) pid: u32,
-    pub(super) process: ProcessId,
+pub(crate) struct ProcessTrack {
+    pub(crate) pid: u32,
+    pub(crate) process: ProcessId,
     /// `None` for the host's threads.
-    pub(super) device: Option<u32>,
+    pub(crate) device: Option<u32>,
 }
 
 /// The tracks of everything in a trace.
 #[derive(Debug)]
-pub(super) struct Tracks {
-    pub(super) processes: Vec<ProcessTrack>,
-    pub(super) threads: Vec<LaneTracks>,
-    pub(super) streams: Vec<LaneTracks>,
+pub(crate) struct Tracks {
+    pub(crate) processes: Vec<ProcessTrack>,
+    pub(crate) threads: Vec<LaneTracks>,
+    pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
     elsewhere: HashMap<Node, u32>,
     /// By graph: the thread that made it, and which of its tracks for captures.
@@ -52,7 +57,7 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    pub(super) fn of(trace: &Trace, graphs: &Graphs) -> Self {
+    pub(crate) fn of(trace: &Trace, graphs: &Graphs) -> Self {
         let mut ids = Ids::default();
         let hosts = host_processes(trace, &mut ids);
         let devices = device_processes(trace, &mut ids);
@@ -133,7 +138,7 @@ impl Tracks {
     }
 
     /// Where the making of a graph is drawn; `None` when its begin or end is not known.
-    pub(super) fn capture(&self, graph: usize) -> Option<Track> {
+    pub(crate) fn capture(&self, graph: usize) -> Option<Track> {
         let (thread, place) = (*self.captures.get(graph)?)?;
         let lane = self.threads.get(thread.index())?;
         Some(Track {
@@ -169,7 +174,7 @@ impl Tracks {
         self.elsewhere.get(&node).map_or(0, |place| *place as usize)
     }
 
-    pub(super) fn call(&self, trace: &Trace, id: CallId) -> Track {
+    pub(crate) fn call(&self, trace: &Trace, id: CallId) -> Track {
         let lane = &self.threads[trace.call(id).thread.index()];
         Track {
             pid: lane.pid,
@@ -178,7 +183,7 @@ impl Tracks {
     }
 
     /// `None` for a task that is not drawn because it has no times.
-    pub(super) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
+    pub(crate) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
         let task = trace.task(id);
         task.time?;
         let lane = &self.streams[task.stream.index()];
@@ -194,7 +199,7 @@ impl Tracks {
 }
 
 /// Whether a task is drawn beside its stream's track.
-pub(super) fn is_beside(task: &Task) -> bool {
+pub(crate) fn is_beside(task: &Task) -> bool {
     matches!(task.kind, TaskKind::Record | TaskKind::Wait)
         || task.time.is_some_and(|time| time.begin == time.end)
 }

@@ -1,0 +1,131 @@
+//! What an export tells about a slice beside its times, whatever the format.
+
+use ascend_trace_analysis::graphs::{Graph, Outcome};
+use ascend_trace_analysis::queue_wait;
+use ascend_trace_format::version::FILE_VERSION;
+use ascend_trace_model::{Call, CallId, TaskId, Trace};
+
+use crate::Source;
+use crate::arguments::{write_arguments, write_result};
+
+/// Takes named values. Names and constants live as long as the trace, `'t`.
+pub(crate) trait Fields<'t> {
+    fn integer(&mut self, name: &'t str, value: i64);
+    fn unsigned(&mut self, name: &'t str, value: u64);
+    fn address(&mut self, name: &'t str, value: u64);
+    fn float(&mut self, name: &'t str, value: f64);
+    fn boolean(&mut self, name: &'t str, value: bool);
+    /// One of a few texts that occur often.
+    fn constant(&mut self, name: &'t str, value: &'t str);
+    /// Any text.
+    fn text(&mut self, name: &'t str, value: &str);
+    /// A text that is not there.
+    fn nothing(&mut self, name: &'t str);
+}
+
+/// Of a call: its arguments and result, then what the tracer knows of it.
+pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, id: CallId) {
+    let call = trace.call(id);
+    write_arguments(fields, trace, call);
+    write_result(fields, trace, call);
+    fields.unsigned("call", u64::from(id.0));
+    if let Some(stream) = call.stream {
+        fields.integer("stream_id", trace.stream(stream).number());
+    }
+    write_event(fields, trace, call);
+    if let Some(graph) = call.graph {
+        fields.unsigned("graph", u64::from(graph.serial));
+        fields.unsigned("graph_index", u64::from(graph.index));
+    }
+    let untimed = call.task.map(|task| trace.task(task));
+    if let Some(task) = untimed.filter(|task| task.time.is_none()) {
+        fields.unsigned("seq", u64::from(task.sequence));
+        fields.constant("kind", task.kind.name());
+        fields.constant("untimed", crate::untimed_reason(task));
+    }
+}
+
+/// Of a task that has times.
+pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: TaskId) {
+    let trace = source.trace;
+    let task = trace.task(id);
+    let call = trace.call(task.call);
+    fields.constant("kind", task.kind.name());
+    fields.integer("stream_id", trace.stream(task.stream).number());
+    fields.unsigned("seq", u64::from(task.sequence));
+    if let Some(time) = task.time {
+        fields.integer("err_ns", time.error);
+    }
+    if let Some(wait) = queue_wait(trace, task) {
+        fields.integer("queue_ns", wait);
+    }
+    if let Some(bytes) = trace.bytes(call) {
+        fields.unsigned("bytes", bytes);
+    }
+    write_event(fields, trace, call);
+    fields.unsigned("call", u64::from(task.call.0));
+    if let Some((index, number)) = source.graphs.replayed(trace, id) {
+        let graph = &source.graphs.all()[index];
+        fields.unsigned("graph", u64::from(graph.serial));
+        fields.unsigned("replay", u64::from(number));
+        fields.unsigned("nodes", graph.nodes.len() as u64);
+    }
+}
+
+/// Of the making of a graph.
+pub(crate) fn write_graph<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, graph: &Graph) {
+    let trace = source.trace;
+    fields.unsigned("graph", u64::from(graph.serial));
+    fields.constant("outcome", graph.outcome.name());
+    if let Outcome::Failed(code) = graph.outcome {
+        fields.integer("code", code);
+    }
+    if let Some(why) = source.graphs.failure(trace, graph) {
+        fields.text("reason", &why.text);
+    }
+    let refusals = source.graphs.refusals(trace, graph);
+    fields.unsigned("refused", refusals.len() as u64);
+    let streams = graph.streams().into_iter();
+    let streams = streams.map(|id| trace.stream(id).number().to_string());
+    fields.text("streams", &streams.collect::<Vec<_>>().join(" "));
+    fields.unsigned("nodes", graph.nodes.len() as u64);
+    fields.unsigned("replays", graph.replays.len() as u64);
+}
+
+/// Of the recording as a whole. `begin` is the moment that the export calls its first.
+pub(crate) fn write_recording<'t>(
+    fields: &mut impl Fields<'t>,
+    trace: &'t Trace,
+    begin: i64,
+    omitted_flows: u64,
+) {
+    let session = trace.session();
+    fields.constant("tool", "ascend-trace");
+    fields.text("tool_version", &session.tool_version);
+    fields.unsigned("trace_format", u64::from(FILE_VERSION));
+    fields.text("command", &session.command.join(" "));
+    fields.text("host", &session.host);
+    fields.text("architecture", &session.architecture);
+    fields.text("runtime", &session.runtime);
+    fields.text("timing", &session.timing);
+    fields.text("start_time", &session.start_time);
+    // CLOCK_MONOTONIC of the recording host.
+    fields.integer("begin_ns", begin);
+    fields.boolean("complete", trace.end().is_some());
+    fields.unsigned("calls", trace.calls().len() as u64);
+    fields.unsigned("tasks", trace.tasks().len() as u64);
+    let untimed = trace.tasks().iter().filter(|task| task.time.is_none());
+    fields.unsigned("untimed_tasks", untimed.count() as u64);
+    fields.unsigned("lost_calls", trace.losses().calls);
+    fields.unsigned("lost_others", trace.losses().others);
+    // Dependencies that no pair of slices can show.
+    fields.unsigned("omitted_flows", omitted_flows);
+}
+
+fn write_event<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+    if let Some(generation) = call.event {
+        let serial = trace.event(generation.event).serial;
+        fields.unsigned("event_serial", u64::from(serial));
+        fields.unsigned("event_generation", u64::from(generation.number));
+    }
+}

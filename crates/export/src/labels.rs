@@ -1,0 +1,35 @@
+//! What lanes are called.
+
+use ascend_trace_model::{Stream, Thread, Trace};
+
+use crate::tracks::ProcessTrack;
+
+pub(crate) fn process_name(trace: &Trace, track: &ProcessTrack) -> String {
+    let process = trace.process(track.process);
+    let mut name = match process.name.as_str() {
+        "" => format!("process {}", process.pid),
+        name => name.to_owned(),
+    };
+    if !process.rank.is_empty() {
+        name.push_str(&format!(" rank {}", process.rank));
+    }
+    match track.device {
+        None => name,
+        Some(device) => format!("{name} device {device} (pid {})", process.pid),
+    }
+}
+
+pub(crate) fn thread_name(thread: &Thread) -> String {
+    match thread.name.as_str() {
+        "" => format!("thread {}", thread.tid),
+        name => name.to_owned(),
+    }
+}
+
+pub(crate) fn stream_name(stream: &Stream) -> String {
+    let mut name = format!("stream {}", stream.number());
+    if stream.is_default {
+        name.push_str(" (default)");
+    }
+    name
+}

@@ -1,0 +1,239 @@
+//! Dependencies as flows.
+//!
+//! The importer joins the slices that name the same flow, in the order in which their events come,
+//! and lets the arrow point from the slice that begins first. A wait or a blocking call begins
+//! before what releases it: such an arrow ends at a mark inside it, at its end.
+
+use std::cell::Cell;
+
+use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_model::{CallId, TaskId};
+
+use super::output::Event;
+use crate::Source;
+use crate::tracks::Tracks;
+
+/// Numbers of flows: launches by their task, then the stored edges, then graphs.
+const LAUNCHES: u64 = 1;
+const EDGES: u64 = 1 << 33;
+const GRAPHS: u64 = 1 << 34;
+
+/// Where an arrow arrives at a slice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// With the slice's begin.
+    Begin,
+    /// With the slice's end.
+    End,
+    /// At a mark of its own just before the slice's end.
+    Mark,
+}
+
+/// Which slice of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slice {
+    /// A task's own.
+    Task,
+    /// That of a call, also for the task that it submitted.
+    Call,
+}
+
+/// Between which slices an edge is drawn.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    from: Slice,
+    to: Slice,
+    arrival: Arrival,
+}
+
+/// A slice as far as the order of events goes.
+#[derive(Clone, Copy, Debug)]
+struct Extent {
+    begin: i64,
+    end: i64,
+    /// Orders slices at equal times as the file does.
+    rank: u8,
+}
+
+/// Which flows touch which slice.
+pub(super) struct Flows<'s, 't> {
+    source: &'s Source<'t>,
+    tracks: &'s Tracks,
+    /// Dependencies that no pair of slices can show.
+    omitted: Cell<u64>,
+}
+
+impl<'s, 't> Flows<'s, 't> {
+    pub(super) fn new(source: &'s Source<'t>, tracks: &'s Tracks) -> Self {
+        Self {
+            source,
+            tracks,
+            omitted: Cell::new(0),
+        }
+    }
+
+    pub(super) fn omitted(&self) -> u64 {
+        self.omitted.get()
+    }
+
+    /// The flows of a task's slice.
+    pub(super) fn of_task(&self, id: TaskId) -> Touch {
+        let mut touch = Touch::default();
+        self.add(Node::Task(id), Slice::Task, &mut touch);
+        touch
+    }
+
+    /// The flows of a call's slice: its own, and those of its task that its slice cannot take.
+    pub(super) fn of_call(&self, id: CallId) -> Touch {
+        let mut touch = Touch::default();
+        self.add(Node::Call(id), Slice::Call, &mut touch);
+        if let Some(task) = self.source.trace.call(id).task {
+            self.add(Node::Task(task), Slice::Call, &mut touch);
+        }
+        touch
+    }
+
+    /// Adds the flows of a node that this slice of it takes part in.
+    fn add(&self, node: Node, slice: Slice, touch: &mut Touch) {
+        let trace = self.source.trace;
+        let dependencies = &self.source.dependencies;
+        let launched = match node {
+            Node::Call(call) => trace.call(call).task,
+            Node::Task(_) => None,
+        };
+        let launch = launched.map(|task| (LAUNCHES + u64::from(task.0), Edge::launch(trace, task)));
+        let stored = dependencies.stored_outgoing(node);
+        let stored = stored.map(|(index, edge)| (EDGES + u64::from(index), edge));
+        for (flow, edge) in launch.into_iter().chain(stored) {
+            match self.route(&edge) {
+                Some(route) if route.from == slice => touch.leaving.push(flow),
+                Some(_) => {}
+                // Counted once: every node with edges has one slice that is a call's.
+                None if slice == Slice::Call => self.omitted.set(self.omitted.get() + 1),
+                None => {}
+            }
+        }
+        let launch = match node {
+            Node::Task(task) => Some((LAUNCHES + u64::from(task.0), Edge::launch(trace, task))),
+            Node::Call(_) => None,
+        };
+        let stored = dependencies.stored_incoming(node);
+        let stored = stored.map(|(index, edge)| (EDGES + u64::from(index), edge));
+        for (flow, edge) in launch.into_iter().chain(stored) {
+            if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
+                touch.arriving.push((route.arrival, flow));
+            }
+        }
+    }
+
+    /// Between which slices an edge is drawn: those of the tasks, unless they have none or their
+    /// mapped times contradict the dependency; then those of the calls that submitted them.
+    fn route(&self, edge: &Edge) -> Option<Route> {
+        // The call is where a launch comes from; it cannot be where it goes.
+        let only_task = edge.kind == EdgeKind::LaunchToTask;
+        let (froms, tos) = (
+            self.candidates(edge.from, false),
+            self.candidates(edge.to, only_task),
+        );
+        let pairs = froms
+            .iter()
+            .flat_map(|from| tos.iter().map(move |to| (from, to)));
+        for (from, to) in pairs {
+            let (Some(from), Some(to)) = (from, to) else {
+                continue;
+            };
+            if let Some(arrival) = arrival(edge.kind, &from.1, &to.1) {
+                return Some(Route {
+                    from: from.0,
+                    to: to.0,
+                    arrival,
+                });
+            }
+        }
+        None
+    }
+
+    fn candidates(&self, node: Node, only_task: bool) -> [Option<(Slice, Extent)>; 2] {
+        match node {
+            Node::Call(id) => [Some((Slice::Call, self.call(id))), None],
+            Node::Task(id) => {
+                let call = self.call(self.source.trace.task(id).call);
+                [
+                    self.task(id).map(|extent| (Slice::Task, extent)),
+                    (!only_task).then_some((Slice::Call, call)),
+                ]
+            }
+        }
+    }
+
+    fn task(&self, id: TaskId) -> Option<Extent> {
+        let trace = self.source.trace;
+        self.tracks.task(trace, id)?;
+        let task = trace.task(id);
+        let time = task.time?;
+        Some(Extent {
+            begin: time.begin,
+            end: time.end,
+            rank: rank(task.kind),
+        })
+    }
+
+    fn call(&self, id: CallId) -> Extent {
+        let call = self.source.trace.call(id);
+        Extent {
+            begin: call.begin,
+            end: call.end,
+            rank: CALLS,
+        }
+    }
+}
+
+/// How the flow of an edge arrives, if it can be drawn between these slices.
+fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
+    let early = matches!(kind, EdgeKind::LaunchToTask | EdgeKind::HostFunc);
+    let after = |time: i64| (time, to.rank) > (from.begin, from.rank);
+    if after(to.begin) && (early || to.begin >= from.end) {
+        Some(Arrival::Begin)
+    } else if early {
+        (to.begin >= from.begin && after(to.end)).then_some(Arrival::End)
+    } else {
+        after(to.end).then_some(Arrival::Mark)
+    }
+}
+
+/// The file holds the tasks, then the waits, then the calls.
+const CALLS: u8 = 2;
+
+pub(super) fn rank(kind: TaskKind) -> u8 {
+    u8::from(kind == TaskKind::Wait)
+}
+
+/// The flow that leads from a graph's capture through all its replays.
+pub(super) fn of_graph(index: usize) -> u64 {
+    GRAPHS + index as u64
+}
+
+/// The flows that touch one slice.
+#[derive(Debug, Default)]
+pub(super) struct Touch {
+    leaving: Vec<u64>,
+    arriving: Vec<(Arrival, u64)>,
+}
+
+impl Touch {
+    pub(super) fn has(&self, arrival: Arrival) -> bool {
+        self.arriving.iter().any(|entry| entry.0 == arrival)
+    }
+
+    pub(super) fn write_leaving(&self, event: &mut Event<'_, '_>) {
+        self.leaving
+            .iter()
+            .for_each(|flow| event.flow_begins(*flow));
+    }
+
+    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut Event<'_, '_>) {
+        let arriving = self.arriving.iter().filter(|entry| entry.0 == arrival);
+        arriving.for_each(|(_, flow)| event.flow_ends(*flow));
+    }
+}

@@ -1,0 +1,166 @@
+//! The file as packets of one sequence.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::fields::{annotation, event, packet, trace};
+use super::names::Names;
+use super::wire::Wire;
+use crate::fields::Fields;
+
+/// Bytes that are collected before they are handed on.
+const CHUNK: usize = 256 * 1024;
+
+/// Every packet is of this sequence.
+const SEQUENCE: u64 = 1;
+
+/// A track, as Perfetto names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Uuid(pub(super) u64);
+
+/// A trace file in the making.
+pub(super) struct Output<'w, 't> {
+    file: &'w mut dyn Write,
+    wire: Wire,
+    names: Names<'t>,
+}
+
+impl<'w, 't> Output<'w, 't> {
+    pub(super) fn new(file: &'w mut dyn Write) -> Self {
+        Self {
+            file,
+            wire: Wire::default(),
+            names: Names::new(),
+        }
+    }
+
+    /// Writes a packet that belongs to no moment.
+    pub(super) fn packet(&mut self, fill: impl FnOnce(&mut Wire)) -> io::Result<()> {
+        let open = self.wire.open(trace::PACKET);
+        self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
+        fill(&mut self.wire);
+        self.wire.close(open);
+        self.hand_on(CHUNK)
+    }
+
+    /// Writes a track event of this type at a time; `fill` adds what it holds.
+    pub(super) fn event(
+        &mut self,
+        kind: u64,
+        track: Uuid,
+        time: i64,
+        fill: impl FnOnce(&mut Event<'_, 't>),
+    ) -> io::Result<()> {
+        let open = self.wire.open(trace::PACKET);
+        self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
+        self.wire.unsigned(packet::TIMESTAMP, time.max(0) as u64);
+        self.wire
+            .unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
+        let body = self.wire.open(packet::TRACK_EVENT);
+        self.wire.unsigned(event::TYPE, kind);
+        self.wire.unsigned(event::TRACK_UUID, track.0);
+        fill(&mut Event {
+            wire: &mut self.wire,
+            names: &mut self.names,
+        });
+        self.wire.close(body);
+        if self.names.has_fresh() {
+            let interned = self.wire.open(packet::INTERNED_DATA);
+            self.names.write_fresh(&mut self.wire);
+            self.wire.close(interned);
+        }
+        self.wire.close(open);
+        self.hand_on(CHUNK)
+    }
+
+    pub(super) fn finish(&mut self) -> io::Result<()> {
+        self.hand_on(0)?;
+        self.file.flush()
+    }
+
+    fn hand_on(&mut self, beyond: usize) -> io::Result<()> {
+        if self.wire.bytes().len() > beyond {
+            self.file.write_all(self.wire.bytes())?;
+            self.wire.clear();
+        }
+        Ok(())
+    }
+}
+
+/// The members of one track event.
+pub(super) struct Event<'e, 't> {
+    wire: &'e mut Wire,
+    names: &'e mut Names<'t>,
+}
+
+impl<'t> Event<'_, 't> {
+    pub(super) fn named(&mut self, name: impl Into<Cow<'t, str>>, category: &'t str) {
+        let number = self.names.event(name.into());
+        self.wire.unsigned(event::NAME_IID, number);
+        if !category.is_empty() {
+            let number = self.names.category(category);
+            self.wire.unsigned(event::CATEGORY_IID, number);
+        }
+    }
+
+    pub(super) fn counter(&mut self, value: i64) {
+        self.wire.signed(event::COUNTER_VALUE, value);
+    }
+
+    /// A flow begins here.
+    pub(super) fn flow_begins(&mut self, id: u64) {
+        self.wire.fixed(event::FLOW_ID, id);
+    }
+
+    /// A flow ends here.
+    pub(super) fn flow_ends(&mut self, id: u64) {
+        self.wire.fixed(event::TERMINATING_FLOW_ID, id);
+    }
+
+    fn annotation(&mut self, name: &'t str, fill: impl FnOnce(&mut Wire, &mut Names<'t>)) {
+        let open = self.wire.open(event::ANNOTATION);
+        let number = self.names.key(name);
+        self.wire.unsigned(annotation::NAME_IID, number);
+        fill(self.wire, self.names);
+        self.wire.close(open);
+    }
+}
+
+impl<'t> Fields<'t> for Event<'_, 't> {
+    fn integer(&mut self, name: &'t str, value: i64) {
+        self.annotation(name, |wire, _| wire.signed(annotation::INT, value));
+    }
+
+    fn unsigned(&mut self, name: &'t str, value: u64) {
+        self.annotation(name, |wire, _| wire.unsigned(annotation::UINT, value));
+    }
+
+    fn address(&mut self, name: &'t str, value: u64) {
+        self.annotation(name, |wire, _| wire.unsigned(annotation::POINTER, value));
+    }
+
+    fn float(&mut self, name: &'t str, value: f64) {
+        self.annotation(name, |wire, _| wire.double(annotation::DOUBLE, value));
+    }
+
+    fn boolean(&mut self, name: &'t str, value: bool) {
+        self.annotation(name, |wire, _| {
+            wire.unsigned(annotation::BOOL, value.into())
+        });
+    }
+
+    fn constant(&mut self, name: &'t str, value: &'t str) {
+        self.annotation(name, |wire, names| {
+            let number = names.string(value);
+            wire.unsigned(annotation::STRING_IID, number);
+        });
+    }
+
+    fn text(&mut self, name: &'t str, value: &str) {
+        self.annotation(name, |wire, _| wire.text(annotation::STRING, value));
+    }
+
+    fn nothing(&mut self, name: &'t str) {
+        self.annotation(name, |wire, _| wire.text(annotation::STRING, "NULL"));
+    }
+}

@@ -1,6 +1,6 @@
 //! The state of the view. It changes only in [`crate::update`].
 
-use ascend_trace_analysis::{Dependencies, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -109,6 +109,7 @@ pub(crate) struct App {
     pub(crate) rows: Vec<Row>,
     pub(crate) dependencies: Dependencies,
     pub(crate) stalls: Stalls,
+    pub(crate) graphs: Graphs,
     pub(crate) selected: Option<Selected>,
     /// What was selected in a part of the recording that is not loaded now.
     pub(crate) away: Option<Identity>,
@@ -149,6 +150,7 @@ impl App {
             rows: Vec::new(),
             dependencies: Dependencies::default(),
             stalls: Stalls::default(),
+            graphs: Graphs::default(),
             selected: None,
             away: None,
             lane: None,
@@ -205,6 +207,7 @@ impl App {
                 self.stalls.update(trace, &self.dependencies);
             }
         }
+        self.graphs.update(trace);
         self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
         self.take_span(trace.span());
     }

@@ -1,5 +1,8 @@
 //! The things that lanes show: tasks on streams and calls on host threads.
 
+use std::borrow::Cow;
+
+use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::RetKind;
 pub(crate) use ascend_trace_model::Category;
@@ -92,6 +95,15 @@ impl Item {
         }
     }
 
+    /// The name by which it is shown: of a replay, which graph and the how manieth time.
+    pub(crate) fn label(self, trace: &Trace) -> Cow<'_, str> {
+        match self {
+            Self::Task(id) => task_label(trace, trace.task(id)),
+            Self::Call(_) => self.name(trace).into(),
+        }
+    }
+
+    /// What was launched or called: things of one name look alike.
     pub(crate) fn name(self, trace: &Trace) -> &str {
         match self {
             Self::Task(id) => trace.task_name(trace.task(id)),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ascend_trace_analysis::{Dependencies, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
 use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, StreamId, Summary, ThreadId, Trace};
 
@@ -18,6 +18,7 @@ pub struct Derived {
     tracks: Tracks,
     dependencies: Dependencies,
     stalls: Stalls,
+    graphs: Graphs,
 }
 
 impl Derived {
@@ -28,6 +29,7 @@ impl Derived {
             tracks,
             dependencies: Dependencies::of(trace),
             stalls: Stalls::of(trace),
+            graphs: Graphs::of(trace),
         }
     }
 }
@@ -112,6 +114,8 @@ pub(crate) enum Identity {
     Task {
         stream: StreamId,
         sequence: u32,
+        /// Captured tasks have the sequence of the next one that ran: their calls tell them apart.
+        launched: i64,
     },
     Call {
         thread: ThreadId,
@@ -128,6 +132,7 @@ impl Identity {
                 Self::Task {
                     stream: task.stream,
                     sequence: task.sequence,
+                    launched: trace.call(task.call).begin,
                 }
             }
             Item::Call(id) => {
@@ -143,11 +148,17 @@ impl Identity {
 
     fn find(self, trace: &Trace) -> Option<Item> {
         match self {
-            Self::Task { stream, sequence } => {
+            Self::Task {
+                stream,
+                sequence,
+                launched,
+            } => {
                 let tasks = trace.stream_tasks(stream);
                 let place = tasks.partition_point(|id| trace.task(*id).sequence < sequence);
-                let id = *tasks.get(place)?;
-                (trace.task(id).sequence == sequence).then_some(Item::Task(id))
+                let same = tasks[place..].iter().map(|id| (*id, trace.task(*id)));
+                let mut same = same.take_while(|(_, task)| task.sequence == sequence);
+                let (id, _) = same.find(|(_, task)| trace.call(task.call).begin == launched)?;
+                Some(Item::Task(id))
             }
             Self::Call {
                 thread,
@@ -194,6 +205,7 @@ impl App {
         self.tracks = derived.tracks;
         self.dependencies = derived.dependencies;
         self.stalls = derived.stalls;
+        self.graphs = derived.graphs;
         self.walk = None;
         let find = |identity: Option<Identity>| identity?.find(trace).map(Selected::Item);
         self.selected = find(kept.selected);

@@ -4,6 +4,7 @@ mod harness;
 
 mod actions;
 mod edges;
+mod graphs;
 mod live;
 mod looks;
 mod pictures;

@@ -152,9 +152,8 @@ pub(crate) fn stall(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
         }
     };
     let stream = culprit.stream.map(|id| stream_from(trace, id, device));
-    let task = culprit
-        .task
-        .map(|id| short_name(Item::Task(id).name(trace)));
+    let task = culprit.task.map(|id| Item::Task(id).label(trace));
+    let task = task.as_deref().map(short_name);
     let from = stream.map(|it| format!(" ← {it}")).unwrap_or_default();
     let task = task.map(|it| format!(" '{it}'")).unwrap_or_default();
     let short = match stall.cause {

@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, describe};
+use super::{Scene, describe, graphs};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
@@ -92,11 +92,10 @@ fn of_nothing(scene: &Scene<'_>) -> Vec<Line<'static>> {
 fn heading(scene: &Scene<'_>, item: Item, place: String) -> Line<'static> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
-    let name = item.name(trace).to_owned();
     let call = trace.call(item.call(trace));
     let mut spans = vec![
-        Span::styled("■ ", theme.shape(item.category(trace), &name)),
-        Span::styled(name, theme.strong()),
+        Span::styled("■ ", theme.shape(item.category(trace), item.name(trace))),
+        Span::styled(item.label(trace).into_owned(), theme.strong()),
         Span::raw(format!("  {place}")),
     ];
     if let Some(result) = describe::result(trace, call) {
@@ -121,6 +120,7 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let place = format!("{kind} task {} of {stream}, device {device}", task.sequence);
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(task_times(scene, id), room));
+    lines.extend(graphs::of(scene, task.call, room));
     finish(scene, item, room, &mut lines);
     lines
 }
@@ -206,6 +206,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     let place = format!("call by thread {tid}{device}{nested}");
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(times, room));
+    lines.extend(graphs::of(scene, id, room));
     finish(scene, item, room, &mut lines);
     lines
 }
@@ -238,7 +239,8 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
 fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
     let trace = scene.world.trace;
     let name = |item: &Item| {
-        let name = short_name(item.name(trace));
+        let label = item.label(trace);
+        let name = short_name(&label);
         match item {
             Item::Task(id) => {
                 let stream = describe::stream(trace, trace.task(*id).stream);
@@ -258,10 +260,10 @@ fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
 }
 
 /// Spans that stay together in one line.
-type Group = Vec<Span<'static>>;
+pub(super) type Group = Vec<Span<'static>>;
 
 /// Groups in lines of at most `room` cells.
-fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
+pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     let mut line: Line<'static> = Line::default();
     for group in groups {
@@ -291,7 +293,9 @@ fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
     let why = match stall.cause {
         Cause::HostLate => "the host submitted its next task only then",
         Cause::HostBlocked => "the host waited for the device before it submitted the next task",
-        Cause::QueueFull => "the host was held up by a full queue before it submitted the next task",
+        Cause::QueueFull => {
+            "the host was held up by a full queue before it submitted the next task"
+        }
         Cause::GraphLaunch => "its next graph was being launched",
         Cause::Drained => "nothing more was submitted before it ended",
         Cause::Switch => "it went from one task to the next",
@@ -314,7 +318,7 @@ fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
             Span::styled("next ", theme.accent()),
             Span::raw(format!(
                 "{}, launched {launched} by thread {tid}",
-                item.name(trace)
+                item.label(trace)
             )),
         ]),
     ]

@@ -4,6 +4,7 @@ mod arrows;
 mod cells;
 mod describe;
 mod detail;
+mod graphs;
 mod help;
 mod log;
 mod minimap;

@@ -13,7 +13,7 @@ use crate::tracks::Track;
 
 use super::Scene;
 use super::cells::{Cell, FULL, cells};
-use super::describe;
+use super::{describe, graphs};
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
@@ -23,6 +23,8 @@ const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶", "⣷", "
 pub(crate) const STALL: &str = "░";
 /// The ground of an idle stretch whose cause is known.
 pub(crate) const IDLE: &str = "╌";
+/// The ground of a thread while it captures.
+pub(crate) const CAPTURING: &str = "┈";
 /// A task that is drawn at its launch.
 const LAUNCHED: &str = "▹";
 
@@ -52,6 +54,7 @@ pub(crate) fn draw(
     }
     painter.names();
     painter.idle_stretches();
+    painter.captures();
     painter.launches();
 }
 
@@ -215,7 +218,8 @@ impl Painter<'_, '_> {
 
     fn name(&mut self, item: Item, first: u16, room: u16) {
         let trace = self.scene.world.trace;
-        let name = short_name(item.name(trace));
+        let label = item.label(trace);
+        let name = short_name(&label);
         let long = format!("{name} {}", duration(item.length(trace)));
         let room = usize::from(room).saturating_sub(2);
         let text = match room {
@@ -241,7 +245,8 @@ impl Painter<'_, '_> {
         let forms = match self.app().stall_of(trace, item) {
             Some(stall) => describe::stall(self.app(), trace, &stall),
             None => {
-                let name = short_name(item.name(trace));
+                let label = item.label(trace);
+                let name = short_name(&label);
                 let length = duration(item.length(trace));
                 vec![format!("{name} {length}"), name.to_owned(), length]
             }
@@ -302,6 +307,52 @@ impl Painter<'_, '_> {
         if let Some(text) = text {
             let left = (room - width(&text) - 2) / 2;
             self.write(first + left as u16, &format!(" {text} "), style);
+        }
+    }
+
+    /// Marks where the thread was capturing, between its calls.
+    fn captures(&mut self) {
+        let TrackKey::Thread(thread, 0) = self.key else {
+            return;
+        };
+        let viewport = self.app().viewport;
+        let (begin, end) = (viewport.begin(), viewport.end());
+        let trace = self.scene.world.trace;
+        for capture in graphs::captures(self.app(), trace, thread) {
+            if capture.span.1 < begin || capture.span.0 > end {
+                continue;
+            }
+            let column = |time: i64| {
+                let column = viewport.cell(time, self.line.width);
+                column.clamp(0, i64::from(self.line.width)) as u16
+            };
+            self.capture(column(capture.span.0), column(capture.span.1), &capture);
+        }
+    }
+
+    /// Fills what is idle of a capture, and names it in the longest stretch.
+    fn capture(&mut self, first: u16, end: u16, capture: &graphs::Capture) {
+        let style = match capture.failed {
+            true => self.app().theme.bad(),
+            false => self.app().theme.accent(),
+        };
+        let (mut longest, mut stretch) = (first..first, first..first);
+        for column in first..end {
+            if self.at(column) != Cell::Idle {
+                stretch = column + 1..column + 1;
+                continue;
+            }
+            self.put(column, CAPTURING, style);
+            stretch.end = column + 1;
+            if stretch.len() > longest.len() {
+                longest = stretch.clone();
+            }
+        }
+        let room = longest.len();
+        let text = capture.texts.iter().find(|text| width(text) + 4 <= room);
+        if let Some(text) = text {
+            let left = (room - width(text) - 2) / 2;
+            self.write(longest.start + left as u16, &format!(" {text} "), style);
         }
     }
 

@@ -48,15 +48,27 @@ impl Archive {
         path: impl AsRef<Path>,
         mut progress: impl FnMut(u64, u64) -> bool,
     ) -> Result<Self, OpenError> {
+        Self::from_parts(Parts::new(File::open(path)?)?, &mut progress)
+    }
+
+    /// As [`Archive::open`], for a file that is in memory.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, OpenError> {
+        Self::from_parts(Parts::new(bytes)?, &mut |_, _| true)
+    }
+
+    fn from_parts(
+        parts: Parts,
+        progress: &mut dyn FnMut(u64, u64) -> bool,
+    ) -> Result<Self, OpenError> {
         let mut archive = Self {
-            parts: Parts::new(File::open(path)?)?,
+            parts,
             layout: Layout::new(),
             builder: TraceBuilder::default(),
             clocks: Clocks::default(),
             span: None,
             warnings: Vec::new(),
         };
-        archive.advance(&mut progress)?;
+        archive.advance(progress)?;
         Ok(archive)
     }
 

@@ -20,6 +20,11 @@ mod writer;
 pub(crate) use self::chunk as kinds;
 pub(crate) use decode::Item;
 pub use encoder::{Batch, Encoder};
+/// The payload of a packed chunk, unpacked; `None` when it is not sound.
+pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
+    chunk::unpack(payload)
+}
+
 pub use error::{Lost, OpenError, Warning};
 pub use follow::{Contents, Follower, Progress, read};
 pub(crate) use part::{Found, Parts};

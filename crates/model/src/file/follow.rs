@@ -12,7 +12,7 @@ use super::chunk::FILE_HEADER;
 use super::decode::{Decoder, Item};
 use super::error::{OpenError, Warning};
 
-const READ_BYTES: usize = 1 << 20;
+const READ_BYTES: usize = 1 << 18;
 
 /// Everything a trace file holds, as it is stored.
 #[derive(Clone, Debug, Default)]
@@ -31,26 +31,33 @@ pub fn read(mut input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError>
         Item::Tables(tables) => contents.tables = tables,
         Item::Row(row) => contents.rows.push(row),
     };
-    while pump(&mut input, &mut decoder, READ_BYTES, &mut sink)? > 0 {}
+    let mut room = Vec::new();
+    // What is short comes whole with the first look.
+    let mut size = 1 << 13;
+    while pump(&mut input, &mut decoder, (&mut room, size), &mut sink)? > 0 {
+        size = READ_BYTES;
+    }
     let warnings = decoder.finish()?;
     Ok((contents, warnings))
 }
 
-/// Reads up to `limit` bytes into the decoder and returns their number, 0 at the end.
+/// Reads up to `size` bytes into the decoder and returns their number, 0 at the end.
 fn pump(
     input: &mut impl Read,
     decoder: &mut Decoder,
-    limit: usize,
+    (room, size): (&mut Vec<u8>, usize),
     sink: &mut impl FnMut(Item),
 ) -> Result<usize, OpenError> {
-    let mut bytes = vec![0; limit];
+    if room.len() < size {
+        room.resize(size, 0);
+    }
     let count = loop {
-        match input.read(&mut bytes) {
+        match input.read(&mut room[..size]) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => break result?,
         }
     };
-    decoder.feed(&bytes[..count], sink)?;
+    decoder.feed(&room[..count], sink)?;
     Ok(count)
 }
 
@@ -67,6 +74,7 @@ pub struct Progress {
 #[derive(Debug)]
 pub struct Follower {
     file: File,
+    room: Vec<u8>,
     read: u64,
     decoder: Decoder,
     builder: TraceBuilder,
@@ -79,6 +87,7 @@ impl Follower {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let mut follower = Self {
             file: File::open(path)?,
+            room: Vec::new(),
             read: 0,
             decoder: Decoder::default(),
             builder: TraceBuilder::default(),
@@ -116,7 +125,7 @@ impl Follower {
         let bytes = pump(
             &mut self.file,
             &mut self.decoder,
-            limit,
+            (&mut self.room, limit),
             &mut |item| match item {
                 Item::Session(session) => builder.set_session(session),
                 Item::Tables(tables) => builder.set_tables(tables),

@@ -1,5 +1,6 @@
 //! Reads parts of a file, wherever they are.
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -13,10 +14,41 @@ const READ_BYTES: u64 = 1 << 18;
 /// `END ` is looked for in so many bytes at the end of a file.
 const LAST_BYTES: u64 = 256;
 
+/// Where the bytes of a trace are.
+pub(crate) trait Store: fmt::Debug + Send {
+    fn length(&self) -> io::Result<u64>;
+    /// As many bytes as there are from `offset` on, at most as many as there is room for.
+    fn read(&self, room: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+impl Store for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read(&self, room: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.read_at(room, offset)
+    }
+}
+
+impl Store for Vec<u8> {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read(&self, room: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = usize::try_from(offset).ok().and_then(|it| self.get(it..));
+        let rest = rest.unwrap_or_default();
+        let count = rest.len().min(room.len());
+        room[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+}
+
 /// A trace file that is read here and there.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    file: File,
+    store: Box<dyn Store>,
 }
 
 /// A chunk whose header is sound.
@@ -56,8 +88,10 @@ impl Found {
 
 impl Parts {
     /// Checks that the file begins like a trace.
-    pub(crate) fn new(file: File) -> Result<Self, OpenError> {
-        let parts = Self { file };
+    pub(crate) fn new(store: impl Store + 'static) -> Result<Self, OpenError> {
+        let parts = Self {
+            store: Box::new(store),
+        };
         let length = parts.length()?;
         let mut scanner = Scanner::default();
         scanner.feed(&parts.bytes(0, length.min(FILE_HEADER as u64))?);
@@ -70,18 +104,20 @@ impl Parts {
     }
 
     pub(crate) fn length(&self) -> io::Result<u64> {
-        Ok(self.file.metadata()?.len())
+        self.store.length()
     }
 
     /// As many of these bytes as there are.
     fn bytes(&self, offset: u64, length: u64) -> io::Result<Vec<u8>> {
+        // Beyond the end of any file, which some systems call an error.
+        if offset > i64::MAX.unsigned_abs() {
+            return Ok(Vec::new());
+        }
         let mut bytes = vec![0; length as usize];
         let mut filled = 0;
         while filled < bytes.len() {
-            match self
-                .file
-                .read_at(&mut bytes[filled..], offset + filled as u64)
-            {
+            let place = offset.saturating_add(filled as u64);
+            match self.store.read(&mut bytes[filled..], place) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -78,6 +78,14 @@ impl<W: Write> ChunkWriter<W> {
         self.written + self.bytes.len() as u64
     }
 
+    /// Indexes groups of so many rows, and even the shortest file: for files that are made to look
+    /// at the index.
+    #[must_use]
+    pub fn with_index_every(mut self, rows: u64) -> Self {
+        self.index.set_rows(rows);
+        self
+    }
+
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -100,6 +108,13 @@ impl<W: Write> Writer<W> {
             encoder: Encoder::new(),
             chunks: ChunkWriter::create(out, session, tables)?,
         })
+    }
+
+    /// As [`ChunkWriter::with_index_every`].
+    #[must_use]
+    pub fn with_index_every(mut self, rows: u64) -> Self {
+        self.chunks = self.chunks.with_index_every(rows);
+        self
     }
 
     /// Takes a row; it reaches the file with the next seal or [`Writer::flush`].

@@ -67,7 +67,7 @@ fn open(path: &Path) -> Archive {
 }
 
 /// Where each chunk of a sound file begins and ends, and its kind.
-fn chunks(bytes: &[u8]) -> Vec<(usize, usize, [u8; 4])> {
+pub(crate) fn chunks(bytes: &[u8]) -> Vec<(usize, usize, [u8; 4])> {
     let mut chunks = Vec::new();
     let mut at = 16;
     while at < bytes.len() {

@@ -19,5 +19,7 @@ mod format_document;
 mod golden;
 /// What the loader makes of rows that come in any order.
 mod load;
+/// Random damage.
+mod mutations;
 /// Rows to bytes and back.
 mod round_trip;

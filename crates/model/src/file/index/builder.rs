@@ -25,7 +25,7 @@ use super::totals::{CODES, MOST, Totals};
 const SEGMENT_ROWS: u64 = 8192;
 const SEGMENT_BYTES: u64 = 512 * 1024;
 /// A group is complete when it has so many rows, segments or chunks of things.
-const GROUP_ROWS: u64 = 1 << 19;
+pub(super) const GROUP_ROWS: u64 = 1 << 19;
 const GROUP_SEGMENTS: usize = 256;
 const GROUP_THINGS: usize = 4096;
 /// Entries of one lane in a group, and of all lanes, while it grows.
@@ -316,9 +316,9 @@ impl Indexer {
         threads.chain(self.streams.touched().map(|stream| &mut stream.lane))
     }
 
-    /// Whether the group is complete.
-    pub(crate) fn is_due(&self) -> bool {
-        self.rows >= GROUP_ROWS
+    /// Whether the group is complete when it is to have so many rows.
+    pub(crate) fn is_due(&self, rows: u64) -> bool {
+        self.rows >= rows
             || self.segments.len() >= GROUP_SEGMENTS
             || self.things.len() >= GROUP_THINGS
     }

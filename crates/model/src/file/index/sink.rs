@@ -5,7 +5,7 @@ use std::io;
 use crate::file::chunk::{self, Kind, Packer};
 use crate::rows::TablesRow;
 
-use super::builder::Indexer;
+use super::builder::{GROUP_ROWS, Indexer};
 use super::codec;
 
 /// Adds the index to a file that is being written.
@@ -14,6 +14,9 @@ pub(in crate::file) struct IndexSink {
     indexer: Indexer,
     /// Where the indexes of complete groups are.
     indexes: Vec<u64>,
+    /// Rows of a group, and rows from which on a file has an index.
+    rows: u64,
+    least: u64,
     /// The output failed: where things are in the file is not known any more.
     lost: bool,
 }
@@ -26,8 +29,16 @@ impl IndexSink {
         Self {
             indexer,
             indexes: Vec::new(),
+            rows: GROUP_ROWS,
+            least: SHORT,
             lost: false,
         }
+    }
+
+    /// Makes groups of so many rows, and an index for the shortest file too.
+    pub(in crate::file) fn set_rows(&mut self, rows: u64) {
+        self.rows = rows.max(1);
+        self.least = 0;
     }
 
     /// Takes note of a chunk: its place in the file, its length with the header, its payload before
@@ -45,7 +56,7 @@ impl IndexSink {
         offset: u64,
         packer: &mut Packer,
     ) -> io::Result<Vec<u8>> {
-        match self.indexer.is_due() && !self.lost {
+        match self.indexer.is_due(self.rows) && !self.lost {
             true => self.group(offset, packer),
             false => Ok(Vec::new()),
         }
@@ -58,7 +69,7 @@ impl IndexSink {
         offset: u64,
         packer: &mut Packer,
     ) -> io::Result<Vec<u8>> {
-        if self.lost || (self.indexes.is_empty() && self.indexer.rows() < SHORT) {
+        if self.lost || (self.indexes.is_empty() && self.indexer.rows() < self.least) {
             return Ok(Vec::new());
         }
         let mut out = self.group(offset, packer)?;

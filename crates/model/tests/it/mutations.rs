@@ -1,0 +1,207 @@
+//! Random damage, more than any list of cases would think of: to the bytes of a file, and behind its
+//! checksums, where only the decoders stand against it.
+
+use ascend_trace_model::file::{self, Writer};
+use ascend_trace_model::rows::{EndRow, TablesRow};
+use ascend_trace_model::{Archive, Trace};
+use ascend_trace_testkit::bytes;
+use ascend_trace_testkit::workload::{self, Workload};
+
+use crate::archive::chunks;
+
+/// A small file with every kind of chunk, index and all.
+fn seed() -> Vec<u8> {
+    let (session, mut tables) = workload::leading();
+    tables.functions.truncate(2);
+    let tables = TablesRow { ..tables };
+    let mut writer = Writer::create(Vec::new(), &session, &tables)
+        .unwrap()
+        .with_index_every(40);
+    let workload = Workload {
+        steps: 1,
+        ..Workload::default()
+    };
+    let mut rows = Vec::new();
+    workload::run(workload, |row| rows.push(row));
+    rows.pop();
+    let middle = rows.len() * 2 / 3;
+    for (place, row) in rows.iter().enumerate() {
+        writer.push(row).unwrap();
+        if place == middle {
+            writer.flush().unwrap();
+        }
+    }
+    writer.finish(EndRow::default()).unwrap()
+}
+
+/// A generator that is quick and always the same.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 16) as usize % limit.max(1)
+    }
+}
+
+/// Changes some bytes: flips bits, writes values that decoders stumble over, cuts, repeats.
+fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+    const VALUES: [u8; 6] = [0, 1, 0x7f, 0x80, 0xfe, 0xff];
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            return;
+        }
+        let place = random.below(bytes.len());
+        match random.below(8) {
+            0..=2 => bytes[place] ^= 1 << random.below(8),
+            3 | 4 => bytes[place] = VALUES[random.below(VALUES.len())],
+            5 => bytes[place] = random.next() as u8,
+            6 => bytes.truncate(place),
+            _ => {
+                let end = (place + random.below(40)).min(bytes.len());
+                let part = bytes[place..end].to_vec();
+                let to = random.below(bytes.len());
+                bytes.splice(to..to, part);
+            }
+        }
+    }
+}
+
+/// Reads a file in every way there is.
+fn read(bytes: &[u8], deep: bool) {
+    if let Ok((contents, _)) = file::read(bytes)
+        && deep
+    {
+        Trace::from_rows(contents.session, contents.tables, contents.rows);
+    }
+    if deep && let Ok(mut archive) = Archive::from_bytes(bytes.to_vec()) {
+        let span = archive.span().unwrap_or((0, 1));
+        let middle = span.0 / 2 + span.1 / 2;
+        let _ = archive.summary((i64::MIN, i64::MAX), 50);
+        let _ = archive.summary((middle, span.1), 50);
+        let _ = archive.window((span.0, middle), 5_000);
+        let _ = (archive.counts(), archive.final_warnings());
+    }
+}
+
+/// The chunks of a file, their payloads unpacked where they are packed.
+fn unpacked(seed: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
+    let all = chunks(seed).into_iter();
+    all.map(|(begin, end, kind)| {
+        let payload = &seed[begin + 20..end];
+        let payload = match &kind {
+            b"SESS" | b"ROOT" => payload.to_vec(),
+            _ => file::unpack(payload).unwrap(),
+        };
+        (kind, payload)
+    })
+    .collect()
+}
+
+/// Puts a file together again, with right checksums.
+fn packed(chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
+    let mut file = b"ASCTRACE\x02\0\0\0\0\0\0\0".to_vec();
+    for (kind, payload) in chunks {
+        match kind {
+            b"SESS" | b"ROOT" => append(&mut file, kind, payload),
+            _ => append(&mut file, kind, &bytes::packed(payload)),
+        }
+    }
+    file
+}
+
+fn append(file: &mut Vec<u8>, kind: &[u8; 4], payload: &[u8]) {
+    let begin = file.len();
+    file.extend_from_slice(b"\xa7CHK");
+    file.extend_from_slice(kind);
+    file.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+    file.extend_from_slice(&crc32fast::hash(payload).to_le_bytes());
+    let own = crc32fast::hash(&file[begin..]);
+    file.extend_from_slice(&own.to_le_bytes());
+    file.extend_from_slice(payload);
+}
+
+fn mutate_bytes(times: usize, deep: bool) {
+    let seed = seed();
+    read(&seed, true);
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for _ in 0..times {
+        let mut damaged = seed.clone();
+        mutate(&mut damaged, &mut random);
+        read(&damaged, deep);
+    }
+}
+
+fn mutate_payloads(times: usize) {
+    let seed = unpacked(&seed());
+    read(&packed(&seed), true);
+    let mut random = Random(0xfeed_5678_9abc_def1);
+    for _ in 0..times {
+        let mut damaged = seed.clone();
+        let chunk = random.below(damaged.len());
+        mutate(&mut damaged[chunk].1, &mut random);
+        read(&packed(&damaged), true);
+    }
+}
+
+/// One chunk alone behind its checksum: quick, and every decoder gets its share.
+fn mutate_chunks(times: usize) {
+    let seed = unpacked(&seed());
+    let mut random = Random(0xbeef_5678_9abc_def1);
+    for _ in 0..times {
+        let (kind, payload) = &seed[random.below(seed.len())];
+        let mut payload = payload.clone();
+        mutate(&mut payload, &mut random);
+        read(&packed(&[(*kind, payload)]), false);
+    }
+}
+
+#[test]
+fn damage_to_any_bytes_is_survived() {
+    mutate_bytes(195_000, false);
+    mutate_bytes(5_000, true);
+}
+
+#[test]
+fn damage_behind_one_checksum_is_survived() {
+    mutate_chunks(795_000);
+}
+
+#[test]
+fn damage_behind_the_checksums_of_a_whole_file_is_survived() {
+    mutate_payloads(5_000);
+}
+
+#[test]
+fn a_file_with_an_index_may_be_cut_at_any_byte() {
+    let seed = seed();
+    let mut last = 0;
+    for cut in 16..seed.len() {
+        let mut archive = Archive::from_bytes(seed[..cut].to_vec()).unwrap();
+        // Whatever is there of the index, what the chunks hold is known.
+        let rows = archive.rows();
+        assert!(rows >= last, "cut at {cut}: {rows} after {last}");
+        last = rows;
+        let span = archive.span().unwrap_or((0, 1));
+        let window = archive.window(span, 5_000).unwrap();
+        let counts = archive.counts();
+        assert_eq!(window.calls().len() as u64, counts.calls, "cut at {cut}");
+        assert!(!archive.final_warnings().is_empty(), "cut at {cut}");
+    }
+    assert_eq!(Archive::from_bytes(seed).unwrap().final_warnings(), []);
+}
+
+#[test]
+#[ignore = "ten million executions; takes a quarter of an hour"]
+fn ten_million_damaged_files_are_survived() {
+    mutate_bytes(2_000_000, false);
+    mutate_chunks(7_900_000);
+    mutate_bytes(50_000, true);
+    mutate_payloads(50_000);
+}

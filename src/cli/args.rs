@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::range::{self, TimeRange};
+
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
 /// `ascend-trace ./app` is short for `ascend-trace record ./app`. A first word that is one of the
@@ -30,7 +32,7 @@ pub(crate) enum Command {
     /// Write a trace in another format
     Export(ExportArgs),
     /// Tables per operation, stream and API function: how often, how long
-    Stats(ReportArgs),
+    Stats(StatsArgs),
     /// What a trace holds: processes, devices, streams, counts, losses, clocks
     Info(ReportArgs),
     /// Every function that is caught, and what is decoded of it
@@ -135,6 +137,17 @@ pub(crate) struct ReportArgs {
     /// Print a JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
+    /// end may be left out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<TimeRange>,
 }
 
 #[derive(Debug, Args)]

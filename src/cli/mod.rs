@@ -8,6 +8,7 @@ mod doctor;
 mod export;
 mod hooks;
 mod info;
+mod range;
 mod record;
 mod soft;
 mod stats;

@@ -3,10 +3,12 @@
 use anyhow::Context;
 use serde_json::Value;
 
+use ascend_trace_analysis::stats::{Site, Spent, StallStats};
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
 use ascend_trace_model::Trace;
 
-use super::args::ReportArgs;
+use super::args::StatsArgs;
+use super::range::TimeRange;
 use super::trace;
 use crate::output::{print, print_json};
 use crate::table::{Align, Table, count, duration};
@@ -14,21 +16,24 @@ use crate::table::{Align, Table, count, duration};
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
 
-pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let trace = trace::open(&args.file)?;
-    if args.json {
-        return print_json("stats", &document(&trace)?);
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<()> {
+    let trace = trace::open(&args.report.file)?;
+    let range = args.range.unwrap_or_default();
+    if args.report.json {
+        return print_json("stats", &document(&trace, range)?);
     }
-    print(&text(&stats(&trace)))
+    print(&text(&stats(&trace, range)))
 }
 
-fn stats(trace: &Trace) -> Stats {
-    Stats::of(trace, &Dependencies::of(trace), &Stalls::of(trace))
+fn stats(trace: &Trace, range: TimeRange) -> Stats {
+    let dependencies = Dependencies::of(trace);
+    let stalls = Stalls::with(trace, &dependencies);
+    Stats::within(trace, &dependencies, &stalls, range.of(trace.span()))
 }
 
 /// The content of `stats --json`.
-pub(super) fn document(trace: &Trace) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(stats(trace)).context("cannot write JSON")?;
+pub(super) fn document(trace: &Trace, range: TimeRange) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(stats(trace, range)).context("cannot write JSON")?;
     if let Some(fields) = document.as_object_mut() {
         // The frame says which document this is, and its version.
         fields.remove("schema");
@@ -44,9 +49,11 @@ fn text(stats: &Stats) -> String {
     let mut text = format!("recorded time {}\n", duration(length));
     let sections = [
         ("Streams", streams(stats), stats.streams.len()),
+        ("Devices", devices(stats), stats.devices.len()),
         ("Operations", operations(stats), stats.operations.len()),
         ("Graphs", graphs(stats), stats.graphs.len()),
         ("API calls", apis(stats), stats.apis.len()),
+        ("Host threads", threads(stats), stats.threads.len()),
         ("Stalls by cause", causes(stats), stats.stall_causes.len()),
         ("Longest stalls", worst(stats), stats.worst_stalls.len()),
     ];
@@ -69,23 +76,41 @@ fn text(stats: &Stats) -> String {
     text
 }
 
-const DURATIONS: [(&str, Align); 5] = [
+const DURATIONS: [(&str, Align); 6] = [
     ("total", Align::Right),
     ("mean", Align::Right),
     ("p50", Align::Right),
+    ("p90", Align::Right),
     ("p99", Align::Right),
     ("max", Align::Right),
 ];
 
-fn durations(durations: &ascend_trace_analysis::stats::Durations) -> [String; 5] {
+fn durations(durations: &ascend_trace_analysis::stats::Durations) -> [String; 6] {
     [
         durations.total_ns,
         durations.mean_ns,
         durations.p50_ns,
+        durations.p90_ns,
         durations.p99_ns,
         durations.max_ns,
     ]
     .map(duration)
+}
+
+/// The causes that took most of some time.
+const CAUSES: usize = 2;
+
+fn main_causes(causes: &[Spent]) -> String {
+    let causes = causes.iter().take(CAUSES);
+    let words = causes.map(|it| format!("{} {}", it.cause, duration(it.total_ns)));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn percent(part: i64, whole: i64) -> String {
+    match whole {
+        0 => "-".to_owned(),
+        _ => format!("{:.1}", part as f64 / whole as f64 * 100.0),
+    }
 }
 
 fn streams(stats: &Stats) -> Table {
@@ -99,6 +124,7 @@ fn streams(stats: &Stats) -> Table {
         ("waiting", Align::Right),
         ("idle", Align::Right),
         ("busy %", Align::Right),
+        ("mostly because of", Align::Left),
     ]);
     for stream in stats.streams.iter().take(ROWS) {
         let default = if stream.is_default { " (default)" } else { "" };
@@ -112,6 +138,63 @@ fn streams(stats: &Stats) -> Table {
             duration(stream.waiting_ns),
             duration(stream.idle_ns),
             format!("{:.1}", stream.busy_share * 100.0),
+            main_causes(&stream.causes),
+        ]);
+    }
+    table
+}
+
+fn devices(stats: &Stats) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("device", Align::Right),
+        ("streams", Align::Right),
+        ("busy", Align::Right),
+        ("idle", Align::Right),
+        ("busy %", Align::Right),
+        ("copy", Align::Right),
+        ("compute", Align::Right),
+        ("both", Align::Right),
+        ("2+ streams", Align::Right),
+    ]);
+    for device in stats.devices.iter().take(ROWS) {
+        table.row([
+            device.pid.to_string(),
+            device.device.to_string(),
+            count(device.streams),
+            duration(device.busy_ns),
+            duration(device.idle_ns),
+            percent(device.busy_ns, device.end_ns - device.begin_ns),
+            duration(device.copy_ns),
+            duration(device.compute_ns),
+            duration(device.copy_compute_ns),
+            duration(device.shared_ns),
+        ]);
+    }
+    table
+}
+
+fn threads(stats: &Stats) -> Table {
+    let mut table = Table::new([
+        ("pid", Align::Right),
+        ("tid", Align::Right),
+        ("name", Align::Left),
+        ("calls", Align::Right),
+        ("in calls", Align::Right),
+        ("blocked", Align::Right),
+        ("mostly in", Align::Left),
+        ("streams waited for it", Align::Left),
+    ]);
+    for thread in stats.threads.iter().take(ROWS) {
+        table.row([
+            thread.pid.to_string(),
+            thread.tid.to_string(),
+            thread.name.clone(),
+            count(thread.calls),
+            duration(thread.in_calls_ns),
+            duration(thread.blocked_ns),
+            main_causes(&thread.causes),
+            main_causes(&thread.streams_late),
         ]);
     }
     table
@@ -191,19 +274,34 @@ fn apis(stats: &Stats) -> Table {
 }
 
 fn causes(stats: &Stats) -> Table {
-    let mut table = Table::new([
+    let columns = [
         ("cause", Align::Left),
+        ("of", Align::Left),
         ("count", Align::Right),
-        ("total", Align::Right),
-        ("max", Align::Right),
-    ]);
+    ];
+    let share = ("share %", Align::Right);
+    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([share]));
     for cause in stats.stall_causes.iter().take(ROWS) {
-        let cells = [
-            count(cause.count),
-            duration(cause.total_ns),
-            duration(cause.max_ns),
+        let lengths = [
+            cause.total_ns,
+            cause.mean_ns,
+            cause.p50_ns,
+            cause.p90_ns,
+            cause.p99_ns,
+            cause.max_ns,
         ];
-        table.row([cause.cause.to_owned()].into_iter().chain(cells));
+        let cells = [
+            cause.cause.to_owned(),
+            format!("{}s", cause.lane),
+            count(cause.count),
+        ];
+        let share = format!("{:.1}", cause.share * 100.0);
+        table.row(
+            cells
+                .into_iter()
+                .chain(lengths.map(duration))
+                .chain([share]),
+        );
     }
     table
 }
@@ -215,6 +313,8 @@ fn worst(stats: &Stats) -> Table {
         ("where", Align::Left),
         ("what", Align::Left),
         ("because of", Align::Left),
+        ("call", Align::Left),
+        ("blamed call", Align::Left),
     ]);
     for stall in stats.worst_stalls.iter().take(ROWS) {
         let place = match (stall.tid, stall.device, stall.stream_id) {
@@ -228,22 +328,43 @@ fn worst(stats: &Stats) -> Table {
             place,
             stall.name.clone(),
             culprit(stall),
+            site(Some(&stall.site)),
+            site(stall.culprit_site.as_ref()),
         ]);
     }
     table
 }
 
-fn culprit(stall: &ascend_trace_analysis::stats::StallStats) -> String {
+/// A call by its number in `calls.csv` and its thread.
+fn site(site: Option<&Site>) -> String {
+    site.map_or_else(String::new, |site| {
+        format!("{} #{} in {}", site.name, site.call, site.tid)
+    })
+}
+
+fn culprit(stall: &StallStats) -> String {
     let event = stall.event.map(|event| format!("event {event}"));
     let stream = stall
         .culprit_device
         .zip(stall.culprit_stream_id)
         .map(|(device, stream)| format!("device {device} stream {stream}"));
+    let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
+    let chain = chain.map(|links| format!("via {}", links.join(", ")));
+    let root = stall.root.as_ref().map(|root| format!("root {root}"));
+    let meanwhile = stall.meanwhile.first().map(|it| {
+        let calls = if it.count == 1 { "call" } else { "calls" };
+        let time = duration(it.total_ns);
+        format!("meanwhile {} {calls} of {} for {time}", it.count, it.name)
+    });
     let parts = [
         event,
         stream,
         stall.culprit_task.clone(),
+        chain,
+        root,
         stall.culprit_call.clone(),
+        meanwhile,
+        stall.why.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,6 @@
 //! until it is told that the program has ended; another one packs the columns and writes them.
 
 pub(crate) mod clock;
-pub(crate) mod coverage;
 mod decode;
 pub(crate) mod file;
 mod liveness;
@@ -21,7 +20,6 @@ use ascend_trace_ring::Arena;
 use crate::output::say;
 use crate::tables;
 use clock::Clock;
-use coverage::Coverage;
 use decode::Decoder;
 use file::Recorder;
 use liveness::Liveness;
@@ -42,7 +40,6 @@ pub(crate) struct Collector {
     roster: Roster,
     liveness: Liveness,
     counts: Counts,
-    coverage: Coverage,
     homeless: u64,
     out_of_memory: bool,
 }
@@ -57,7 +54,6 @@ impl Collector {
             roster: Roster::new(),
             liveness: Liveness::default(),
             counts: Counts::default(),
-            coverage: Coverage::default(),
             homeless: 0,
             out_of_memory: false,
         }
@@ -106,20 +102,21 @@ impl Collector {
             self.file.push(&row);
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
-        let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
-        let drained = self.arena.drain(channel, gone, &mut |words| {
-            match decoder.decode(words, origin, tables::FUNCTIONS, clock) {
+        let decoder = &mut self.decoder;
+        let drained = self
+            .arena
+            .drain(channel, gone, &mut |words| match decoder.decode(
+                words,
+                origin,
+                tables::FUNCTIONS,
+                clock,
+            ) {
                 Some(row) => {
-                    if let Row::Call(call) = row {
-                        coverage.count(call.function);
-                    }
                     counts.add(row, origin.process);
                     file.push(row);
                 }
-                None if coverage.take(words) => {}
                 None => counts.unreadable += 1,
-            }
-        });
+            });
         if let Some(loss) = self.roster.settle(channel, drained) {
             self.lose(loss);
         }

@@ -19,6 +19,16 @@ impl Intervals {
         union
     }
 
+    /// The moments that lie in at least two of the sets.
+    pub fn shared_by<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
+        let (mut any, mut shared) = (Self::default(), Self::default());
+        for set in sets {
+            shared = shared.union(&any.intersection(set));
+            any = any.union(set);
+        }
+        shared
+    }
+
     /// The whole of `[begin, end)`.
     pub fn span(begin: i64, end: i64) -> Self {
         Self::union_of([(begin, end)])
@@ -148,6 +158,9 @@ mod tests {
                 assert_eq!(of(a).union(&of(b)), of(a | b), "{a:b} or {b:b}");
                 assert_eq!(of(a).intersection(&of(b)), of(a & b), "{a:b} and {b:b}");
                 assert_eq!(of(a).difference(&of(b)), of(a & !b), "{a:b} but not {b:b}");
+                let c = (a * 7 + b * 3) & 63;
+                let shared = a & b | a & c | b & c;
+                assert_eq!(Intervals::shared_by([&of(a), &of(b), &of(c)]), of(shared));
             }
             assert_eq!(of(a).gaps(0, 6), of(!a & 63));
             assert_eq!(of(a).clip(1, 4), of(a & 0b1110));

@@ -7,6 +7,9 @@
 
 mod durations;
 mod graphs;
+mod idle;
+mod lanes;
+mod stall;
 mod tables;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
@@ -16,6 +19,9 @@ use serde::Serialize;
 use crate::{Dependencies, Stalls};
 
 pub use durations::Durations;
+pub use idle::{CauseStats, Spent};
+pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
+pub use stall::{MeanwhileStats, Site, StallStats};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
 pub const WORST_STALLS: usize = 20;
@@ -32,9 +38,15 @@ pub struct Stats {
     pub operations: Vec<OperationStats>,
     /// In the order of process, device and stream number.
     pub streams: Vec<StreamStats>,
+    /// In the order of process and device number.
+    pub devices: Vec<DeviceStats>,
+    /// In the order in which they made their first calls.
+    pub threads: Vec<ThreadStats>,
+    /// Of all devices together.
+    pub overlap: Overlap,
     /// By total time, longest first.
     pub apis: Vec<ApiStats>,
-    /// One row per cause that occurs, by total time.
+    /// One row per cause that occurs, for streams and for threads, by total time.
     pub stall_causes: Vec<CauseStats>,
     /// The longest stalls, longest first.
     pub worst_stalls: Vec<StallStats>,
@@ -56,29 +68,6 @@ pub struct OperationStats {
     pub share: Option<f64>,
 }
 
-/// What one stream did.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StreamStats {
-    pub pid: u32,
-    pub device: u32,
-    pub stream_id: i64,
-    pub is_default: bool,
-    pub tasks: u64,
-    /// Tasks among them that have no device time.
-    pub untimed: u64,
-    /// From the first task's submission to the last task's end, within the range.
-    pub begin_ns: Option<i64>,
-    pub end_ns: Option<i64>,
-    /// Time in which at least one task ran; waits for events are not work.
-    pub busy_ns: i64,
-    /// Time in which only a wait for an event was at the head of the stream.
-    pub waiting_ns: i64,
-    /// The rest of the time between `begin_ns` and `end_ns`.
-    pub idle_ns: i64,
-    /// `busy_ns` as a part of the time between `begin_ns` and `end_ns`, 0 to 1.
-    pub busy_share: f64,
-}
-
 /// The calls of one function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ApiStats {
@@ -90,41 +79,6 @@ pub struct ApiStats {
     /// Calls that a library of the runtime made inside another call; their time is part of that.
     pub nested: u64,
     pub time: Durations,
-}
-
-/// All stalls of one cause.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CauseStats {
-    pub cause: &'static str,
-    pub count: u64,
-    /// Summed over the lanes; the stalls of one lane never overlap.
-    pub total_ns: i64,
-    pub max_ns: i64,
-}
-
-/// One stall.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StallStats {
-    pub cause: &'static str,
-    pub pid: u32,
-    /// The stalled thread, for a stall of the host.
-    pub tid: Option<u32>,
-    /// The stalled stream, for a stall on a device.
-    pub device: Option<u32>,
-    pub stream_id: Option<i64>,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    pub length_ns: i64,
-    /// Name of what could not go on: a task or a call.
-    pub name: String,
-    /// The stream that was waited for, and the last work on it.
-    pub culprit_device: Option<u32>,
-    pub culprit_stream_id: Option<i64>,
-    pub culprit_task: Option<String>,
-    /// Serial number of the event that was waited for, within its process.
-    pub event: Option<u32>,
-    /// Name of the call that came late.
-    pub culprit_call: Option<String>,
 }
 
 /// One graph.
@@ -166,7 +120,7 @@ impl Stats {
     }
 
     /// The tables of what overlaps a range of time. Durations are those of whole tasks, calls and
-    /// stalls; times of streams are those inside the range.
+    /// stalls; times of streams, devices and threads are those inside the range.
     pub fn within(
         trace: &Trace,
         dependencies: &Dependencies,
@@ -174,15 +128,19 @@ impl Stats {
         range: Option<(i64, i64)>,
     ) -> Self {
         let losses = trace.losses();
+        let lanes = lanes::Lanes::of(trace, stalls, range);
         Self {
             schema: JSON_SCHEMA_VERSION,
             begin_ns: range.map(|range| range.0),
             end_ns: range.map(|range| range.1),
             operations: tables::operations(trace, range),
-            streams: tables::streams(trace, range),
+            streams: lanes.streams(),
+            devices: lanes.devices(),
+            threads: lanes::threads(trace, stalls, range),
+            overlap: lanes.overlap(),
             apis: tables::apis(trace, range),
-            stall_causes: tables::causes(stalls, range),
-            worst_stalls: tables::worst(trace, dependencies, stalls, range),
+            stall_causes: idle::causes(stalls, range),
+            worst_stalls: stall::worst(trace, dependencies, stalls, range),
             graphs: graphs::rows(trace, range),
             lost: Lost {
                 calls: losses.calls,

@@ -38,9 +38,9 @@ fn a_stream_is_busy_waiting_or_idle() {
     let stats = stats(&trace);
     let row = &stats.streams[0];
     assert_eq!((row.pid, row.device, row.stream_id), (1000, 0, 1));
-    assert_eq!((row.begin_ns, row.end_ns), (Some(0), Some(100)));
-    assert_eq!((row.busy_ns, row.waiting_ns, row.idle_ns), (60, 20, 20));
-    assert!((row.busy_share - 0.6).abs() < 1e-9);
+    assert_eq!((row.begin_ns, row.end_ns), (Some(10), Some(100)));
+    assert_eq!((row.busy_ns, row.waiting_ns, row.idle_ns), (60, 20, 10));
+    assert!((row.busy_share - 60.0 / 90.0).abs() < 1e-9);
     assert_eq!((row.tasks, row.untimed), (3, 0));
 }
 

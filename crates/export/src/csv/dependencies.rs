@@ -91,7 +91,7 @@ impl Row<'_> {
 
 fn columns<'t>() -> Vec<Column<Row<'t>>> {
     vec![
-        // launch, record-wait, sync or host-function.
+        // The words of docs/STALLS.md.
         ("kind", |row, cell| cell.put(row.edge.kind.name())),
         // task or call: which table from_number refers to.
         ("from_type", |row, cell| cell.put(row.from.kind())),
@@ -139,7 +139,11 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
 
 pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
     let trace = source.trace;
-    let rows = source.dependencies.all(trace).map(|edge| Row {
+    let dependencies = &source.dependencies;
+    let edges = dependencies
+        .all(trace)
+        .chain(dependencies.stream_order(trace));
+    let rows = edges.map(|edge| Row {
         trace,
         edge,
         from: End::new(trace, edge.from),

@@ -9,7 +9,7 @@ use crate::Source;
 
 fn columns() -> Vec<Column<Row>> {
     vec![
-        // event-wait, host-late, host-sync, host-copy or unknown.
+        // The words of docs/STALLS.md.
         ("cause", |row, cell| cell.put(row.cause)),
         ("pid", |row, cell| cell.put(row.pid)),
         // The lane that stalled: a thread, or a stream of a device.
@@ -33,6 +33,27 @@ fn columns() -> Vec<Column<Row>> {
             cell.maybe(row.culprit_call.as_ref())
         }),
         ("event_serial", |row, cell| cell.maybe(row.event)),
+        // Numbers of calls, as in calls.csv: the one that submitted what could not go on or that
+        // blocked, and the one to blame.
+        ("call", |row, cell| cell.put(row.site.call)),
+        ("blamed_call", |row, cell| {
+            cell.maybe(row.culprit_site.as_ref().map(|site| site.call))
+        }),
+        // The waits from this one to the root, and what that is.
+        ("chain", |row, cell| cell.put(row.chain.join("; "))),
+        ("root", |row, cell| cell.maybe(row.root.as_ref())),
+        // What the thread that submitted the next task did: function, calls, nanoseconds.
+        ("meanwhile", |row, cell| {
+            for (place, it) in row.meanwhile.iter().enumerate() {
+                let gap = if place > 0 { "; " } else { "" };
+                cell.put(format_args!(
+                    "{gap}{} {} {}",
+                    it.name, it.count, it.total_ns
+                ));
+            }
+        }),
+        // Why the cause is not known, or empty.
+        ("why", |row, cell| cell.maybe(row.why.as_ref())),
     ]
 }
 
@@ -41,6 +62,6 @@ pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()>
     let stalls = source.stalls.sorted();
     let rows = stalls
         .into_iter()
-        .map(|stall| Row::of(trace, dependencies, stall));
+        .map(|stall| Row::of(trace, dependencies, &source.stalls, stall));
     write_table(file, &columns(), rows)
 }

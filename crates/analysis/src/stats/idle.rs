@@ -1,0 +1,118 @@
+//! Stalls summed up by cause.
+
+use serde::Serialize;
+
+use super::tables::{Range, overlaps};
+use crate::{Cause, Lane, Stall, Stalls};
+
+/// All stalls of one cause, of streams or of threads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CauseStats {
+    pub cause: &'static str,
+    /// `stream` or `thread`.
+    pub lane: &'static str,
+    pub count: u64,
+    /// Summed over the lanes; the stalls of one lane never overlap.
+    pub total_ns: i64,
+    pub mean_ns: i64,
+    pub p50_ns: i64,
+    pub p90_ns: i64,
+    pub p99_ns: i64,
+    pub max_ns: i64,
+    /// Part of the stalls of all streams, or of all threads, 0 to 1.
+    pub share: f64,
+}
+
+/// Time that was spent for one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spent {
+    pub cause: &'static str,
+    pub count: u64,
+    pub total_ns: i64,
+}
+
+const LANES: [&str; 2] = ["stream", "thread"];
+
+/// Position in [`LANES`].
+fn sort_of(lane: Lane) -> usize {
+    usize::from(matches!(lane, Lane::Thread(_)))
+}
+
+pub(super) fn causes(stalls: &Stalls, range: Range) -> Vec<CauseStats> {
+    let mut lengths = [(); LANES.len()].map(|()| vec![Vec::new(); Cause::ALL.len()]);
+    for stall in stalls.iter().filter(|it| overlaps(range, it.begin, it.end)) {
+        lengths[sort_of(stall.lane)][stall.cause as usize].push(stall.length());
+    }
+    let mut rows = Vec::new();
+    for (lane, lengths) in LANES.into_iter().zip(&mut lengths) {
+        let all: i64 = lengths.iter().flatten().sum();
+        for (cause, lengths) in Cause::ALL.into_iter().zip(lengths) {
+            if !lengths.is_empty() {
+                let time = super::Durations::of(lengths);
+                rows.push(CauseStats {
+                    cause: cause.name(),
+                    lane,
+                    count: time.count,
+                    total_ns: time.total_ns,
+                    mean_ns: time.mean_ns,
+                    p50_ns: time.p50_ns,
+                    p90_ns: time.p90_ns,
+                    p99_ns: time.p99_ns,
+                    max_ns: time.max_ns,
+                    share: time.total_ns as f64 / all as f64,
+                });
+            }
+        }
+    }
+    rows.sort_by_key(|row| -row.total_ns);
+    rows
+}
+
+/// Time by cause, of some stalls, inside a range.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sums {
+    sums: [(u64, i64); Cause::ALL.len()],
+}
+
+impl Sums {
+    /// Counts the part of a stall that lies in the range.
+    pub(super) fn add(&mut self, stall: &Stall, (begin, end): (i64, i64)) {
+        let part = stall.end.min(end) - stall.begin.max(begin);
+        if part > 0 {
+            let sum = &mut self.sums[stall.cause as usize];
+            sum.0 += 1;
+            sum.1 += part;
+        }
+    }
+
+    pub(super) fn join(&mut self, other: &Self) {
+        for (sum, more) in self.sums.iter_mut().zip(&other.sums) {
+            sum.0 += more.0;
+            sum.1 += more.1;
+        }
+    }
+
+    /// The time of all the causes that are `wanted`.
+    pub(super) fn total(&self, wanted: impl Fn(Cause) -> bool) -> i64 {
+        let causes = Cause::ALL.into_iter().zip(&self.sums);
+        causes
+            .filter(|(cause, _)| wanted(*cause))
+            .map(|(_, sum)| sum.1)
+            .sum()
+    }
+
+    /// The causes that occur, longest first.
+    pub(super) fn rows(&self) -> Vec<Spent> {
+        let causes = Cause::ALL.into_iter().zip(&self.sums);
+        let found = causes.filter(|(_, sum)| sum.0 > 0);
+        let mut rows: Vec<Spent> = found
+            .map(|(cause, (count, total_ns))| Spent {
+                cause: cause.name(),
+                count: *count,
+                total_ns: *total_ns,
+            })
+            .collect();
+        rows.sort_by_key(|row| -row.total_ns);
+        rows
+    }
+}

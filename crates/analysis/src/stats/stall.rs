@@ -1,0 +1,197 @@
+//! Single stalls in words and numbers.
+
+use ascend_trace_model::{CallId, Trace};
+use serde::Serialize;
+
+use super::WORST_STALLS;
+use super::tables::{Range, overlaps};
+use crate::dependencies::{Dependencies, Node};
+use crate::stalls::{Chain, Root, Why};
+use crate::{Lane, Meanwhile, Stall, Stalls};
+
+/// One stall.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StallStats {
+    pub cause: &'static str,
+    pub pid: u32,
+    /// The stalled thread, for a stall of the host.
+    pub tid: Option<u32>,
+    /// The stalled stream, for a stall on a device.
+    pub device: Option<u32>,
+    pub stream_id: Option<i64>,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    pub length_ns: i64,
+    /// Name of what could not go on: a task or a call.
+    pub name: String,
+    /// The stream that was waited for, and the last work on it.
+    pub culprit_device: Option<u32>,
+    pub culprit_stream_id: Option<i64>,
+    pub culprit_task: Option<String>,
+    /// Serial number of the event that was waited for, within its process.
+    pub event: Option<u32>,
+    /// Name of the call that came late.
+    pub culprit_call: Option<String>,
+    /// The call that submitted what could not go on, or that blocked.
+    pub site: Site,
+    /// The call that is to blame: that submitted what was waited for, or came late, or blocked the
+    /// thread that would have submitted the next task.
+    pub culprit_site: Option<Site>,
+    /// The chain of waits from this one to the root, in words.
+    pub chain: Vec<String>,
+    /// What the chain ends with: a task that ran, or a call that came late.
+    pub root: Option<String>,
+    /// What the thread that submitted the next task did meanwhile.
+    pub meanwhile: Vec<MeanwhileStats>,
+    /// Why no better cause is known, in words.
+    pub why: Option<String>,
+}
+
+/// Where the program made a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Site {
+    /// Number of the call, as in `calls.csv`.
+    pub call: u32,
+    pub name: String,
+    pub tid: u32,
+    pub begin_ns: i64,
+}
+
+/// The calls of one function in the time of a stall.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MeanwhileStats {
+    pub name: String,
+    pub count: u64,
+    pub total_ns: i64,
+}
+
+pub(super) fn worst(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    stalls: &Stalls,
+    range: Range,
+) -> Vec<StallStats> {
+    let worst = stalls.worst_where(WORST_STALLS, |it| {
+        it.is_notable() && overlaps(range, it.begin, it.end)
+    });
+    let row = |stall: &&Stall| StallStats::of(trace, dependencies, stalls, stall);
+    worst.iter().map(row).collect()
+}
+
+impl StallStats {
+    /// One stall in words and numbers.
+    pub fn of(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls, stall: &Stall) -> Self {
+        let evidence = stalls.evidence(trace, dependencies, stall);
+        let culprit = evidence.culprit;
+        let blamed = culprit.stream.map(|id| trace.stream(id));
+        let (process, thread, stream) = match stall.lane {
+            Lane::Thread(id) => (trace.thread(id).process, Some(trace.thread(id)), None),
+            Lane::Stream(id) => (trace.stream(id).process, None, Some(trace.stream(id))),
+        };
+        let task = culprit.record.or(culprit.task);
+        let blamed_call = culprit.call.or(task.map(|task| trace.task(task).call));
+        Self {
+            cause: stall.cause.name(),
+            pid: trace.process(process).pid,
+            tid: thread.map(|thread| thread.tid),
+            device: stream.map(|stream| stream.device),
+            stream_id: stream.map(|stream| stream.number()),
+            begin_ns: stall.begin,
+            end_ns: stall.end,
+            length_ns: stall.length(),
+            name: name_of(trace, stall.node),
+            culprit_device: blamed.map(|stream| stream.device),
+            culprit_stream_id: blamed.map(|stream| stream.number()),
+            culprit_task: culprit.task.map(|task| name_of(trace, Node::Task(task))),
+            event: culprit.event.map(|it| trace.event(it.event).serial),
+            culprit_call: culprit.call.map(|call| name_of(trace, Node::Call(call))),
+            site: Site::of(trace, call_of(trace, stall.node)),
+            culprit_site: blamed_call.map(|call| Site::of(trace, call)),
+            chain: chain_words(trace, &evidence.chain),
+            root: evidence.chain.root.map(|root| root_words(trace, root)),
+            meanwhile: evidence
+                .meanwhile
+                .iter()
+                .map(|it| MeanwhileStats::of(trace, it))
+                .collect(),
+            why: evidence.why.map(|why| why_words(trace, why)),
+        }
+    }
+}
+
+impl Site {
+    fn of(trace: &Trace, id: CallId) -> Self {
+        let call = trace.call(id);
+        Self {
+            call: id.0,
+            name: trace.function(call.function).name.clone(),
+            tid: trace.thread(call.thread).tid,
+            begin_ns: call.begin,
+        }
+    }
+}
+
+impl MeanwhileStats {
+    fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {
+        Self {
+            name: trace.function(meanwhile.function).name.clone(),
+            count: u64::from(meanwhile.calls),
+            total_ns: meanwhile.total,
+        }
+    }
+}
+
+fn call_of(trace: &Trace, node: Node) -> CallId {
+    match node {
+        Node::Task(task) => trace.task(task).call,
+        Node::Call(call) => call,
+    }
+}
+
+fn name_of(trace: &Trace, node: Node) -> String {
+    match node {
+        Node::Task(task) => trace.task_name(trace.task(task)).to_owned(),
+        Node::Call(call) => trace.function(trace.call(call).function).name.clone(),
+    }
+}
+
+fn chain_words(trace: &Trace, chain: &Chain) -> Vec<String> {
+    let words = chain.links.iter().map(|link| {
+        let stream = trace.stream(link.stream);
+        let place = format!("device {} stream {}", stream.device, stream.number());
+        match link.task {
+            Some(task) => format!("{place} until {}", name_of(trace, Node::Task(task))),
+            None => place,
+        }
+    });
+    words.collect()
+}
+
+fn root_words(trace: &Trace, root: Root) -> String {
+    match root {
+        Root::Task(task) => name_of(trace, Node::Task(task)),
+        Root::Call(call) => {
+            let thread = trace.thread(trace.call(call).thread);
+            let name = name_of(trace, Node::Call(call));
+            format!("{name} came late in thread {}", thread.tid)
+        }
+    }
+}
+
+fn why_words(trace: &Trace, why: Why) -> String {
+    match why {
+        Why::Untimed(task, reason) => {
+            let reason = match reason.name() {
+                "" => "its time was not read",
+                name => name,
+            };
+            format!("{} has no time: {reason}", name_of(trace, Node::Task(task)))
+        }
+        Why::Missing => "tasks are missing from the trace".to_owned(),
+        Why::DeviceBusy(stream) => {
+            let number = trace.stream(stream).number();
+            format!("stream {number} of the device was busy")
+        }
+        Why::NotStarted => "the device did not begin the next task".to_owned(),
+    }
+}

@@ -1,0 +1,94 @@
+//! A range of time on the command line: `BEGIN..END`, counted from the first moment of the trace.
+
+/// A range of time since the first moment of a trace; an end that is left out is the trace's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TimeRange {
+    begin_ns: Option<i64>,
+    end_ns: Option<i64>,
+}
+
+impl TimeRange {
+    /// The part of a trace's span that the range means; the whole of an empty trace.
+    pub(crate) fn of(self, span: Option<(i64, i64)>) -> Option<(i64, i64)> {
+        let (first, last) = span?;
+        let moment = |since: i64| first.saturating_add(since).clamp(first, last);
+        let begin = self.begin_ns.map_or(first, moment);
+        let end = self.end_ns.map_or(last, moment);
+        Some((begin, end.max(begin)))
+    }
+}
+
+/// Reads `1.5ms..20ms`, `..3s` or `250us..`.
+pub(crate) fn parse(text: &str) -> Result<TimeRange, String> {
+    let form = || "a range is BEGIN..END, such as 1.5ms..20ms; either may be left out".to_owned();
+    let (begin, end) = text.split_once("..").ok_or_else(form)?;
+    let moment = |text: &str| match text.trim() {
+        "" => Ok(None),
+        text => time(text).map(Some),
+    };
+    let range = TimeRange {
+        begin_ns: moment(begin)?,
+        end_ns: moment(end)?,
+    };
+    match (range.begin_ns, range.end_ns) {
+        (Some(begin), Some(end)) if begin > end => {
+            Err("the range ends before it begins".to_owned())
+        }
+        _ => Ok(range),
+    }
+}
+
+/// A time with its unit, in nanoseconds.
+fn time(text: &str) -> Result<i64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == 'µ');
+    let scale = match &text[digits.len()..] {
+        "ns" => 1.0,
+        "us" | "µs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err(format!("`{text}` has no unit: write ns, us, ms or s")),
+    };
+    let number: f64 = digits
+        .trim()
+        .parse()
+        .map_err(|_| format!("`{text}` is no time"))?;
+    let ns = (number * scale).round();
+    match (0.0..9e18).contains(&ns) {
+        true => Ok(ns as i64),
+        false => Err(format!("`{text}` is out of range")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Option<(i64, i64)> {
+        parse(text).unwrap().of(Some((1_000, 9_000)))
+    }
+
+    #[test]
+    fn a_range_counts_from_the_first_moment_and_stays_inside() {
+        assert_eq!(of("1us..2us"), Some((2_000, 3_000)));
+        assert_eq!(of("0.5us..2.5µs"), Some((1_500, 3_500)));
+        assert_eq!(of("..100ns"), Some((1_000, 1_100)));
+        assert_eq!(of("3us.."), Some((4_000, 9_000)));
+        assert_eq!(of("1ms..1s"), Some((9_000, 9_000)));
+        assert_eq!(parse("1us..2us").unwrap().of(None), None);
+    }
+
+    #[test]
+    fn what_is_no_range_is_refused() {
+        for text in [
+            "",
+            "5ms",
+            "2ms..1ms",
+            "1..2",
+            "1ms..x",
+            "-1ms..2ms",
+            "1ms..9e30s",
+        ] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

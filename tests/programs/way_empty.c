@@ -1,5 +1,0 @@
-/* Does nothing itself. */
-int main(void)
-{
-    return 0;
-}

@@ -6,8 +6,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::record::{
-    Counter, Header, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words, flags, pair,
-    slots_for,
+    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words,
+    flags, pair, slots_for,
 };
 use ascend_trace_ring::Producer;
 
@@ -160,16 +160,35 @@ fn from_inside(kind: RecordKind, aux: u16, words: &[u64]) {
 
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
 
-/// The first records of a channel: the thread, and the process if it is new.
-pub(crate) fn introduce(producer: &mut Producer) {
+/// The first records of a channel: the thread, and the process if it is new. Answers the thread's
+/// name.
+pub(crate) fn introduce(producer: &mut Producer) -> [u8; 16] {
     if !ANNOUNCED.swap(true, Relaxed) {
         process(producer);
     }
+    let name = own_name();
+    thread_name(producer, &name);
+    name
+}
+
+/// The thread has another name by now, perhaps: most are named after they have begun.
+pub(crate) fn rename(state: &thread::State) {
+    let name = own_name();
+    if state.changes_name(name) {
+        state.record(|producer| thread_name(producer, &name));
+    }
+}
+
+fn own_name() -> [u8; 16] {
     let mut name = [0u8; 16];
     // SAFETY: the kernel writes at most 16 bytes, NUL included.
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name
+}
+
+fn thread_name(producer: &mut Producer, name: &[u8; 16]) {
     let words = [u64::from(thread::tid())];
-    other(producer, RecordKind::Thread, 0, &words, &[until_nul(&name)]);
+    other(producer, RecordKind::Thread, 0, &words, &[until_nul(name)]);
 }
 
 /// A child is a process of its own.
@@ -268,6 +287,29 @@ pub(crate) fn task_untimed(stream: u32, sequence: u32, reason: Untimed) {
 /// How far one of the tool's own counters has come.
 pub(crate) fn counter(what: Counter, value: u64) {
     from_inside(RecordKind::Counter, 0, &[what as u64, value]);
+}
+
+/// That the program has fetched a function by name.
+pub(crate) fn lookup(state: &thread::State, lookup: Lookup, name: &[u8]) {
+    state.record(|producer| other(producer, RecordKind::Lookup, lookup as u16, &[], &[name]));
+}
+
+/// A library that was loaded. Its path is told in parts as long as a text may be.
+pub(crate) fn library(state: &thread::State, path: &[u8]) {
+    let mut parts: [&[u8]; 7] = [&[]; 7];
+    let mut used = 0;
+    for (place, part) in parts.iter_mut().zip(path.chunks(MAX_STRING)) {
+        *place = part;
+        used += 1;
+    }
+    let parts = parts.get(..used).unwrap_or(&[]);
+    let words = [used as u64];
+    state.record(|producer| other(producer, RecordKind::Library, 0, &words, parts));
+}
+
+/// That what `key` stands for has a name from now on.
+pub(crate) fn name(state: &thread::State, key: u64, ticks: u64, name: &[u8]) {
+    state.record(|producer| other(producer, RecordKind::Name, 0, &[key, ticks], &[name]));
 }
 
 /// A comparison of the device's clock with the host's.

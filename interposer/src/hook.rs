@@ -6,7 +6,7 @@ macro_rules! hook {
     ($id:literal, fn($($arg:ident: $type:ty),* $(,)?) $(-> $ret:ty)?) => {{
         type Real = unsafe extern "C-unwind" fn($($type),*) $(-> $ret)?;
         let Some(address) = $crate::real::address($id) else {
-            return $crate::word::Missing::missing();
+            $crate::real::missing($id);
         };
         // SAFETY: the address is that of the function of this name, and `Real` its signature.
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };

@@ -13,6 +13,8 @@
     clippy::indexing_slicing
 )]
 
+mod alternate;
+mod asked;
 mod call;
 mod clock;
 mod emit;
@@ -20,9 +22,14 @@ mod errno;
 mod graph_roles;
 mod graphs;
 mod hook;
+mod kernels;
+mod libraries;
 mod lifecycle;
+mod loader;
+mod names;
 mod objects;
 mod real;
+mod registers;
 mod roles;
 mod session;
 mod shortcut;
@@ -32,6 +39,7 @@ mod table;
 mod thread;
 mod timing;
 mod traits;
+mod variadic;
 mod word;
 
 /// The hook table and one wrapper per function, generated from the declarations.
@@ -43,6 +51,7 @@ mod word;
 )]
 mod hooks {
     use crate::hook::hook;
+    use crate::variadic::variadic;
     use crate::word::by_value;
 
     include!(concat!(env!("OUT_DIR"), "/api_table.rs"));

@@ -10,23 +10,27 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane};
-use crate::{emit, graphs, session, thread};
+use crate::{emit, graphs, kernels, libraries, loader, session, thread};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
     thread::prepare_thread_end();
     session::join();
+    loader::weak::sweep_if_new();
+    libraries::tell_new();
 }
 
 /// The process is ending in an orderly way: the last times that are ready are read. The runtime is
 /// still there: its destructors run after ours.
 extern "C" fn unloaded() {
+    libraries::tell_new();
     if !session::is_timed() {
         return;
     }
     thread::with(|state| {
         if !state.is_busy() && !session::is_new_child() {
             state.set_busy(true);
+            emit::rename(state);
             harvest::at_exit();
             state.set_busy(false);
         }
@@ -60,6 +64,7 @@ pub(crate) fn become_child(state: &thread::State) {
     objects::forget_all();
     capture::forget();
     graphs::forget_all();
+    kernels::forget();
     counters::forget();
     harvester::forget();
     emit::announce_again();

@@ -1,82 +1,162 @@
 //! The functions that the wrappers stand in for.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::CStr;
 use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-
-/// Libraries to ask when the search order does not lead to the function: an extension module of
-/// Python, for one, loads them into a scope of its own.
-const LIBRARIES: &[&CStr] = &[
-    c"libascendcl.so",
-    c"libacl_rt.so",
-    c"libacl_rt_impl.so",
-    c"libruntime.so",
-    c"libnnopbase.so",
-    c"libacl_mdl.so",
-    c"libacl_op_executor.so",
-    c"libacl_op_compiler.so",
-    c"libacl_tdt_channel.so",
-    c"libacl_tdt_queue.so",
-    c"libmsprofiler.so",
-    c"libascend_dump.so",
-    c"libhccl.so",
-    c"libms_tools_ext.so",
-];
+use crate::{alternate, loader};
 
 const LONGEST_NAME: usize = 128;
+/// Set in an address when the same name leads to other addresses too, from other libraries. No
+/// address of a program has this bit.
+const SHARED: usize = 1 << 63;
 
 static ADDRESSES: [AtomicUsize; FUNCTIONS.len()] = [const { AtomicUsize::new(0) }; FUNCTIONS.len()];
+/// Our own wrappers, as far as they were asked for.
+static WRAPPERS: [AtomicUsize; FUNCTIONS.len()] = [const { AtomicUsize::new(0) }; FUNCTIONS.len()];
 
-/// Address of the real function with this id.
+/// Address of the real function with this id, for the call under way.
 #[inline]
 pub(crate) fn address(id: usize) -> Option<usize> {
-    match ADDRESSES.get(id)?.load(Acquire) {
-        0 => find(id),
-        known => Some(known),
+    let known = ADDRESSES.get(id)?.load(Acquire);
+    if known.wrapping_sub(1) < SHARED - 1 {
+        return Some(known);
     }
+    address_slowly(id, known)
+}
+
+#[cold]
+fn address_slowly(id: usize, known: usize) -> Option<usize> {
+    if known == 0 {
+        return find(id);
+    }
+    Some(alternate::taken(id).unwrap_or(known & !SHARED))
 }
 
 /// Address of the real function with this name, for the interposer's own calls.
 pub(crate) fn by_name(name: &str) -> Option<usize> {
-    let id = FUNCTIONS
-        .binary_search_by(|function| function.name.cmp(name))
-        .ok()?;
-    address(id)
+    let id = crate::names::id(name.as_bytes())?;
+    match ADDRESSES.get(id)?.load(Acquire) {
+        0 => find(id),
+        known => Some(known & !SHARED),
+    }
 }
 
+/// Looks for the function among the libraries that are loaded now.
 #[cold]
 fn find(id: usize) -> Option<usize> {
     let _errno = Errno::save();
+    let found = with_name(id, loader::real)??;
+    Some(remember(id, found))
+}
+
+/// Keeps the address unless there is one already; answers the one that is kept.
+fn remember(id: usize, address: usize) -> usize {
+    let Some(place) = ADDRESSES.get(id) else {
+        return address;
+    };
+    match place.compare_exchange(0, address, AcqRel, Acquire) {
+        Ok(_) => address,
+        Err(known) => known & !SHARED,
+    }
+}
+
+fn with_name<R>(id: usize, action: impl FnOnce(&CStr) -> R) -> Option<R> {
     let name = FUNCTIONS.get(id)?.name.as_bytes();
     let mut buffer = [0u8; LONGEST_NAME];
     buffer.get_mut(..name.len())?.copy_from_slice(name);
-    let name = CStr::from_bytes_until_nul(&buffer).ok()?;
-    let found = search(name)?;
-    ADDRESSES.get(id)?.store(found, Release);
-    Some(found)
+    Some(action(CStr::from_bytes_until_nul(&buffer).ok()?))
 }
 
-fn search(name: &CStr) -> Option<usize> {
-    if let Some(found) = symbol(libc::RTLD_NEXT, name) {
-        return Some(found);
-    }
-    LIBRARIES.iter().find_map(|library| {
-        // SAFETY: RTLD_NOLOAD only answers a handle of what is loaded already.
-        let handle = unsafe { libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-        if handle.is_null() {
-            return None;
+/// Our wrapper for the function with this id.
+pub(crate) fn wrapper(id: usize) -> Option<usize> {
+    let place = WRAPPERS.get(id)?;
+    match place.load(Acquire) {
+        0 => {
+            let found = with_name(id, loader::own)??;
+            place.store(found, Release);
+            Some(found)
         }
-        // The handle is kept: the library must not go away while its address is in the table.
-        symbol(handle, name)
-    })
+        known => Some(known),
+    }
 }
 
-fn symbol(handle: *mut c_void, name: &CStr) -> Option<usize> {
-    let name: *const c_char = name.as_ptr();
-    // SAFETY: a lookup by a valid handle and a C string.
-    let address = unsafe { libc::dlsym(handle, name) } as usize;
-    (address != 0).then_some(address)
+/// Whether an address is that of our wrapper for this function.
+pub(crate) fn is_wrapper(id: usize, address: usize) -> bool {
+    address != 0 && wrapper(id) == Some(address)
+}
+
+/// A wrapper that calls the function at `address`: the usual one, or, where two libraries offer the
+/// same name, one that keeps this address. Without room for one the function itself.
+pub(crate) fn wrapper_for(id: usize, address: usize) -> usize {
+    let Some(wrapper) = wrapper(id) else {
+        return address;
+    };
+    let usual = match by_id(id) {
+        Some(usual) => usual,
+        None => remember(id, address),
+    };
+    loader::pin_holder(address);
+    if usual == address {
+        return wrapper;
+    }
+    match alternate::stub(id, address, wrapper) {
+        Some(stub) => {
+            if let Some(place) = ADDRESSES.get(id) {
+                place.fetch_or(SHARED, AcqRel);
+            }
+            stub
+        }
+        None => address,
+    }
+}
+
+fn by_id(id: usize) -> Option<usize> {
+    match ADDRESSES.get(id)?.load(Acquire) {
+        0 => find(id),
+        known => Some(known & !SHARED),
+    }
+}
+
+/// Status with which the loader ends a program whose function it cannot find.
+const LOOKUP_FAILED: i32 = 127;
+
+/// The program calls a function that no library has: what the loader would do without us.
+#[cold]
+pub(crate) fn missing(id: usize) -> ! {
+    let name = FUNCTIONS.get(id).map_or("", |function| function.name);
+    for part in [
+        "ascend-trace: symbol lookup error: undefined symbol: ",
+        name,
+        "\n",
+    ] {
+        // SAFETY: writes a static text to standard error.
+        unsafe { libc::write(2, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: ends the process without running anything of it, as the loader does.
+    unsafe { libc::_exit(LOOKUP_FAILED) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_kept_once_and_told_apart_from_a_shared_one() {
+        let id = FUNCTIONS.len() - 1;
+        assert_eq!(remember(id, 0x1000), 0x1000);
+        assert_eq!(remember(id, 0x2000), 0x1000);
+        assert_eq!(address(id), Some(0x1000));
+        ADDRESSES[id].fetch_or(SHARED, AcqRel);
+        assert_eq!(address(id), Some(0x1000));
+        assert_eq!(by_id(id), Some(0x1000));
+    }
+
+    #[test]
+    fn what_is_nowhere_has_no_address() {
+        assert_eq!(by_name("aclrtMemcpyAsync"), None);
+        assert_eq!(by_name("no such name"), None);
+    }
 }

@@ -12,7 +12,7 @@ use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::Stranger;
 use crate::timing::submit::{self, Extent};
 use crate::timing::{anchor, api};
-use crate::{emit, graph_roles, lifecycle, session};
+use crate::{emit, graph_roles, kernels, lifecycle, session};
 
 /// Memory copy kinds whose source or destination is host memory.
 const HOST_TO_DEVICE: u64 = 1;
@@ -49,6 +49,8 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
+        Role::Task if call.function.label.is_some() => kernels::launched(call, span.begin()),
+        Role::Plain => name_given(call),
         _ => {}
     }
 }
@@ -83,6 +85,10 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
         return None;
     }
     let handle = call.arg(Some(position))?;
+    if handle == 0 && is_mark(call.function.role) {
+        // A mark of the host only, where others mean the default stream.
+        return None;
+    }
     let serial = call.context_serial();
     let stream = match objects::stream(handle, serial) {
         Some(stream) => stream,
@@ -94,6 +100,10 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
         emit::stream(stream, false);
     }
     Some(stream)
+}
+
+fn is_mark(role: Role) -> bool {
+    matches!(role, Role::Mark | Role::RangeBegin | Role::RangeEnd)
 }
 
 /// The event that the call works on, and the record of it that the call makes or means.
@@ -108,6 +118,14 @@ fn event_word(call: &Context<'_>) -> Option<u64> {
         lifecycle::begin_event(event, handle, call, 0);
     }
     Some(pair(event.serial.load(Relaxed), event.awaited_generation()))
+}
+
+/// The call may have given a kernel its name.
+fn name_given(call: &Context<'_>) {
+    let key = call.function.names.and_then(|names| call.arg(names.key));
+    if let Some(key) = key {
+        kernels::named(key);
+    }
 }
 
 fn event_reset(call: &Context<'_>) {

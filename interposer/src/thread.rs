@@ -23,6 +23,10 @@ pub(crate) struct State {
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
     context: Cell<Option<&'static ContextEntry>>,
+    /// A function and the address that a stub has noted for its wrapper; address 0 for none.
+    alternate: Cell<(u32, usize)>,
+    /// The name that the trace has of this thread.
+    name: Cell<[u8; 16]>,
     channel: UnsafeCell<Channel>,
 }
 
@@ -41,6 +45,8 @@ thread_local! {
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
             context: Cell::new(None),
+            alternate: Cell::new((0, 0)),
+            name: Cell::new([0; 16]),
             channel: UnsafeCell::new(Channel::None),
         }
     };
@@ -128,6 +134,32 @@ impl State {
             .filter(|context| context.serial.load(Acquire) != 0)
     }
 
+    /// The device of the current context.
+    pub(crate) fn device(&self) -> Option<u8> {
+        self.context()
+            .map(|context| context.device.load(Relaxed) as u8)
+    }
+
+    /// Notes a name of the thread; `false` when the trace has it already, or nothing of the thread.
+    pub(crate) fn changes_name(&self, name: [u8; 16]) -> bool {
+        let known = self.name.replace(name);
+        known != name && known != [0; 16]
+    }
+
+    pub(crate) fn set_alternate(&self, id: u32, address: usize) {
+        self.alternate.set((id, address));
+    }
+
+    /// The address noted for this function, which is forgotten.
+    pub(crate) fn take_alternate(&self, id: u32) -> Option<usize> {
+        let (noted, address) = self.alternate.get();
+        if noted != id || address == 0 {
+            return None;
+        }
+        self.alternate.set((0, 0));
+        Some(address)
+    }
+
     pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
         self.context.set(context);
     }
@@ -174,7 +206,7 @@ impl State {
             *channel = claimed.map_or(Channel::Homeless, Channel::Open);
             watch_thread_end();
             if let Channel::Open(producer) = channel {
-                emit::introduce(producer);
+                self.name.set(emit::introduce(producer));
             }
         }
         match channel {
@@ -234,6 +266,9 @@ fn watch_thread_end() {
 unsafe extern "C" fn thread_ends(_: *mut c_void) {
     with(|state| {
         if !state.is_busy() {
+            state.set_busy(true);
+            emit::rename(state);
+            state.set_busy(false);
             state.close();
         }
     });

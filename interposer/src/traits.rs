@@ -27,7 +27,8 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
         has_strings: false,
         has_role: !matches!(function.role, Role::Plain)
             || function.stream.is_some()
-            || function.event.is_some(),
+            || function.event.is_some()
+            || function.names.is_some(),
     };
     let mut args = function.args;
     while let [arg, rest @ ..] = args {

@@ -1,7 +1,5 @@
 //! Arguments and results as the 64-bit words of a record, whatever their C type.
 
-use core::ffi::c_void;
-
 /// A C value that fits one word of a record. Signed values are sign-extended.
 pub(crate) trait Word: Copy {
     fn to_word(self) -> u64;
@@ -74,40 +72,10 @@ macro_rules! by_value {
 
 pub(crate) use by_value;
 
-/// What a wrapper answers when the real function cannot be found: the code for an API that is not
-/// supported, or nothing.
-pub(crate) trait Missing {
-    fn missing() -> Self;
-}
-
-/// `ACL_ERROR_API_NOT_SUPPORT`.
-const NOT_SUPPORTED: i32 = 200_001;
-
-impl Missing for i32 {
-    fn missing() -> Self {
-        NOT_SUPPORTED
-    }
-}
-
-impl Missing for *mut c_void {
-    fn missing() -> Self {
-        core::ptr::null_mut()
-    }
-}
-
-macro_rules! missing_is_zero {
-    ($($type:ty),+) => {$(
-        impl Missing for $type {
-            fn missing() -> Self { <$type>::default() }
-        }
-    )+};
-}
-
-missing_is_zero!(i64, u8, u16, u32, u64, usize, f32, f64, bool, ());
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::ffi::c_void;
 
     #[test]
     fn values_keep_their_sign_and_size() {

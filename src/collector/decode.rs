@@ -68,6 +68,8 @@ impl Decoder {
             RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
             RecordKind::Thread => Row::Thread(thread(reader, origin)),
             RecordKind::Counter => Row::Counter(counter(reader, process)),
+            // These are for the report on what was caught.
+            RecordKind::Lookup | RecordKind::Library | RecordKind::Name => return None,
         };
         Some(&self.other)
     }
@@ -263,6 +265,8 @@ mod tests {
         stream: Some(0),
         event: None,
         bytes: None,
+        label: None,
+        names: None,
         ret: RetKind::Error,
         args: &[
             arg("stream", ArgKind::Stream),

@@ -4,6 +4,7 @@
 //! until it is told that the program has ended; another one packs the columns and writes them.
 
 pub(crate) mod clock;
+pub(crate) mod coverage;
 mod decode;
 pub(crate) mod file;
 mod liveness;
@@ -20,6 +21,7 @@ use ascend_trace_ring::Arena;
 use crate::output::say;
 use crate::tables;
 use clock::Clock;
+use coverage::Coverage;
 use decode::Decoder;
 use file::Recorder;
 use liveness::Liveness;
@@ -40,6 +42,7 @@ pub(crate) struct Collector {
     roster: Roster,
     liveness: Liveness,
     counts: Counts,
+    coverage: Coverage,
     homeless: u64,
     out_of_memory: bool,
 }
@@ -54,6 +57,7 @@ impl Collector {
             roster: Roster::new(),
             liveness: Liveness::default(),
             counts: Counts::default(),
+            coverage: Coverage::default(),
             homeless: 0,
             out_of_memory: false,
         }
@@ -102,21 +106,20 @@ impl Collector {
             self.file.push(&row);
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
-        let decoder = &mut self.decoder;
-        let drained = self
-            .arena
-            .drain(channel, gone, &mut |words| match decoder.decode(
-                words,
-                origin,
-                tables::FUNCTIONS,
-                clock,
-            ) {
+        let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
+        let drained = self.arena.drain(channel, gone, &mut |words| {
+            match decoder.decode(words, origin, tables::FUNCTIONS, clock) {
                 Some(row) => {
+                    if let Row::Call(call) = row {
+                        coverage.count(call.function);
+                    }
                     counts.add(row, origin.process);
                     file.push(row);
                 }
+                None if coverage.take(words) => {}
                 None => counts.unreadable += 1,
-            });
+            }
+        });
         if let Some(loss) = self.roster.settle(channel, drained) {
             self.lose(loss);
         }

@@ -24,5 +24,7 @@ mod robustness_processes;
 mod self_contained;
 /// The timeline in a terminal.
 mod view;
+/// However a program gets at a function, its calls are caught, and nothing else changes.
+mod ways;
 /// Whatever is used wrongly gets one clear line and its status.
 mod wrong_use;

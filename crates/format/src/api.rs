@@ -117,6 +117,12 @@ coded_enum! {
         TaskGroupBegin = 38 "task-group-begin",
         /// Ends `TaskGroupBegin`.
         TaskGroupEnd = 39 "task-group-end",
+        /// Marks a moment of the host, for whoever reads the trace.
+        Mark = 40 "mark",
+        /// Begins a named range of the host's time.
+        RangeBegin = 41 "range-begin",
+        /// Ends the range that a `RangeBegin` answered.
+        RangeEnd = 42 "range-end",
     }
 }
 
@@ -263,8 +269,22 @@ pub struct Function {
     pub event: Option<u8>,
     /// Index of the argument that names the bytes moved.
     pub bytes: Option<u8>,
+    /// Index of the argument that says what the task is: a string, or a handle or number that
+    /// another call has given a name.
+    pub label: Option<u8>,
+    /// What the call gives a name to.
+    pub names: Option<Naming>,
     pub ret: RetKind,
     pub args: &'static [Arg],
+}
+
+/// A call that gives something a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Naming {
+    /// Index of the argument that stands for what gets the name; `None` for the result.
+    pub key: Option<u8>,
+    /// Index of the string argument that is the name.
+    pub text: u8,
 }
 
 #[cfg(test)]

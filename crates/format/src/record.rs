@@ -61,6 +61,12 @@ pub enum RecordKind {
     Thread = 8,
     /// `[what, value]`: a counter of the tool itself, see [`Counter`].
     Counter = 9,
+    /// One blob, a function's name: the program has fetched it by name. `aux`: a [`Lookup`] code.
+    Lookup = 10,
+    /// One blob, a path: a library of AscendCL that the process has loaded.
+    Library = 11,
+    /// `[key, ticks]` and one blob: from then on what the key stands for has this name.
+    Name = 12,
 }
 
 impl RecordKind {
@@ -76,6 +82,33 @@ impl RecordKind {
             7 => Self::Anchor,
             8 => Self::Thread,
             9 => Self::Counter,
+            10 => Self::Lookup,
+            11 => Self::Library,
+            12 => Self::Name,
+            _ => return None,
+        })
+    }
+}
+
+/// What came of fetching a function by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Lookup {
+    /// The program got a wrapper.
+    Wrapped = 0,
+    /// The libraries lack it.
+    Absent = 1,
+    /// The table has no such function: the program got the function itself, if there is one.
+    Unknown = 2,
+}
+
+impl Lookup {
+    /// The outcome with this code.
+    pub const fn from_code(code: u16) -> Option<Self> {
+        Some(match code {
+            0 => Self::Wrapped,
+            1 => Self::Absent,
+            2 => Self::Unknown,
             _ => return None,
         })
     }

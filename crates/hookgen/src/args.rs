@@ -177,18 +177,22 @@ mod tests {
             .functions
             .iter()
             .filter(|f| libraries.contains(&f.library.as_str()));
+        let mut undecided = Vec::new();
         for function in hooked.filter(|function| !arguments.answers(&function.name)) {
             for Param { ctype, name } in &function.params {
                 let said = spec
                     .argument(&function.name, &spelled(ctype), name)
                     .unwrap();
-                assert!(
-                    !arguments.holds_answer(ctype) || said.out.is_some(),
-                    "{}: say under args.{name} whether it is `in` or `out`",
-                    function.name
-                );
+                if arguments.holds_answer(ctype) && said.out.is_none() {
+                    undecided.push(format!("{}: {} {name}", function.name, ctype.text()));
+                }
             }
         }
+        assert!(
+            undecided.is_empty(),
+            "say under args whether these are `in` or `out`:\n{}",
+            undecided.join("\n")
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! `hooks.rs`: one exported wrapper for each hooked function.
 //!
-//! The including module provides two macros: `hook!`, the body of a wrapper, and `by_value!`, which
-//! makes a structure that is passed by value recordable. Wrappers are `C-unwind`: an exception that
+//! The including module provides three macros: `hook!`, the body of a wrapper; `variadic!`, the body
+//! of one whose function takes a variable number of arguments; and `by_value!`, which makes a
+//! structure that is passed by value recordable. Wrappers are `C-unwind`: an exception that
 //! a callback throws passes through them.
 
 use crate::hook_table::{Hook, HookTable, WrapperStruct};
@@ -53,6 +54,13 @@ fn wrapper(id: usize, hook: &Hook) -> String {
         ret => format!(" -> {ret}"),
     };
     let name = &hook.name;
+    if hook.is_variadic {
+        return format!(
+            "\n#[cfg_attr(not(test), unsafe(no_mangle))]\n#[unsafe(naked)]\n\
+             pub unsafe extern \"C\" fn {name}({params}){ret} {{\n    \
+             variadic!({id})\n}}\n"
+        );
+    }
     format!(
         "\n#[cfg_attr(not(test), unsafe(no_mangle))]\n\
          pub unsafe extern \"C-unwind\" fn {name}({params}){ret} {{\n    \

@@ -17,6 +17,12 @@ pub struct HookSpec {
     pub groups: Vec<String>,
     /// The libraries of each group.
     pub group: BTreeMap<String, Vec<String>>,
+    /// The kind of the tasks that functions of a group submit, where it is not said for each.
+    #[serde(default)]
+    tasks: BTreeMap<String, String>,
+    /// Types and names of arguments that say what a task is.
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
     #[serde(default)]
     pub(crate) verbs: Vec<String>,
     #[serde(default)]
@@ -40,10 +46,22 @@ pub struct FunctionSpec {
     ret: Option<String>,
     pub(crate) timed: Option<bool>,
     pub(crate) bytes: Option<String>,
+    /// The argument that says what the task is.
+    pub(crate) label: Option<String>,
+    pub(crate) names: Option<NamingSpec>,
     /// Why a function that blocks or submits a task is nothing but recorded.
     pub plain: Option<String>,
     #[serde(default)]
     pub(crate) args: BTreeMap<String, String>,
+}
+
+/// What a call gives a name to, and which of its arguments is the name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamingSpec {
+    /// An argument, or `return`.
+    pub(crate) key: String,
+    pub(crate) text: String,
 }
 
 /// What is said about one argument.
@@ -67,12 +85,6 @@ impl HookSpec {
         })
     }
 
-    /// The same, with all groups hooked.
-    pub fn with_all_groups(mut self) -> Self {
-        self.groups = self.group.keys().cloned().collect();
-        self
-    }
-
     /// The libraries whose functions are hooked.
     pub(crate) fn libraries(&self) -> Result<Vec<&str>, Error> {
         let mut libraries = Vec::new();
@@ -84,6 +96,20 @@ impl HookSpec {
             libraries.extend(members.iter().map(String::as_str));
         }
         Ok(libraries)
+    }
+
+    /// The kind of the tasks that functions of a library submit.
+    pub(crate) fn task_of(&self, library: &str) -> Result<TaskKind, Error> {
+        let holds = |group: &&String| {
+            let libraries = self.group.get(*group);
+            libraries.is_some_and(|list| list.iter().any(|name| name == library))
+        };
+        let Some(group) = self.tasks.keys().find(holds) else {
+            return Ok(TaskKind::Other);
+        };
+        let name = self.tasks.get(group).map_or("", String::as_str);
+        TaskKind::from_name(name)
+            .ok_or_else(|| Error::hook(group, format!("`{name}` is not a kind of task")))
     }
 
     /// What is said about a function.

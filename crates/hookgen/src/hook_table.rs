@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, Blocks, Naming, RetKind, Role, TaskKind};
 
 use crate::args::{Arguments, HookArg};
 use crate::error::Error;
@@ -11,6 +11,10 @@ use crate::layout::Struct;
 use crate::model::{ApiModel, Function, StreamParam};
 use crate::roles;
 use crate::types::{Class, Types, Unusable};
+
+/// The fixed arguments that a function with a variable number of them may have: those that both
+/// architectures pass in registers.
+const VARIADIC_WORDS: usize = 6;
 
 /// The name of the enumeration that holds every error code.
 pub const ERROR_ENUMERATION: &str = "aclError";
@@ -29,10 +33,14 @@ pub struct Hook {
     pub stream: Option<u8>,
     pub event: Option<u8>,
     pub bytes: Option<u8>,
+    pub label: Option<u8>,
+    pub names: Option<Naming>,
     pub ret: RetKind,
     /// The type returned, in the wrapper; `()` for none.
     pub rust_ret: String,
     pub args: Vec<HookArg>,
+    /// Further arguments may follow, of which nothing is known.
+    pub is_variadic: bool,
 }
 
 /// One function that gets none.
@@ -136,22 +144,31 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// The function's types in Rust, or why it cannot have a wrapper.
     fn signature(&self, function: &Function) -> Result<Signature, String> {
-        if function.is_variadic {
-            return Err("takes a variable number of arguments".to_owned());
-        }
         let rust = |ctype| {
             self.types
                 .rust_of(ctype)
                 .map_err(|unusable| unusable.to_string())
         };
+        let params: Vec<String> = function
+            .params
+            .iter()
+            .map(|p| rust(&p.ctype))
+            .collect::<Result<_, _>>()?;
+        let in_registers = |rust: &String| !rust.starts_with('f') && !self.is_struct(rust);
+        if function.is_variadic
+            && (params.len() > VARIADIC_WORDS || !params.iter().all(in_registers))
+        {
+            let reason = "takes a variable number of arguments after some that are no plain words";
+            return Err(reason.to_owned());
+        }
         Ok(Signature {
-            params: function
-                .params
-                .iter()
-                .map(|p| rust(&p.ctype))
-                .collect::<Result<_, _>>()?,
+            params,
             ret: rust(&function.ret)?,
         })
+    }
+
+    fn is_struct(&self, rust: &str) -> bool {
+        self.model.structs.contains_key(rust)
     }
 
     fn hook(&self, function: &Function, signature: Signature) -> Result<Hook, Error> {
@@ -170,7 +187,10 @@ impl Builder<'_> {
         let is_task = function.submits && said.plain.is_none();
         let role = role.unwrap_or(if is_task { Role::Task } else { Role::Plain });
         let task = if role == Role::Task {
-            task.or(Some(TaskKind::Other))
+            match task {
+                Some(task) => Some(task),
+                None => Some(self.spec.task_of(&function.library)?),
+            }
         } else {
             task
         };
@@ -197,12 +217,33 @@ impl Builder<'_> {
             stream: stream(function, &args),
             event: only(&args, ArgKind::Event),
             bytes: bytes.map_err(error)?,
+            label: self.label(said, task, &args).map_err(error)?,
+            names: naming(said, &args).map_err(error)?,
             ret,
             rust_ret: signature.ret,
             args,
+            is_variadic: function.is_variadic,
         };
         roles::check(function, &hook, said).map_err(error)?;
         Ok(hook)
+    }
+
+    /// The argument that says what a task is: as said, else the first that always does.
+    fn label(
+        &self,
+        said: &FunctionSpec,
+        task: Option<TaskKind>,
+        args: &[HookArg],
+    ) -> Result<Option<u8>, String> {
+        if let Some(name) = &said.label {
+            return index_of(args, name).map(Some);
+        }
+        let says = |arg: &HookArg| {
+            let spelled = format!("{} {}", arg.ctype, arg.name);
+            !arg.out && self.spec.labels.contains(&spelled)
+        };
+        let index = args.iter().position(says).filter(|_| task.is_some());
+        Ok(index.and_then(|index| u8::try_from(index).ok()))
     }
 
     fn ret(&self, function: &Function) -> Result<RetKind, Unusable> {
@@ -243,9 +284,14 @@ impl Builder<'_> {
             .filter(|m| m.group == ERROR_ENUMERATION)
             .collect();
         codes.sort_by_key(|code| !code.header.contains("error_codes"));
+        // The codes of the collective libraries are small numbers, which nobody else uses.
+        let collective = self.model.enumerations.get("HcclResult");
+        let collective = collective.into_iter().flat_map(|e| &e.constants);
+        let collective = collective.filter(|(_, value)| *value != 0);
         let codes = codes
             .iter()
-            .filter_map(|m| Some((i64::try_from(m.value).ok()?, &m.name)));
+            .filter_map(|m| Some((i64::try_from(m.value).ok()?, &m.name)))
+            .chain(collective.map(|(name, value)| (*value, name)));
         found.insert(ERROR_ENUMERATION.to_owned(), one_name_each(codes));
         found
     }
@@ -298,6 +344,26 @@ fn check_names(model: &ApiModel, spec: &HookSpec) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// What a call gives a name to.
+fn naming(said: &FunctionSpec, args: &[HookArg]) -> Result<Option<Naming>, String> {
+    let Some(names) = &said.names else {
+        return Ok(None);
+    };
+    let key = match names.key.as_str() {
+        "return" => None,
+        name => Some(index_of(args, name)?),
+    };
+    let text = index_of(args, &names.text)?;
+    let is_text = |arg: &HookArg| arg.kind == ArgKind::String && !arg.out;
+    if !args.get(usize::from(text)).is_some_and(is_text) {
+        return Err(format!(
+            "`{}` is no string that could be a name",
+            names.text
+        ));
+    }
+    Ok(Some(Naming { key, text }))
 }
 
 fn index_of(args: &[HookArg], name: &str) -> Result<u8, String> {

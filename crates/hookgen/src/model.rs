@@ -130,6 +130,7 @@ impl ApiModel {
                 ("api.tsv", include_str!("../data/api.tsv")),
                 ("api_aclnn.tsv", include_str!("../data/api_aclnn.tsv")),
                 ("api_extra.tsv", include_str!("../data/api_extra.tsv")),
+                ("api_rt.tsv", include_str!("../data/api_rt.tsv")),
             ],
             enums: include_str!("../data/enums.tsv"),
             structs: include_str!("../data/structs.tsv"),
@@ -208,6 +209,7 @@ mod tests {
             include_str!("../data/api.tsv"),
             include_str!("../data/api_aclnn.tsv"),
             include_str!("../data/api_extra.tsv"),
+            include_str!("../data/api_rt.tsv"),
         ];
         let expected: usize = rows.iter().map(|text| text.lines().count() - 1).sum();
         assert_eq!(model.functions.len(), expected);

@@ -1,6 +1,6 @@
 //! What each role asks of a function: a hook that lacks it would make the interposer misread calls.
 
-use ascend_trace_format::api::{ArgKind, Blocks, Role};
+use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role};
 
 use crate::hook_spec::FunctionSpec;
 use crate::hook_table::Hook;
@@ -13,7 +13,11 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
         role,
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent
     );
-    if said.plain.is_some() && role != Role::Plain {
+    let is_plain = matches!(
+        role,
+        Role::Plain | Role::Mark | Role::RangeBegin | Role::RangeEnd
+    );
+    if said.plain.is_some() && !is_plain {
         return Err(format!(
             "`plain` on a function with the role {}",
             role.name()
@@ -44,6 +48,9 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
     }
     if needs_stream(role) {
         check_argument(hook, hook.stream, ArgKind::Stream, gives_stream(role))?;
+    }
+    if role == Role::RangeBegin && hook.ret != RetKind::Wide {
+        return Err("the role range-begin on a function that answers no id".to_owned());
     }
     if needs_event(role) {
         check_argument(hook, hook.event, ArgKind::Event, role == Role::CreateEvent)?;

@@ -57,23 +57,41 @@ pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {
     once(&source, options)
 }
 
+/// A file of `tests/programs/`, compiled to a file of this name. Two of one source need two names.
+#[track_caller]
+pub(crate) fn built(output: &str, source: &str, options: &[&str]) -> PathBuf {
+    let source = repository().join("tests/programs").join(source);
+    let compiler = if source.extension().is_some_and(|it| it == "cc") {
+        "c++"
+    } else {
+        "cc"
+    };
+    let output = Path::new(output);
+    slot(output, || compile(compiler, &source, output, options))
+}
+
 type Compiled = Arc<OnceLock<PathBuf>>;
 
 /// Compiles unless this run has done so already; others wait for the one that does.
 #[track_caller]
 fn once(source: &Path, options: &[&str]) -> PathBuf {
-    static ALL: LazyLock<Mutex<HashMap<PathBuf, Compiled>>> = LazyLock::new(Mutex::default);
-    let slot = Arc::clone(ALL.lock().unwrap().entry(source.to_owned()).or_default());
-    slot.get_or_init(|| compile(source, options)).clone()
+    let output = Path::new(source.file_stem().unwrap());
+    slot(source, || compile("cc", source, output, options))
 }
 
-fn compile(source: &Path, options: &[&str]) -> PathBuf {
+fn slot(name: &Path, compile: impl FnOnce() -> PathBuf) -> PathBuf {
+    static ALL: LazyLock<Mutex<HashMap<PathBuf, Compiled>>> = LazyLock::new(Mutex::default);
+    let slot = Arc::clone(ALL.lock().unwrap().entry(name.to_owned()).or_default());
+    slot.get_or_init(compile).clone()
+}
+
+fn compile(compiler: &str, source: &Path, output: &Path, options: &[&str]) -> PathBuf {
     let folder = scratch().join("programs");
     std::fs::create_dir_all(&folder).unwrap();
-    let program = folder.join(source.file_stem().unwrap());
+    let program = folder.join(output);
     // Another run may be executing the file of that name.
     let fresh = program.with_extension(std::process::id().to_string());
-    run(Command::new("cc")
+    run(Command::new(compiler)
         .args(["-Wall", "-Wextra", "-Werror", "-o"])
         .arg(&fresh)
         .arg(source)

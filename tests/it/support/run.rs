@@ -16,6 +16,7 @@ pub(crate) struct Run {
     options: Vec<String>,
     soft: String,
     input: Vec<u8>,
+    variables: Vec<(String, String)>,
 }
 
 impl Run {
@@ -26,6 +27,7 @@ impl Run {
             options: Vec::new(),
             soft: String::new(),
             input: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -47,6 +49,12 @@ impl Run {
         self
     }
 
+    /// A variable of the program's environment.
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
     pub(crate) fn input(mut self, input: &[u8]) -> Self {
         input.clone_into(&mut self.input);
         self
@@ -58,6 +66,7 @@ impl Run {
         let mut command = clean(&self.program);
         command.args(&self.words).env("SOFTACL", &self.soft);
         command.env("LD_LIBRARY_PATH", &soft().lib);
+        command.envs(self.variables.clone());
         feed(&mut command, &self.input)
     }
 
@@ -69,6 +78,7 @@ impl Run {
         command.args(&self.options).arg("-o").arg(trace_in(folder));
         command.arg("--").arg(&self.program).args(&self.words);
         command.env("SOFTACL_TRUTH", truth_in(folder));
+        command.envs(self.variables.clone());
         command
     }
 

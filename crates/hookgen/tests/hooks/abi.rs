@@ -12,6 +12,16 @@ const INCLUDES: &str = "\
 #define IS_FLOAT(t) _Generic((t)0, float: 1, double: 1, default: 0)
 ";
 
+/// The headers, as the tables name them, whose types are declared there.
+const DECLARED: &[&str] = &[
+    "acl/acl.h",
+    "acl/acl_base.h",
+    "acl/acl_base_rt.h",
+    "acl/acl_rt.h",
+    "acl/acl_rt_allocator.h",
+    "acl/acl_rt_memory_soma.h",
+];
+
 /// Size and whether it is a floating-point number, of a type as a wrapper has it.
 fn rust_shape(rust: &str) -> Option<(usize, bool)> {
     Some(match rust {
@@ -30,7 +40,11 @@ fn arguments_have_the_size_and_class_that_c_gives_them() {
     let table = HookTable::embedded().unwrap();
     let mut source = String::from(INCLUDES);
     let mut structs = Vec::new();
-    for arg in table.hooks.iter().flat_map(|hook| &hook.args) {
+    let declared = table
+        .hooks
+        .iter()
+        .filter(|hook| DECLARED.contains(&hook.header.as_str()));
+    for arg in declared.flat_map(|hook| &hook.args) {
         match rust_shape(&arg.rust) {
             Some((size, is_float)) => source.push_str(&format!(
                 "_Static_assert(sizeof({0}) == {size}, \"{0}\");\n\

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_trace_hookgen::{ApiModel, HookSpec, HookTable, emit_hooks, emit_table};
+use ascend_trace_hookgen::{HookTable, emit_hooks, emit_table};
 
 /// Stands for the interposer: checks the arguments' types and that an id names its wrapper.
 const AROUND: &str = r#"
@@ -25,6 +25,12 @@ const fn same(a: &str, b: &str) -> bool {
     index == a.len() && index == b.len()
 }
 mod hooks {
+    macro_rules! variadic {
+        ($id:literal) => {{
+            const _: () = assert!($id < crate::table::FUNCTIONS.len());
+            core::arch::naked_asm!("ret")
+        }};
+    }
     macro_rules! by_value {
         ($type:ty) => {
             const _: fn($type) -> ($type, $type) = |value| (value, value);
@@ -87,12 +93,6 @@ fn compile(table: &HookTable) {
 }
 
 #[test]
-fn the_sources_of_the_chosen_groups_compile() {
+fn the_sources_compile() {
     compile(&HookTable::embedded().unwrap());
-}
-
-#[test]
-fn the_sources_of_all_groups_compile() {
-    let spec = HookSpec::embedded().unwrap().with_all_groups();
-    compile(&HookTable::build(&ApiModel::embedded().unwrap(), &spec).unwrap());
 }

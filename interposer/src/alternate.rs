@@ -1,0 +1,86 @@
+//! Wrappers for functions of one name in several libraries.
+//!
+//! A wrapper has one real function. When a program fetches the same name from another library, it
+//! gets a stub instead, which notes the address for the calling thread and goes on to the wrapper
+//! with all registers and the stack as they were. The stubs are a table in the program text: no code
+//! is made while the program runs.
+
+use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::{AtomicU32, AtomicUsize};
+
+use crate::spin::SpinLock;
+use crate::{registers, thread};
+
+/// One function of a name that has a usual one as well.
+struct Alternate {
+    id: AtomicU32,
+    /// Its own address, stored last; 0 while the place is free.
+    address: AtomicUsize,
+    wrapper: AtomicUsize,
+}
+
+static ALTERNATES: [Alternate; registers::STUBS] = [const {
+    Alternate {
+        id: AtomicU32::new(0),
+        address: AtomicUsize::new(0),
+        wrapper: AtomicUsize::new(0),
+    }
+}; registers::STUBS];
+
+/// Places taken so far; held while one is taken.
+static USED: SpinLock<usize> = SpinLock::new(0);
+
+/// The stub for the function `id` at `address`; `None` when all are taken.
+pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
+    let id = u32::try_from(id).ok()?;
+    let mut used = USED.lock_patiently();
+    let is_it =
+        |place: &Alternate| place.address.load(Acquire) == address && place.id.load(Acquire) == id;
+    let known = ALTERNATES.iter().take(*used).position(is_it);
+    if let Some(index) = known {
+        return Some(registers::stub_address(index));
+    }
+    let place = ALTERNATES.get(*used)?;
+    place.id.store(id, Release);
+    place.wrapper.store(wrapper, Release);
+    place.address.store(address, Release);
+    let stub = registers::stub_address(*used);
+    *used += 1;
+    Some(stub)
+}
+
+/// Called by a stub: notes the address and answers the wrapper to go on with.
+pub(crate) unsafe extern "C" fn enter(index: u32, _: *const u64) -> usize {
+    let Some(place) = ALTERNATES.get(index as usize) else {
+        return 0;
+    };
+    let id = place.id.load(Acquire);
+    let address = place.address.load(Acquire);
+    thread::with(|state| state.set_alternate(id, address));
+    place.wrapper.load(Acquire)
+}
+
+/// The address that a stub has noted for the wrapper `id`, once.
+pub(crate) fn taken(id: usize) -> Option<usize> {
+    thread::with(|state| state.take_alternate(u32::try_from(id).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_has_one_stub_and_a_noted_address_is_taken_once() {
+        let first = stub(7, 0x1000, 0x9000).unwrap();
+        let second = stub(7, 0x2000, 0x9000).unwrap();
+        assert_eq!(stub(7, 0x1000, 0x9000), Some(first));
+        assert_ne!(first, second);
+        assert_ne!(stub(8, 0x1000, 0x9100), Some(first));
+        // SAFETY: only notes the address.
+        let wrapper = unsafe { enter(1, core::ptr::null()) };
+        assert_eq!(wrapper, 0x9000);
+        assert_eq!(taken(8), None, "another function's");
+        assert_eq!(taken(7), Some(0x2000));
+        assert_eq!(taken(7), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! Which functions were fetched by name, for the report on what was caught: each is told once.
+
+use core::ffi::CStr;
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+
+use ascend_trace_format::record::Lookup;
+
+use crate::errno::Errno;
+use crate::hooks::FUNCTIONS;
+use crate::{emit, lifecycle, names, session, thread};
+
+const GIVEN: u8 = 1;
+const ABSENT: u8 = 2;
+
+/// What has been told of each function.
+static TOLD: [AtomicU8; FUNCTIONS.len()] = [const { AtomicU8::new(0) }; FUNCTIONS.len()];
+
+/// Names without a wrapper that have been told, by their hashes; later ones are not told.
+static UNKNOWN: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
+
+/// A function of the table was asked for, and found or not.
+pub(crate) fn known(id: usize, was_found: bool) {
+    let (bit, lookup) = if was_found {
+        (GIVEN, Lookup::Wrapped)
+    } else {
+        (ABSENT, Lookup::Absent)
+    };
+    let Some(told) = TOLD.get(id) else { return };
+    if session::is_on() && told.fetch_or(bit, Relaxed) & bit == 0 {
+        let name = FUNCTIONS.get(id).map_or("", |function| function.name);
+        tell(lookup, name.as_bytes());
+    }
+}
+
+/// A function was asked for that the table does not have.
+pub(crate) fn unknown(name: &CStr) {
+    let name = name.to_bytes();
+    if names::is_acl(name) && session::is_on() && is_new(hash(name)) {
+        tell(Lookup::Unknown, name);
+    }
+}
+
+/// 64-bit FNV-1a, never 0.
+fn hash(name: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    name.iter().fold(0xcbf2_9ce4_8422_2325, add) | 1
+}
+
+fn is_new(hash: u64) -> bool {
+    let first = (hash >> 8) as usize;
+    for step in 0..UNKNOWN.len() {
+        let Some(place) = UNKNOWN.get(first.wrapping_add(step) % UNKNOWN.len()) else {
+            return false;
+        };
+        match place.compare_exchange(0, hash, AcqRel, Acquire) {
+            Ok(_) => return true,
+            Err(known) if known == hash => return false,
+            Err(_) => {}
+        }
+    }
+    false
+}
+
+fn tell(lookup: Lookup, name: &[u8]) {
+    let _errno = Errno::save();
+    thread::with(|state| {
+        if state.is_busy() {
+            return;
+        }
+        if session::is_new_child() {
+            lifecycle::become_child(state);
+        }
+        state.set_busy(true);
+        emit::lookup(state, lookup, name);
+        state.set_busy(false);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_new_once() {
+        assert!(is_new(hash(b"aclnnFirst")));
+        assert!(is_new(hash(b"aclnnSecond")));
+        assert!(!is_new(hash(b"aclnnFirst")));
+    }
+}

@@ -1,0 +1,107 @@
+//! Which libraries of AscendCL the process has loaded, for the report on what was caught.
+
+use core::ops::ControlFlow;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{AcqRel, Acquire};
+
+use crate::errno::Errno;
+use crate::loader::walk::{self, Path};
+use crate::{emit, lifecycle, session, thread};
+
+/// How the names of the files begin.
+const PREFIXES: &[&[u8]] = &[
+    b"libacl",
+    b"libascend",
+    b"libcust_opapi",
+    b"libhccl",
+    b"liblcal",
+    b"libms_tools_ext",
+    b"libmsprofiler",
+    b"libnnopbase",
+    b"libopapi",
+    b"libruntime",
+];
+
+/// Those that are not, although their names begin so.
+const OTHERS: &[&[u8]] = &[b"libacl.so", b"libascend_trace"];
+
+/// The addresses of those that have been told. What does not fit is not told.
+static TOLD: [AtomicUsize; 128] = [const { AtomicUsize::new(0) }; 128];
+
+/// Tells of libraries that have not been told yet.
+pub(crate) fn tell_new() {
+    if !session::is_on() {
+        return;
+    }
+    while let Some(path) = next_new() {
+        tell(&path);
+    }
+}
+
+fn is_acl(file: &[u8]) -> bool {
+    let begins = |list: &[&[u8]]| list.iter().any(|prefix| file.starts_with(prefix));
+    begins(PREFIXES) && !begins(OTHERS)
+}
+
+fn next_new() -> Option<Path> {
+    let mut found = None;
+    walk::each(|place| {
+        if !is_acl(place.object.file_name()) || !is_new(place.object.base) {
+            return ControlFlow::Continue(());
+        }
+        found = Path::of(&place.object);
+        ControlFlow::Break(())
+    });
+    found
+}
+
+fn is_new(base: usize) -> bool {
+    for place in &TOLD {
+        match place.compare_exchange(0, base, AcqRel, Acquire) {
+            Ok(_) => return true,
+            Err(known) if known == base => return false,
+            Err(_) => {}
+        }
+    }
+    false
+}
+
+fn tell(path: &Path) {
+    let _errno = Errno::save();
+    thread::with(|state| {
+        if state.is_busy() {
+            return;
+        }
+        if session::is_new_child() {
+            lifecycle::become_child(state);
+        }
+        state.set_busy(true);
+        emit::library(state, path.text().to_bytes());
+        state.set_busy(false);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_of_the_interface_are_told_by_their_names() {
+        for file in [
+            "libascendcl.so",
+            "libacl_rt.so",
+            "libopapi_nn.so",
+            "libhccl.so.1",
+        ] {
+            assert!(is_acl(file.as_bytes()), "{file}");
+        }
+        for file in [
+            "libacl.so.1",
+            "libc.so.6",
+            "libascend_trace_interposer.so",
+            "",
+        ] {
+            assert!(!is_acl(file.as_bytes()), "{file}");
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! `dlsym` and `dlvsym`. Most clients fetch AscendCL's functions with them: PyTorch all but a few,
+//! MindSpore all.
+//!
+//! For a name that is none of ours the real function is jumped to, so that it sees the caller's own
+//! return address, by which it finds the caller's place in the search order. For one of ours the
+//! question is put first: what the real libraries lack stays NULL, because clients find out what a
+//! release can do by asking; what they have is answered by a wrapper for that very address.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ops::ControlFlow;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
+use super::walk::{self, Holder};
+use super::weak;
+use crate::{asked, libraries, names, real};
+
+type Handle = *mut c_void;
+
+/// What the assembly does next: jump to `jump` with the arguments as they were, unless that is 0;
+/// else return `answer`.
+#[repr(C)]
+struct Verdict {
+    answer: usize,
+    jump: usize,
+}
+
+impl Verdict {
+    fn answer(address: usize) -> Self {
+        Self {
+            answer: address,
+            jump: 0,
+        }
+    }
+
+    fn jump(address: usize) -> Self {
+        Self {
+            answer: 0,
+            jump: address,
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! ask_first {
+    ($decide:ident) => {
+        core::arch::naked_asm!(
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            "mov rcx, [rsp + 24]",
+            "call {decide}",
+            "mov r11, rdx",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            "test r11, r11",
+            "jnz 2f",
+            "ret",
+            "2:",
+            "jmp r11",
+            decide = sym $decide,
+        )
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! ask_first {
+    ($decide:ident) => {
+        core::arch::naked_asm!(
+            "stp x29, x30, [sp, #-48]!",
+            "mov x29, sp",
+            "stp x0, x1, [sp, #16]",
+            "str x2, [sp, #32]",
+            "mov x3, x30",
+            "bl {decide}",
+            "mov x16, x1",
+            "cbz x16, 2f",
+            "ldp x0, x1, [sp, #16]",
+            "ldr x2, [sp, #32]",
+            "ldp x29, x30, [sp], #48",
+            "br x16",
+            "2:",
+            "ldp x29, x30, [sp], #48",
+            "ret",
+            decide = sym $decide,
+        )
+    };
+}
+
+/// Stands in for the C library's.
+///
+/// # Safety
+/// As `dlsym`.
+// SAFETY: the name is the C library's on purpose.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+unsafe extern "C" fn dlsym(_: Handle, _: *const c_char) -> *mut c_void {
+    ask_first!(decide_dlsym)
+}
+
+/// Stands in for the C library's.
+///
+/// # Safety
+/// As `dlvsym`.
+// SAFETY: the name is the C library's on purpose.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[unsafe(naked)]
+unsafe extern "C" fn dlvsym(_: Handle, _: *const c_char, _: *const c_char) -> *mut c_void {
+    ask_first!(decide_dlvsym)
+}
+
+static REAL_DLSYM: AtomicUsize = AtomicUsize::new(0);
+static REAL_DLVSYM: AtomicUsize = AtomicUsize::new(0);
+
+/// The function that would be called without us: the next in order, which may be another tool's.
+fn function_behind(cache: &AtomicUsize, name: &CStr) -> usize {
+    let known = cache.load(Acquire);
+    if known != 0 {
+        return known;
+    }
+    let found = super::next(name).unwrap_or(0);
+    cache.store(found, Release);
+    found
+}
+
+/// How the caller asks: with or without a version.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    name: &'a CStr,
+    version: *const c_char,
+    function: usize,
+}
+
+impl Question<'_> {
+    /// Asks the real function, as a caller in this library.
+    fn ask(&self, handle: Handle) -> usize {
+        let name = self.name.as_ptr();
+        if self.version.is_null() {
+            type Real = unsafe extern "C" fn(Handle, *const c_char) -> Handle;
+            // SAFETY: the address is that of `dlsym`.
+            let real = unsafe { core::mem::transmute::<usize, Real>(self.function) };
+            // SAFETY: the handle is the program's own or one of the fixed ones.
+            return unsafe { real(handle, name) } as usize;
+        }
+        type Real = unsafe extern "C" fn(Handle, *const c_char, *const c_char) -> Handle;
+        // SAFETY: the address is that of `dlvsym`.
+        let real = unsafe { core::mem::transmute::<usize, Real>(self.function) };
+        // SAFETY: as above; the version is the program's own string.
+        unsafe { real(handle, name, self.version) as usize }
+    }
+}
+
+unsafe extern "C" fn decide_dlsym(
+    handle: Handle,
+    name: *const c_char,
+    _: *const c_char,
+    caller: usize,
+) -> Verdict {
+    let function = function_behind(&REAL_DLSYM, c"dlsym");
+    decide(handle, name, core::ptr::null(), caller, function)
+}
+
+unsafe extern "C" fn decide_dlvsym(
+    handle: Handle,
+    name: *const c_char,
+    version: *const c_char,
+    caller: usize,
+) -> Verdict {
+    let function = function_behind(&REAL_DLVSYM, c"dlvsym");
+    decide(handle, name, version, caller, function)
+}
+
+fn decide(
+    handle: Handle,
+    name: *const c_char,
+    version: *const c_char,
+    caller: usize,
+    function: usize,
+) -> Verdict {
+    if function == 0 || name.is_null() {
+        return Verdict::jump(function);
+    }
+    // SAFETY: the program asks for a C string.
+    let name = unsafe { CStr::from_ptr(name) };
+    let Some(id) = names::id(name.to_bytes()) else {
+        asked::unknown(name);
+        return Verdict::jump(function);
+    };
+    if weak::sweep_if_new() {
+        libraries::tell_new();
+    }
+    let question = Question {
+        name,
+        version,
+        function,
+    };
+    let verdict = match handle {
+        libc::RTLD_NEXT => next(&question, id, caller),
+        libc::RTLD_DEFAULT => everywhere(&question, id, caller),
+        handle => behind_handle(&question, handle, id, caller),
+    };
+    asked::known(id, verdict.answer != 0 || verdict.jump != 0);
+    verdict
+}
+
+/// An explicit handle.
+fn behind_handle(question: &Question<'_>, handle: Handle, id: usize, caller: usize) -> Verdict {
+    match question.ask(handle) {
+        0 => Verdict::answer(0),
+        // The program's own handle leads to everything from the start, to us before all.
+        found if real::is_wrapper(id, found) => everywhere(question, id, caller),
+        found => Verdict::answer(real::wrapper_for(id, found)),
+    }
+}
+
+/// `RTLD_DEFAULT`: the order in which a plain reference in the caller would be resolved.
+fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
+    let first = question.ask(libc::RTLD_DEFAULT);
+    if first != 0 && !real::is_wrapper(id, first) {
+        // Another preloaded library before us, which finds us by RTLD_NEXT.
+        return Verdict::answer(first);
+    }
+    let found = match question.ask(libc::RTLD_NEXT) {
+        0 => in_scope_of(question, id, caller),
+        found => found,
+    };
+    match found {
+        0 => Verdict::answer(0),
+        found => Verdict::answer(real::wrapper_for(id, found)),
+    }
+}
+
+/// What the caller's own library and those that it needs offer.
+fn in_scope_of(question: &Question<'_>, id: usize, caller: usize) -> usize {
+    let Some(holder) = walk::holder(caller) else {
+        return 0;
+    };
+    if holder.is_from_start {
+        // Its scope is the one that was just searched, with the right error left behind.
+        return 0;
+    }
+    let Some(handle) = Borrowed::of(&holder) else {
+        return question.ask(libc::RTLD_NEXT);
+    };
+    match question.ask(handle.0) {
+        found if real::is_wrapper(id, found) => 0,
+        found => found,
+    }
+}
+
+/// A handle of a library that is loaded, for one question.
+struct Borrowed(Handle);
+
+impl Borrowed {
+    fn of(holder: &Holder) -> Option<Self> {
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
+        // SAFETY: only answers a handle of what is loaded already.
+        let handle = unsafe { libc::dlopen(holder.path.text().as_ptr(), flags) };
+        (!handle.is_null()).then_some(Self(handle))
+    }
+}
+
+// No `Drop`: closing a handle is a call to the loader which would clear the error that a failed
+// question has left for the program, and the reference it keeps does no harm.
+
+/// `RTLD_NEXT`: what comes after the caller.
+fn next(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
+    let Some(holder) = walk::holder(caller) else {
+        return Verdict::jump(question.function);
+    };
+    let own = walk::holder(walk::own_address());
+    let is_before = own.is_some_and(|own| holder.position < own.position);
+    if is_before {
+        // The answer would be our wrapper, which must not be there for what is missing.
+        if between(question.name, &holder) || question.ask(libc::RTLD_NEXT) != 0 {
+            return Verdict::jump(question.function);
+        }
+        return Verdict::answer(0);
+    }
+    // A library with a function of that name itself stands in for the real one, as we do, and is
+    // called by our wrapper: what it asks for is the rest of the same call.
+    match after(question, id, &holder) {
+        Some(found) => Verdict::answer(real::wrapper_for(id, found)),
+        None => Verdict::jump(question.function),
+    }
+}
+
+/// Whether an object between `holder` and this library offers the function.
+fn between(name: &CStr, holder: &Holder) -> bool {
+    let mut found = false;
+    walk::each(|place| {
+        if place.is_own() {
+            return ControlFlow::Break(());
+        }
+        found |= place.position > holder.position && place.object.function(name).is_some();
+        ControlFlow::Continue(())
+    });
+    found
+}
+
+/// The function that comes after a library which has none of that name itself.
+fn after(question: &Question<'_>, id: usize, holder: &Holder) -> Option<usize> {
+    let mut found = None;
+    let mut has_one = false;
+    walk::each(|place| {
+        let is_later = place.position > holder.position;
+        if place.position == holder.position {
+            has_one = place.object.function(question.name).is_some();
+        } else if holder.is_from_start && is_later && place.is_from_start() && found.is_none() {
+            found = place.object.function(question.name);
+        }
+        ControlFlow::Continue(())
+    });
+    if has_one {
+        return None;
+    }
+    found.or_else(|| {
+        let handle = Borrowed::of(holder)?;
+        let found = question.ask(handle.0);
+        (found != 0 && !real::is_wrapper(id, found)).then_some(found)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(handle: Handle, name: &CStr) -> usize {
+        // SAFETY: as the C library's.
+        unsafe { super::dlsym(handle, name.as_ptr()) as usize }
+    }
+
+    #[test]
+    fn foreign_names_are_answered_as_by_the_c_library() {
+        let getpid = libc::getpid as *const () as usize;
+        assert_eq!(ask(libc::RTLD_DEFAULT, c"getpid"), getpid);
+        assert_eq!(ask(libc::RTLD_NEXT, c"getpid"), getpid);
+        assert_eq!(ask(libc::RTLD_DEFAULT, c"no_such_function_at_all"), 0);
+        let version: *const c_char = if cfg!(target_arch = "x86_64") {
+            c"GLIBC_2.2.5".as_ptr()
+        } else {
+            c"GLIBC_2.17".as_ptr()
+        };
+        // SAFETY: as the C library's.
+        let found = unsafe { super::dlvsym(libc::RTLD_DEFAULT, c"getpid".as_ptr(), version) };
+        assert_eq!(found as usize, getpid);
+    }
+
+    #[test]
+    fn what_no_library_has_is_not_there() {
+        assert_eq!(ask(libc::RTLD_DEFAULT, c"aclrtMemcpyAsync"), 0);
+        assert_eq!(ask(libc::RTLD_NEXT, c"aclrtMemcpyAsync"), 0);
+        // SAFETY: the program's own handle.
+        let own = unsafe { libc::dlopen(core::ptr::null(), libc::RTLD_LAZY) };
+        assert_eq!(ask(own, c"aclrtMemcpyAsync"), 0);
+    }
+}

@@ -1,0 +1,152 @@
+//! What the dynamic loader has mapped, and where functions really are.
+
+pub(crate) mod dlsym;
+mod object;
+pub(crate) mod walk;
+pub(crate) mod weak;
+
+use core::ffi::{CStr, c_void};
+use core::ops::ControlFlow;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{AcqRel, Acquire};
+
+use walk::{Holder, Path, Place};
+
+/// Libraries to ask before others that were loaded while the program ran: an extension module of
+/// Python, for one, loads them into a scope of its own.
+const LIBRARIES: &[&[u8]] = &[
+    b"libascendcl.so",
+    b"libacl_rt.so",
+    b"libacl_rt_impl.so",
+    b"libruntime.so",
+    b"libnnopbase.so",
+    b"libopapi.so",
+    b"libacl_mdl.so",
+    b"libacl_op_executor.so",
+    b"libacl_op_compiler.so",
+    b"libacl_tdt_channel.so",
+    b"libacl_tdt_queue.so",
+    b"libmsprofiler.so",
+    b"libascend_dump.so",
+    b"libhccl.so",
+    b"libms_tools_ext.so",
+];
+
+/// The function of this name that a call through the program's linkage would reach without us:
+/// that of an object from the start which comes after this library, else of a library that is known
+/// to offer it, else of any other. An object before this library is none of ours to call: it may
+/// well be the one that calls us.
+pub(crate) fn real(name: &CStr) -> Option<usize> {
+    let mut best: Option<(usize, usize, Holder)> = None;
+    let mut after_own = false;
+    walk::each(|place| {
+        if place.is_own() {
+            after_own = true;
+            return ControlFlow::Continue(());
+        }
+        let Some(rank) = rank(&place, after_own) else {
+            return ControlFlow::Continue(());
+        };
+        if best.as_ref().is_none_or(|(least, ..)| rank < *least)
+            && let Some(address) = place.object.function(name)
+            && let Some(path) = Path::of(&place.object)
+        {
+            let holder = Holder {
+                path,
+                base: place.object.base,
+                position: place.position,
+                is_from_start: place.is_from_start(),
+            };
+            best = Some((rank, address, holder));
+        }
+        ControlFlow::Continue(())
+    });
+    let (_, address, holder) = best?;
+    pin(&holder);
+    Some(address)
+}
+
+/// How early an object is asked; `None` for one that must not be.
+fn rank(place: &Place<'_>, after_own: bool) -> Option<usize> {
+    if place.is_from_start() {
+        return after_own.then_some(0);
+    }
+    let file = place.object.file_name();
+    let known = LIBRARIES
+        .iter()
+        .position(|library| file.starts_with(library));
+    Some(known.map_or(usize::MAX, |position| position + 1))
+}
+
+/// This library's own function of a name. Not simply the function's address in the source: that may
+/// be another library's, if one before us exports the same name.
+pub(crate) fn own(name: &CStr) -> Option<usize> {
+    let mut found = None;
+    walk::each(|place| {
+        if !place.is_own() {
+            return ControlFlow::Continue(());
+        }
+        found = place.object.function(name);
+        ControlFlow::Break(())
+    });
+    found
+}
+
+/// The next object after this library that offers a function of this name, whatever it is.
+fn next(name: &CStr) -> Option<usize> {
+    let mut found = None;
+    let mut after_own = false;
+    walk::each(|place| {
+        if place.is_own() {
+            after_own = true;
+        } else if after_own {
+            found = place.object.function(name);
+        }
+        match found {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    });
+    found
+}
+
+/// Libraries that must stay; their addresses are in our tables.
+static PINNED: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+/// Keeps the library that holds `address`.
+pub(crate) fn pin_holder(address: usize) {
+    if let Some(holder) = walk::holder(address) {
+        pin(&holder);
+    }
+}
+
+/// Keeps a library for as long as the process lives. One from the start stays anyway.
+fn pin(holder: &Holder) {
+    if holder.is_from_start {
+        return;
+    }
+    for place in &PINNED {
+        match place.compare_exchange(0, holder.base, AcqRel, Acquire) {
+            Err(base) if base == holder.base => return,
+            Err(_) => {}
+            Ok(_) => break,
+        }
+    }
+    let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+    // SAFETY: only marks a library that is loaded already; the handle is kept on purpose.
+    let _handle: *mut c_void = unsafe { libc::dlopen(holder.path.text().as_ptr(), flags) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_after_this_library_is_found() {
+        // In a test this library is the program itself, the first of all objects.
+        let getpid = libc::getpid as *const () as usize;
+        assert_eq!(real(c"getpid"), Some(getpid));
+        assert_eq!(next(c"getpid"), Some(getpid));
+        assert_eq!(real(c"aclNoSuchFunction"), None);
+    }
+}

@@ -1,0 +1,357 @@
+//! An object that the loader has mapped, read as the loader itself reads it: its dynamic section,
+//! its symbols by hash, its relocations.
+//!
+//! Lookups by hand, because `dlsym` would take the loader's error state of the calling thread, which
+//! is the program's, and because `dlsym` is one of the functions that we stand in for.
+
+use core::ffi::CStr;
+
+use libc::{Elf64_Phdr, Elf64_Sym};
+
+const DT_NULL: u64 = 0;
+const DT_PLTRELSZ: u64 = 2;
+const DT_HASH: u64 = 4;
+const DT_STRTAB: u64 = 5;
+const DT_SYMTAB: u64 = 6;
+const DT_RELA: u64 = 7;
+const DT_RELASZ: u64 = 8;
+const DT_JMPREL: u64 = 23;
+const DT_GNU_HASH: u64 = 0x6fff_fef5;
+const DT_VERSYM: u64 = 0x6fff_fff0;
+
+const STT_FUNC: u8 = 2;
+const STB_GLOBAL: u8 = 1;
+const STB_WEAK: u8 = 2;
+const STB_UNIQUE: u8 = 10;
+/// Bit of a symbol's version: an old version, which plain references do not get.
+const VERSION_HIDDEN: u16 = 0x8000;
+
+/// A relocation with an addend.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Rela {
+    pub(crate) offset: u64,
+    info: u64,
+    pub(crate) addend: i64,
+}
+
+impl Rela {
+    pub(crate) fn kind(self) -> u32 {
+        self.info as u32
+    }
+
+    pub(crate) fn symbol(self) -> usize {
+        (self.info >> 32) as usize
+    }
+}
+
+/// One mapped object. Valid for as long as the loader keeps it.
+#[derive(Clone, Copy)]
+pub(crate) struct Object<'a> {
+    pub(crate) base: usize,
+    /// The path as the loader gives it; empty for the program.
+    pub(crate) name: &'a CStr,
+    segments: &'a [Elf64_Phdr],
+}
+
+/// The tables of an object's dynamic section, as addresses; 0 where there is none.
+#[derive(Clone, Copy, Default)]
+struct Dynamic {
+    symbols: usize,
+    strings: usize,
+    gnu_hash: usize,
+    sysv_hash: usize,
+    versions: usize,
+    rela: (usize, usize),
+    plt: (usize, usize),
+}
+
+/// A value in mapped memory.
+///
+/// # Safety
+/// `address` must be that of a readable `T`.
+unsafe fn read<T: Copy>(address: usize) -> T {
+    // SAFETY: as the caller says.
+    unsafe { core::ptr::read_unaligned(address as *const T) }
+}
+
+impl<'a> Object<'a> {
+    /// The object that the loader describes.
+    ///
+    /// # Safety
+    /// `info` must come from `dl_iterate_phdr`, and the object must stay mapped during `'a`.
+    pub(crate) unsafe fn new(info: &'a libc::dl_phdr_info) -> Self {
+        let name = if info.dlpi_name.is_null() {
+            c""
+        } else {
+            // SAFETY: the loader gives a C string.
+            unsafe { CStr::from_ptr(info.dlpi_name) }
+        };
+        let segments = if info.dlpi_phdr.is_null() {
+            &[][..]
+        } else {
+            // SAFETY: the loader gives the table and its length.
+            unsafe { core::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) }
+        };
+        Self {
+            base: info.dlpi_addr as usize,
+            name,
+            segments,
+        }
+    }
+
+    /// The file's name without folders.
+    pub(crate) fn file_name(&self) -> &'a [u8] {
+        let path = self.name.to_bytes();
+        path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+    }
+
+    /// Whether an address lies in one of the object's segments.
+    pub(crate) fn holds(&self, address: usize) -> bool {
+        let mut loaded = self.segments.iter().filter(|s| s.p_type == libc::PT_LOAD);
+        loaded.any(|segment| {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            address.wrapping_sub(start) < segment.p_memsz as usize
+        })
+    }
+
+    /// From the first segment's begin to the last one's end: address and length.
+    pub(crate) fn range(&self) -> (usize, usize) {
+        let loaded = self.segments.iter().filter(|s| s.p_type == libc::PT_LOAD);
+        let bounds = loaded.map(|s| (s.p_vaddr as usize, (s.p_vaddr + s.p_memsz) as usize));
+        let whole = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let (first, end) = whole.unwrap_or_default();
+        (self.base.wrapping_add(first), end.saturating_sub(first))
+    }
+
+    /// The part that is made read-only once the object is relocated: first address and length.
+    pub(crate) fn read_only_after_start(&self) -> Option<(usize, usize)> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|s| s.p_type == libc::PT_GNU_RELRO)?;
+        let start = self.base.wrapping_add(segment.p_vaddr as usize);
+        Some((start, segment.p_memsz as usize))
+    }
+
+    /// The function of this name that the object defines for others.
+    pub(crate) fn function(&self, name: &CStr) -> Option<usize> {
+        let dynamic = self.dynamic()?;
+        // SAFETY: the tables are those of a mapped object, laid out as its format says.
+        let symbol = unsafe { dynamic.find(name.to_bytes()) }?;
+        Some(self.base.wrapping_add(symbol.st_value as usize))
+    }
+
+    fn dynamic(&self) -> Option<Dynamic> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|s| s.p_type == libc::PT_DYNAMIC)?;
+        let mut entry = self.base.wrapping_add(segment.p_vaddr as usize);
+        let mut found = Dynamic::default();
+        loop {
+            // SAFETY: the dynamic section is mapped and ends with an entry of its own.
+            let [tag, value] = unsafe { read::<[u64; 2]>(entry) };
+            match tag {
+                DT_NULL => break,
+                DT_SYMTAB => found.symbols = self.place(value),
+                DT_STRTAB => found.strings = self.place(value),
+                DT_GNU_HASH => found.gnu_hash = self.place(value),
+                DT_HASH => found.sysv_hash = self.place(value),
+                DT_VERSYM => found.versions = self.place(value),
+                DT_RELA => found.rela.0 = self.place(value),
+                DT_RELASZ => found.rela.1 = value as usize,
+                DT_JMPREL => found.plt.0 = self.place(value),
+                DT_PLTRELSZ => found.plt.1 = value as usize,
+                _ => {}
+            }
+            entry = entry.wrapping_add(size_of::<[u64; 2]>());
+        }
+        (found.symbols != 0 && found.strings != 0).then_some(found)
+    }
+
+    /// An address of the dynamic section. glibc has added the base to most, but not to those of
+    /// objects that it cannot write to.
+    fn place(&self, value: u64) -> usize {
+        let value = value as usize;
+        if value < self.base {
+            self.base.wrapping_add(value)
+        } else {
+            value
+        }
+    }
+
+    /// Calls `action` with each relocation that names a weak symbol which the object lacks.
+    pub(crate) fn weak_references(&self, mut action: impl FnMut(Rela, &'a CStr)) {
+        let Some(dynamic) = self.dynamic() else {
+            return;
+        };
+        for (table, bytes) in [dynamic.rela, dynamic.plt] {
+            if table == 0 {
+                continue;
+            }
+            for index in 0..bytes / size_of::<Rela>() {
+                // SAFETY: the table has this many entries; a relocation names a symbol of the
+                // object's own table, and that a string of its own.
+                unsafe {
+                    let rela: Rela = read(table.wrapping_add(index * size_of::<Rela>()));
+                    if rela.symbol() == 0 {
+                        continue;
+                    }
+                    let symbol = dynamic.symbol(rela.symbol());
+                    if symbol.st_shndx == 0 && symbol.st_info >> 4 == STB_WEAK {
+                        action(rela, dynamic.name(symbol));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Dynamic {
+    /// # Safety
+    /// The tables must be those of a mapped object and hold a symbol `index`.
+    unsafe fn symbol(&self, index: usize) -> Elf64_Sym {
+        // SAFETY: as the caller says.
+        unsafe {
+            read(
+                self.symbols
+                    .wrapping_add(index.wrapping_mul(size_of::<Elf64_Sym>())),
+            )
+        }
+    }
+
+    /// # Safety
+    /// `symbol` must come from this object.
+    unsafe fn name<'a>(&self, symbol: Elf64_Sym) -> &'a CStr {
+        // SAFETY: names of symbols are C strings in the object's string table.
+        unsafe { CStr::from_ptr(self.strings.wrapping_add(symbol.st_name as usize) as *const _) }
+    }
+
+    /// # Safety
+    /// The tables must be those of a mapped object.
+    unsafe fn find(&self, name: &[u8]) -> Option<Elf64_Sym> {
+        // SAFETY: as the caller says.
+        unsafe {
+            if self.gnu_hash != 0 {
+                self.find_gnu(name)
+            } else if self.sysv_hash != 0 {
+                self.find_sysv(name)
+            } else {
+                None
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Dynamic::find`].
+    unsafe fn find_gnu(&self, name: &[u8]) -> Option<Elf64_Sym> {
+        let hash = gnu_hash(name);
+        // SAFETY: the table begins with four words, a filter, the buckets and the chains, as the
+        // reads below follow them.
+        unsafe {
+            let [buckets, first, filter_words, shift]: [u32; 4] = read(self.gnu_hash);
+            if buckets == 0 || filter_words == 0 {
+                return None;
+            }
+            let filter = self.gnu_hash + 16;
+            let word: u64 = read(filter + ((hash / 64) % filter_words) as usize * 8);
+            let wanted = 1u64 << (hash % 64) | 1u64 << ((hash >> (shift & 31)) % 64);
+            if word & wanted != wanted {
+                return None;
+            }
+            let bucket_table = filter + filter_words as usize * 8;
+            let chain_table = bucket_table + buckets as usize * 4;
+            let mut index: u32 = read(bucket_table + (hash % buckets) as usize * 4);
+            if index < first {
+                return None;
+            }
+            loop {
+                let link: u32 = read(chain_table + (index - first) as usize * 4);
+                if link | 1 == hash | 1
+                    && let Some(symbol) = self.matching(index as usize, name)
+                {
+                    return Some(symbol);
+                }
+                if link & 1 != 0 {
+                    return None;
+                }
+                index += 1;
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Dynamic::find`].
+    unsafe fn find_sysv(&self, name: &[u8]) -> Option<Elf64_Sym> {
+        let hash = sysv_hash(name);
+        // SAFETY: two counts, then the buckets and the chains; an index of 0 ends a chain.
+        unsafe {
+            let [buckets, _]: [u32; 2] = read(self.sysv_hash);
+            if buckets == 0 {
+                return None;
+            }
+            let chains = self.sysv_hash + 8 + buckets as usize * 4;
+            let mut index: u32 = read(self.sysv_hash + 8 + (hash % buckets) as usize * 4);
+            while index != 0 {
+                if let Some(symbol) = self.matching(index as usize, name) {
+                    return Some(symbol);
+                }
+                index = read(chains + index as usize * 4);
+            }
+            None
+        }
+    }
+
+    /// The symbol `index`, if it is a function of this name that others get by a plain reference.
+    ///
+    /// # Safety
+    /// As [`Dynamic::symbol`].
+    unsafe fn matching(&self, index: usize, name: &[u8]) -> Option<Elf64_Sym> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let symbol = self.symbol(index);
+            let binding = symbol.st_info >> 4;
+            let is_offered = matches!(binding, STB_GLOBAL | STB_WEAK | STB_UNIQUE);
+            let is_function = symbol.st_info & 15 == STT_FUNC;
+            if symbol.st_shndx == 0 || !is_offered || !is_function || self.is_hidden(index) {
+                return None;
+            }
+            (self.name(symbol).to_bytes() == name).then_some(symbol)
+        }
+    }
+
+    /// # Safety
+    /// As [`Dynamic::symbol`].
+    unsafe fn is_hidden(&self, index: usize) -> bool {
+        // SAFETY: where there are versions, each symbol has one.
+        self.versions != 0
+            && unsafe { read::<u16>(self.versions + index * 2) } & VERSION_HIDDEN != 0
+    }
+}
+
+fn gnu_hash(name: &[u8]) -> u32 {
+    let add = |hash: u32, byte: &u8| hash.wrapping_mul(33).wrapping_add(u32::from(*byte));
+    name.iter().fold(5381, add)
+}
+
+fn sysv_hash(name: &[u8]) -> u32 {
+    name.iter().fold(0u32, |hash, byte| {
+        let hash = (hash << 4).wrapping_add(u32::from(*byte));
+        let high = hash & 0xf000_0000;
+        (hash ^ (high >> 24)) & !high
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_formats() {
+        assert_eq!(gnu_hash(b""), 5381);
+        assert_eq!(gnu_hash(b"printf"), 0x156b_2bb8);
+        assert_eq!(sysv_hash(b""), 0);
+        assert_eq!(sysv_hash(b"printf"), 0x0779_05a6);
+    }
+}

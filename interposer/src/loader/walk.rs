@@ -1,0 +1,190 @@
+//! Walking over the objects that the loader has mapped, in the order in which it did so.
+
+use core::ffi::{CStr, c_int, c_void};
+use core::ops::ControlFlow;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::object::Object;
+
+/// Objects that the program was started with, counted when we first looked; 0 before that.
+static STARTED_WITH: AtomicUsize = AtomicUsize::new(0);
+
+/// An object and where it stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) object: Object<'a>,
+    pub(crate) position: usize,
+}
+
+impl Place<'_> {
+    /// Whether it was there from the start: such objects serve everybody, and never go away.
+    pub(crate) fn is_from_start(&self) -> bool {
+        self.position < STARTED_WITH.load(Relaxed)
+    }
+
+    /// Whether this library lies in it.
+    pub(crate) fn is_own(&self) -> bool {
+        self.object.holds(own_address())
+    }
+}
+
+/// Where this library begins, and how far it reaches; 0 until we first looked.
+static OWN: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// Whether an address lies in this library. May be asked during a walk.
+pub(crate) fn is_own_address(address: usize) -> bool {
+    let [start, length] = [&OWN[0], &OWN[1]].map(|word| word.load(Relaxed));
+    address.wrapping_sub(start) < length
+}
+
+/// Some address of this library.
+pub(crate) fn own_address() -> usize {
+    static ANCHOR: u8 = 0;
+    core::ptr::from_ref(&ANCHOR) as usize
+}
+
+type Action<'a> = &'a mut dyn FnMut(Place<'_>) -> ControlFlow<()>;
+
+struct Walk<'a> {
+    action: Action<'a>,
+    position: usize,
+}
+
+/// Calls `action` with every object. The loader is locked meanwhile: `action` must not call it.
+pub(crate) fn each(mut action: impl FnMut(Place<'_>) -> ControlFlow<()>) {
+    if STARTED_WITH.load(Relaxed) == 0 {
+        let mut count = 0usize;
+        walk(&mut |place| {
+            count += 1;
+            if place.is_own() {
+                let (start, length) = place.object.range();
+                OWN[0].store(start, Relaxed);
+                OWN[1].store(length, Relaxed);
+            }
+            ControlFlow::Continue(())
+        });
+        // The first to look counts; a second one at the same time sees the same objects.
+        let _ = STARTED_WITH.compare_exchange(0, count, Relaxed, Relaxed);
+    }
+    walk(&mut action);
+}
+
+fn walk(action: Action<'_>) {
+    let mut walk = Walk {
+        action,
+        position: 0,
+    };
+    let data = (&raw mut walk).cast::<c_void>();
+    // SAFETY: `visit` gets `data` back, which is a live `Walk`, and keeps to the callback's rules.
+    unsafe { libc::dl_iterate_phdr(Some(visit), data) };
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
+    // SAFETY: `data` is the `Walk` given to `dl_iterate_phdr`, used by nobody else meanwhile.
+    let walk = unsafe { &mut *data.cast::<Walk<'_>>() };
+    // SAFETY: the loader gives a valid description, and keeps the object until this returns.
+    let object = unsafe { Object::new(&*info) };
+    let place = Place {
+        object,
+        position: walk.position,
+    };
+    walk.position += 1;
+    c_int::from((walk.action)(place).is_break())
+}
+
+/// How many objects the loader has ever added: changes when there are new ones.
+pub(crate) fn additions() -> u64 {
+    let mut additions = 0u64;
+    let data = (&raw mut additions).cast::<c_void>();
+    // SAFETY: the callback writes one number to the live local behind `data`.
+    unsafe { libc::dl_iterate_phdr(Some(read_additions), data) };
+    additions
+}
+
+unsafe extern "C" fn read_additions(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: `data` is the number given in `additions`, `info` the loader's description.
+    unsafe { *data.cast::<u64>() = (*info).dlpi_adds };
+    1
+}
+
+/// A path, copied because the object may go away.
+pub(crate) struct Path([u8; Self::LONGEST]);
+
+impl Path {
+    const LONGEST: usize = 1024;
+
+    pub(crate) fn of(object: &Object<'_>) -> Option<Self> {
+        let mut path = [0; Self::LONGEST];
+        let name = object.name.to_bytes_with_nul();
+        path.get_mut(..name.len())?.copy_from_slice(name);
+        Some(Self(path))
+    }
+
+    pub(crate) fn text(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+}
+
+/// The object that holds an address: its path and base, and whether it was there from the start.
+pub(crate) fn holder(address: usize) -> Option<Holder> {
+    let mut found = None;
+    each(|place| {
+        if !place.object.holds(address) {
+            return ControlFlow::Continue(());
+        }
+        found = Path::of(&place.object).map(|path| Holder {
+            path,
+            base: place.object.base,
+            position: place.position,
+            is_from_start: place.is_from_start(),
+        });
+        ControlFlow::Break(())
+    });
+    found
+}
+
+/// What is known of an object after the walk.
+pub(crate) struct Holder {
+    pub(crate) path: Path,
+    pub(crate) base: usize,
+    pub(crate) position: usize,
+    pub(crate) is_from_start: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(file: &str, name: &CStr) -> Option<usize> {
+        let mut found = None;
+        each(|place| {
+            if String::from_utf8_lossy(place.object.file_name()).starts_with(file) {
+                found = place.object.function(name);
+            }
+            ControlFlow::Continue(())
+        });
+        found
+    }
+
+    #[test]
+    fn functions_of_mapped_libraries_are_where_the_loader_says() {
+        let getpid = libc::getpid as *const () as usize;
+        assert_eq!(function("libc.so", c"getpid"), Some(getpid));
+        assert_eq!(function("libc.so", c"no_such_function_at_all"), None);
+    }
+
+    #[test]
+    fn an_object_is_found_by_an_address_in_it() {
+        let own = holder(own_address()).unwrap();
+        assert!(own.is_from_start);
+        let libc = holder(libc::getpid as *const () as usize).unwrap();
+        assert!(libc.path.text().to_str().unwrap().contains("libc.so"));
+        assert!(libc.position > own.position);
+        assert!(holder(8).is_none());
+    }
+}

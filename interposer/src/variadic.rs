@@ -1,0 +1,74 @@
+//! Functions that take a variable number of arguments. Nothing can be put around such a call, since
+//! what it passes is not known: it is recorded when it begins, without a duration, and passed on.
+
+use ascend_trace_format::api::Function;
+
+use crate::clock::ticks;
+use crate::emit::{self, CallRecord};
+use crate::errno::Errno;
+use crate::hooks::FUNCTIONS;
+use crate::thread::State;
+use crate::{lifecycle, real, session, thread, traits};
+
+/// The body of a wrapper: goes on at what [`enter`] answers, with all arguments as they were.
+#[cfg(target_arch = "x86_64")]
+macro_rules! variadic {
+    ($id:literal) => {
+        core::arch::naked_asm!("push {id}", "jmp ascend_trace_variadic", id = const $id)
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! variadic {
+    ($id:literal) => {
+        core::arch::naked_asm!("mov w16, #{id}", "b ascend_trace_variadic", id = const $id)
+    };
+}
+
+pub(crate) use variadic;
+
+/// A wrapper has been entered: records the call and answers the real function.
+pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
+    let id = id as usize;
+    let Some(address) = real::address(id) else {
+        real::missing(id);
+    };
+    if session::is_on()
+        && let Some(function) = FUNCTIONS.get(id)
+    {
+        // SAFETY: the saved registers hold at least as many words as such a function has arguments
+        // before the variable ones; the table's generator sees to it.
+        let words = unsafe { core::slice::from_raw_parts(words, function.args.len()) };
+        thread::with(|state| record(state, id, function, words));
+    }
+    address
+}
+
+fn record(state: &State, id: usize, function: &'static Function, args: &[u64]) {
+    let Some(traits) = traits::of(id).filter(|_| !state.is_busy()) else {
+        return;
+    };
+    let _errno = Errno::save();
+    if session::is_new_child() {
+        lifecycle::become_child(state);
+    }
+    let now = ticks();
+    state.set_busy(true);
+    let call = CallRecord {
+        id,
+        function,
+        traits,
+        begin: now,
+        end: now,
+        result: 0,
+        depth: state.depth(),
+        device: state.device(),
+        stream: None,
+        object: None,
+        task: None,
+        graph: None,
+        args,
+    };
+    emit::call(state, &call);
+    state.set_busy(false);
+}

@@ -1,0 +1,140 @@
+//! What was caught and what was not: gathered while records come in, told at the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use ascend_trace_format::record::{Header, Lookup, MAX_STRING, Reader, RecordKind};
+
+/// How a function was fetched by name, as far as it was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Fetched {
+    /// The program got a wrapper.
+    pub(crate) wrapped: bool,
+    /// The libraries lacked it.
+    pub(crate) absent: bool,
+    /// The table does not have it.
+    pub(crate) unknown: bool,
+}
+
+/// What the records of all processes tell.
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    pub(crate) fetched: BTreeMap<String, Fetched>,
+    pub(crate) libraries: BTreeSet<PathBuf>,
+    /// Calls of each function of the table.
+    pub(crate) calls: Vec<u64>,
+}
+
+impl Coverage {
+    /// Takes a record that is for the report only; `false` for any other.
+    pub(crate) fn take(&mut self, words: &[u64]) -> bool {
+        let Some(header) = words.first().and_then(|word| Header::decode(*word)) else {
+            return false;
+        };
+        match header.kind {
+            RecordKind::Lookup => self.lookup(header.aux, Reader::new(words)),
+            RecordKind::Library => self.library(Reader::new(words)),
+            RecordKind::Name => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Counts a call of a function of the table.
+    pub(crate) fn count(&mut self, function: u16) {
+        let index = usize::from(function);
+        if self.calls.len() <= index {
+            self.calls.resize(index + 1, 0);
+        }
+        if let Some(calls) = self.calls.get_mut(index) {
+            *calls += 1;
+        }
+    }
+
+    fn lookup(&mut self, code: u16, mut reader: Reader<'_>) {
+        let (Some(lookup), Some(name)) = (Lookup::from_code(code), text(&mut reader)) else {
+            return;
+        };
+        let fetched = self.fetched.entry(name).or_default();
+        match lookup {
+            Lookup::Wrapped => fetched.wrapped = true,
+            Lookup::Absent => fetched.absent = true,
+            Lookup::Unknown => fetched.unknown = true,
+        }
+    }
+
+    /// A path is longer than a text of a record: it comes in parts.
+    fn library(&mut self, mut reader: Reader<'_>) {
+        let parts = reader.word();
+        let path: String = (0..parts.min(16))
+            .filter_map(|_| text(&mut reader))
+            .collect();
+        if !path.is_empty() {
+            self.libraries.insert(PathBuf::from(path));
+        }
+    }
+}
+
+fn text(reader: &mut Reader<'_>) -> Option<String> {
+    let mut bytes = [0; MAX_STRING];
+    let text = reader.string(&mut bytes)?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ascend_trace_format::record::{MAX_WORDS, Words};
+
+    fn record(kind: RecordKind, aux: u16, fill: impl FnOnce(&mut Words<'_>)) -> [u64; MAX_WORDS] {
+        let mut buffer = [0; MAX_WORDS];
+        let mut words = Words::new(&mut buffer);
+        fill(&mut words);
+        words.finish(Header {
+            kind,
+            slots: 0,
+            aux,
+            depth: 0,
+            flags: 0,
+            device: None,
+        });
+        buffer
+    }
+
+    #[test]
+    fn lookups_of_one_name_are_put_together() {
+        let mut coverage = Coverage::default();
+        for lookup in [Lookup::Wrapped, Lookup::Absent] {
+            let words = record(RecordKind::Lookup, lookup as u16, |words| {
+                words.push_string(b"aclrtMalloc");
+            });
+            assert!(coverage.take(&words));
+        }
+        let expected = Fetched {
+            wrapped: true,
+            absent: true,
+            unknown: false,
+        };
+        assert_eq!(coverage.fetched["aclrtMalloc"], expected);
+    }
+
+    #[test]
+    fn a_path_is_put_together_from_its_parts() {
+        let mut coverage = Coverage::default();
+        let words = record(RecordKind::Library, 0, |words| {
+            words.push(2);
+            words.push_string(b"/a/long/");
+            words.push_string(b"libopapi.so");
+        });
+        assert!(coverage.take(&words));
+        let paths: Vec<_> = coverage.libraries.iter().collect();
+        assert_eq!(paths, [&PathBuf::from("/a/long/libopapi.so")]);
+    }
+
+    #[test]
+    fn other_records_are_left_alone() {
+        let words = record(RecordKind::Counter, 0, |words| words.push(1));
+        assert!(!Coverage::default().take(&words));
+        assert!(!Coverage::default().take(&[]));
+    }
+}

@@ -1,0 +1,167 @@
+//! One program for each way in which programs get at a function of AscendCL. Each is run bare and
+//! traced: it must see the same, and the trace must hold exactly the calls that it made.
+
+mod others;
+mod several;
+
+use std::path::{Path, PathBuf};
+
+use crate::support::compile::built;
+use crate::support::process::clean;
+use crate::support::{Row, Run, Tables, run};
+
+const C: &[&str] = &["-std=gnu11", "-O1", "-pthread", "-ldl"];
+const LINKED: &[&str] = &[
+    "-std=gnu11",
+    "-O1",
+    "-pthread",
+    "-ldl",
+    "-Wl,--no-as-needed",
+    "-lascendcl",
+];
+const LIBRARY: &[&str] = &["-std=gnu11", "-O1", "-shared", "-fPIC", "-ldl"];
+
+fn program(name: &str, options: &[&str]) -> PathBuf {
+    built(name, &format!("{name}.c"), options)
+}
+
+fn library(name: &str, options: &[&str]) -> PathBuf {
+    let options = [LIBRARY, options].concat();
+    built(&format!("{name}.so"), &format!("{name}.c"), &options)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn compare(run: &Run) -> Tables {
+    Tables::of(&run.compared())
+}
+
+fn names(tables: &Tables) -> Vec<&str> {
+    tables.calls.iter().map(|call| call.text("name")).collect()
+}
+
+/// The calls of `ways_run`, in their order.
+const SEQUENCE: [&str; 13] = [
+    "aclInit",
+    "aclrtSetDevice",
+    "aclrtCreateStream",
+    "aclrtMalloc",
+    "aclrtMemsetAsync",
+    "aclrtMemsetAsync",
+    "aclrtMemsetAsync",
+    "aclrtSynchronizeStream",
+    "aclrtGetDevice",
+    "aclrtFree",
+    "aclrtDestroyStream",
+    "aclrtResetDevice",
+    "aclFinalize",
+];
+
+/// Whether a call passed this, as the table's JSON has it.
+#[track_caller]
+fn passed(call: &Row, what: &str) {
+    assert!(call.text("args").contains(what), "{what} in {call:?}");
+}
+
+/// The sequence was caught so many times, with what it passed and what it was answered.
+#[track_caller]
+fn holds_sequence(tables: &Tables, times: usize) {
+    assert_eq!(names(tables), SEQUENCE.repeat(times));
+    let fills = tables
+        .calls
+        .iter()
+        .filter(|call| call.text("name") == "aclrtMemsetAsync");
+    for (call, value) in fills.zip([1, 2, 3].into_iter().cycle()) {
+        passed(call, &format!("\"value\":{value}"));
+        passed(call, &format!("\"count\":{}", value * 100));
+        assert_eq!(call.text("device"), "1");
+    }
+    for call in &tables.calls {
+        let is_refused = call.text("name") == "aclrtGetDevice";
+        let expected = if is_refused {
+            "ACL_ERROR_INVALID_PARAM"
+        } else {
+            "ACL_SUCCESS"
+        };
+        assert_eq!(call.text("ret_name"), expected, "{call:?}");
+        assert_eq!(call.text("depth"), "0");
+    }
+    assert_eq!(tables.tasks.len(), 3 * times);
+    tables.all_timed();
+}
+
+#[test]
+fn linked_and_called_by_name() {
+    holds_sequence(&compare(&Run::new(&program("way_direct", LINKED))), 1);
+}
+
+#[test]
+fn linked_with_all_names_bound_at_the_start() {
+    let program = program("way_direct", LINKED);
+    let run = Run::new(&program).variable("LD_BIND_NOW", "1");
+    holds_sequence(&compare(&run), 1);
+    let options = [LINKED, &["-fno-plt", "-Wl,-z,now", "-Wl,-z,relro"]].concat();
+    let program = built("way_direct_now", "way_direct.c", &options);
+    holds_sequence(&compare(&Run::new(&program)), 1);
+}
+
+#[test]
+fn fetched_from_a_handle_in_a_scope_of_its_own() {
+    holds_sequence(&compare(&Run::new(&program("way_handle", C))), 1);
+}
+
+#[test]
+fn fetched_as_what_comes_next() {
+    holds_sequence(&compare(&Run::new(&program("way_next", LINKED))), 1);
+}
+
+#[test]
+fn fetched_from_everything_that_is_loaded() {
+    holds_sequence(&compare(&Run::new(&program("way_default", LINKED))), 1);
+}
+
+#[test]
+fn fetched_by_a_plugin_from_what_it_can_see() {
+    let plugin = library("way_plugin", &["-Wl,--no-as-needed", "-lascendcl"]);
+    let run = Run::new(&program("way_plugin_host", C)).words(&[text(&plugin)]);
+    let recording = run.compared();
+    recording.outcome.clone().expect(7);
+    holds_sequence(&Tables::of(&recording), 2);
+}
+
+#[test]
+fn fetched_from_python() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/way_ctypes.py");
+    let Some(python) = tool_in_path("python3") else {
+        eprintln!("skipped: there is no python3");
+        return;
+    };
+    let run = Run::new(&python).words(&[text(&script)]);
+    holds_sequence(&compare(&run), 1);
+}
+
+#[test]
+fn called_by_a_static_object_before_and_after_main() {
+    if tool_in_path("c++").is_none() {
+        eprintln!("skipped: there is no C++ compiler");
+        return;
+    }
+    let program = built("way_static", "way_static.cc", &["-O1", "-lascendcl"]);
+    holds_sequence(&compare(&Run::new(&program)), 1);
+}
+
+#[test]
+fn called_by_the_constructor_and_destructor_of_a_library() {
+    let worker = library("way_constructor", &["-lascendcl"]);
+    let options = [C, &["-Wl,--no-as-needed", text(&worker)]].concat();
+    let program = built("way_constructed", "way_empty.c", &options);
+    holds_sequence(&compare(&Run::new(&program)), 2);
+}
+
+/// The first program of this name in the test's own `PATH`.
+fn tool_in_path(name: &str) -> Option<PathBuf> {
+    let outcome = run(clean("sh").args(["-c", "command -v \"$0\"", name]));
+    (outcome.status == 0).then(|| PathBuf::from(outcome.out().trim_end()))
+}

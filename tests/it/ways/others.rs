@@ -1,0 +1,137 @@
+//! What must not change: names that nobody has, other tools' libraries, programs that have nothing
+//! to do with AscendCL.
+
+use std::path::Path;
+
+use super::{C, LINKED, compare, holds_sequence, library, names, program, text, tool_in_path};
+use crate::support::compile::{built, soft};
+use crate::support::process::write_executable;
+use crate::support::{Run, Tables, run, tool};
+
+#[test]
+fn weak_references_to_what_is_missing_stay_empty() {
+    for (name, more) in [
+        ("weak", &["-Wl,--as-needed"][..]),
+        ("weak_now", &["-fPIE", "-pie", "-Wl,-z,now", "-Wl,-z,relro"]),
+    ] {
+        let options = [LINKED, more].concat();
+        let recording = Run::new(&built(name, "weak.c", &options)).compared();
+        let out = recording.outcome.out();
+        assert!(
+            out.starts_with("a launch below the interface: no\n"),
+            "{out}"
+        );
+        let tables = Tables::of(&recording);
+        let expected = ["aclInit", "aclrtGetDeviceCount", "aclFinalize"];
+        assert_eq!(names(&tables), expected);
+    }
+}
+
+#[test]
+fn a_call_of_what_is_missing_ends_the_program_as_the_loader_does() {
+    // The library has the function when the program is linked, and lacks it when it runs.
+    let there = library("way_launch_library", &["-lascendcl"]);
+    let folder = tempfile::tempdir().unwrap();
+    let there_then = folder.path().join("way.so");
+    std::fs::copy(&there, &there_then).unwrap();
+    let options = [
+        LINKED,
+        &["-Wl,-z,lazy", "-L", text(folder.path()), "-l:way.so"],
+    ]
+    .concat();
+    let program = program("missing", &options);
+    let without = library("way_variadic_library", &[]);
+    std::fs::copy(&without, &there_then).unwrap();
+    let path = format!("{}:{}", text(folder.path()), text(&soft().lib));
+    let run = Run::new(&program).variable("LD_LIBRARY_PATH", &path);
+    let (bare, traced) = (run.bare(), run.traced().outcome);
+    for outcome in [&bare, &traced] {
+        assert_eq!(outcome.status, 127, "{outcome}");
+        assert_eq!(outcome.out(), "before\n");
+        assert!(outcome.err().contains("rtKernelLaunch"), "{outcome}");
+    }
+    let said = "symbol lookup error: undefined symbol: rtKernelLaunch";
+    assert!(traced.said().iter().any(|line| line == said), "{traced}");
+}
+
+#[test]
+fn another_preloaded_library_after_ours_and_before() {
+    let other = library("other_preload", &[]);
+    let program = program("way_direct", LINKED);
+    let after = Run::new(&program).variable("LD_PRELOAD", text(&other));
+    let recording = after.compared();
+    assert!(recording.outcome.err().contains("the other tool saw 3\n"));
+    holds_sequence(&Tables::of(&recording), 1);
+
+    let line = "LD_PRELOAD=\"$0${LD_PRELOAD:+:$LD_PRELOAD}\" exec \"$1\"";
+    let before = Run::new(Path::new("/bin/sh")).words(&["-c", line, text(&other), text(&program)]);
+    let recording = before.compared();
+    assert!(recording.outcome.err().contains("the other tool saw 3\n"));
+    holds_sequence(&Tables::of(&recording), 1);
+}
+
+#[test]
+fn a_closed_library_stays_while_its_functions_are_known() {
+    let options = [super::LIBRARY, &["-DOWN=3"]].concat();
+    let source = "way_two_libraries_library.c";
+    let closed = built("way_library_closed.so", source, &options);
+    let tables = compare(&Run::new(&program("closing", C)).words(&[text(&closed)]));
+    assert_eq!(names(&tables), ["aclrtGetDevice"; 3]);
+}
+
+#[test]
+fn a_program_that_clears_its_environment_is_left_alone() {
+    let program = program("way_direct", LINKED);
+    let line = format!("exec env -i LD_LIBRARY_PATH={} \"$0\"", text(&soft().lib));
+    let run = Run::new(Path::new("/bin/sh")).words(&["-c", &line, text(&program)]);
+    let tables = compare(&run);
+    assert!(tables.calls.is_empty());
+}
+
+#[test]
+fn a_program_that_gains_privileges_is_left_alone() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can make such a program here");
+        return;
+    }
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let program = folder.path().join("privileged");
+    let options = [LINKED, &["-Wl,-rpath", text(&soft().lib)]].concat();
+    let plain = built("way_direct_path", "way_direct.c", &options);
+    write_executable(&program, &std::fs::read(plain).unwrap());
+    let mut shell = crate::support::process::clean("sh");
+    let line = "chmod 755 \"$1\" && chown 65534:65534 \"$0\" && chmod 6755 \"$0\"";
+    run(shell.args(["-c", line, text(&program), text(folder.path())])).expect(0);
+    let line = Run::new(Path::new("/bin/sh")).words(&["-c", "\"$0\"; echo $?", text(&program)]);
+    let tables = compare(&line);
+    assert!(tables.calls.is_empty());
+}
+
+/// Runs a command line bare and under the tracer: nothing but the tool's own lines may differ.
+fn unchanged(line: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let shell = Run::new(Path::new("/bin/sh")).words(&["-c", line, text(folder.path())]);
+    let recording = shell.compared();
+    recording.outcome.expect(0);
+}
+
+#[test]
+fn ordinary_programs_run_as_without_the_tracer() {
+    unchanged("ls -l / >/dev/null && ls /bin | head -n 5");
+    unchanged("cd \"$0\" && echo text >a && cp -a a b && tar cf c.tar a b && tar tf c.tar && rm *");
+    unchanged("bash -c 'x=$(echo one | tr a-z A-Z); echo $x; (exit 0)'");
+    if tool_in_path("git").is_some() {
+        unchanged("cd \"$0\" && git init -q . && git status --short && rm -rf .git");
+    }
+    if tool_in_path("python3").is_some() {
+        unchanged("python3 -c 'import ssl, ctypes, sqlite3; print(ssl.OPENSSL_VERSION)'");
+    }
+    let mut list = tool();
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("t.atrace");
+    list.args(["record", "--no-tui", "-o"])
+        .arg(&trace)
+        .args(["--", "ls", "/bin"]);
+    let outcome = run(&mut list).expect(0);
+    assert_eq!(outcome.program_err(), "");
+}

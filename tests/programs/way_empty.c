@@ -1,0 +1,5 @@
+/* Does nothing itself. */
+int main(void)
+{
+    return 0;
+}

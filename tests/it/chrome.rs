@@ -26,7 +26,7 @@ fn number(slice: &Slice, name: &str) -> i64 {
 
 /// Whether a slice is a task: those of devices are.
 fn is_task(slice: &Slice) -> bool {
-    slice.process.contains(" device ")
+    slice.process.contains(" device ") && !slice.is_mark()
 }
 
 /// What identifies a task and says when it ran. The document's times count from `zero`.
@@ -84,7 +84,8 @@ fn check_tasks(document: &Document, tables: &Tables) {
 #[track_caller]
 fn check_calls(document: &Document, tables: &Tables) {
     let zero = document.other["begin_ns"].as_i64().unwrap();
-    let calls = document.slices.iter().filter(|slice| !is_task(slice));
+    let own = document.slices.iter().filter(|slice| !slice.is_mark());
+    let calls = own.filter(|slice| !is_task(slice));
     let mut drawn: Vec<_> = calls
         .map(|slice| {
             let (begin, end) = (slice.begin + zero, slice.end + zero);

@@ -2,9 +2,9 @@
 //!
 //! A traced process is a process; its host threads are threads. Each device that a process uses is
 //! a process of its own, whose threads are the streams. Calls and timed tasks are `X` slices, the
-//! dependencies `s`/`f` flows, captures slices
-//! beside their thread with flows to the replays, queue depths and busy streams counters. Times are microseconds since
-//! the trace's first moment with three decimals, so that no nanosecond is lost.
+//! dependencies `s`/`f` flows, captures slices beside their thread with flows to the replays, queue
+//! depths and busy streams counters. Times are microseconds since the trace's first moment with
+//! three decimals, so that no nanosecond is lost.
 //!
 //! What importers are strict about, and how it is met:
 //! - slices of one track nest or are apart: whatever overlaps goes to a sub-track ([`crate::tracks`]);

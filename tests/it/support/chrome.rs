@@ -21,7 +21,14 @@ pub(crate) struct Slice {
     track: TrackId,
 }
 
-/// An arrow between two slices, by their places.
+impl Slice {
+    /// Whether it only marks where arrows arrive at the end of a waiter.
+    pub(crate) fn is_mark(&self) -> bool {
+        self.category == "released"
+    }
+}
+
+/// An arrow between two slices, by their places. One that arrives at a mark leads to the waiter.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) name: String,
@@ -187,6 +194,17 @@ impl Tracks {
             holding(|slice, time| slice.begin <= time && (time < slice.end || slice.begin == time));
         open.or_else(|| holding(|slice, time| slice.begin <= time && time <= slice.end))
     }
+
+    /// The waiter that a mark belongs to: the shortest slice that began before it and holds it.
+    fn waiter(&self, slices: &[Slice], mark: &Slice) -> Option<usize> {
+        let holds = |place: &&usize| {
+            let slice = &slices[**place];
+            slice.begin < mark.begin && mark.begin <= slice.end
+        };
+        let waiters = self.0.get(&mark.track)?.iter().filter(holds);
+        let shortest = waiters.min_by_key(|place| slices[**place].end - slices[**place].begin);
+        shortest.copied()
+    }
 }
 
 /// Pairs the ends of the flows and finds the slice that each of them binds to.
@@ -224,6 +242,11 @@ fn flows(events: &[Value], slices: &[Slice], tracks: &Tracks) -> Vec<Flow> {
         let (start_name, start_time, from) = start.unwrap_or_else(|| panic!("no start: {event}"));
         assert_eq!(start_name, name, "importers pair by category and name too");
         assert!(start_time <= time, "{event} ends before it starts");
+        // Perfetto lets an arrow point from what begins first.
+        let (cause, effect) = (&slices[from], &slices[to]);
+        assert!(cause.begin <= effect.begin, "{event} would be turned around");
+        let waiter = || tracks.waiter(slices, effect).expect("a mark has a waiter");
+        let to = if effect.is_mark() { waiter() } else { to };
         let name = name.1.as_str().expect("a flow has a name").to_owned();
         flows.push(Flow { name, from, to });
     }

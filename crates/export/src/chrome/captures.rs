@@ -67,5 +67,8 @@ fn capture(trace: &Trace, tracks: &Tracks, graph: &Graph, index: usize) -> Optio
         track: tracks.capture(index)?,
         first: last,
         last,
+        begin,
+        end,
+        mark: None,
     })
 }

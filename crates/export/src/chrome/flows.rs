@@ -3,7 +3,12 @@
 //! An importer binds each end of a flow to the innermost slice that is open at the end's time, and
 //! wants the start no later than the finish. So each end has a *reach*: the times inside its slice
 //! at which no other slice of the track is open. The two reaches decide where exactly it lies.
+//!
+//! Perfetto lets an arrow point from the slice that begins first, whatever its two ends say. A wait
+//! or a blocking call begins before what releases it: such an arrow arrives at a mark, a slice
+//! without length at the end of the waiter.
 
+use std::collections::HashSet;
 use std::io;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
@@ -19,7 +24,15 @@ pub(super) struct Reach {
     pub(super) track: Track,
     pub(super) first: i64,
     pub(super) last: i64,
+    /// The whole slice.
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    /// Where a mark has room, with no other arrow beside it.
+    pub(super) mark: Option<i64>,
 }
+
+/// Marks that are in the file.
+type Marks = HashSet<(u32, i64)>;
 
 /// Writes a flow for every dependency and returns how many could not be drawn.
 pub(super) fn write(
@@ -30,6 +43,7 @@ pub(super) fn write(
 ) -> io::Result<u64> {
     let trace = source.trace;
     let mut omitted = 0;
+    let mut marks = Marks::new();
     // The slice of a capture has arrows of its own to the replays.
     let edges = source.dependencies.all(trace);
     for edge in edges.filter(|edge| edge.kind != EdgeKind::Replay) {
@@ -37,7 +51,7 @@ pub(super) fn write(
             omitted += 1;
             continue;
         };
-        write_ends(output, edge.kind.name(), ends, next_id)?;
+        write_ends(output, edge.kind.name(), ends, next_id, &mut marks)?;
     }
     Ok(omitted)
 }
@@ -60,19 +74,27 @@ pub(super) fn write_flow(
     let Some(ends) = connect(&from, &to, flow.early) else {
         return Ok(false);
     };
-    write_ends(output, flow.name, ends, next_id)?;
+    write_ends(output, flow.name, ends, next_id, &mut Marks::new())?;
     Ok(true)
 }
 
 fn write_ends(
     output: &mut Output<'_>,
     name: &str,
-    (from, to): (End, End),
+    ends: Ends,
     next_id: &mut u64,
+    marks: &mut Marks,
 ) -> io::Result<()> {
     *next_id += 1;
-    write_end(output, "s", from, name, *next_id)?;
-    write_end(output, "f", to, name, *next_id)
+    write_end(output, "s", ends.from, name, *next_id)?;
+    let (track, time) = ends.to;
+    if ends.at_mark && marks.insert((track.tid, time)) {
+        output.event("X", track, |members| {
+            members.named("released", "released");
+            members.lasting(time, time);
+        })?;
+    }
+    write_end(output, "f", ends.to, name, *next_id)
 }
 
 fn write_end(
@@ -94,9 +116,18 @@ fn write_end(
 
 type End = (Track, i64);
 
+/// Where a flow begins and ends.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    from: End,
+    to: End,
+    /// It ends at a mark.
+    at_mark: bool,
+}
+
 /// Where the flow of an edge begins and ends.
-fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<(End, End)> {
-    let early = edge.kind == EdgeKind::LaunchToTask;
+fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
+    let early = matches!(edge.kind, EdgeKind::LaunchToTask | EdgeKind::HostFunc);
     let froms = candidates(trace, tracks, edge.from, edge);
     let tos = candidates(trace, tracks, edge.to, edge);
     let pairs = froms
@@ -112,7 +143,7 @@ fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<(End, End)> {
 /// time contradicts the dependency, is represented by the call that submitted it.
 fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
     match node {
-        Node::Call(id) if edge.kind == EdgeKind::TaskToSync => {
+        Node::Call(id) if matches!(edge.kind, EdgeKind::TaskToSync | EdgeKind::TimedOut) => {
             [Some(whole_call(trace, tracks, id)), None]
         }
         Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
@@ -132,46 +163,73 @@ fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Optio
 pub(super) fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
-    let (first, last) = match time.end - time.begin {
-        _ if is_beside(trace.task(id)) => (time.begin, time.end),
-        1 => (time.begin, time.begin),
-        _ => (time.begin + 1, time.end - 1),
+    let (begin, end) = (time.begin, time.end);
+    let is_beside = is_beside(trace.task(id));
+    let (first, last) = match end - begin {
+        _ if is_beside => (begin, end),
+        1 => (begin, begin),
+        _ => (begin + 1, end - 1),
     };
-    Some(Reach { track, first, last })
+    let mark = if is_beside { end } else { end - 2 };
+    Some(Reach {
+        track,
+        first,
+        last,
+        begin,
+        end,
+        mark: (mark > first || is_beside && mark > begin).then_some(mark),
+    })
 }
 
 /// The begin of a call, where none of its children is open yet.
 fn call_begin(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
-    let begin = trace.call(id).begin;
+    let call = trace.call(id);
     Reach {
         track: tracks.call(trace, id),
-        first: begin,
-        last: begin,
+        first: call.begin,
+        last: call.begin,
+        begin: call.begin,
+        end: call.end,
+        mark: None,
     }
 }
 
 /// Anywhere in a call that has no children on its track: see [`Tracks`].
 fn whole_call(trace: &Trace, tracks: &Tracks, id: CallId) -> Reach {
     let call = trace.call(id);
+    let last = (call.end - 1).max(call.begin);
     Reach {
         track: tracks.call(trace, id),
         first: call.begin,
-        last: (call.end - 1).max(call.begin),
+        last,
+        begin: call.begin,
+        end: call.end,
+        mark: (last > call.begin).then_some(last),
     }
 }
 
-/// The two times, as early (a launch) or as late (a release) as both reaches allow.
-fn connect(from: &Reach, to: &Reach, early: bool) -> Option<(End, End)> {
-    if from.first > to.last {
-        return None;
+/// The two times, such that no reader turns the arrow around. What launches is left and reached as
+/// early as can be; what releases is left as late as can be.
+fn connect(from: &Reach, to: &Reach, early: bool) -> Option<Ends> {
+    let straight = |start: i64, finish: i64| Ends {
+        from: (from.track, start),
+        to: (to.track, finish),
+        at_mark: false,
+    };
+    let is_in_order = to.begin >= from.begin && to.last >= from.first;
+    if early {
+        let finish = to.first.max(from.first);
+        return is_in_order.then(|| straight(from.first, finish));
     }
-    let start = match early {
-        true => from.first,
-        false => from.last.min(to.last),
-    };
-    let finish = match early {
-        true => to.first.max(start),
-        false => to.last,
-    };
-    Some(((from.track, start), (to.track, finish)))
+    if to.begin >= from.end && to.begin >= from.first {
+        return Some(straight(from.last.min(to.first), to.first));
+    }
+    match to.mark {
+        Some(mark) if mark >= from.first => Some(Ends {
+            from: (from.track, from.last.min(mark)),
+            to: (to.track, mark),
+            at_mark: true,
+        }),
+        _ => is_in_order.then(|| straight(from.last.min(to.last), to.last)),
+    }
 }

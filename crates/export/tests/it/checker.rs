@@ -8,6 +8,7 @@
 //! - a flow's end binds to the slice that was opened last on its track and is not closed, and (as
 //!   other importers look it up by time) that slice must be the only innermost one at that time;
 //! - every flow has one start and one finish, in this order, with the same name and category;
+//! - an arrow points from the slice that begins first, and at equal times from the flow's start;
 //! - every track that is used has a name and an order.
 
 use std::collections::{BTreeMap, HashMap};
@@ -28,7 +29,7 @@ pub(crate) struct Slice {
 #[derive(Debug, Default)]
 pub(crate) struct Imported {
     pub(crate) slices: Vec<Slice>,
-    /// Category, and the slices at both ends.
+    /// Category, and the slices at both ends: where the arrow leaves, and where it points.
     pub(crate) flows: Vec<(String, usize, usize)>,
     /// Process and name of a counter to its values over time.
     pub(crate) counters: BTreeMap<(String, String), Vec<(i64, i64)>>,
@@ -283,6 +284,9 @@ impl Importer {
             self.finished.insert(id, ()).is_none(),
             "flow {id} finishes twice"
         );
+        let slices = &self.imported.slices;
+        let is_turned = slices[from].begin > slices[to].begin;
+        let (from, to) = if is_turned { (to, from) } else { (from, to) };
         self.imported.flows.push((category, from, to));
     }
 

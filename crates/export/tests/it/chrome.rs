@@ -15,6 +15,23 @@ pub(crate) fn chrome(trace: &Trace) -> Imported {
     import(export(&Chrome, trace).text(""))
 }
 
+/// Whether a slice is only where arrows arrive at the end of a waiter.
+pub(crate) fn is_mark(slice: &Slice) -> bool {
+    slice.category == "released"
+}
+
+/// The slice that a mark belongs to: the shortest one that holds it.
+#[track_caller]
+fn waiter<'i>(imported: &'i Imported, mark: &'i Slice) -> &'i Slice {
+    let same = |it: &&Slice| (&it.process, &it.track) == (&mark.process, &mark.track);
+    let holds = |it: &&Slice| it.begin < mark.begin && mark.begin <= it.end;
+    let all = imported.slices.iter().filter(|it| !is_mark(it));
+    all.filter(same)
+        .filter(holds)
+        .min_by_key(|it| it.end - it.begin)
+        .expect("a mark belongs to a slice")
+}
+
 fn slice_key(slice: &Slice) -> Key {
     let number = |key: &str| slice.args[key].as_u64();
     // Only a task's slice tells how exact its times are.
@@ -77,17 +94,25 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
             expected.insert((key, name, time.begin - begin, time.end - begin));
         }
     }
-    let slices = imported.slices.iter();
+    let slices: Vec<_> = imported.slices.iter().filter(|it| !is_mark(it)).collect();
     let found: BTreeSet<_> = slices
+        .iter()
         .map(|it| (slice_key(it), it.name.as_str(), it.begin, it.end))
         .collect();
-    assert_eq!(found.len(), imported.slices.len(), "a slice occurs twice");
+    assert_eq!(found.len(), slices.len(), "a slice occurs twice");
     assert_eq!(found, expected);
+    let reached: BTreeSet<_> = imported.flows.iter().map(|(_, _, to)| *to).collect();
+    for (index, slice) in imported.slices.iter().enumerate() {
+        assert!(!is_mark(slice) || reached.contains(&index), "{slice:?}");
+    }
 }
 
 /// Flows by category and what they connect.
 pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
-    let key = |index: usize| slice_key(&imported.slices[index]);
+    let key = |index: usize| match &imported.slices[index] {
+        mark if is_mark(mark) => slice_key(waiter(imported, mark)),
+        slice => slice_key(slice),
+    };
     let flows = imported.flows.iter();
     flows
         .map(|(kind, from, to)| (kind.clone(), key(*from), key(*to)))
@@ -95,7 +120,7 @@ pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
 }
 
 /// The flows that a trace's dependencies should give, launches of untimed tasks apart.
-fn expected_flows(trace: &Trace) -> BTreeSet<(String, Key, Key)> {
+pub(crate) fn expected_flows(trace: &Trace) -> BTreeSet<(String, Key, Key)> {
     let dependencies = Dependencies::of(trace);
     let drawn = |edge: &Edge| match (edge.kind, edge.to) {
         (EdgeKind::LaunchToTask, Node::Task(id)) => trace.task(id).time.is_some(),
@@ -155,6 +180,18 @@ fn an_arrow_to_a_sync_leaves_the_task_that_ended_and_not_its_successor() {
         "s1: A[3us..10us] by t1[0..1us] B[10us..20us] by t2[4us..5us]
          t1: sync(s1)[2us..12us]",
     );
+}
+
+#[test]
+fn an_arrow_to_what_began_before_it_was_released_arrives_at_a_mark_at_its_end() {
+    let imported = check(
+        "s1: A[3us..10us] by t1[0..1us] rec(E)[10us] by t1[2us..3us]
+         s2: wait(E)[4us..10us] by t1[3us..4us] B[10us..11us]
+         t1: sync(s2)[5us..12us]",
+    );
+    let marks: Vec<_> = imported.slices.iter().filter(|it| is_mark(it)).collect();
+    let found: Vec<_> = marks.iter().map(|it| (&*it.track, it.begin)).collect();
+    assert_eq!(found, [("stream 2 events", 10_000), ("t1", 11_999)]);
 }
 
 #[test]

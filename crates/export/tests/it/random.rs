@@ -86,6 +86,9 @@ fn random_timelines_survive_every_format() {
         let trace = timeline.trace();
         let untimed = trace.tasks().iter().filter(|it| it.time.is_none()).count();
         assert_eq!(check(&trace, &text), untimed as u64, "{text}");
+        let imported = chrome::chrome(&trace);
+        let expected = chrome::expected_flows(&trace);
+        assert_eq!(chrome::flows(&imported), expected, "{text}");
         waits += Dependencies::of(&trace).count(EdgeKind::RecordToWait);
     }
     assert!(waits > 150, "{waits} waits are too few to mean anything");

@@ -11,7 +11,7 @@ use crate::objects::{self, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::Stranger;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api};
+use crate::timing::{anchor, api, capture};
 use crate::{emit, graph_roles, kernels, lifecycle, session};
 
 /// Memory copy kinds whose source or destination is host memory.
@@ -215,7 +215,8 @@ fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
         return;
     };
     let owned = stream.context.load(Relaxed) == context.serial.load(Relaxed);
-    if owned && context.timing.is_open() && !stream.is_for_models() {
+    let is_left_alone = stream.is_for_models() || capture::of(stream).is_some();
+    if owned && context.timing.is_open() && !is_left_alone {
         anchor::take(api, context, stream.handle(), ANCHOR_NS);
     }
 }

@@ -95,7 +95,7 @@ impl Item {
         }
     }
 
-    /// The name by which it is shown: of a replay, which graph and the how manieth time.
+    /// The name by which it is shown; of a replay: which graph, and which replay of it.
     pub(crate) fn label(self, trace: &Trace) -> Cow<'_, str> {
         match self {
             Self::Task(id) => task_label(trace, trace.task(id)),

@@ -42,8 +42,9 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
     if !is_retry && last != 0 && now.wrapping_sub(last) < interval_ns << failures {
         return;
     }
-    // In a capture even the default stream must not be touched.
-    if capture::any() || context.timing.anchored.swap(now, Relaxed) != last {
+    // The default stream cannot be captured, but it is not ours to use beside a capture either.
+    let is_beside_capture = stream == 0 && capture::any();
+    if is_beside_capture || context.timing.anchored.swap(now, Relaxed) != last {
         return;
     }
     let Some(event) = context.timing.take_event(api) else {

@@ -117,7 +117,7 @@ pub struct Graphs {
     unassigned: Vec<CallId>,
 }
 
-/// The name of a task, or of a replay: which graph and the how manieth time.
+/// The name by which a task is shown; of a replay: which graph, and which replay of it.
 pub fn task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
     match trace.call(task.call).graph {
         Some(graph) if graph.index > 0 && trace.runs(task) => {

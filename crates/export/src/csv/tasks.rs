@@ -53,7 +53,7 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
         // that of the next one.
         ("seq", |row, cell| cell.put(row.task.sequence)),
         ("kind", |row, cell| cell.put(row.task.kind.name())),
-        // What was submitted; of a graph, which one and its how manieth replay.
+        // What was submitted; of a replay: which graph, and which replay of it.
         ("name", |row, cell| {
             cell.put(task_label(row.trace, row.task))
         }),

@@ -1,0 +1,16 @@
+//! The part of the collector that reads records, as the command has it.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "more is there than the fuzzer needs"
+)]
+
+#[path = "../../../src/collector/clock.rs"]
+pub mod clock;
+#[path = "../../../src/collector/decode.rs"]
+pub mod decode;
+
+pub mod tables {
+    include!(concat!(env!("OUT_DIR"), "/api_table.rs"));
+}

@@ -1,0 +1,31 @@
+//! The reader of indexes: a file whose index, and whose fine lanes, hold whatever comes.
+#![no_main]
+
+mod frame;
+
+use ascend_trace_model::Archive;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&cut, rest)) = data.split_first() else {
+        return;
+    };
+    let (summary, index) = rest.split_at(usize::from(cut).min(rest.len()));
+    let mut bytes = frame::header();
+    frame::append(&mut bytes, b"CALL", &frame::packed(&[0; 100]));
+    frame::append(&mut bytes, b"SUMM", &frame::packed(summary));
+    let place = bytes.len() as u64;
+    frame::append(&mut bytes, b"INDX", &frame::packed(index));
+    let mut root = place.to_le_bytes().to_vec();
+    root.extend_from_slice(&12_u32.to_le_bytes());
+    frame::append(&mut bytes, b"ROOT", &root);
+    let end = [1, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0];
+    frame::append(&mut bytes, b"END ", &frame::packed(&end));
+    let Ok(mut archive) = Archive::from_bytes(bytes) else {
+        return;
+    };
+    let (begin, end) = archive.span().unwrap_or((0, 1));
+    let _ = archive.summary((begin, end), 100);
+    let _ = archive.window((begin, end / 2), 1_000);
+    let _ = (archive.counts(), archive.final_warnings());
+});

@@ -26,20 +26,24 @@
 //! lane    = [ "p" N "." ] "s" N [ "@" DEVICE ] [ "by" "t" N ] ":" { task }    a stream
 //!         | [ "p" N "." ] "t" N ":" { call }                                  a host thread
 //!
-//! task    = NAME time                     a kernel that a function NAME launches
-//!         | KIND [ "(" BYTES ")" ] time   KIND: memcpy memset hostfunc graph notify value other
+//! task    = NAME [ numbers ] time         what a function NAME launches: a kernel, unless known
+//!         | KIND [ numbers ] time         KIND: memcpy memset hostfunc graph notify value other
 //!         | "rec" "(" EVENT ")" [ time ]
 //!         | "wait" "(" event ")" [ time ]
+//!         | "reset" "(" EVENT ")" [ time ]
 //!           … each followed by [ "by" "t" N "[" BEGIN ".." END "]" ] [ "of" "g" N ] [ "=" CODE ]
 //!
 //! call    = "sync" "(" [ "s" N | event ] ")" span      of a stream, an event, or the device
 //!         | "query" "(" ( "s" N | event ) ")" span
 //!         | "capture" "(" "s" N ")" span               begins a capture
 //!         | "end" "(" "s" N ")" span                   ends it
-//!         | NAME [ "(" NUMBER ")" ] span               any other function
+//!         | "create" "(" "s" N ")" span                makes a stream
+//!         | "destroy" "(" "s" N ")" span               ends it
+//!         | NAME [ numbers ] span                      any other function
 //!           … each followed by [ "of" "g" N ] [ "=" CODE ]
 //!
 //! event   = EVENT [ "#" GENERATION ]
+//! numbers = "(" NUMBER { "," NUMBER } ")"
 //! span    = "[" BEGIN ".." END "]"
 //! time    = span | "[" AT "]" | "[" "?" "]" | "[" REASON "]"
 //! ```
@@ -63,6 +67,13 @@
 //! **Generations.** The n-th `rec(E)` in reading order makes generation n of `E`. `wait(E)`,
 //! `sync(E)` and `query(E)` are bound to the last `rec(E)` that precedes them in reading order; to
 //! refer to another, write `E#2`; `E#0` is an event that was not recorded.
+//!
+//! **Functions.** Timelines know some functions of AscendCL by name, with their arguments and the
+//! kind of their tasks (`functions.rs` lists them); any other name is a kernel's on a stream, and a
+//! call without a meaning on a thread. Numbers in parentheses are the size of what is moved, or
+//! else the arguments in turn, streams and events left out: `aclrtWaitAndResetNotify(7)` waits for
+//! notify 7, `aclrtValueWait(64,5,1)` for the value at 64 to equal 5, `HcclAllReduce(1,1024)` is a
+//! collective of communicator 1 on 1024 elements.
 //!
 //! **Launch calls.** Every task has a call that submitted it. `by t2[3..5]` after the task gives
 //! its thread and times. Otherwise the call is made by thread `t1`, or by the one named in the

@@ -116,6 +116,7 @@ fn function(name: String) -> FunctionRow {
         stream: None,
         event: None,
         bytes: None,
+        label: None,
         args: Vec::new(),
     }
 }

@@ -88,8 +88,9 @@ impl<'a> Parser<'a> {
                 let message = format!("{name} is no item; write a name, rec(E) or wait(E)");
                 return Err(Mistake::new(offset, message));
             }
-            (_, Some(kind)) => (TaskWhat::Work(kind, self.parameter()?), true),
-            (_, None) => (TaskWhat::Kernel(name.to_owned()), true),
+            ("reset", _) => (TaskWhat::Reset(self.recorded()?), false),
+            (_, Some(kind)) => (TaskWhat::Work(kind, self.numbers()?), true),
+            (_, None) => (TaskWhat::Kernel(name.to_owned(), self.numbers()?), true),
         };
         let time = if needs_time || self.at('[') {
             self.when()?
@@ -140,7 +141,9 @@ impl<'a> Parser<'a> {
             }
             "capture" => CallWhat::CaptureBegin(self.stream()?),
             "end" => CallWhat::CaptureEnd(self.stream()?),
-            name => CallWhat::Other(name.to_owned(), self.parameter()?),
+            "create" => CallWhat::CreateStream(self.stream()?),
+            "destroy" => CallWhat::DestroyStream(self.stream()?),
+            name => CallWhat::Other(name.to_owned(), self.numbers()?),
         };
         let (begin, end) = self.span()?;
         Ok(CallItem {
@@ -249,17 +252,22 @@ impl<'a> Parser<'a> {
         Ok((begin, end))
     }
 
-    fn parameter(&mut self) -> Result<Option<u64>, Mistake> {
+    /// Numbers in parentheses, if there are any.
+    fn numbers(&mut self) -> Result<Vec<u64>, Mistake> {
+        let mut numbers = Vec::new();
         if !self.take('(') {
-            return Ok(None);
+            return Ok(numbers);
         }
-        let offset = self.offset();
-        let number = self.number()?;
+        loop {
+            let offset = self.offset();
+            let number = u64::try_from(self.number()?);
+            numbers.push(number.map_err(|_| Mistake::new(offset, "a negative size"))?);
+            if !self.take(',') {
+                break;
+            }
+        }
         self.expect(')')?;
-        let bytes = u64::try_from(number);
-        bytes
-            .map(Some)
-            .map_err(|_| Mistake::new(offset, "a negative size"))
+        Ok(numbers)
     }
 
     fn result(&mut self) -> Result<i64, Mistake> {

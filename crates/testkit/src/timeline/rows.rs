@@ -134,11 +134,15 @@ impl Writer<'_> {
 
     fn launch_call(&mut self, call: &PlannedCall<'_>, place: usize) -> CallRow {
         let task = &self.plan.tasks[place];
-        let (name, kind, bytes) = match &task.item.what {
-            TaskWhat::Kernel(name) => (name.as_str(), TaskKind::Kernel, None),
-            TaskWhat::Work(kind, bytes) => (work_function(*kind), *kind, *bytes),
-            TaskWhat::Record(_) => ("aclrtRecordEvent", TaskKind::Record, None),
-            TaskWhat::Wait(_) => ("aclrtStreamWaitEvent", TaskKind::Wait, None),
+        const NONE: &[u64] = &[];
+        let (name, kind, numbers) = match &task.item.what {
+            TaskWhat::Kernel(name, numbers) => (name.as_str(), None, numbers.as_slice()),
+            TaskWhat::Work(kind, numbers) => {
+                (work_function(*kind), Some(*kind), numbers.as_slice())
+            }
+            TaskWhat::Record(_) => ("aclrtRecordEvent", Some(TaskKind::Record), NONE),
+            TaskWhat::Wait(_) => ("aclrtStreamWaitEvent", Some(TaskKind::Wait), NONE),
+            TaskWhat::Reset(_) => ("aclrtResetEvent", Some(TaskKind::Other), NONE),
         };
         let untimed = match task.item.time {
             When::Untimed(reason) => reason,
@@ -152,9 +156,12 @@ impl Writer<'_> {
             name,
             Some(task.stream),
             event,
-            bytes,
+            numbers,
             functions::kernel,
         );
+        // A function that timelines know says itself what its task is.
+        let kind = kind.or_else(|| TaskKind::from_name(&self.functions.row(row.function).task));
+        let kind = kind.unwrap_or(TaskKind::Kernel);
         let index = usize::from(untimed != Untimed::Captured);
         let graph = task.item.graph.map(|serial| match task.item.ret {
             0 => self.count((task.stream.0, serial), index),
@@ -192,18 +199,24 @@ impl Writer<'_> {
     ) -> CallRow {
         let process = call.thread.0;
         let stream = |number: &u32| Some((process, *number));
-        let (name, stream, event, bytes) = match what {
-            CallWhat::SyncDevice => ("aclrtSynchronizeDevice", None, None, None),
-            CallWhat::SyncStream(number) => ("aclrtSynchronizeStream", stream(number), None, None),
-            CallWhat::QueryStream(number) => ("aclrtStreamQuery", stream(number), None, None),
-            CallWhat::SyncEvent(event) => ("aclrtSynchronizeEvent", None, Some(event), None),
-            CallWhat::QueryEvent(event) => ("aclrtQueryEventStatus", None, Some(event), None),
-            CallWhat::CaptureBegin(number) => ("aclmdlRICaptureBegin", stream(number), None, None),
-            CallWhat::CaptureEnd(number) => ("aclmdlRICaptureEnd", stream(number), None, None),
-            CallWhat::Other(name, number) => (name.as_str(), None, None, *number),
+        let (name, stream, event) = match what {
+            CallWhat::SyncDevice => ("aclrtSynchronizeDevice", None, None),
+            CallWhat::SyncStream(number) => ("aclrtSynchronizeStream", stream(number), None),
+            CallWhat::QueryStream(number) => ("aclrtStreamQuery", stream(number), None),
+            CallWhat::SyncEvent(event) => ("aclrtSynchronizeEvent", None, Some(event)),
+            CallWhat::QueryEvent(event) => ("aclrtQueryEventStatus", None, Some(event)),
+            CallWhat::CaptureBegin(number) => ("aclmdlRICaptureBegin", stream(number), None),
+            CallWhat::CaptureEnd(number) => ("aclmdlRICaptureEnd", stream(number), None),
+            CallWhat::CreateStream(number) => ("aclrtCreateStream", stream(number), None),
+            CallWhat::DestroyStream(number) => ("aclrtDestroyStream", stream(number), None),
+            CallWhat::Other(name, _) => (name.as_str(), None, None),
+        };
+        let numbers = match what {
+            CallWhat::Other(_, numbers) => numbers.as_slice(),
+            _ => &[],
         };
         let event = event.map(|event| self.event(process, &event.name, generation));
-        let row = self.call_row(call, name, stream, event, bytes, functions::plain);
+        let row = self.call_row(call, name, stream, event, numbers, functions::plain);
         let Origin::Call(CallItem { graph, ret, .. }, _) = call.origin else {
             return row;
         };
@@ -227,17 +240,21 @@ impl Writer<'_> {
         name: &str,
         stream: Option<Key>,
         event: Option<(u32, u32)>,
-        bytes: Option<u64>,
+        numbers: &[u64],
         other: fn(&str) -> FunctionRow,
     ) -> CallRow {
         let function = self.functions.number(name, other);
-        let args = self.functions.row(function).args.iter();
-        let args = args.map(|arg| match arg.kind.as_str() {
+        let args = &self.functions.row(function).args;
+        // A size is the first number; a function without sizes takes them in turn.
+        let has_sizes = args.iter().any(|arg| arg.kind == "size");
+        let mut turn = numbers.iter().copied().filter(|_| !has_sizes);
+        let args = args.iter().map(|arg| match arg.kind.as_str() {
             "stream" => stream.map_or(0, |(_, serial)| stream_handle(serial)),
             "event" => event.map_or(0, |(serial, _)| event_handle(serial)),
-            "size" => bytes.unwrap_or(0),
-            _ => 0,
+            "size" => numbers.first().copied().unwrap_or(0),
+            _ => turn.next().unwrap_or(0),
         });
+        let args: Vec<u64> = args.collect();
         let device = stream.map_or(0, |key| self.devices.get(&key).copied().unwrap_or(0));
         CallRow {
             thread: self.threads.get(&call.thread).copied().unwrap_or(0),
@@ -255,7 +272,7 @@ impl Writer<'_> {
             event,
             task: None,
             graph: None,
-            args: args.collect(),
+            args,
             strings: Vec::new(),
         }
     }

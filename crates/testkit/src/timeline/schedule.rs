@@ -167,7 +167,11 @@ fn event_of<'a>(
             Some((name, all.len() as u32))
         }
         TaskWhat::Wait(event) => Some((&event.name, generation(event, process, records)?)),
-        TaskWhat::Kernel(_) | TaskWhat::Work(..) => None,
+        TaskWhat::Reset(name) => {
+            let so_far = records.get(&(process, name.as_str())).map_or(0, Vec::len);
+            Some((name, so_far as u32))
+        }
+        TaskWhat::Kernel(..) | TaskWhat::Work(..) => None,
     })
 }
 

@@ -34,11 +34,12 @@ pub(super) struct TaskItem {
 
 #[derive(Debug)]
 pub(super) enum TaskWhat {
-    /// Named by the function that launches it.
-    Kernel(String),
-    Work(TaskKind, Option<u64>),
+    /// Named by the function that launches it, with its numbers.
+    Kernel(String, Vec<u64>),
+    Work(TaskKind, Vec<u64>),
     Record(String),
     Wait(EventRef),
+    Reset(String),
 }
 
 /// When a task ran.
@@ -81,10 +82,12 @@ pub(super) struct CallItem {
 pub(super) enum CallWhat {
     CaptureBegin(u32),
     CaptureEnd(u32),
+    CreateStream(u32),
+    DestroyStream(u32),
     SyncDevice,
     SyncStream(u32),
     SyncEvent(EventRef),
     QueryStream(u32),
     QueryEvent(EventRef),
-    Other(String, Option<u64>),
+    Other(String, Vec<u64>),
 }

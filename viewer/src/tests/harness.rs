@@ -14,7 +14,7 @@ use crate::app::{App, Selected, World};
 use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
 use crate::keymap::key;
-use crate::part::Overview;
+use crate::part::{Derived, Kept, Overview};
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
@@ -76,6 +76,37 @@ impl Player {
         };
         player.data();
         player
+    }
+
+    /// A view of a recording of which no part is loaded yet.
+    pub(super) fn of_parts(things: Trace, overview: Overview, size: (u16, u16)) -> Self {
+        let theme = Theme::new(ColorMode::Truecolor);
+        let mut player = Self {
+            app: App::new("./train".to_owned(), theme, false, size),
+            trace: things,
+            log: None,
+            overview: Some(overview),
+            effects: Vec::new(),
+        };
+        player.data();
+        player
+    }
+
+    /// Goes over to another part, as the loop does.
+    pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<(i64, i64)>) {
+        let kept = Kept::of(&self.app, &self.trace);
+        let derived = Derived::of(&trace);
+        self.trace = trace;
+        if let Some(overview) = &mut self.overview {
+            overview.loaded = loaded;
+        }
+        let world = World {
+            trace: &self.trace,
+            log: None,
+            overview: self.overview.as_ref(),
+        };
+        self.app.take_part(derived, kept, world);
+        self.data();
     }
 
     /// Tells the state that the source was polled.

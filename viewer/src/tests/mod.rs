@@ -6,6 +6,8 @@ mod actions;
 mod edges;
 mod graphs;
 mod live;
+mod long;
 mod looks;
+mod parts;
 mod pictures;
 mod speed;

@@ -1,0 +1,150 @@
+//! Long recordings: summed up from afar, read where one looks.
+
+use std::sync::Arc;
+
+use ascend_trace_model::file::Writer;
+use ascend_trace_model::{Archive, Trace};
+use ascend_trace_testkit::workload::{self, Workload};
+
+use super::harness::{LARGE, Player};
+use crate::app::Selected;
+use crate::part::Overview;
+
+fn archive() -> Archive {
+    let (session, tables) = workload::leading();
+    let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
+    let workload = Workload {
+        steps: 3_000,
+        rest_ns: 20_000,
+        ..Workload::default()
+    };
+    workload::run(workload, |row| writer.push(row).expect("it takes rows"));
+    let bytes = writer.finish(Default::default()).expect("it ends");
+    Archive::from_bytes(bytes).expect("it reads back")
+}
+
+fn overview(archive: &mut Archive) -> Overview {
+    let counts = archive.counts();
+    let whole = archive.summary((i64::MIN, i64::MAX), 2_000);
+    let whole = Arc::new(whole.expect("it is in memory"));
+    Overview {
+        span: archive.span(),
+        calls: counts.calls,
+        tasks: counts.tasks,
+        near: Arc::clone(&whole),
+        whole,
+        loaded: None,
+        opening: None,
+    }
+}
+
+/// A view without a part, and what it looks at.
+fn player() -> (Player, Archive) {
+    let mut archive = archive();
+    let overview = overview(&mut archive);
+    let things = archive.things().clone();
+    (Player::of_parts(things, overview, LARGE), archive)
+}
+
+fn shown(player: &Player) -> (i64, i64) {
+    (player.app.viewport.begin(), player.app.viewport.end())
+}
+
+fn load(player: &mut Player, archive: &mut Archive) {
+    let range = shown(player);
+    let trace: Trace = archive.window(range, 400_000).expect("it is not too much");
+    player.take_part(trace, Some(range));
+}
+
+#[test]
+fn what_is_not_loaded_is_shown_summed_up() {
+    let (player, _) = player();
+    let compute = player.line_with("stream 1");
+    assert!(
+        compute.contains("⣿⣿⣿") || compute.contains("⣷"),
+        "{compute}"
+    );
+    assert!(player.line_with("worker0").contains('⣿'));
+    assert!(player.line_with("worker1").contains('⣿'));
+    let status = player.line_with("tasks ");
+    assert!(status.contains("summed up"), "{status}");
+    assert!(status.contains("tasks 72.0k"), "{status}");
+}
+
+#[test]
+fn sums_and_slices_give_the_same_picture_from_afar() {
+    let (mut player, mut archive) = player();
+    let summed_up = player.picture();
+    load(&mut player, &mut archive);
+    let exact = player.picture();
+    let status = player.line_with("tasks ");
+    assert!(!status.contains("summed up"), "{status}");
+    let lanes = |picture: &str| -> Vec<String> {
+        let lines = picture.lines().filter(|line| line.contains("stream "));
+        lines.map(str::to_owned).collect()
+    };
+    let (one, other) = (lanes(&summed_up), lanes(&exact));
+    assert_eq!(one.len(), 4);
+    let shade = |cell: char| " ⡀⣀⣄⣤⣦⣶⣷⣿".chars().position(|it| it == cell);
+    for (one, other) in one.iter().zip(&other) {
+        let cells = one.chars().zip(other.chars());
+        let far = cells.filter(|(sum, exact)| match (shade(*sum), shade(*exact)) {
+            // One way of adding up may come out a shade fuller than the other.
+            (Some(sum), Some(exact)) => sum.abs_diff(exact) > 1,
+            _ => sum != exact,
+        });
+        // The cell at the end holds so few slices that they are drawn as such.
+        assert!(far.count() <= 1, "{one}\n{other}");
+    }
+}
+
+#[test]
+fn a_selection_survives_the_next_part_and_comes_back() {
+    let (mut player, mut archive) = player();
+    player.play("W W");
+    load(&mut player, &mut archive);
+    player.play("right");
+    let selected = player.selected();
+    assert!(selected.starts_with("task"), "{selected}");
+    // The next part holds it under another id.
+    player.play("d");
+    load(&mut player, &mut archive);
+    assert_eq!(player.selected(), selected);
+    // Far away it is not there, and then it is again.
+    let here = player.app.viewport;
+    player.play("end");
+    load(&mut player, &mut archive);
+    assert_eq!(player.selected(), "nothing");
+    player.app.viewport = here;
+    load(&mut player, &mut archive);
+    assert_eq!(player.selected(), selected);
+    // Unless something else has been selected meanwhile.
+    player.play("esc");
+    load(&mut player, &mut archive);
+    assert_eq!(player.selected(), "nothing");
+    assert_eq!(player.app.selected.and_then(Selected::item), None);
+}
+
+#[test]
+fn without_slices_there_is_nothing_to_select_and_it_says_why() {
+    let (mut player, _) = player();
+    player.play("right");
+    let message = player.app.message.clone().unwrap_or_default();
+    assert!(
+        message.is_empty() || message.contains("zoom in"),
+        "{message}"
+    );
+    player.play("n");
+    let message = player.app.message.clone().unwrap_or_default();
+    assert!(message.contains("zoom in"), "{message}");
+}
+
+#[test]
+fn opening_says_how_far_it_is() {
+    let overview = Overview {
+        opening: Some(37),
+        ..Overview::default()
+    };
+    let player = Player::of_parts(Trace::default(), overview, LARGE);
+    assert!(player.picture().contains("reading the file: 37 %"));
+}

@@ -112,6 +112,8 @@
 
 pub mod bytes;
 pub mod captures;
+pub mod oracle;
+pub mod scenario;
 mod timeline;
 pub mod workload;
 

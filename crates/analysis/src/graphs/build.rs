@@ -3,7 +3,7 @@
 use ascend_trace_format::api::{RetKind, Role};
 use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace};
 
-use super::words::is_capture_code;
+use super::words::{UNMATCHED, is_capture_code};
 use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
 
 impl Graphs {
@@ -67,7 +67,9 @@ impl Graph {
         if failed(trace, call) {
             if role == Role::CaptureEnd {
                 self.ended(trace, id);
-            } else {
+            }
+            // An end on the wrong stream leaves the capture as it is.
+            if role != Role::CaptureEnd || call.ret == UNMATCHED {
                 insert(&mut self.refused, id, |other| trace.call(*other).begin);
             }
             return;

@@ -3,7 +3,7 @@
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
 
-use super::class::released_by;
+use super::class::{Class, released_by};
 use super::{Cause, Stall};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
@@ -94,5 +94,5 @@ fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
     let sequence = trace.task(task).sequence;
     let upto = tasks.partition_point(|other| trace.task(*other).sequence <= sequence);
     let mut earlier = tasks[..upto].iter().rev().copied();
-    earlier.find(|other| trace.task(*other).kind != TaskKind::Record && runs(trace, *other))
+    earlier.find(|other| Class::of(trace, trace.task(*other)) != Class::Mark && runs(trace, *other))
 }

@@ -309,3 +309,192 @@ fn an_empty_trace_has_no_dependencies() {
     assert_eq!(dependencies.all(&trace).count(), 0);
     assert!(dependencies.in_window(&trace, 0, 1, 1).complete);
 }
+
+/// All stored edges of a kind.
+#[track_caller]
+fn check_kind(text: &str, kind: EdgeKind, expected: &[&str]) {
+    let trace = timeline(text);
+    let dependencies = Dependencies::of(&trace);
+    let kept = words::edges(&trace, &dependencies).into_iter();
+    let found: Vec<_> = kept
+        .filter(|it| it.starts_with(&format!("{} ", kind.name())))
+        .collect();
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|it| format!("{} {it}", kind.name()))
+        .collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn a_notify_goes_from_its_nth_record_to_its_nth_wait() {
+    check_kind(
+        "s1: notify(7)[1] notify(7)[3]
+         s2: aclrtWaitAndResetNotify(7)[1..2] aclrtWaitAndResetNotify(7)[2..3]",
+        EdgeKind::SignalToWait,
+        &["s1.0 > s2.0", "s1.1 > s2.1"],
+    );
+    // Another notify.
+    check_kind(
+        "s1: notify(8)[1] | s2: aclrtWaitAndResetNotify(7)[1..2]",
+        EdgeKind::SignalToWait,
+        &[],
+    );
+    // Another process.
+    check_kind(
+        "p1.s1: notify(7)[1] | p2.s2: aclrtWaitAndResetNotify(7)[1..2]",
+        EdgeKind::SignalToWait,
+        &[],
+    );
+}
+
+#[test]
+fn a_value_is_waited_for_until_it_is_what_is_wanted() {
+    let link = |written: &str, wait: &str| {
+        let text = format!("s1: {written} | s2: aclrtValueWait({wait})[90..99] by t2[80..81]");
+        let trace = timeline(&text);
+        words::edges(&trace, &Dependencies::of(&trace))
+    };
+    // At least, counted as a signed difference.
+    assert_eq!(
+        link("value(64,5)[1]", "64,5,0"),
+        ["signal-wait s1.0 > s2.0"]
+    );
+    assert_eq!(
+        link("value(64,6)[1]", "64,5,0"),
+        ["signal-wait s1.0 > s2.0"]
+    );
+    assert!(link("value(64,4)[1]", "64,5,0").is_empty());
+    // Equal.
+    assert_eq!(
+        link("value(64,5)[1]", "64,5,1"),
+        ["signal-wait s1.0 > s2.0"]
+    );
+    assert!(link("value(64,6)[1]", "64,5,1").is_empty());
+    // Common bits.
+    assert_eq!(
+        link("value(64,6)[1]", "64,4,2"),
+        ["signal-wait s1.0 > s2.0"]
+    );
+    assert!(link("value(64,2)[1]", "64,4,2").is_empty());
+    // Bits that neither has.
+    assert_eq!(
+        link("value(64,6)[1]", "64,4,3"),
+        ["signal-wait s1.0 > s2.0"]
+    );
+    // Another place.
+    assert!(link("value(72,5)[1]", "64,5,1").is_empty());
+    // The last that fits before the wait, and the first after it.
+    assert_eq!(
+        link("value(64,5)[1] value(64,5)[2] value(64,9)[3]", "64,5,1"),
+        ["signal-wait s1.1 > s2.0"]
+    );
+    let after =
+        "value(64,9)[1] by t1[0..1] value(64,5)[95] by t1[93..94] value(64,5)[96] by t1[95..96]";
+    assert_eq!(link(after, "64,5,1"), ["signal-wait s1.1 > s2.0"]);
+}
+
+#[test]
+fn a_sync_that_gave_up_is_told_from_one_that_waited() {
+    let text = "s1: A[0..90] by t2[-2..-1] | t1: sync(s1)[1..50]";
+    check_kind(text, EdgeKind::TaskToSync, &["s1.0 > t1.0"]);
+    check_kind(text, EdgeKind::TimedOut, &[]);
+    let text = &format!("{text}=507046");
+    check_kind(text, EdgeKind::TaskToSync, &[]);
+    check_kind(text, EdgeKind::TimedOut, &["s1.0 > t1.0"]);
+}
+
+#[test]
+fn a_stream_is_destroyed_after_its_last_task() {
+    check_kind(
+        "s1: A[0..90] by t2[-2..-1] | t1: destroy(s1)[1..91]",
+        EdgeKind::TaskToSync,
+        &["s1.0 > t1.0"],
+    );
+    check_kind(
+        "s1: A[0..90] by t2[-2..-1] | t1: destroy(s1)[1..2]=107003",
+        EdgeKind::TaskToSync,
+        &[],
+    );
+}
+
+#[test]
+fn a_copy_of_pageable_memory_waits_for_its_stream() {
+    check_kind(
+        "s1: A[0..90] by t2[-2..-1] memcpy(64)[host-copy] by t1[1..91]",
+        EdgeKind::TaskToSync,
+        &["s1.0 > t1.0"],
+    );
+    // A copy by the device does not, nor does a synchronous one.
+    check_kind(
+        "s1: A[0..90] by t2[-2..-1] memcpy(64)[90..99] by t1[1..2] | t1: aclrtMemcpy(64)[3..4]",
+        EdgeKind::TaskToSync,
+        &[],
+    );
+}
+
+#[test]
+fn a_callback_goes_through_the_call_that_ran_it() {
+    let text = "s1: A[0..10] aclrtLaunchCallback(1)[10..50] B[50..60]
+                t2: aclrtProcessReport(100)[5..51] aclrtProcessReport(100)[52..99]=507012";
+    check_kind(text, EdgeKind::HostFunc, &["s1.1 > t2.0"]);
+    check_kind(text, EdgeKind::HostResume, &["t2.0 > s1.2"]);
+    // One that does not block its stream: nothing waits for it.
+    let text = "s1: A[0..10] aclrtLaunchCallback(0)[10..10] B[10..60]
+                t2: aclrtProcessReport(100)[5..51]";
+    check_kind(text, EdgeKind::HostFunc, &["s1.1 > t2.0"]);
+    check_kind(text, EdgeKind::HostResume, &[]);
+    // Nobody reported in time.
+    check_kind(
+        "s1: aclrtLaunchCallback(1)[10us..50us] | t2: aclrtProcessReport(100)[5us..9us]",
+        EdgeKind::HostFunc,
+        &[],
+    );
+    // A function that the runtime runs itself has no such call.
+    check_kind(
+        "s1: hostfunc[10..50] | t2: aclrtProcessReport(100)[5..51]",
+        EdgeKind::HostFunc,
+        &[],
+    );
+}
+
+#[test]
+fn forks_and_joins_of_a_capture_are_no_waits_of_streams() {
+    let text = "s1: A[captured] of g1 rec(E)[captured] of g1
+                s2: wait(E)[captured] of g1 B[captured] of g1 rec(F)[captured] of g1
+                s1: wait(F)[captured] of g1";
+    // What does not run has the number of the next task that does.
+    check_kind(text, EdgeKind::Captured, &["s1.0 > s2.0", "s2.0 > s1.0"]);
+    check_kind(text, EdgeKind::RecordToWait, &[]);
+}
+
+#[test]
+fn a_replay_needs_its_capture() {
+    let text = "t1: capture(s1)[0..1] of g1 end(s1)[4..5] of g1
+                s1: A[captured] by t1[2..3] of g1 graph[10..20] of g1 graph[20..30] of g1";
+    check_kind(text, EdgeKind::Replay, &["t1.2 > s1.0", "t1.2 > s1.1"]);
+    // The capture failed: what is replayed was not made by it.
+    let text = text.replace("end(s1)[4..5] of g1", "end(s1)[4..5] of g1=107025");
+    check_kind(&text, EdgeKind::Replay, &[]);
+}
+
+#[test]
+fn the_order_within_a_stream_leaves_out_what_does_not_run() {
+    let trace = timeline("s1: A[0..1] B[captured] of g1 C[1..2] | s2: D[0..1]");
+    let order = Dependencies::of(&trace).stream_order(&trace).count();
+    assert_eq!(order, 1);
+}
+
+#[test]
+fn a_wait_after_a_reset_is_bound_to_the_next_record() {
+    let trace = with_flag(
+        "s1: rec(E)[1] by t1[0..1]
+         s2: wait(E)[2] by t1[1..2] reset(E)[3] by t1[2..3] wait(E#0)[4..9] by t1[3..4]
+         s1: rec(E)[9] by t1[5..6]",
+    );
+    let found = words::edges(&trace, &Dependencies::of(&trace));
+    assert_eq!(
+        found,
+        ["record-wait s1.0 > s2.0", "record-wait s1.1 > s2.2"]
+    );
+}

@@ -211,7 +211,14 @@ fn an_end_on_a_joined_stream_counts_only_until_the_right_one() {
     let (text, _) = failure(&forked(wrong));
     assert!(text.contains("began on stream 1") && text.contains("not on stream 2"));
     let trace = forked(&format!("{wrong}\n t1: end(s1)[16..17] of g1"));
-    assert_eq!(Graphs::of(&trace).all()[0].outcome, Outcome::Ready);
+    let graphs = Graphs::of(&trace);
+    let graph = &graphs.all()[0];
+    assert_eq!(graph.outcome, Outcome::Ready);
+    let refusals = graphs.refusals(&trace, graph);
+    assert!(
+        refusals[0].text.contains("only the stream that began"),
+        "{refusals:?}"
+    );
 }
 
 #[test]

@@ -4,6 +4,8 @@
 mod dependencies;
 /// Captures, replays, and why captures fail.
 mod graphs;
+/// Causes of idle time, and that they add up.
+mod idle;
 /// Analyses that follow a growing trace.
 mod live;
 /// Waits, gaps and blocking calls.

@@ -1,6 +1,7 @@
 //! Results as short texts: `s1.0` is the first task of stream 1, `t1.2` the third call of thread 1.
 
-use ascend_trace_analysis::{Cause, Dependencies, Edge, Lane, Node, Stall, Stalls};
+use ascend_trace_analysis::stats::StallStats;
+use ascend_trace_analysis::{Cause, Dependencies, Edge, Lane, Node, Root, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 pub(super) fn node(trace: &Trace, node: Node) -> String {
@@ -79,4 +80,48 @@ pub(super) fn stalls(trace: &Trace, wanted: &[Cause]) -> Vec<String> {
         .filter(|it| wanted.contains(&it.cause))
         .map(|it| stall(trace, &dependencies, it))
         .collect()
+}
+
+/// A stall of a stream with its time, its cause, and what shows that.
+pub(super) fn idle(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    stalls: &Stalls,
+    stall: &Stall,
+) -> String {
+    let mut words = format!(
+        "{} {}..{} {}",
+        lane(trace, stall.lane),
+        stall.begin,
+        stall.end,
+        stall.cause.name()
+    );
+    let name = |node| match node {
+        Node::Task(task) => trace.task_name(trace.task(task)),
+        Node::Call(call) => &trace.function(trace.call(call).function).name,
+    };
+    let evidence = stalls.evidence(trace, dependencies, stall);
+    let culprit = evidence.culprit;
+    if let Some(stream) = culprit.stream {
+        words += &format!(" by s{}", trace.stream(stream).number());
+    }
+    if let (Some(task), false) = (culprit.task, stall.cause == Cause::Callback) {
+        words += &format!(" {}", name(Node::Task(task)));
+    }
+    match (stall.cause, culprit.call) {
+        (_, None) | (Cause::Callback, _) => {}
+        (Cause::HostLate | Cause::GraphLaunch, Some(call)) => {
+            words += &format!(" {}", name(Node::Call(call)));
+        }
+        (_, Some(call)) => words += &format!(" call {}", name(Node::Call(call))),
+    }
+    match evidence.chain.root {
+        Some(Root::Task(task)) => words += &format!(" root {}", name(Node::Task(task))),
+        Some(Root::Call(call)) => words += &format!(" root call {}", name(Node::Call(call))),
+        None => {}
+    }
+    if let Some(why) = StallStats::of(trace, dependencies, stalls, stall).why {
+        words += &format!(": {why}");
+    }
+    words
 }

@@ -62,7 +62,7 @@ fn matches_truth(tables: Tables, recording: &Recording) {
     truth::matched(&ran, &recording.truth());
 }
 
-fn two_streams() -> Recording {
+fn two_streams(options: &[&str]) -> Recording {
     let libraries = [
         "-Wall",
         "-Wextra",
@@ -72,12 +72,12 @@ fn two_streams() -> Recording {
         "-lopapi",
     ];
     let program = compiled("c++", &source("capture_two_streams.cc"), &libraries);
-    Run::new(&program).compared()
+    Run::new(&program).options(options).compared()
 }
 
 #[test]
 fn two_streams_are_one_graph_that_is_replayed_eight_times() {
-    let recording = two_streams();
+    let recording = two_streams(&[]);
     let rows = ["1.1", "2.2", "3.3", "4.4", "5.5", "6.6", "7.7", "8.8"];
     let expected = rows.map(|value| vec![value; 8].join(" ") + "\n").concat();
     assert_eq!(recording.outcome.out(), expected);
@@ -130,7 +130,7 @@ fn two_streams_are_one_graph_that_is_replayed_eight_times() {
 
 #[test]
 fn info_and_stats_count_graphs() {
-    let recording = two_streams();
+    let recording = two_streams(&[]);
     let document = |command: &str| {
         let outcome = run(tool().arg(command).arg(recording.trace()).arg("--json")).expect(0);
         serde_json::from_str::<serde_json::Value>(&outcome.out()).unwrap()
@@ -152,4 +152,17 @@ fn info_and_stats_count_graphs() {
         .expect(0)
         .out();
     assert!(text.contains("1 with 7 nodes, replayed 8 times"), "{text}");
+}
+
+#[test]
+fn without_timing_graphs_are_recorded_all_the_same() {
+    let recording = two_streams(&["--timing", "off"]);
+    let tables = Tables::of(&recording);
+    assert_eq!(graphs(&recording).len(), 7);
+    let untimed = |kind: &str| {
+        let tasks = tables.tasks.iter().filter(|task| task.text("kind") == kind);
+        tasks.map(|task| task.text("untimed")).collect::<Vec<_>>()
+    };
+    assert_eq!(untimed("graph"), ["timing-off"; 8]);
+    assert_eq!(untimed("memcpy"), ["captured"; 2]);
 }

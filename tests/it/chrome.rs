@@ -128,8 +128,10 @@ fn leads_nowhere(tables: &Tables, link: &Row) -> bool {
     link.text("kind") == "launch" && !task(link.number("to_number")).text("untimed").is_empty()
 }
 
+/// The order of a stream is seen without arrows.
 fn listed_links(tables: &Tables) -> Links {
-    let links = tables.dependencies.iter();
+    let all = tables.dependencies.iter();
+    let links = all.filter(|link| link.text("kind") != "stream-order");
     let drawable = links.filter(|link| !leads_nowhere(tables, link));
     count(drawable.map(|link| {
         let call = |end: &str| {
@@ -194,7 +196,7 @@ fn tasks_without_times_are_told_with_their_calls() {
             .map(|slice| {
                 (
                     number(slice, "call"),
-                    slice.args["kind"].as_str().unwrap().to_owned(),
+                    slice.args["task_kind"].as_str().unwrap().to_owned(),
                 )
             })
             .collect();

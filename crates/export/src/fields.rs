@@ -39,8 +39,9 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, id:
     }
     let untimed = call.task.map(|task| trace.task(task));
     if let Some(task) = untimed.filter(|task| task.time.is_none()) {
-        fields.unsigned("seq", u64::from(task.sequence));
-        fields.constant("kind", task.kind.name());
+        // Functions have arguments called `kind` and `seq`.
+        fields.unsigned("task_seq", u64::from(task.sequence));
+        fields.constant("task_kind", task.kind.name());
         fields.constant("untimed", crate::untimed_reason(task));
     }
 }

@@ -44,7 +44,8 @@ impl Exporter for Perfetto {
 
     fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
         let mut file = open(sink, "")?;
-        let mut output = Output::new(&mut *file);
+        let begin = source.trace.span().map_or(0, |span| span.0);
+        let mut output = Output::new(&mut *file, begin);
         let tracks = Tracks::of(source.trace, &source.graphs);
         let flows = Flows::new(source, &tracks);
         meta::write_start(&mut output, source.trace)?;

@@ -103,8 +103,7 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Task(_) => None,
         };
         let launch = launched.map(|task| (LAUNCHES + u64::from(task.0), Edge::launch(trace, task)));
-        let stored = dependencies.stored_outgoing(node);
-        let stored = stored.map(|(index, edge)| (EDGES + u64::from(index), edge));
+        let stored = drawn(dependencies.stored_outgoing(node));
         for (flow, edge) in launch.into_iter().chain(stored) {
             match self.route(&edge) {
                 Some(route) if route.from == slice => touch.leaving.push(flow),
@@ -118,8 +117,7 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Task(task) => Some((LAUNCHES + u64::from(task.0), Edge::launch(trace, task))),
             Node::Call(_) => None,
         };
-        let stored = dependencies.stored_incoming(node);
-        let stored = stored.map(|(index, edge)| (EDGES + u64::from(index), edge));
+        let stored = drawn(dependencies.stored_incoming(node));
         for (flow, edge) in launch.into_iter().chain(stored) {
             if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
                 touch.arriving.push((route.arrival, flow));
@@ -187,6 +185,12 @@ impl<'s, 't> Flows<'s, 't> {
             rank: CALLS,
         }
     }
+}
+
+/// Edges with the numbers of their flows. Replays have a flow of their own, from the capture.
+fn drawn(edges: impl Iterator<Item = (u32, Edge)>) -> impl Iterator<Item = (u64, Edge)> {
+    let edges = edges.filter(|(_, edge)| edge.kind != EdgeKind::Replay);
+    edges.map(|(index, edge)| (EDGES + u64::from(index), edge))
 }
 
 /// How the flow of an edge arrives, if it can be drawn between these slices.

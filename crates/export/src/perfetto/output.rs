@@ -23,12 +23,17 @@ pub(super) struct Output<'w, 't> {
     file: &'w mut dyn Write,
     wire: Wire,
     names: Names<'t>,
+    /// Added to every time.
+    shift: i64,
 }
 
 impl<'w, 't> Output<'w, 't> {
-    pub(super) fn new(file: &'w mut dyn Write) -> Self {
+    /// A file of a trace that begins at this time. Perfetto knows no times below 0: a trace that
+    /// has some is moved to begin there.
+    pub(super) fn new(file: &'w mut dyn Write, begin: i64) -> Self {
         Self {
             file,
+            shift: begin.min(0).saturating_neg(),
             wire: Wire::default(),
             names: Names::new(),
         }
@@ -53,7 +58,8 @@ impl<'w, 't> Output<'w, 't> {
     ) -> io::Result<()> {
         let open = self.wire.open(trace::PACKET);
         self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
-        self.wire.unsigned(packet::TIMESTAMP, time.max(0) as u64);
+        let moment = time.saturating_add(self.shift).max(0);
+        self.wire.unsigned(packet::TIMESTAMP, moment as u64);
         self.wire
             .unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
         let body = self.wire.open(packet::TRACK_EVENT);

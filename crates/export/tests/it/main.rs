@@ -10,5 +10,13 @@ mod csv;
 mod graphs;
 /// A sink that keeps files in memory.
 mod memory;
+/// Perfetto's own format against the model, and against the Chrome JSON.
+mod perfetto;
+/// Messages of protocol buffers.
+mod protobuf;
 /// Random traces through every format.
 mod random;
+/// Readers that others wrote, where they are installed.
+mod tools;
+/// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.
+mod trace_processor;

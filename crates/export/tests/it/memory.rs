@@ -19,6 +19,10 @@ impl Memory {
         std::str::from_utf8(&self.0[name]).expect("UTF-8")
     }
 
+    pub(crate) fn bytes(&self, name: &str) -> &[u8] {
+        &self.0[name]
+    }
+
     pub(crate) fn names(&self) -> Vec<&str> {
         self.0.keys().map(String::as_str).collect()
     }

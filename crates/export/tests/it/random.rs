@@ -3,7 +3,7 @@ use ascend_trace_model::Trace;
 use ascend_trace_model::rows::Row;
 use ascend_trace_testkit::Timeline;
 
-use super::{chrome, csv};
+use super::{chrome, csv, perfetto};
 
 /// Numbers that are the same in every run.
 struct Dice(u64);
@@ -70,9 +70,14 @@ fn check(trace: &Trace, text: &str) -> u64 {
     let imported = chrome::chrome(trace);
     chrome::check_slices(trace, &imported);
     csv::check(trace);
+    let other = perfetto::perfetto(trace);
+    chrome::check_slices(trace, &other);
+    perfetto::check_same(trace, &other);
     let omitted = imported.other["omitted_flows"].as_u64().expect("a count");
     let all = Dependencies::of(trace).all(trace).count() as u64;
     assert_eq!(imported.flows.len() as u64 + omitted, all, "{text}");
+    let omitted_there = other.other["omitted_flows"].as_u64().expect("a count");
+    assert_eq!(other.flows.len() as u64 + omitted_there, all, "{text}");
     omitted
 }
 
@@ -89,6 +94,7 @@ fn random_timelines_survive_every_format() {
         let imported = chrome::chrome(&trace);
         let expected = chrome::expected_flows(&trace);
         assert_eq!(chrome::flows(&imported), expected, "{text}");
+        perfetto::check_flows(&trace, &text);
         waits += Dependencies::of(&trace).count(EdgeKind::RecordToWait);
     }
     assert!(waits > 150, "{waits} waits are too few to mean anything");

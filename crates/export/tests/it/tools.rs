@@ -1,0 +1,127 @@
+//! Other people's tools read the exports, where they are installed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use ascend_trace_export::{Chrome, Exporter, Perfetto};
+use ascend_trace_model::Trace;
+use ascend_trace_testkit::timeline;
+use serde_json::Value;
+
+use super::chrome::is_mark;
+use super::memory::export;
+use super::perfetto::perfetto;
+
+/// Processes, devices, captures, waits, blocking calls, counters and marks.
+pub(crate) fn example() -> Trace {
+    timeline(
+        "t1: capture(s5)[0..1] of g1 end(s5)[4..5] of g1
+         s5: memcpy[captured] by t1[2..3] of g1 graph[100us..120us] by t1[6..7] of g1 graph[120us..140us] by t1[8..9] of g1
+         s1: A[1us..10us] rec(E) B[10us..30us] rec(F)
+         s2@0: wait(E)[2us..10us] C[12us..20us] wait(F)[20us..30us]
+         s3@1 by t2: memcpy(4096)[5us..9us] wait(E)
+         t1: aclrtMalloc(64)[30us..31us] sync(s2)[31us..33us] sync(E)[34us..35us] sync()[36us..37us]
+         p2.s1: D[1us..2us] rec(E)
+         p2.t1: sync(s1)[3us..4us]",
+    )
+}
+
+/// A python that has these packages: the one that the variable names, else the one in the path.
+/// Says why there is none.
+pub(crate) fn python(variable: &str, packages: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let python = named.clone().unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(&python);
+    let found = command.args(["-c", &format!("import {packages}")]).output();
+    let has_them = found.is_ok_and(|output| output.status.success());
+    if !has_them {
+        assert_eq!(named, None, "{variable} names a python without {packages}");
+        eprintln!("skipped: python3 has no {packages}; {variable} can name one that has");
+    }
+    has_them.then_some(python)
+}
+
+pub(crate) fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/tools")
+        .join(name)
+}
+
+/// Runs a command that must succeed.
+#[track_caller]
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().expect("the tool starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{command:?}\n{printed}\n{told}");
+    output
+}
+
+#[test]
+fn the_official_schema_reads_the_perfetto_export() {
+    let variable = "ASCEND_TRACE_PERFETTO_PYTHON";
+    let Some(python) = python(
+        variable,
+        "perfetto.protos.perfetto.trace.perfetto_trace_pb2",
+    ) else {
+        return;
+    };
+    let trace = example();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("t.pftrace");
+    std::fs::write(&file, export(&Perfetto, &trace).bytes("")).expect("a file");
+    let mut command = Command::new(python);
+    let output = succeed(command.arg(script("perfetto_check.py")).arg(&file));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let imported = perfetto(&trace);
+    let marks = imported.slices.iter().filter(|it| is_mark(it)).count();
+    // The mark that describes the recording is one more there.
+    assert_eq!(found["marks"], marks + 1);
+    assert_eq!(found["slices"], imported.slices.len() - marks);
+    assert_eq!(found["flows"], imported.flows.len());
+    let counters: usize = imported.counters.values().map(Vec::len).sum();
+    assert_eq!(found["counters"], counters);
+}
+
+/// What the trace processor is asked: rows of names and numbers.
+const QUESTIONS: &str = "
+    select 'errors' as what, ifnull(sum(value), 0) as number from stats
+        where severity in ('error', 'data_loss')
+    union all select 'slices', count(*) from slice
+    union all select 'flows', count(*) from flow
+    union all select 'counters', count(*) from counter;";
+
+#[test]
+fn the_trace_processor_imports_both_formats_without_an_error() {
+    let Some(shell) = std::env::var_os("TRACE_PROCESSOR_SHELL") else {
+        eprintln!("skipped: TRACE_PROCESSOR_SHELL names no trace processor");
+        return;
+    };
+    let trace = example();
+    let imported = perfetto(&trace);
+    let folder = tempfile::tempdir().expect("a folder");
+    let query = folder.path().join("questions.sql");
+    std::fs::write(&query, QUESTIONS).expect("a file");
+    let formats: [(&str, &dyn Exporter, usize); 2] =
+        [("t.pftrace", &Perfetto, 1), ("t.json", &Chrome, 0)];
+    for (name, exporter, more) in formats {
+        let file = folder.path().join(name);
+        std::fs::write(&file, export(exporter, &trace).bytes("")).expect("a file");
+        let mut command = Command::new(&shell);
+        let output = succeed(command.arg("-q").arg(&query).arg(&file));
+        let text = String::from_utf8(output.stdout).expect("text");
+        let number = |what: &str| -> usize {
+            let line = text.lines().find(|line| line.contains(what));
+            let line = line.unwrap_or_else(|| panic!("no {what} in {text}"));
+            let digits = line.rsplit(',').next().unwrap_or_default();
+            digits.trim_matches('"').parse().expect("a number")
+        };
+        assert_eq!(number("errors"), 0, "{text}");
+        if more == 1 {
+            assert_eq!(number("slices"), imported.slices.len() + more);
+            assert_eq!(number("flows"), imported.flows.len());
+        }
+        let counters: usize = imported.counters.values().map(Vec::len).sum();
+        assert_eq!(number("counters"), counters);
+    }
+}

@@ -1,5 +1,6 @@
 //! `info`: what a trace holds, and how complete it is.
 
+mod coverage;
 mod document;
 mod text;
 

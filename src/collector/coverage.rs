@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use ascend_trace_format::api::Function;
 use ascend_trace_format::record::{Header, Lookup, MAX_STRING, Reader, RecordKind};
+use ascend_trace_model::rows::{CoverageRow, ways};
+
+use super::exports;
 
 /// How a function was fetched by name, as far as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +38,6 @@ impl Coverage {
         match header.kind {
             RecordKind::Lookup => self.lookup(header.aux, Reader::new(words)),
             RecordKind::Library => self.library(Reader::new(words)),
-            RecordKind::Name => {}
             _ => return false,
         }
         true
@@ -73,6 +76,56 @@ impl Coverage {
             self.libraries.insert(PathBuf::from(path));
         }
     }
+}
+
+impl Coverage {
+    /// The report: every function of AscendCL that a library exports or the program asked for.
+    pub(crate) fn rows(&self, functions: &[Function]) -> Vec<CoverageRow> {
+        let mut rows = Vec::new();
+        let mut left = self.fetched.clone();
+        for library in &self.libraries {
+            let path = library.display().to_string();
+            for export in exports::of(library) {
+                let known = position(functions, &export.name);
+                if known.is_none() && !exports::is_acl(&export.name) {
+                    continue;
+                }
+                left.remove(&export.name);
+                rows.push(self.row(&path, &export.name, known));
+            }
+        }
+        for name in left.keys() {
+            rows.push(self.row("", name, position(functions, name)));
+        }
+        rows
+    }
+
+    fn row(&self, library: &str, name: &str, known: Option<usize>) -> CoverageRow {
+        let fetched = self.fetched.get(name).copied().unwrap_or_default();
+        let bits = [
+            (known.is_some() && !library.is_empty(), ways::LINKED),
+            (fetched.wrapped, ways::FETCHED),
+            (fetched.absent, ways::ABSENT),
+            (fetched.unknown, ways::UNSEEN),
+        ];
+        let set = bits.iter().filter(|(is_so, _)| *is_so);
+        CoverageRow {
+            library: library.to_owned(),
+            function: name.to_owned(),
+            ways: set.fold(0, |all, (_, bit)| all | bit),
+            calls: known
+                .and_then(|id| self.calls.get(id))
+                .copied()
+                .unwrap_or(0),
+        }
+    }
+}
+
+/// The number of the function with this name.
+fn position(functions: &[Function], name: &str) -> Option<usize> {
+    functions
+        .binary_search_by(|function| function.name.cmp(name))
+        .ok()
 }
 
 fn text(reader: &mut Reader<'_>) -> Option<String> {

@@ -7,8 +7,8 @@ use ascend_trace_format::record::{
     Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, GraphRef, ProcessRow, Row,
-    StreamRow, TaskRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, GraphRef, NameRow, ProcessRow,
+    Row, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::clock::Clock;
@@ -68,8 +68,9 @@ impl Decoder {
             RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
             RecordKind::Thread => Row::Thread(thread(reader, origin)),
             RecordKind::Counter => Row::Counter(counter(reader, process)),
+            RecordKind::Name => Row::Name(name(reader, process, clock)),
             // These are for the report on what was caught.
-            RecordKind::Lookup | RecordKind::Library | RecordKind::Name => return None,
+            RecordKind::Lookup | RecordKind::Library => return None,
         };
         Some(&self.other)
     }
@@ -212,6 +213,15 @@ fn thread(mut reader: Reader<'_>, origin: Origin) -> ThreadRow {
         thread: origin.thread,
         process: origin.process,
         tid: reader.word() as u32,
+        name: string(&mut reader).unwrap_or_default(),
+    }
+}
+
+fn name(mut reader: Reader<'_>, process: u32, clock: &Clock) -> NameRow {
+    NameRow {
+        process,
+        key: reader.word(),
+        since_ns: clock.ns(reader.word()),
         name: string(&mut reader).unwrap_or_default(),
     }
 }

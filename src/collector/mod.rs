@@ -6,8 +6,10 @@
 pub(crate) mod clock;
 pub(crate) mod coverage;
 mod decode;
+pub(crate) mod exports;
 pub(crate) mod file;
 mod liveness;
+mod marks;
 mod outcome;
 mod roster;
 pub(crate) mod session;
@@ -25,6 +27,7 @@ use coverage::Coverage;
 use decode::Decoder;
 use file::Recorder;
 use liveness::Liveness;
+use marks::Marks;
 use roster::Roster;
 
 pub(crate) use outcome::{Counts, Outcome};
@@ -43,6 +46,7 @@ pub(crate) struct Collector {
     liveness: Liveness,
     counts: Counts,
     coverage: Coverage,
+    marks: Marks,
     homeless: u64,
     out_of_memory: bool,
 }
@@ -58,6 +62,7 @@ impl Collector {
             liveness: Liveness::default(),
             counts: Counts::default(),
             coverage: Coverage::default(),
+            marks: Marks::default(),
             homeless: 0,
             out_of_memory: false,
         }
@@ -107,19 +112,31 @@ impl Collector {
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
-        let drained = self.arena.drain(channel, gone, &mut |words| {
-            match decoder.decode(words, origin, tables::FUNCTIONS, clock) {
+        let marks = &mut self.marks;
+        let drained = self
+            .arena
+            .drain(channel, gone, &mut |words| match decoder.decode(
+                words,
+                origin,
+                tables::FUNCTIONS,
+                clock,
+            ) {
                 Some(row) => {
                     if let Row::Call(call) = row {
                         coverage.count(call.function);
+                        let function = tables::FUNCTIONS.get(usize::from(call.function));
+                        if let Some(function) = function
+                            && let Some(row) = marks.row(call, function, origin)
+                        {
+                            file.push(&row);
+                        }
                     }
                     counts.add(row, origin.process);
                     file.push(row);
                 }
                 None if coverage.take(words) => {}
                 None => counts.unreadable += 1,
-            }
-        });
+            });
         if let Some(loss) = self.roster.settle(channel, drained) {
             self.lose(loss);
         }
@@ -168,8 +185,16 @@ impl Collector {
             .map(|(_, info)| info.pid)
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
+        let end_ns = clock::now();
+        let coverage = self.coverage.rows(tables::FUNCTIONS);
+        for row in coverage.into_iter().map(Row::Coverage) {
+            self.file.push(&row);
+        }
+        for row in self.marks.close(end_ns) {
+            self.file.push(&row);
+        }
         let stored = self.file.finish(EndRow {
-            end_ns: clock::now(),
+            end_ns,
             exit_status: end.status,
         });
         Outcome {

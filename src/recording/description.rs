@@ -70,6 +70,7 @@ fn function(function: &Function) -> FunctionRow {
         stream: function.stream,
         event: function.event,
         bytes: function.bytes,
+        label: function.label,
         args: function.args.iter().map(argument).collect(),
     }
 }

@@ -10,6 +10,7 @@ mod decode;
 mod encoder;
 mod error;
 mod follow;
+mod names;
 pub(crate) mod index;
 mod part;
 mod scan;

@@ -8,6 +8,7 @@ mod category;
 mod clock;
 pub mod file;
 pub mod load;
+mod names;
 pub mod rows;
 pub mod summary;
 pub mod trace;

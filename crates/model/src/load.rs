@@ -12,12 +12,12 @@ use ascend_trace_format::api::{TaskKind, Untimed};
 
 use crate::clock::Clock;
 use crate::rows::{
-    CallRow, ContextRow, EndRow, EventRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
+    CallRow, ContextRow, EndRow, EventRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow,
     TaskRow, TaskTimeRow, ThreadRow,
 };
 use crate::trace::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
-    Process, ProcessId, Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
+    Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
 };
 use lanes::Lanes;
 pub(crate) use numbers::Numbers;
@@ -97,11 +97,29 @@ impl TraceBuilder {
                 let key = (row.process, row.what);
                 self.trace.counters.insert(key, row.value);
             }
+            Row::Name(row) => {
+                let process = self.process(row.process);
+                self.trace.names.add(process, row);
+            }
+            Row::Range(row) => self.range_row(row),
+            Row::Coverage(row) => self.trace.coverage.push(row),
             Row::End(EndRow {
                 end_ns,
                 exit_status,
             }) => self.trace.end = Some((end_ns, exit_status)),
         }
+    }
+
+    fn range_row(&mut self, row: RangeRow) {
+        let process = self.process(row.process);
+        let thread = self.thread(row.thread, process);
+        self.trace.ranges.push(Range {
+            thread,
+            begin: row.begin_ns,
+            end: row.end_ns.max(row.begin_ns),
+            domain: row.domain,
+            name: row.name,
+        });
     }
 
     /// Puts what was applied since the last time in order and maps device times. The cost follows

@@ -47,6 +47,9 @@ pub struct FunctionRow {
     pub stream: Option<u8>,
     pub event: Option<u8>,
     pub bytes: Option<u8>,
+    /// Position of the argument that says what the task is: a string, or what a [`NameRow`] names.
+    #[serde(default)]
+    pub label: Option<u8>,
     pub args: Vec<ArgRow>,
 }
 
@@ -218,6 +221,55 @@ pub struct CounterRow {
     pub value: u64,
 }
 
+/// What the program called something that it passes by handle or number: a kernel, a model, a
+/// domain of marks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameRow {
+    pub process: u32,
+    /// From then on the name holds, until another one does.
+    pub since_ns: i64,
+    pub key: u64,
+    pub name: String,
+}
+
+/// A range of a thread's time that the program named, or a moment of it, which begins and ends at
+/// once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RangeRow {
+    pub process: u32,
+    /// The thread that began it.
+    pub thread: u32,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    /// The handle of its domain, which a [`NameRow`] names; 0 for the default one.
+    pub domain: u64,
+    pub name: String,
+}
+
+/// What a [`CoverageRow`] says of a function, as bits.
+pub mod ways {
+    /// Calls by name reach a wrapper.
+    pub const LINKED: u8 = 1;
+    /// The program fetched it by name and got a wrapper.
+    pub const FETCHED: u8 = 2;
+    /// The program fetched it by name, and no library had it.
+    pub const ABSENT: u8 = 4;
+    /// The program fetched it by name and got no wrapper: its calls are not seen.
+    pub const UNSEEN: u8 = 8;
+}
+
+/// A function of AscendCL that a loaded library exports, or that the program asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoverageRow {
+    /// The library's path; empty for a function that none of those that were seen exports.
+    pub library: String,
+    pub function: String,
+    /// Bits of [`ways`]; 0 for a function whose calls are not seen.
+    pub ways: u8,
+    /// Calls in the whole recording, whichever library they went to.
+    pub calls: u64,
+}
+
 /// How the recording ended: the last chunk of a complete file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndRow {
@@ -239,5 +291,8 @@ pub enum Row {
     Anchor(AnchorRow),
     Loss(LossRow),
     Counter(CounterRow),
+    Name(NameRow),
+    Range(RangeRow),
+    Coverage(CoverageRow),
     End(EndRow),
 }

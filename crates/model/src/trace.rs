@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
-use crate::rows::{GraphRef, SessionRow};
+use crate::names::Names;
+use crate::rows::{CoverageRow, GraphRef, SessionRow};
 
 /// Declares an index into one of the trace's tables.
 macro_rules! index_type {
@@ -38,6 +39,8 @@ pub struct Function {
     pub stream: Option<u8>,
     pub event: Option<u8>,
     pub bytes: Option<u8>,
+    /// Position of the argument that says what the task is.
+    pub label: Option<u8>,
     pub args: Vec<Argument>,
 }
 
@@ -171,6 +174,18 @@ pub struct DeviceClock {
     pub drift_ppm: f64,
 }
 
+/// A range of a thread's time that the program named; a mark begins and ends at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The thread that began it.
+    pub thread: ThreadId,
+    pub begin: i64,
+    pub end: i64,
+    /// 0 for the default domain.
+    pub domain: u64,
+    pub name: String,
+}
+
 /// What could not be recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
@@ -198,6 +213,9 @@ pub struct Trace {
     pub(crate) clocks: Vec<DeviceClock>,
     pub(crate) losses: Losses,
     pub(crate) counters: BTreeMap<(u32, u16), u64>,
+    pub(crate) names: Names,
+    pub(crate) ranges: Vec<Range>,
+    pub(crate) coverage: Vec<CoverageRow>,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
     pub(crate) span: Option<(i64, i64)>,
@@ -297,7 +315,44 @@ impl Trace {
 
     /// The name a task is shown by: what was launched, else the function that submitted it.
     pub fn task_name(&self, task: &Task) -> &str {
-        &self.function(self.call(task.call).function).name
+        let call = self.call(task.call);
+        let label = self.label(call).filter(|label| !label.is_empty());
+        label.unwrap_or(&self.function(call.function).name)
+    }
+
+    /// What a call works with, by the argument that says so: a kernel, an operator, a model.
+    pub fn label(&self, call: &Call) -> Option<&str> {
+        let function = self.function(call.function);
+        let position = usize::from(function.label?);
+        if function.args.get(position)?.kind == ArgKind::String {
+            let before = function.args.iter().take(position);
+            let index = before.filter(|arg| arg.kind == ArgKind::String).count();
+            return self.strings(call).get(index)?.as_deref();
+        }
+        let key = *self.args(call).get(position)?;
+        self.name_of(self.thread(call.thread).process, key, call.begin)
+    }
+
+    /// What the program called a handle or a number at a moment.
+    pub fn name_of(&self, process: ProcessId, key: u64, at: i64) -> Option<&str> {
+        self.names.get(process, key, at)
+    }
+
+    /// Ranges and marks that the program named, in no particular order.
+    pub fn ranges(&self) -> &[Range] {
+        &self.ranges
+    }
+
+    /// The domain of a range, if it has one with a name.
+    pub fn domain(&self, range: &Range) -> Option<&str> {
+        let process = self.thread(range.thread).process;
+        let domain = Some(range.domain).filter(|domain| *domain != 0)?;
+        self.name_of(process, domain, range.begin)
+    }
+
+    /// Functions of AscendCL and how they were caught, once the recording has ended.
+    pub fn coverage(&self) -> &[CoverageRow] {
+        &self.coverage
     }
 
     /// Bytes that a call moves, when its function says so.

@@ -11,6 +11,8 @@ use ascend_trace_format::record::Counter;
 use ascend_trace_model::rows::SessionRow;
 use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 
+use super::coverage::{self, Coverage};
+
 #[derive(Serialize)]
 pub(crate) struct Document {
     pub(crate) session: SessionRow,
@@ -26,6 +28,10 @@ pub(crate) struct Document {
     pub(crate) tasks: Tasks,
     pub(crate) events: u64,
     pub(crate) graphs: Graphs,
+    /// Ranges and marks that the program named.
+    pub(crate) ranges: u64,
+    /// Which functions were caught, library by library; empty until the recording has ended.
+    pub(crate) coverage: Vec<Coverage>,
     pub(crate) lost: Lost,
     /// What the tracer itself did inside the program.
     pub(crate) cost: Cost,
@@ -128,6 +134,8 @@ impl Document {
             tasks: tasks(trace),
             events: trace.events().len() as u64,
             graphs: graphs(trace),
+            ranges: trace.ranges().len() as u64,
+            coverage: coverage::of(trace),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,

@@ -13,6 +13,8 @@ pub(crate) fn text(document: &Document) -> String {
         ("Captures that failed", failed_graphs(document)),
         ("Device clocks", clocks(document)),
         ("Functions called", functions(document)),
+        ("What was caught", coverage(document)),
+        ("Fetched by name, calls not seen", unseen(document)),
     ] {
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
@@ -81,6 +83,38 @@ fn head(document: &Document) -> String {
     rows.iter()
         .map(|(name, value)| format!("{name:<12} {value}\n"))
         .collect()
+}
+
+fn coverage(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("library", Align::Left),
+        ("functions", Align::Right),
+        ("hooked", Align::Right),
+        ("fetched", Align::Right),
+        ("called", Align::Right),
+    ]);
+    for library in &document.coverage {
+        let path = library.library.clone();
+        table.row([
+            path.unwrap_or_else(|| "(in no library)".to_owned()),
+            count(library.exported),
+            count(library.hooked),
+            count(library.fetched),
+            count(library.called),
+        ]);
+    }
+    table
+}
+
+fn unseen(document: &Document) -> Table {
+    let mut table = Table::new([("function", Align::Left), ("library", Align::Left)]);
+    for library in &document.coverage {
+        for function in library.unseen() {
+            let path = library.library.clone();
+            table.row([function.to_owned(), path.unwrap_or_default()]);
+        }
+    }
+    table
 }
 
 fn graphs(document: &Document) -> String {

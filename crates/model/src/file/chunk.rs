@@ -31,6 +31,9 @@ pub(crate) const TASK_TIME: Kind = *b"TIME";
 pub(crate) const ANCHOR: Kind = *b"ANCH";
 pub(crate) const LOSS: Kind = *b"LOSS";
 pub(crate) const COUNTER: Kind = *b"CNTR";
+pub(crate) const NAME: Kind = *b"NAME";
+pub(crate) const RANGE: Kind = *b"RNGE";
+pub(crate) const COVERAGE: Kind = *b"COVR";
 /// A group's lanes, summed up finely.
 pub(crate) const SUMMARY: Kind = *b"SUMM";
 /// What a group of chunks holds where.
@@ -53,6 +56,9 @@ pub(super) fn is_table(kind: Kind) -> bool {
             | ANCHOR
             | LOSS
             | COUNTER
+            | NAME
+            | RANGE
+            | COVERAGE
             | END
     )
 }

@@ -1,8 +1,8 @@
 //! From chunks to rows.
 
 use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, LossRow, ProcessRow, Row,
-    SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow, NameRow,
+    ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 
 use super::chunk::{self, Kind};
@@ -129,6 +129,9 @@ pub(super) fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) ->
         chunk::ANCHOR => rows::<AnchorRow>(payload, sink),
         chunk::LOSS => rows::<LossRow>(payload, sink),
         chunk::COUNTER => rows::<CounterRow>(payload, sink),
+        chunk::NAME => rows::<NameRow>(payload, sink),
+        chunk::RANGE => rows::<RangeRow>(payload, sink),
+        chunk::COVERAGE => rows::<CoverageRow>(payload, sink),
         chunk::END => rows::<EndRow>(payload, sink),
         _ => Ok(()),
     }

@@ -2,8 +2,8 @@
 //! another thread than it encodes them on.
 
 use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, LossRow, ProcessRow, Row,
-    StreamRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow, NameRow,
+    ProcessRow, RangeRow, Row, StreamRow, TaskTimeRow, ThreadRow,
 };
 
 use super::chunk::Kind;
@@ -32,6 +32,9 @@ pub struct Encoder {
     anchors: Pending<AnchorRow>,
     losses: Pending<LossRow>,
     counters: Pending<CounterRow>,
+    names: Pending<NameRow>,
+    ranges: Pending<RangeRow>,
+    coverage: Pending<CoverageRow>,
     end: Pending<EndRow>,
 }
 
@@ -85,6 +88,9 @@ impl Encoder {
             anchors: Pending::new(),
             losses: Pending::new(),
             counters: Pending::new(),
+            names: Pending::new(),
+            ranges: Pending::new(),
+            coverage: Pending::new(),
             end: Pending::new(),
         }
     }
@@ -102,6 +108,9 @@ impl Encoder {
             Row::Anchor(row) => self.anchors.push(row),
             Row::Loss(row) => self.losses.push(row),
             Row::Counter(row) => self.counters.push(row),
+            Row::Name(row) => self.names.push(row),
+            Row::Range(row) => self.ranges.push(row),
+            Row::Coverage(row) => self.coverage.push(row),
             Row::End(row) => self.end.push(row),
         }
     }
@@ -124,11 +133,14 @@ impl Encoder {
         self.contexts.seal(&mut batch);
         self.streams.seal(&mut batch);
         self.events.seal(&mut batch);
+        self.names.seal(&mut batch);
         self.calls.seal(&mut batch);
         self.times.seal(&mut batch);
         self.anchors.seal(&mut batch);
         self.losses.seal(&mut batch);
         self.counters.seal(&mut batch);
+        self.ranges.seal(&mut batch);
+        self.coverage.seal(&mut batch);
         self.end.seal(&mut batch);
         batch.others -= batch.calls;
         batch

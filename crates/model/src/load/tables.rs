@@ -17,6 +17,7 @@ pub(crate) fn function(row: FunctionRow) -> Function {
         stream: row.stream,
         event: row.event,
         bytes: row.bytes,
+        label: row.label,
         args: row.args.into_iter().map(argument).collect(),
     }
 }
@@ -42,6 +43,7 @@ pub(super) fn unknown_function(number: u16) -> Function {
         stream: None,
         event: None,
         bytes: None,
+        label: None,
         args: Vec::new(),
     }
 }

@@ -48,6 +48,7 @@ fn tables() -> TablesRow {
         stream,
         event: None,
         bytes: None,
+        label: None,
         args,
     };
     let launch = vec![arg("stream", "handle"), arg("name", "string")];

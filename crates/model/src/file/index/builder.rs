@@ -418,7 +418,14 @@ impl Thing {
     fn is_kept(kind: Kind) -> bool {
         matches!(
             kind,
-            chunk::PROCESS | chunk::THREAD | chunk::CONTEXT | chunk::STREAM | chunk::EVENT
+            chunk::PROCESS
+                | chunk::THREAD
+                | chunk::CONTEXT
+                | chunk::STREAM
+                | chunk::EVENT
+                | chunk::NAME
+                | chunk::RANGE
+                | chunk::COVERAGE
         )
     }
 }

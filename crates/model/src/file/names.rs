@@ -1,0 +1,91 @@
+//! The columns of rows that say what things are called and what was caught.
+
+use crate::rows::{CoverageRow, NameRow, RangeRow, Row};
+
+use super::chunk::{self, Kind};
+use super::column::{Columns, Cursors};
+use super::table::Table;
+
+impl Table for NameRow {
+    const KIND: Kind = chunk::NAME;
+    const COLUMNS: usize = 4;
+    type Memory = ();
+
+    fn put(&self, columns: &mut Columns, (): &mut ()) {
+        columns.put(0, self.process.into());
+        columns.put_signed(1, self.since_ns);
+        columns.put(2, self.key);
+        columns.put_text(3, &self.name);
+    }
+
+    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
+        Some(Self {
+            process: cursors.take_as(0)?,
+            since_ns: cursors.take_signed(1)?,
+            key: cursors.take(2)?,
+            name: cursors.take_text(3)?,
+        })
+    }
+
+    fn into_row(self) -> Row {
+        Row::Name(self)
+    }
+}
+
+impl Table for RangeRow {
+    const KIND: Kind = chunk::RANGE;
+    const COLUMNS: usize = 6;
+    type Memory = ();
+
+    fn put(&self, columns: &mut Columns, (): &mut ()) {
+        columns.put(0, self.process.into());
+        columns.put(1, self.thread.into());
+        columns.put_signed(2, self.begin_ns);
+        columns.put_signed(3, self.end_ns.wrapping_sub(self.begin_ns));
+        columns.put(4, self.domain);
+        columns.put_text(5, &self.name);
+    }
+
+    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
+        let (process, thread) = (cursors.take_as(0)?, cursors.take_as(1)?);
+        let begin_ns = cursors.take_signed(2)?;
+        Some(Self {
+            process,
+            thread,
+            begin_ns,
+            end_ns: begin_ns.wrapping_add(cursors.take_signed(3)?),
+            domain: cursors.take(4)?,
+            name: cursors.take_text(5)?,
+        })
+    }
+
+    fn into_row(self) -> Row {
+        Row::Range(self)
+    }
+}
+
+impl Table for CoverageRow {
+    const KIND: Kind = chunk::COVERAGE;
+    const COLUMNS: usize = 4;
+    type Memory = ();
+
+    fn put(&self, columns: &mut Columns, (): &mut ()) {
+        columns.put_text(0, &self.library);
+        columns.put_text(1, &self.function);
+        columns.put(2, self.ways.into());
+        columns.put(3, self.calls);
+    }
+
+    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
+        Some(Self {
+            library: cursors.take_text(0)?,
+            function: cursors.take_text(1)?,
+            ways: cursors.take_as(2)?,
+            calls: cursors.take(3)?,
+        })
+    }
+
+    fn into_row(self) -> Row {
+        Row::Coverage(self)
+    }
+}

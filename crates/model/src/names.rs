@@ -1,0 +1,58 @@
+//! What things are called: names that the program gave to what it then passes by handle or number.
+
+use std::collections::HashMap;
+
+use crate::rows::NameRow;
+use crate::trace::ProcessId;
+
+/// Names by process and by what they stand for. A handle may be used again, so a name holds from
+/// some moment on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    all: HashMap<(ProcessId, u64), Vec<(i64, String)>>,
+}
+
+impl Names {
+    pub(crate) fn add(&mut self, process: ProcessId, row: NameRow) {
+        let names = self.all.entry((process, row.key)).or_default();
+        let place = names.partition_point(|(since, _)| *since <= row.since_ns);
+        names.insert(place, (row.since_ns, row.name));
+    }
+
+    /// The name at a moment. One that came later is better than none: clocks of two threads are
+    /// compared.
+    pub(crate) fn get(&self, process: ProcessId, key: u64, at: i64) -> Option<&str> {
+        let names = self.all.get(&(process, key))?;
+        let later = names.partition_point(|(since, _)| *since <= at);
+        let found = names.get(later.saturating_sub(1));
+        found.map(|(_, name)| name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_that_is_used_again_has_a_name_at_a_time() {
+        let mut names = Names::default();
+        let process = ProcessId(0);
+        for (since_ns, name) in [(200, "second"), (100, "first")] {
+            let name = name.to_owned();
+            names.add(
+                process,
+                NameRow {
+                    process: 0,
+                    since_ns,
+                    key: 7,
+                    name,
+                },
+            );
+        }
+        assert_eq!(names.get(process, 7, 150), Some("first"));
+        assert_eq!(names.get(process, 7, 200), Some("second"));
+        assert_eq!(names.get(process, 7, 50), Some("first"));
+        assert_eq!(names.get(ProcessId(1), 7, 150), None);
+        assert_eq!(names.get(process, 8, 150), None);
+    }
+}

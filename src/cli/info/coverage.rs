@@ -1,0 +1,83 @@
+//! What was caught of each library, and what was not.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use ascend_trace_model::Trace;
+use ascend_trace_model::rows::{CoverageRow, ways};
+
+/// One library of AscendCL that a process had loaded.
+#[derive(Serialize)]
+pub(crate) struct Coverage {
+    /// Its path; `null` for functions that the program asked for and no library has.
+    pub(crate) library: Option<String>,
+    /// Functions of AscendCL that it exports.
+    pub(crate) exported: u64,
+    /// Those whose calls are seen.
+    pub(crate) hooked: u64,
+    /// Those that were called.
+    pub(crate) called: u64,
+    /// Those that the program fetched by name.
+    pub(crate) fetched: u64,
+    pub(crate) functions: Vec<Function>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    /// `linked` and `fetched`: calls are seen that come in this way; `absent`: the program asked
+    /// for it in vain; `unseen`: the program got it without a wrapper.
+    pub(crate) ways: Vec<&'static str>,
+    pub(crate) calls: u64,
+}
+
+const WORDS: [(u8, &str); 4] = [
+    (ways::LINKED, "linked"),
+    (ways::FETCHED, "fetched"),
+    (ways::ABSENT, "absent"),
+    (ways::UNSEEN, "unseen"),
+];
+
+/// The report of a trace, by library.
+pub(super) fn of(trace: &Trace) -> Vec<Coverage> {
+    let mut libraries: BTreeMap<&str, Vec<&CoverageRow>> = BTreeMap::new();
+    for row in trace.coverage() {
+        libraries.entry(&row.library).or_default().push(row);
+    }
+    libraries.into_iter().map(library).collect()
+}
+
+fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
+    let is_there = !path.is_empty();
+    let count =
+        |holds: &dyn Fn(&CoverageRow) -> bool| rows.iter().filter(|row| holds(row)).count() as u64;
+    Coverage {
+        library: is_there.then(|| path.to_owned()),
+        exported: if is_there { rows.len() as u64 } else { 0 },
+        hooked: count(&|row| row.ways & ways::LINKED != 0),
+        called: count(&|row| row.calls > 0),
+        fetched: count(&|row| row.ways & (ways::FETCHED | ways::UNSEEN) != 0),
+        functions: rows.iter().map(|row| function(row)).collect(),
+    }
+}
+
+fn function(row: &CoverageRow) -> Function {
+    let set = WORDS.iter().filter(|(bit, _)| row.ways & bit != 0);
+    Function {
+        name: row.function.clone(),
+        ways: set.map(|(_, word)| *word).collect(),
+        calls: row.calls,
+    }
+}
+
+impl Coverage {
+    /// Functions that the program fetched and calls without our seeing it.
+    pub(crate) fn unseen(&self) -> impl Iterator<Item = &str> {
+        let unseen = self
+            .functions
+            .iter()
+            .filter(|function| function.ways.contains(&"unseen"));
+        unseen.map(|function| function.name.as_str())
+    }
+}

@@ -1,0 +1,245 @@
+//! Names and ranges that the program gives by its calls: what they mean is worked out here, because
+//! the records say only what was passed.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::{ArgKind, Function, RetKind, Role};
+use ascend_trace_model::rows::{CallRow, NameRow, RangeRow, Row};
+
+use super::decode::Origin;
+
+/// A range that has begun.
+#[derive(Clone, Debug)]
+struct Begun {
+    thread: u32,
+    begin_ns: i64,
+    domain: u64,
+    name: String,
+}
+
+/// Ranges that have begun and not ended.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// By process and the id that the runtime gave. Without a collector of the vendor's all ids
+    /// are the same: then the last one ends first.
+    open: HashMap<(u32, u64), Vec<Begun>>,
+    /// Ends whose begin is yet to come: another thread's records are read later.
+    early: HashMap<(u32, u64), Vec<(u32, i64)>>,
+}
+
+impl Marks {
+    /// What a call means, if it gives a name or marks time.
+    pub(crate) fn row(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+        match function.role {
+            Role::Mark => Some(Row::Range(range(
+                at.process,
+                &begun(call, function, at),
+                call.begin_ns,
+            ))),
+            Role::RangeBegin => self.begin(call, function, at),
+            Role::RangeEnd => self.end(call, function, at),
+            _ => name(call, function, at),
+        }
+    }
+
+    fn begin(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+        let id = (at.process, call.ret.cast_unsigned());
+        let begun = begun(call, function, at);
+        let ends = self.early.get_mut(&id);
+        let place = ends.as_ref().and_then(|ends| {
+            let fits = |(_, end): &(u32, i64)| *end >= begun.begin_ns;
+            ends.iter().position(fits)
+        });
+        if let (Some(ends), Some(place)) = (ends, place) {
+            let (_, end_ns) = ends.remove(place);
+            return Some(Row::Range(range(at.process, &begun, end_ns)));
+        }
+        self.open.entry(id).or_default().push(begun);
+        None
+    }
+
+    fn end(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+        let id = (at.process, word(call, function, "id")?);
+        let open = self.open.entry(id).or_default();
+        let own = open.iter().rposition(|begun| begun.thread == at.thread);
+        let place = own.or_else(|| open.len().checked_sub(1));
+        let Some(place) = place else {
+            let early = self.early.entry(id).or_default();
+            early.push((at.thread, call.begin_ns));
+            return None;
+        };
+        let begun = open.remove(place);
+        Some(Row::Range(range(at.process, &begun, call.begin_ns)))
+    }
+
+    /// Ranges that were never ended, which end with the recording.
+    pub(crate) fn close(&mut self, end_ns: i64) -> Vec<Row> {
+        let open = self.open.drain();
+        let left = open.flat_map(|((process, _), all)| {
+            all.into_iter()
+                .map(move |begun| Row::Range(range(process, &begun, end_ns)))
+        });
+        left.collect()
+    }
+}
+
+fn begun(call: &CallRow, function: &Function, at: Origin) -> Begun {
+    let first = call.strings.first().cloned().flatten();
+    Begun {
+        thread: at.thread,
+        begin_ns: call.begin_ns,
+        domain: word(call, function, "handle").unwrap_or(0),
+        name: first.unwrap_or_default(),
+    }
+}
+
+fn range(process: u32, begun: &Begun, end_ns: i64) -> RangeRow {
+    RangeRow {
+        process,
+        thread: begun.thread,
+        begin_ns: begun.begin_ns,
+        end_ns: end_ns.max(begun.begin_ns),
+        domain: begun.domain,
+        name: begun.name.clone(),
+    }
+}
+
+fn word(call: &CallRow, function: &Function, name: &str) -> Option<u64> {
+    let position = function.args.iter().position(|arg| arg.name == name)?;
+    call.args.get(position).copied()
+}
+
+/// The name that a call has given.
+fn name(call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
+    let naming = function.names?;
+    if function.ret == RetKind::Error && call.ret != 0 {
+        return None;
+    }
+    let key = match naming.key {
+        Some(position) => *call.args.get(usize::from(position))?,
+        None => call.ret.cast_unsigned(),
+    };
+    let text = usize::from(naming.text);
+    let before = function.args.iter().take(text);
+    let index = before.filter(|arg| arg.kind == ArgKind::String).count();
+    let name = call.strings.get(index)?.clone()?;
+    let row = NameRow {
+        process: at.process,
+        since_ns: call.end_ns,
+        key,
+        name,
+    };
+    (key != 0).then_some(Row::Name(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::FUNCTIONS;
+
+    fn at(thread: u32) -> Origin {
+        Origin {
+            process: 1,
+            thread,
+            tid: thread,
+        }
+    }
+
+    fn call(name: &str, begin_ns: i64, ret: i64, args: &[u64], text: Option<&str>) -> CallRow {
+        let function = FUNCTIONS.iter().position(|it| it.name == name).unwrap();
+        CallRow {
+            function: function as u16,
+            begin_ns,
+            end_ns: begin_ns + 5,
+            ret,
+            args: args.to_vec(),
+            strings: text.map(|text| Some(text.to_owned())).into_iter().collect(),
+            ..CallRow::default()
+        }
+    }
+
+    fn take(marks: &mut Marks, thread: u32, call: &CallRow) -> Option<Row> {
+        marks.row(call, &FUNCTIONS[usize::from(call.function)], at(thread))
+    }
+
+    fn shown(row: Option<Row>) -> Option<(i64, i64, String)> {
+        match row? {
+            Row::Range(range) => Some((range.begin_ns, range.end_ns, range.name)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_range_ends_where_its_id_does_in_whatever_order_threads_are_read() {
+        let mut marks = Marks::default();
+        let begin = call("mstxRangeStartA", 10, 7, &[1, 0], Some("step"));
+        let end = call("mstxRangeEnd", 90, 0, &[7], None);
+        assert_eq!(take(&mut marks, 0, &begin), None);
+        assert_eq!(
+            shown(take(&mut marks, 1, &end)),
+            Some((10, 90, "step".into()))
+        );
+        assert_eq!(take(&mut marks, 1, &end), None);
+        assert_eq!(
+            shown(take(&mut marks, 0, &begin)),
+            Some((10, 90, "step".into()))
+        );
+        assert!(marks.close(100).is_empty());
+    }
+
+    #[test]
+    fn without_ids_the_last_range_of_a_thread_ends_first() {
+        let mut marks = Marks::default();
+        for (thread, at, name) in [(0, 1, "outer"), (0, 2, "inner"), (1, 3, "other")] {
+            let begin = call("mstxRangeStartA", at, 0, &[1, 0], Some(name));
+            assert_eq!(take(&mut marks, thread, &begin), None);
+        }
+        let end = call("mstxRangeEnd", 9, 0, &[0], None);
+        assert_eq!(
+            shown(take(&mut marks, 0, &end)),
+            Some((2, 9, "inner".into()))
+        );
+        assert_eq!(
+            shown(take(&mut marks, 0, &end)),
+            Some((1, 9, "outer".into()))
+        );
+        let left = marks.close(50);
+        assert_eq!(left.len(), 1);
+        assert_eq!(
+            shown(left.into_iter().next()),
+            Some((3, 50, "other".into()))
+        );
+    }
+
+    #[test]
+    fn marks_and_names_are_told() {
+        let mut marks = Marks::default();
+        let mark = call("mstxMarkA", 4, 0, &[1, 0], Some("here"));
+        assert_eq!(
+            shown(take(&mut marks, 0, &mark)),
+            Some((4, 4, "here".into()))
+        );
+        let found = call(
+            "aclrtBinaryGetFunction",
+            4,
+            0,
+            &[1, 2, 77],
+            Some("add_kernel"),
+        );
+        let expected = NameRow {
+            process: 1,
+            since_ns: 9,
+            key: 77,
+            name: "add_kernel".into(),
+        };
+        assert_eq!(take(&mut marks, 0, &found), Some(Row::Name(expected)));
+        let failed = call(
+            "aclrtBinaryGetFunction",
+            4,
+            107000,
+            &[1, 2, 77],
+            Some("add"),
+        );
+        assert_eq!(take(&mut marks, 0, &failed), None);
+    }
+}

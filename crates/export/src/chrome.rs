@@ -44,7 +44,7 @@ impl Exporter for Chrome {
         let begin = source.trace.span().map_or(0, |span| span.0);
         let mut output = Output::new(&mut *file, begin);
         let tracks = Tracks::of(source.trace, &source.graphs);
-        output.begin()?;
+        output.begin();
         meta::write_names(&mut output, source.trace, &tracks)?;
         slices::write_calls(&mut output, source.trace, &tracks)?;
         slices::write_tasks(&mut output, source, &tracks)?;

@@ -1,25 +1,28 @@
-//! Comma-separated tables in a directory: `calls.csv`, `tasks.csv`, `dependencies.csv`,
-//! `stalls.csv` and `graphs.csv`.
+//! Comma-separated tables in a directory; see [`crate::tables`].
 //!
-//! Each file begins with its column names; a column that has no value for a row is empty. Times
-//! are nanoseconds of the recording host's `CLOCK_MONOTONIC`. Quoting follows RFC 4180, lines end
-//! with a line feed. The columns are declared, each in one place, in [`calls`], [`tasks`],
-//! [`dependencies`], [`stalls`] and [`graphs`].
+//! Each file begins with its column names; a column that has no value for a row is empty. Quoting
+//! follows RFC 4180, lines end with a line feed.
 
-mod calls;
-mod dependencies;
-mod graphs;
-mod stalls;
-mod tasks;
+use std::io::{self, Write};
 
-use std::fmt::{Display, Write as _};
-use std::io;
-
+use crate::digits::{write_signed, write_unsigned};
+use crate::tables::{Cell, Kind, Number, Table, TableWriter};
 use crate::{ExportError, Exporter, Layout, Sink, Source, open};
+
+/// Bytes that are collected before they are handed on.
+const CHUNK: usize = 64 * 1024;
 
 /// The exporter for `--format csv`.
 #[derive(Clone, Copy, Debug)]
 pub struct Csv;
+
+const FILES: [&str; Table::ALL.len()] = [
+    "calls.csv",
+    "tasks.csv",
+    "dependencies.csv",
+    "stalls.csv",
+    "graphs.csv",
+];
 
 impl Exporter for Csv {
     fn name(&self) -> &'static str {
@@ -27,61 +30,92 @@ impl Exporter for Csv {
     }
 
     fn layout(&self) -> Layout {
-        Layout::Directory {
-            files: &[
-                "calls.csv",
-                "tasks.csv",
-                "dependencies.csv",
-                "stalls.csv",
-                "graphs.csv",
-            ],
-        }
+        Layout::Directory { files: &FILES }
     }
 
     fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
-        calls::write(source, &mut *open(sink, "calls.csv")?)?;
-        tasks::write(source, &mut *open(sink, "tasks.csv")?)?;
-        dependencies::write(source, &mut *open(sink, "dependencies.csv")?)?;
-        stalls::write(source, &mut *open(sink, "stalls.csv")?)?;
-        graphs::write(source, &mut *open(sink, "graphs.csv")?)?;
+        for (table, name) in Table::ALL.into_iter().zip(FILES) {
+            let mut file = open(sink, name)?;
+            let mut writer = Writer::new(&mut *file);
+            table.write(source, &mut writer)?;
+            writer.finish()?;
+        }
         Ok(())
     }
 }
 
-/// The text of one cell; empty until something is put into it.
-#[derive(Debug, Default)]
-struct Cell(String);
+struct Writer<'f> {
+    file: &'f mut dyn Write,
+    chunk: Vec<u8>,
+    /// A comma is due before the next cell.
+    comma: bool,
+}
 
-impl Cell {
-    fn put(&mut self, value: impl Display) {
-        // Writing to a String cannot fail.
-        let _ = write!(self.0, "{value}");
+impl<'f> Writer<'f> {
+    fn new(file: &'f mut dyn Write) -> Self {
+        Self {
+            file,
+            chunk: Vec::with_capacity(CHUNK + CHUNK / 8),
+            comma: false,
+        }
     }
 
-    fn maybe(&mut self, value: Option<impl Display>) {
-        value.into_iter().for_each(|value| self.put(value));
+    fn separate(&mut self) {
+        if self.comma {
+            self.chunk.push(b',');
+        }
+        self.comma = true;
+    }
+
+    fn text(&mut self, text: &str) {
+        let special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+        if !text.bytes().any(special) {
+            self.chunk.extend_from_slice(text.as_bytes());
+            return;
+        }
+        self.chunk.push(b'"');
+        for (place, part) in text.split('"').enumerate() {
+            if place > 0 {
+                self.chunk.extend_from_slice(b"\"\"");
+            }
+            self.chunk.extend_from_slice(part.as_bytes());
+        }
+        self.chunk.push(b'"');
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.file.write_all(&self.chunk)?;
+        self.chunk.clear();
+        self.file.flush()
     }
 }
 
-/// A column of a table whose rows are made from `R`: its name, and how a cell is filled.
-type Column<R> = (&'static str, fn(&R, &mut Cell));
-
-/// Writes a header and a line for each row.
-fn write_table<R>(
-    file: &mut dyn io::Write,
-    columns: &[Column<R>],
-    rows: impl Iterator<Item = R>,
-) -> io::Result<()> {
-    let mut writer = ::csv::WriterBuilder::new().from_writer(file);
-    writer.write_record(columns.iter().map(|column| column.0))?;
-    let mut cell = Cell::default();
-    for row in rows {
-        for (_, fill) in columns {
-            cell.0.clear();
-            fill(&row, &mut cell);
-            writer.write_field(&cell.0)?;
+impl TableWriter for Writer<'_> {
+    fn begin(&mut self, columns: &[(&'static str, Kind)]) -> io::Result<()> {
+        for (name, _) in columns {
+            self.separate();
+            self.text(name);
         }
-        writer.write_record(None::<&[u8]>)?;
+        self.end_row()
     }
-    writer.flush()
+
+    fn cell(&mut self, cell: &Cell) -> io::Result<()> {
+        self.separate();
+        match cell.number() {
+            Some(Number::Signed(value)) => write_signed(&mut self.chunk, value),
+            Some(Number::Unsigned(value)) => write_unsigned(&mut self.chunk, value, 1),
+            None => self.text(cell.text()),
+        }
+        Ok(())
+    }
+
+    fn end_row(&mut self) -> io::Result<()> {
+        self.chunk.push(b'\n');
+        self.comma = false;
+        if self.chunk.len() >= CHUNK {
+            self.file.write_all(&self.chunk)?;
+            self.chunk.clear();
+        }
+        Ok(())
+    }
 }

@@ -1,8 +1,9 @@
 //! Writing JSON text without building it first. The caller keeps brackets and names in balance;
 //! this keeps commas, escapes and numbers right.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 
+use crate::digits::{write_address, write_signed, write_unsigned};
 use crate::fields::Fields;
 
 /// Integers beyond this are not exact in a JSON reader that knows only doubles.
@@ -11,30 +12,41 @@ const EXACT: u64 = 1 << 53;
 /// JSON text in the making.
 #[derive(Debug, Default)]
 pub(crate) struct Json {
-    text: String,
+    text: Vec<u8>,
     /// A comma is due before the next name or element.
     comma: bool,
 }
 
 impl Json {
-    pub(crate) fn as_str(&self) -> &str {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.text
     }
 
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn into_string(self) -> String {
+        // Only whole characters are ever added.
+        String::from_utf8(self.text).unwrap_or_default()
+    }
+
+    /// Forgets what was written; it goes on where it was.
+    pub(crate) fn drain(&mut self) {
         self.text.clear();
+    }
+
+    /// Adds text that is JSON itself; no comma is due after it.
+    pub(crate) fn plain(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
         self.comma = false;
     }
 
     /// Opens an object or an array.
-    pub(crate) fn open(&mut self, bracket: char) {
+    pub(crate) fn open(&mut self, bracket: u8) {
         self.separate();
         self.text.push(bracket);
         self.comma = false;
     }
 
     /// Closes an object or an array.
-    pub(crate) fn close(&mut self, bracket: char) {
+    pub(crate) fn close(&mut self, bracket: u8) {
         self.text.push(bracket);
         self.comma = true;
     }
@@ -43,14 +55,24 @@ impl Json {
     pub(crate) fn name(&mut self, name: &str) -> &mut Self {
         self.separate();
         self.quote(name);
-        self.text.push(':');
+        self.text.push(b':');
+        self.comma = false;
+        self
+    }
+
+    /// The same for a name of which nothing has to be escaped.
+    pub(crate) fn key(&mut self, name: &'static str) -> &mut Self {
+        self.text
+            .extend_from_slice(if self.comma { b",\"" } else { b"\"" });
+        self.text.extend_from_slice(name.as_bytes());
+        self.text.extend_from_slice(b"\":");
         self.comma = false;
         self
     }
 
     fn separate(&mut self) {
         if self.comma {
-            self.text.push(',');
+            self.text.push(b',');
         }
         self.comma = true;
     }
@@ -61,97 +83,87 @@ impl Json {
     }
 
     pub(crate) fn null(&mut self) {
-        self.raw(format_args!("null"));
+        self.separate();
+        self.text.extend_from_slice(b"null");
     }
 
     pub(crate) fn boolean(&mut self, value: bool) {
-        self.raw(format_args!("{value}"));
+        self.separate();
+        self.text
+            .extend_from_slice(if value { b"true" } else { b"false" });
     }
 
     /// A number, or its digits as a string where a reader's doubles would change it.
     pub(crate) fn integer(&mut self, value: i64) {
-        self.number(value < 0, value.unsigned_abs());
+        self.separate();
+        if value.unsigned_abs() <= EXACT {
+            return write_signed(&mut self.text, value);
+        }
+        self.text.push(b'"');
+        write_signed(&mut self.text, value);
+        self.text.push(b'"');
     }
 
     /// As [`Json::integer`].
     pub(crate) fn unsigned(&mut self, value: u64) {
-        self.number(false, value);
-    }
-
-    fn number(&mut self, negative: bool, value: u64) {
         self.separate();
-        let quote = if value <= EXACT { "" } else { "\"" };
-        self.text.push_str(quote);
-        if negative {
-            self.text.push('-');
+        if value <= EXACT {
+            return write_unsigned(&mut self.text, value, 1);
         }
-        self.digits(value, 1);
-        self.text.push_str(quote);
-    }
-
-    /// Decimal digits, at least `least` of them. Numbers are most of an export, and this is
-    /// several times as fast as formatting.
-    fn digits(&mut self, mut value: u64, least: usize) {
-        let mut buffer = [b'0'; 20];
-        let mut first = buffer.len();
-        while value > 0 || buffer.len() - first < least {
-            first -= 1;
-            buffer[first] = b'0' + (value % 10) as u8;
-            value /= 10;
-        }
-        let digits = buffer[first..].iter().map(|digit| char::from(*digit));
-        self.text.extend(digits);
+        self.text.push(b'"');
+        write_unsigned(&mut self.text, value, 1);
+        self.text.push(b'"');
     }
 
     /// An address, in the notation that debuggers use.
     pub(crate) fn address(&mut self, value: u64) {
-        self.raw(format_args!("\"{value:#x}\""));
+        self.separate();
+        self.text.push(b'"');
+        write_address(&mut self.text, value);
+        self.text.push(b'"');
     }
 
     /// A fraction; JSON has no word for infinities and not-a-number, so those become strings.
     pub(crate) fn float(&mut self, value: f64) {
-        match value.is_finite() {
-            true => self.raw(format_args!("{value}")),
-            false => self.raw(format_args!("\"{value}\"")),
-        }
+        self.separate();
+        // Writing to a Vec cannot fail.
+        let _ = match value.is_finite() {
+            true => write!(self.text, "{value}"),
+            false => write!(self.text, "\"{value}\""),
+        };
     }
 
     /// Nanoseconds as microseconds with all digits and never an exponent.
     pub(crate) fn micros(&mut self, ns: i64) {
         self.separate();
         if ns < 0 {
-            self.text.push('-');
+            self.text.push(b'-');
         }
-        self.digits(ns.unsigned_abs() / 1000, 1);
-        self.text.push('.');
-        self.digits(ns.unsigned_abs() % 1000, 3);
-    }
-
-    fn raw(&mut self, value: std::fmt::Arguments<'_>) {
-        self.separate();
-        // Writing to a String cannot fail.
-        let _ = self.text.write_fmt(value);
+        write_unsigned(&mut self.text, ns.unsigned_abs() / 1000, 1);
+        self.text.push(b'.');
+        write_unsigned(&mut self.text, ns.unsigned_abs() % 1000, 3);
     }
 
     fn quote(&mut self, value: &str) {
-        self.text.push('"');
+        self.text.push(b'"');
         let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
         if value.bytes().any(special) {
             self.escape(value);
         } else {
-            self.text.push_str(value);
+            self.text.extend_from_slice(value.as_bytes());
         }
-        self.text.push('"');
+        self.text.push(b'"');
     }
 
     fn escape(&mut self, value: &str) {
-        for character in value.chars() {
-            match character {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                control if control < ' ' => {
-                    let _ = write!(self.text, "\\u{:04x}", control as u32);
+        for byte in value.bytes() {
+            match byte {
+                b'"' => self.text.extend_from_slice(b"\\\""),
+                b'\\' => self.text.extend_from_slice(b"\\\\"),
+                b'\n' => self.text.extend_from_slice(b"\\n"),
+                control if control < b' ' => {
+                    // Writing to a Vec cannot fail.
+                    let _ = write!(self.text, "\\u{control:04x}");
                 }
                 other => self.text.push(other),
             }
@@ -200,10 +212,10 @@ mod tests {
     #[test]
     fn text_reads_back_as_what_was_written() {
         let mut json = Json::default();
-        json.open('{');
+        json.open(b'{');
         json.name("quote \" slash \\ tab \t")
             .string("line\nfeed \u{1} ü");
-        json.name("list").open('[');
+        json.name("list").open(b'[');
         json.integer(-3);
         json.unsigned(u64::MAX);
         json.integer(i64::MIN);
@@ -212,18 +224,18 @@ mod tests {
         json.address(0xff);
         json.null();
         json.boolean(true);
-        json.close(']');
-        json.name("empty").open('{');
-        json.close('}');
+        json.close(b']');
+        json.name("empty").open(b'{');
+        json.close(b'}');
         json.name("last").integer(1);
-        json.close('}');
+        json.close(b'}');
         let expected = serde_json::json!({
             "quote \" slash \\ tab \t": "line\nfeed \u{1} ü",
             "list": [-3, "18446744073709551615", "-9223372036854775808", 0.1, "NaN", "0xff", null, true],
             "empty": {},
             "last": 1,
         });
-        let read: serde_json::Value = serde_json::from_str(json.as_str()).unwrap();
+        let read: serde_json::Value = serde_json::from_slice(json.as_bytes()).unwrap();
         assert_eq!(read, expected);
     }
 
@@ -232,7 +244,7 @@ mod tests {
         let text = |ns| {
             let mut json = Json::default();
             json.micros(ns);
-            json.as_str().to_owned()
+            String::from_utf8(json.as_bytes().to_vec()).unwrap()
         };
         assert_eq!(text(0), "0.000");
         assert_eq!(text(7), "0.007");

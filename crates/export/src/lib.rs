@@ -7,10 +7,12 @@ mod arguments;
 mod chrome;
 mod counters;
 mod csv;
+mod digits;
 mod fields;
 mod json;
 mod labels;
 mod perfetto;
+mod tables;
 mod tracks;
 
 use std::io::{self, Write};

@@ -107,9 +107,9 @@ fn write_end(
     output.event(phase, track, |members| {
         members.named(name, name);
         members.at(time);
-        members.json.name("id").unsigned(id);
+        members.json.key("id").unsigned(id);
         if phase == "f" {
-            members.json.name("bp").string("e");
+            members.json.key("bp").string("e");
         }
     })
 }

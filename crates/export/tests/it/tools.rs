@@ -1,5 +1,6 @@
 //! Other people's tools read the exports, where they are installed.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -36,9 +37,16 @@ pub(crate) fn python(variable: &str, packages: &str) -> Option<PathBuf> {
     let has_them = found.is_ok_and(|output| output.status.success());
     if !has_them {
         assert_eq!(named, None, "{variable} names a python without {packages}");
-        eprintln!("skipped: python3 has no {packages}; {variable} can name one that has");
+        skip(&format!(
+            "python3 has no {packages}; {variable} can name one that has"
+        ));
     }
     has_them.then_some(python)
+}
+
+pub(crate) fn skip(why: &str) {
+    // Nobody is told when stderr is gone.
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
 pub(crate) fn script(name: &str) -> PathBuf {
@@ -94,7 +102,7 @@ const QUESTIONS: &str = "
 #[test]
 fn the_trace_processor_imports_both_formats_without_an_error() {
     let Some(shell) = std::env::var_os("TRACE_PROCESSOR_SHELL") else {
-        eprintln!("skipped: TRACE_PROCESSOR_SHELL names no trace processor");
+        skip("TRACE_PROCESSOR_SHELL names no trace processor");
         return;
     };
     let trace = example();

@@ -1,11 +1,11 @@
-//! `graphs.csv`: one row per node of a graph; a graph without nodes has one row without a node.
+//! `graphs`: one row per node of a graph; a graph without nodes has one row without a node.
 
-use std::io::{self, Write};
+use std::io;
 
 use ascend_trace_analysis::graphs::{Explanation, Graph, GraphNode, Outcome};
 use ascend_trace_model::{StreamId, Task, Trace};
 
-use super::{Column, write_table};
+use super::{Column, TableWriter, write_table};
 use crate::Source;
 
 struct Row<'s> {
@@ -39,63 +39,63 @@ impl<'s> Row<'s> {
 
 fn columns<'s>() -> Vec<Column<Row<'s>>> {
     vec![
-        ("pid", |row, cell| {
+        Column::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
         }),
-        // Counts the graphs of the process from 1, as in tasks.csv and calls.csv.
-        ("graph", |row, cell| cell.put(row.graph.serial)),
+        // Counts the graphs of the process from 1, as in tasks and calls.
+        Column::number("graph", |row, cell| cell.put(row.graph.serial)),
         // captured, or built by hand.
-        ("making", |row, cell| cell.put(row.graph.making.name())),
+        Column::text("making", |row, cell| cell.put(row.graph.making.name())),
         // ready, failed, or open: not ended.
-        ("outcome", |row, cell| cell.put(row.graph.outcome.name())),
+        Column::text("outcome", |row, cell| cell.put(row.graph.outcome.name())),
         // What the end of the capture returned, if it failed.
-        ("code", |row, cell| cell.maybe(row.code())),
-        // Why the capture failed, in words, and the number of the call to blame, as in calls.csv.
-        ("reason", |row, cell| {
+        Column::number("code", |row, cell| cell.maybe(row.code())),
+        // Why the capture failed, in words, and the number of the call to blame, as in calls.
+        Column::text("reason", |row, cell| {
             cell.maybe(row.failure.map(|why| &why.text));
         }),
-        ("reason_call", |row, cell| {
+        Column::number("reason_call", |row, cell| {
             cell.maybe(row.failure.and_then(|why| why.call).map(|call| call.0));
         }),
         // The stream that the capture began on.
-        ("origin_stream_id", |row, cell| {
+        Column::number("origin_stream_id", |row, cell| {
             cell.maybe(row.number(row.graph.origin));
         }),
         // The calls that began and ended it.
-        ("begin_call", |row, cell| {
+        Column::number("begin_call", |row, cell| {
             cell.maybe(row.graph.begin.map(|call| call.0));
         }),
-        ("end_call", |row, cell| {
+        Column::number("end_call", |row, cell| {
             cell.maybe(row.graph.end.map(|call| call.0));
         }),
-        ("nodes", |row, cell| cell.put(row.graph.nodes.len())),
-        ("replays", |row, cell| cell.put(row.graph.replays.len())),
+        Column::number("nodes", |row, cell| cell.put(row.graph.nodes.len())),
+        Column::number("replays", |row, cell| cell.put(row.graph.replays.len())),
         // Counts the nodes of the graph from 1.
-        ("node", |row, cell| {
+        Column::number("node", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| node.number));
         }),
-        ("stream_id", |row, cell| {
+        Column::number("stream_id", |row, cell| {
             cell.maybe(row.number(row.node.map(|(node, _)| node.stream)));
         }),
-        ("kind", |row, cell| {
+        Column::text("kind", |row, cell| {
             cell.maybe(row.task().map(|task| task.kind.name()));
         }),
-        ("name", |row, cell| {
+        Column::text("name", |row, cell| {
             cell.maybe(row.task().map(|task| row.trace.task_name(task)));
         }),
         // The nodes that must have run before it, separated by spaces.
-        ("after", |row, cell| cell.maybe(row.after())),
-        // Numbers of its task and of the call that added it, as in tasks.csv and calls.csv.
-        ("task", |row, cell| {
+        Column::text("after", |row, cell| cell.maybe(row.after())),
+        // Numbers of its task and of the call that added it, as in tasks and calls.
+        Column::number("task", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| node.task.0));
         }),
-        ("call", |row, cell| {
+        Column::number("call", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| node.call.0));
         }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let graphs: Vec<_> = source
         .graphs
@@ -117,5 +117,5 @@ pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()>
             node,
         })
     });
-    write_table(file, &columns(), rows)
+    write_table(writer, &columns(), rows)
 }

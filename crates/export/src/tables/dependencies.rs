@@ -1,12 +1,12 @@
-//! `dependencies.csv`: one row per dependency, from cause to effect. Either end is a task or a
+//! `dependencies`: one row per dependency, from cause to effect. Either end is a task or a
 //! call; what an end does not have is empty.
 
-use std::io::{self, Write};
+use std::io;
 
 use ascend_trace_analysis::{Edge, Node};
 use ascend_trace_model::{Call, Generation, Stream, Task, Trace};
 
-use super::{Column, write_table};
+use super::{Column, TableWriter, write_table};
 use crate::Source;
 
 struct Row<'t> {
@@ -92,52 +92,52 @@ impl Row<'_> {
 fn columns<'t>() -> Vec<Column<Row<'t>>> {
     vec![
         // The words of docs/STALLS.md.
-        ("kind", |row, cell| cell.put(row.edge.kind.name())),
+        Column::text("kind", |row, cell| cell.put(row.edge.kind.name())),
         // task or call: which table from_number refers to.
-        ("from_type", |row, cell| cell.put(row.from.kind())),
-        ("from_number", |row, cell| cell.put(row.from.number())),
-        ("from_pid", |row, cell| cell.put(row.from.pid())),
-        ("from_tid", |row, cell| cell.maybe(row.from.tid())),
-        ("from_device", |row, cell| {
+        Column::text("from_type", |row, cell| cell.put(row.from.kind())),
+        Column::number("from_number", |row, cell| cell.put(row.from.number())),
+        Column::number("from_pid", |row, cell| cell.put(row.from.pid())),
+        Column::number("from_tid", |row, cell| cell.maybe(row.from.tid())),
+        Column::number("from_device", |row, cell| {
             cell.maybe(row.from.stream().map(|it| it.device))
         }),
-        ("from_stream_id", |row, cell| {
+        Column::number("from_stream_id", |row, cell| {
             cell.maybe(row.from.stream().map(Stream::number))
         }),
-        ("from_seq", |row, cell| {
+        Column::number("from_seq", |row, cell| {
             cell.maybe(row.from.task.map(|task| task.sequence))
         }),
-        ("from_name", |row, cell| cell.put(row.from.name())),
+        Column::text("from_name", |row, cell| cell.put(row.from.name())),
         // When the cause happened: the end of a task, the begin of a launch.
-        ("from_ns", |row, cell| {
+        Column::number("from_ns", |row, cell| {
             cell.maybe(row.moments().map(|it| it.0))
         }),
-        ("to_type", |row, cell| cell.put(row.to.kind())),
-        ("to_number", |row, cell| cell.put(row.to.number())),
-        ("to_pid", |row, cell| cell.put(row.to.pid())),
-        ("to_tid", |row, cell| cell.maybe(row.to.tid())),
-        ("to_device", |row, cell| {
+        Column::text("to_type", |row, cell| cell.put(row.to.kind())),
+        Column::number("to_number", |row, cell| cell.put(row.to.number())),
+        Column::number("to_pid", |row, cell| cell.put(row.to.pid())),
+        Column::number("to_tid", |row, cell| cell.maybe(row.to.tid())),
+        Column::number("to_device", |row, cell| {
             cell.maybe(row.to.stream().map(|it| it.device))
         }),
-        ("to_stream_id", |row, cell| {
+        Column::number("to_stream_id", |row, cell| {
             cell.maybe(row.to.stream().map(Stream::number))
         }),
-        ("to_seq", |row, cell| {
+        Column::number("to_seq", |row, cell| {
             cell.maybe(row.to.task.map(|task| task.sequence))
         }),
-        ("to_name", |row, cell| cell.put(row.to.name())),
+        Column::text("to_name", |row, cell| cell.put(row.to.name())),
         // When the effect happened: the begin of a launched task, the end of a wait or a sync.
-        ("to_ns", |row, cell| {
+        Column::number("to_ns", |row, cell| {
             cell.maybe(row.moments().map(|it| it.1))
         }),
-        ("event_serial", |row, cell| cell.maybe(row.event_serial())),
-        ("event_generation", |row, cell| {
+        Column::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
+        Column::number("event_generation", |row, cell| {
             cell.maybe(row.event().map(|it| it.number))
         }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let dependencies = &source.dependencies;
     let edges = dependencies
@@ -149,5 +149,5 @@ pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()>
         from: End::new(trace, edge.from),
         to: End::new(trace, edge.to),
     });
-    write_table(file, &columns(), rows)
+    write_table(writer, &columns(), rows)
 }

@@ -1,11 +1,11 @@
-//! `calls.csv`: one row per call, in the order of return.
+//! `calls`: one row per call, in the order of return.
 
-use std::io::{self, Write};
+use std::io;
 
 use ascend_trace_format::api::RetKind;
 use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
-use super::{Column, write_table};
+use super::{Column, TableWriter, write_table};
 use crate::Source;
 use crate::arguments::write_arguments;
 use crate::json::Json;
@@ -52,61 +52,61 @@ impl<'t> Row<'t> {
 
     fn arguments(&self) -> String {
         let mut json = Json::default();
-        json.open('{');
+        json.open(b'{');
         write_arguments(&mut json, self.trace, self.call);
-        json.close('}');
-        json.as_str().to_owned()
+        json.close(b'}');
+        json.into_string()
     }
 }
 
 fn columns<'t>() -> Vec<Column<Row<'t>>> {
     vec![
         // Number of the call, which other tables refer to.
-        ("call", |row, cell| cell.put(row.id.0)),
-        ("pid", |row, cell| cell.put(row.process().pid)),
-        ("tid", |row, cell| cell.put(row.thread().tid)),
-        ("rank", |row, cell| cell.put(&row.process().rank)),
-        ("name", |row, cell| cell.put(&row.function().name)),
-        ("category", |row, cell| cell.put(&row.function().category)),
-        ("begin_ns", |row, cell| cell.put(row.call.begin)),
-        ("end_ns", |row, cell| cell.put(row.call.end)),
-        ("ret", |row, cell| cell.put(row.call.ret)),
+        Column::number("call", |row, cell| cell.put(row.id.0)),
+        Column::number("pid", |row, cell| cell.put(row.process().pid)),
+        Column::number("tid", |row, cell| cell.put(row.thread().tid)),
+        Column::text("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::text("name", |row, cell| cell.put(&row.function().name)),
+        Column::text("category", |row, cell| cell.put(&row.function().category)),
+        Column::number("begin_ns", |row, cell| cell.put(row.call.begin)),
+        Column::number("end_ns", |row, cell| cell.put(row.call.end)),
+        Column::number("ret", |row, cell| cell.put(row.call.ret)),
         // The constant that `ret` is, for functions that return error codes.
-        ("ret_name", |row, cell| cell.maybe(row.ret_name())),
+        Column::text("ret_name", |row, cell| cell.maybe(row.ret_name())),
         // 0 for the program's own calls.
-        ("depth", |row, cell| cell.put(row.call.depth)),
-        ("device", |row, cell| cell.maybe(row.device())),
-        ("stream_id", |row, cell| {
+        Column::number("depth", |row, cell| cell.put(row.call.depth)),
+        Column::number("device", |row, cell| cell.maybe(row.device())),
+        Column::number("stream_id", |row, cell| {
             cell.maybe(row.stream().map(Stream::number))
         }),
-        // Number of the task it submitted, as in tasks.csv.
-        ("task", |row, cell| {
+        // Number of the task it submitted, as in tasks.
+        Column::number("task", |row, cell| {
             cell.maybe(row.call.task.map(|task| task.0))
         }),
-        ("event_serial", |row, cell| cell.maybe(row.event_serial())),
-        ("event_generation", |row, cell| {
+        Column::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
+        Column::number("event_generation", |row, cell| {
             cell.maybe(row.call.event.map(|it| it.number))
         }),
-        ("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call))),
+        Column::unsigned("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call))),
         // The graph that it worked on, captured into or replayed; and the number of the node or the
         // replay, 0 when it is neither.
-        ("graph", |row, cell| {
+        Column::number("graph", |row, cell| {
             cell.maybe(row.call.graph.map(|graph| graph.serial));
         }),
-        ("graph_index", |row, cell| {
+        Column::number("graph_index", |row, cell| {
             cell.maybe(row.call.graph.map(|graph| graph.index));
         }),
         // A JSON object: argument name to value.
-        ("args", |row, cell| cell.put(row.arguments())),
+        Column::text("args", |row, cell| cell.put(row.arguments())),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, file: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let rows = trace.calls().iter().zip(0..).map(|(call, index)| Row {
         trace,
         id: CallId(index),
         call,
     });
-    write_table(file, &columns(), rows)
+    write_table(writer, &columns(), rows)
 }

@@ -1,0 +1,67 @@
+//! `stalls`: one row per stall, by begin time.
+
+use std::io;
+
+use ascend_trace_analysis::stats::StallStats as Row;
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+fn columns() -> Vec<Column<Row>> {
+    vec![
+        // The words of docs/STALLS.md.
+        Column::text("cause", |row, cell| cell.put(row.cause)),
+        Column::number("pid", |row, cell| cell.put(row.pid)),
+        // The lane that stalled: a thread, or a stream of a device.
+        Column::number("tid", |row, cell| cell.maybe(row.tid)),
+        Column::number("device", |row, cell| cell.maybe(row.device)),
+        Column::number("stream_id", |row, cell| cell.maybe(row.stream_id)),
+        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
+        Column::number("length_ns", |row, cell| cell.put(row.length_ns)),
+        // What could not go on: a task or a call.
+        Column::text("name", |row, cell| cell.put(&row.name)),
+        // What was waited for, as far as it is known.
+        Column::number("culprit_device", |row, cell| cell.maybe(row.culprit_device)),
+        Column::number("culprit_stream_id", |row, cell| {
+            cell.maybe(row.culprit_stream_id)
+        }),
+        Column::text("culprit_task", |row, cell| {
+            cell.maybe(row.culprit_task.as_ref())
+        }),
+        Column::text("culprit_call", |row, cell| {
+            cell.maybe(row.culprit_call.as_ref())
+        }),
+        Column::number("event_serial", |row, cell| cell.maybe(row.event)),
+        // Numbers of calls, as in calls: the one that submitted what could not go on or that
+        // blocked, and the one to blame.
+        Column::number("call", |row, cell| cell.put(row.site.call)),
+        Column::number("blamed_call", |row, cell| {
+            cell.maybe(row.culprit_site.as_ref().map(|site| site.call))
+        }),
+        // The waits from this one to the root, and what that is.
+        Column::text("chain", |row, cell| cell.put(row.chain.join("; "))),
+        Column::text("root", |row, cell| cell.maybe(row.root.as_ref())),
+        // What the thread that submitted the next task did: function, calls, nanoseconds.
+        Column::text("meanwhile", |row, cell| {
+            for (place, it) in row.meanwhile.iter().enumerate() {
+                let gap = if place > 0 { "; " } else { "" };
+                cell.put(format_args!(
+                    "{gap}{} {} {}",
+                    it.name, it.count, it.total_ns
+                ));
+            }
+        }),
+        // Why the cause is not known, or empty.
+        Column::text("why", |row, cell| cell.maybe(row.why.as_ref())),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+    let (trace, dependencies) = (source.trace, &source.dependencies);
+    let stalls = source.stalls.sorted();
+    let rows = stalls
+        .into_iter()
+        .map(|stall| Row::of(trace, dependencies, &source.stalls, stall));
+    write_table(writer, &columns(), rows)
+}

@@ -19,9 +19,8 @@ pub struct Durations {
 impl Durations {
     /// Sums up durations in any order, which is lost.
     pub fn of(values: &mut [i64]) -> Self {
-        values.sort_unstable();
-        let total_ns: i64 = values.iter().sum();
         let count = values.len() as u64;
+        let total_ns: i64 = values.iter().sum();
         Self {
             count,
             total_ns,
@@ -29,15 +28,19 @@ impl Durations {
             p50_ns: percentile(values, 50),
             p90_ns: percentile(values, 90),
             p99_ns: percentile(values, 99),
-            max_ns: values.last().copied().unwrap_or(0),
+            max_ns: values.iter().copied().max().unwrap_or(0),
         }
     }
 }
 
-/// The smallest of the sorted values that at least `percent` % of them do not exceed.
-fn percentile(sorted: &[i64], percent: usize) -> i64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
+/// The smallest of the values that at least `percent` % of them do not exceed. Puts the values in
+/// an order in which it is found, which is faster than sorting them all.
+fn percentile(values: &mut [i64], percent: usize) -> i64 {
+    let rank = (values.len() * percent).div_ceil(100);
+    match values.is_empty() {
+        true => 0,
+        false => *values.select_nth_unstable(rank.saturating_sub(1)).1,
+    }
 }
 
 #[cfg(test)]

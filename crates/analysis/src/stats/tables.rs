@@ -34,25 +34,25 @@ fn is_work(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Wait | TaskKind::Record)
 }
 
-/// All replays of a graph are one operation.
-fn operation_name<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
-    match trace.call(task.call).graph {
-        Some(graph) if graph.index > 0 && trace.runs(task) => {
-            format!("graph {}", graph.serial).into()
-        }
-        _ => trace.task_name(task).into(),
-    }
+/// All replays of a graph are one operation, whatever their calls are named.
+fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
+    let graph = trace.call(task.call).graph?;
+    (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
 
 pub(super) fn operations(trace: &Trace, range: Range) -> Vec<OperationStats> {
-    let mut groups: HashMap<(Cow<'_, str>, TaskKind), (u64, Vec<i64>)> = HashMap::new();
+    let mut told: HashMap<(&str, Option<u32>, TaskKind), (u64, Vec<i64>)> = HashMap::new();
     for task in tasks_in(trace, range) {
-        let group = groups
-            .entry((operation_name(trace, task), task.kind))
-            .or_default();
+        let graph = replayed(trace, task);
+        let name = graph.map_or_else(|| trace.task_name(task), |_| "");
+        let group = told.entry((name, graph, task.kind)).or_default();
         group.0 += 1;
         group.1.extend(task.time.map(|time| time.end - time.begin));
     }
+    let groups = told.into_iter().map(|((name, graph, kind), group)| {
+        let name: Cow<'_, str> = graph.map_or(name.into(), |graph| format!("graph {graph}").into());
+        ((name, kind), group)
+    });
     let mut work = 0;
     let mut rows = Vec::with_capacity(groups.len());
     for ((name, kind), (count, mut values)) in groups {

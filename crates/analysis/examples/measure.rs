@@ -1,0 +1,132 @@
+//! Measures the analyses on a recording of any length:
+//! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
+//!
+//! Prints what the whole costs at once, and what following the recording costs row by row.
+#![expect(clippy::print_stdout, reason = "it prints what it measured")]
+
+use std::time::{Duration, Instant};
+
+use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_model::rows::{Row, TablesRow};
+use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_testkit::workload::{self, Workload};
+
+/// Tasks of one step of the workload.
+const TASKS_PER_STEP: u32 = 24;
+/// How often a live view looks.
+const LOOK: Duration = Duration::from_millis(50);
+/// The rate at which the recording is followed.
+const TASKS_PER_SECOND: u32 = 100_000;
+
+fn main() {
+    let tasks = std::env::args().nth(1).and_then(|it| it.parse().ok());
+    let tasks: u32 = tasks.unwrap_or(1_000_000);
+    let steps = tasks.div_ceil(TASKS_PER_STEP);
+    whole(steps);
+    followed(steps.min(100_000));
+}
+
+/// The tables of the workload, with what its functions mean.
+fn tables() -> TablesRow {
+    let (_, mut tables) = workload::leading();
+    for function in &mut tables.functions {
+        let (role, task) = match function.name.as_str() {
+            "aclrtMemcpyAsync" => ("task", "memcpy"),
+            "aclrtRecordEvent" => ("record-event", "record"),
+            "aclrtStreamWaitEvent" => ("wait-event", "wait"),
+            "aclrtSynchronizeStream" => ("sync-stream", ""),
+            name if name.starts_with("aclnn") && !name.ends_with("Size") => ("task", "kernel"),
+            _ => ("plain", ""),
+        };
+        role.clone_into(&mut function.role);
+        task.clone_into(&mut function.task);
+    }
+    tables
+}
+
+fn builder() -> TraceBuilder {
+    TraceBuilder::new(workload::leading().0, tables())
+}
+
+fn run(steps: u32, sink: impl FnMut(Row)) {
+    let workload = Workload {
+        steps,
+        ..Workload::default()
+    };
+    workload::run(workload, sink);
+}
+
+fn whole(steps: u32) {
+    let mut builder = builder();
+    run(steps, |row| builder.apply(row));
+    let trace = builder.finish();
+    println!(
+        "{} tasks, {} calls",
+        trace.tasks().len(),
+        trace.calls().len()
+    );
+    let before = resident();
+    let start = Instant::now();
+    let dependencies = Dependencies::of(&trace);
+    let linked = start.elapsed();
+    let stalls = Stalls::with(&trace, &dependencies);
+    let judged = start.elapsed();
+    let after = resident();
+    let stats = Stats::of(&trace, &dependencies, &stalls);
+    let summed = start.elapsed();
+    println!(
+        "dependencies {:?}, {} edges",
+        linked,
+        dependencies.edges().len()
+    );
+    println!("stalls {:?}, {}", judged - linked, stalls.iter().count());
+    println!(
+        "tables {:?}, {} causes",
+        summed - judged,
+        stats.stall_causes.len()
+    );
+    println!("together {summed:?}, {} MB", (after - before) >> 20);
+}
+
+fn followed(steps: u32) {
+    let (mut dependencies, mut stalls) = (Dependencies::default(), Stalls::default());
+    let mut builder = builder();
+    let look = TASKS_PER_SECOND / (1000 / LOOK.as_millis() as u32) / TASKS_PER_STEP;
+    let (mut spent, mut worst, mut looks, mut calls) = (Duration::ZERO, Duration::ZERO, 0, 0);
+    run(steps, |row| {
+        if matches!(row, Row::End(_)) {
+            return;
+        }
+        calls += u32::from(matches!(row, Row::Anchor(_)));
+        builder.apply(row);
+        // Two threads end their step with an anchor each.
+        if calls == 2 * look {
+            calls = 0;
+            builder.settle();
+            let took = update(builder.trace(), &mut dependencies, &mut stalls);
+            spent += took;
+            worst = worst.max(took);
+            looks += 1;
+        }
+    });
+    let recorded = LOOK * looks;
+    println!(
+        "followed {:?} of {TASKS_PER_SECOND} tasks a second: {:.1} % of a core, {worst:?} at worst",
+        recorded,
+        spent.as_secs_f64() / recorded.as_secs_f64() * 100.0
+    );
+}
+
+fn update(trace: &Trace, dependencies: &mut Dependencies, stalls: &mut Stalls) -> Duration {
+    let start = Instant::now();
+    dependencies.update(trace);
+    stalls.update(trace, dependencies);
+    start.elapsed()
+}
+
+/// Bytes of memory that the process occupies.
+fn resident() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = text.split(' ').nth(1).and_then(|it| it.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096
+}

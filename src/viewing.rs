@@ -2,6 +2,8 @@
 
 mod loader;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -1,6 +1,7 @@
 //! One program for each way in which programs get at a function of AscendCL. Each is run bare and
 //! traced: it must see the same, and the trace must hold exactly the calls that it made.
 
+mod every;
 mod names;
 mod others;
 mod several;

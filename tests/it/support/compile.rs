@@ -70,6 +70,15 @@ pub(crate) fn built(output: &str, source: &str, options: &[&str]) -> PathBuf {
     slot(output, || compile(compiler, &source, output, options))
 }
 
+/// A program or library whose source the test makes.
+#[track_caller]
+pub(crate) fn built_from(output: &str, source: &str, options: &[&str]) -> PathBuf {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("made.c");
+    std::fs::write(&file, source).unwrap();
+    built(output, file.to_str().unwrap(), options)
+}
+
 type Compiled = Arc<OnceLock<PathBuf>>;
 
 /// Compiles unless this run has done so already; others wait for the one that does.

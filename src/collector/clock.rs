@@ -101,22 +101,24 @@ impl Clock {
     }
 
     /// The time at which the counter showed `ticks`.
+    #[inline]
     pub(crate) fn ns(&self, ticks: u64) -> i64 {
         if self.source == TickSource::Monotonic {
             return i64::try_from(ticks).unwrap_or(i64::MAX);
         }
-        // Nearly everything asked for is recent.
-        let piece = match self.pieces.last() {
-            Some(last) if last.ticks <= ticks => last,
-            _ => {
-                let after = self.pieces.partition_point(|piece| piece.ticks <= ticks);
-                match self.pieces.get(after.saturating_sub(1)) {
-                    Some(piece) => piece,
-                    None => return 0,
-                }
-            }
-        };
-        piece.at(ticks)
+        // Nearly everything asked for is recent, but older than the last reading.
+        match self.pieces.as_slice() {
+            [.., last] if last.ticks <= ticks => last.at(ticks),
+            [.., before, _] if before.ticks <= ticks => before.at(ticks),
+            _ => self.earlier_ns(ticks),
+        }
+    }
+
+    #[cold]
+    fn earlier_ns(&self, ticks: u64) -> i64 {
+        let after = self.pieces.partition_point(|piece| piece.ticks <= ticks);
+        let piece = self.pieces.get(after.saturating_sub(1));
+        piece.map_or(0, |piece| piece.at(ticks))
     }
 
     fn observe(&mut self, reading: Reading) {
@@ -184,12 +186,10 @@ impl Clock {
 }
 
 impl Piece {
+    #[inline]
     fn at(&self, ticks: u64) -> i64 {
-        let after = if ticks >= self.ticks {
-            (ticks - self.ticks) as f64
-        } else {
-            -((self.ticks - ticks) as f64)
-        };
+        // A counter does not get 2^63 ticks away from where a piece begins.
+        let after = ticks.wrapping_sub(self.ticks).cast_signed() as f64;
         let ns = after * self.rate;
         // To the nearest, without the library call that `round` is on most processors.
         self.ns + (ns + 0.5f64.copysign(ns)) as i64

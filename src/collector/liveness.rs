@@ -45,7 +45,19 @@ fn exists(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return false;
     };
-    test_kill_process(pid) != Err(Errno::SRCH) || is_inner_pid(pid.as_raw_nonzero().get())
+    match test_kill_process(pid) {
+        Err(Errno::SRCH) => is_inner_pid(pid.as_raw_nonzero().get()),
+        _ => !is_left_over(pid.as_raw_nonzero().get()),
+    }
+}
+
+/// Whether nothing but the exit status is left of a process, for a parent that takes its time. A
+/// first thread that has ended alone looks the same, but other threads stand beside it.
+fn is_left_over(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|state| state.starts_with(['Z', 'X']))
+        && std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() <= 1)
 }
 
 /// Whether a process of a nested pid namespace, as in a container, calls itself by this number.
@@ -85,6 +97,17 @@ mod tests {
         let mut liveness = Liveness::default();
         assert!(liveness.gone(child.id()));
         assert!(!liveness.gone(std::process::id()));
+    }
+
+    #[test]
+    fn a_child_is_gone_even_if_nobody_has_waited_for_it() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = child.id() as i32;
+        while !is_left_over(pid) {
+            std::thread::yield_now();
+        }
+        assert!(!exists(child.id()));
+        child.wait().unwrap();
     }
 
     #[test]

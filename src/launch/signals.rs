@@ -9,7 +9,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 /// Signals that end a process that does not expect them.
@@ -46,7 +46,8 @@ impl Relay {
     pub(crate) fn start() -> io::Result<Self> {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let ignored = ignored_signals(&status);
-        let wanted = PASSED_ON.into_iter().chain([SIGWINCH]);
+        // A trace that reaches the limit for files is to be an error, not the tool's end.
+        let wanted = PASSED_ON.into_iter().chain([SIGWINCH, SIGXFSZ]);
         let wanted: Vec<i32> = wanted
             .filter(|signal| ignored >> (signal - 1) & 1 == 0)
             .collect();
@@ -112,6 +113,9 @@ impl Relay {
     }
 
     fn pass_on(&self, number: i32) {
+        if number == SIGXFSZ {
+            return;
+        }
         let mut addressee = self
             .addressee
             .lock()

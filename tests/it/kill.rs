@@ -14,8 +14,9 @@ use crate::support::{Run, process::finish, program};
 const THREADS: usize = 3;
 const WORDS: usize = 1 + 2 * THREADS;
 
-/// How often the program is killed.
-const TIMES: u32 = 30;
+/// How often the program is killed, and how often when there is time.
+const TIMES: u32 = 100;
+const MANY_TIMES: u32 = 1_000;
 
 fn counts(path: &Path) -> [u64; WORDS] {
     let mut bytes = [0; WORDS * 8];
@@ -54,11 +55,22 @@ fn until_it_counts(path: &Path) -> Pid {
 
 #[test]
 fn a_killed_program_loses_no_call_that_had_returned() {
+    kill_often(TIMES, 2026, 40_000);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn a_program_that_is_killed_a_thousand_times_loses_no_call_that_had_returned() {
+    kill_often(MANY_TIMES, 7, 100_000);
+}
+
+fn kill_often(times: u32, seed: u64, most_us: u64) {
     let program = program("counting");
-    let mut state = 2026;
-    for time in 0..TIMES {
-        let threads = 1 + time as usize % THREADS;
-        let after = Duration::from_micros(1_000 + random(&mut state, 99_000));
+    let mut state = seed;
+    for time in 0..times {
+        // Mostly two threads, sometimes one or three.
+        let threads = [2, 2, 1, 2, THREADS][time as usize % 5];
+        let after = Duration::from_micros(1_000 + random(&mut state, most_us));
         kill_once(&program, threads, after);
     }
 }

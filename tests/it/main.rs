@@ -16,6 +16,10 @@ mod examples;
 mod graphs;
 /// A program that is killed loses no call that had returned.
 mod kill;
+/// One trace for a whole tree of processes.
+mod processes;
+/// Too much at once, too little room, nobody left to read.
+mod recorder;
 /// Programs that are hard on a tracer behave as without one: their threads, signals and calls.
 mod robustness;
 /// As `robustness`: processes that are forked, replaced and ended in all ways.

@@ -31,7 +31,7 @@ struct Column {
 }
 
 impl Column {
-    #[inline]
+    #[inline(always)]
     fn put(&mut self, value: u64) {
         if self.spread {
             self.push(value);
@@ -159,7 +159,7 @@ impl Columns {
             .sum()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn put(&mut self, column: usize, value: u64) {
         self.columns[column].put(value);
     }

@@ -1,0 +1,179 @@
+//! One trace for a whole tree of processes, each under its own name, parent and rank.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ascend_trace_model::Trace;
+
+use crate::support::process::write_executable;
+use crate::support::{Run, feed, program, run, tool};
+
+#[track_caller]
+fn open(path: &Path) -> Trace {
+    let (trace, warnings) = Trace::open(path).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    trace
+}
+
+/// Pid, parent, rank, device and calls of each process, by rank.
+fn members(trace: &Trace) -> Vec<(u32, u32, String, Vec<u32>, usize)> {
+    let mut members: Vec<_> = trace
+        .processes()
+        .iter()
+        .enumerate()
+        .map(|(number, process)| {
+            assert_eq!(process.name, "family");
+            let of_it = |other: ascend_trace_model::ProcessId| other.index() == number;
+            let contexts = trace.contexts().iter();
+            let devices = contexts.filter(|context| of_it(context.process));
+            let calls = trace.calls().iter();
+            let calls = calls.filter(|call| of_it(trace.thread(call.thread).process));
+            (
+                process.pid,
+                process.parent_pid,
+                process.rank.clone(),
+                devices.map(|context| context.device).collect(),
+                calls.count(),
+            )
+        })
+        .collect();
+    members.sort_by(|one, other| one.2.cmp(&other.2));
+    members
+}
+
+/// How many calls each member makes.
+const CALLS: usize = 11;
+
+#[test]
+fn every_member_of_a_family_is_recorded_under_its_own_identity() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = folder.path().join("done");
+    let run = Run::new(&program("family")).words(&["prompt", done.to_str().unwrap()]);
+    let mut command = run.command(folder.path());
+    command.env("RANK", "0").env("LOCAL_RANK", "7");
+    let outcome = feed(&mut command, b"").expect(5);
+    let lines = "forked: status 0\ncloned: status 0\nstarter: status 0\n";
+    assert_eq!(outcome.out(), lines);
+    let trace = open(&folder.path().join("t.atrace"));
+    let members = members(&trace);
+    let seen: Vec<_> = members
+        .iter()
+        .map(|(_, _, rank, devices, calls)| (rank.as_str(), devices.as_slice(), *calls))
+        .collect();
+    let expected = [
+        ("0", &[0][..], CALLS),
+        ("1", &[1], CALLS),
+        ("2", &[0], CALLS),
+        ("3", &[1], CALLS),
+    ];
+    assert_eq!(seen, expected);
+    let first = members[0].0;
+    assert_eq!((members[1].1, members[2].1), (first, first));
+    assert_ne!(members[3].1, first, "the daemon has lost its parent");
+    let pid: u32 = std::fs::read_to_string(&done)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert_eq!(members[3].0, pid);
+}
+
+#[test]
+fn a_daemon_that_begins_after_its_parents_ended_is_recorded_with_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = folder.path().join("done");
+    let run = Run::new(&program("family"))
+        .words(&["patient", done.to_str().unwrap()])
+        .options(&["--wait"]);
+    let outcome = feed(&mut run.command(folder.path()), b"").expect(5);
+    let said = outcome.said().join("\n");
+    assert!(said.contains("what it left behind is recorded"), "{said}");
+    assert!(!said.contains("not recorded any more"), "{said}");
+    let trace = open(&folder.path().join("t.atrace"));
+    let members = members(&trace);
+    assert_eq!(members.len(), 4, "{outcome}");
+    assert_eq!((members[3].2.as_str(), members[3].4), ("3", CALLS));
+    assert_eq!(trace.end().map(|end| end.1), Some(5));
+}
+
+#[test]
+fn a_daemon_without_wait_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = folder.path().join("done");
+    let run = Run::new(&program("family")).words(&["patient", done.to_str().unwrap()]);
+    feed(&mut run.command(folder.path()), b"").expect(5);
+    assert_eq!(open(&folder.path().join("t.atrace")).processes().len(), 3);
+    // Its work goes on without a tool.
+    let begin = Instant::now();
+    while !done.exists() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "it never ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_script_is_recorded_except_for_what_it_starts_with_an_empty_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script.sh");
+    let text = "#!/bin/sh\n\
+                \"$1\" 1 10\n\
+                env -i LD_LIBRARY_PATH=\"$LD_LIBRARY_PATH\" \"$1\" 1 20\n\
+                RANK=4 \"$1\" 1 30\n";
+    write_executable(&script, text.as_bytes());
+    let burst = program("burst");
+    let recording = Run::new(&script).words(&[burst.to_str().unwrap()]).traced();
+    let outcome = recording.outcome.clone().expect(0);
+    assert_eq!(outcome.out(), "made 10\nmade 20\nmade 30\n");
+    let trace = open(&recording.trace());
+    let ranks: Vec<_> = trace
+        .processes()
+        .iter()
+        .map(|process| &process.rank)
+        .collect();
+    assert_eq!(ranks, ["", "4"]);
+    let counted = trace
+        .calls()
+        .iter()
+        .filter(|call| trace.function(call.function).name == "aclrtGetDevice");
+    assert_eq!(counted.count(), 40);
+}
+
+#[test]
+fn ranks_are_taken_from_what_launchers_set() {
+    for (variables, rank) in [
+        (&[("SLURM_PROCID", "5")][..], "5"),
+        (&[("LOCAL_RANK", "1"), ("PMI_RANK", "6")], "6"),
+        (&[("OMPI_COMM_WORLD_RANK", "8"), ("SLURM_PROCID", "5")], "8"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let run = Run::new(&program("burst")).words(&["1", "1"]);
+        let mut command = run.command(folder.path());
+        command.envs(variables.iter().copied());
+        feed(&mut command, b"").expect(0);
+        let trace = open(&folder.path().join("t.atrace"));
+        assert_eq!(trace.processes()[0].rank, rank);
+    }
+}
+
+#[test]
+fn a_program_that_changes_its_identity_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("setuid");
+    std::fs::copy(program("burst"), &copy).unwrap();
+    let changed = run(std::process::Command::new("sh")
+        .args(["-c", "chown 65534 \"$0\" && chmod 4755 \"$0\""])
+        .arg(&copy));
+    if changed.status != 0 {
+        // Only root may give files away.
+        return;
+    }
+    let mut command = tool();
+    command.current_dir(folder.path());
+    command
+        .args(["record", "--soft", "--"])
+        .arg(&copy)
+        .args(["1", "1"]);
+    let outcome = run(&mut command).expect(125);
+    assert!(outcome.err().contains("gains privileges"), "{outcome}");
+    assert_eq!(outcome.out(), "");
+}

@@ -1,0 +1,75 @@
+/* A family of processes, each on a device and with a rank of its own: made by fork, by clone, and by a
+ * daemon's two forks. Told so, the daemon works only after its parents have ended. */
+#include <signal.h>
+#include <sys/syscall.h>
+
+#include "program.h"
+
+static void use_runtime(int device)
+{
+    DO(aclInit(NULL));
+    fill_on_new_stream(device, 2);
+    DO(aclrtResetDevice(device));
+    DO(aclFinalize());
+}
+
+static void work_as(const char *rank, int device)
+{
+    require(setenv("RANK", rank, 1) == 0, "the rank can be set");
+    use_runtime(device);
+}
+
+/* As programs that become daemons do it: the process that works has no parent here any more. */
+static void start_daemon(int patient, const char *done)
+{
+    pid_t parent = getpid();
+    pid_t child = fork();
+
+    if (child != 0) {
+        report_child("starter", child);
+        return;
+    }
+    require(setsid() > 0, "a session of its own");
+    if (fork() != 0) {
+        _exit(0);
+    }
+    while (patient && kill(parent, 0) == 0) {
+        usleep(1000);
+    }
+    work_as("3", 1);
+    FILE *file = fopen(done, "w");
+    require(file != NULL && fprintf(file, "%d\n", getpid()) > 0 && fclose(file) == 0, "it is told");
+    _exit(0);
+}
+
+int main(int count, char **words)
+{
+    require(count == 3, "a way and a file are named");
+    if (strcmp(words[1], "member") == 0) {
+        work_as(words[2], 0);
+        return 0;
+    }
+    use_runtime(0);
+    pid_t child = fork();
+    if (child == 0) {
+        work_as("1", 1);
+        _exit(0);
+    }
+    report_child("forked", child);
+    /* What a bare clone makes is good for nothing but to become another program. */
+    char *member[] = {words[0], "member", "2", NULL};
+    child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (child == 0) {
+        execv(words[0], member);
+        _exit(1);
+    }
+    report_child("cloned", child);
+    start_daemon(strcmp(words[1], "patient") == 0, words[2]);
+    if (strcmp(words[1], "patient") != 0) {
+        /* The daemon ends first. */
+        while (access(words[2], F_OK) != 0) {
+            usleep(1000);
+        }
+    }
+    return 5;
+}

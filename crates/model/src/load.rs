@@ -12,8 +12,8 @@ use ascend_trace_format::api::{TaskKind, Untimed};
 
 use crate::clock::Clock;
 use crate::rows::{
-    CallRow, ContextRow, EndRow, EventRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow,
-    TaskRow, TaskTimeRow, ThreadRow,
+    CallRow, ContextRow, EndRow, EventRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow,
+    TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 use crate::trace::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,

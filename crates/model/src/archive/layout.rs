@@ -1,5 +1,8 @@
 //! Which groups a file has: from its indexes, and for the rest from its chunks.
 
+use std::collections::BTreeMap;
+
+use crate::file::chunk::Kind;
 use crate::file::index::{self, Group, Indexer, Totals};
 use crate::file::{Found, Item, Lost, OpenError, Parts, Warning, kinds};
 use crate::load::TraceBuilder;
@@ -7,9 +10,9 @@ use crate::rows::Row;
 
 /// Bytes of a file's header, before the first chunk.
 const HEADER: u64 = 16;
-/// Rows of events that are known from the start. Beyond that, events are known where they are
-/// mentioned.
-const MOST_EVENTS: usize = 1 << 17;
+/// Rows of events, and of other things that a program may make without end, that are known from the
+/// start. Beyond that, they are known only in windows that lie near them.
+const MOST_THINGS: usize = 1 << 17;
 
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -28,7 +31,10 @@ pub(super) struct Layout {
     has_session: bool,
     has_tables: bool,
     ended: bool,
-    events: usize,
+    /// By kind: rows that have been taken.
+    taken: BTreeMap<Kind, usize>,
+    /// By kind: where the first chunk is that was left.
+    left: BTreeMap<Kind, u64>,
 }
 
 impl Layout {
@@ -44,7 +50,8 @@ impl Layout {
             has_session: false,
             has_tables: false,
             ended: false,
-            events: 0,
+            taken: BTreeMap::new(),
+            left: BTreeMap::new(),
         }
     }
 
@@ -59,6 +66,11 @@ impl Layout {
     /// All groups in the order of the file.
     pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = &Group> + Clone {
         self.groups.iter().chain(&self.tail)
+    }
+
+    /// Whether chunks of this kind from `offset` on are read with the windows that lie near them.
+    pub(super) fn is_left(&self, kind: Kind, offset: u64) -> bool {
+        self.left.get(&kind).is_some_and(|first| *first <= offset)
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -303,12 +315,15 @@ impl Layout {
 
     /// Takes a chunk of things that the whole trace needs.
     fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
-        if found.is(kinds::EVENT) && self.events > MOST_EVENTS {
+        let is_endless = matches!(found.kind, kinds::EVENT | kinds::RANGE | kinds::NAME);
+        let taken = self.taken.entry(found.kind).or_default();
+        if is_endless && *taken > MOST_THINGS {
+            self.left.entry(found.kind).or_insert(found.offset);
             return Ok(());
         }
-        let (indexer, events) = (&mut self.indexer, &mut self.events);
+        let indexer = &mut self.indexer;
         let warning = reader.rows(found, &mut |row| {
-            *events += usize::from(matches!(row, Row::Event(_)));
+            *taken += 1;
             indexer.thing(row);
         })?;
         reader.warnings.extend(warning);

@@ -100,7 +100,8 @@ impl Archive {
         }
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls) {
             let bytes = (segment.offset, segment.end());
-            let wanted = |kind| kind == kinds::CALL || kind == kinds::EVENT;
+            let layout = &self.layout;
+            let wanted = |kind| kind == kinds::CALL || layout.is_left(kind, segment.offset);
             let warnings = self.parts.range(bytes, wanted, &mut |item| match item {
                 Item::Row(Row::Call(row)) => window.call(row),
                 Item::Row(row) => window.builder.apply(row),

@@ -7,10 +7,11 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_model::Trace;
 use ascend_trace_model::file::{self, Writer};
 use ascend_trace_model::rows::*;
+use ascend_trace_model::{Archive, Trace};
 
+use crate::archive::chunks;
 use crate::round_trip::by_kind;
 
 fn path(version: u32) -> PathBuf {
@@ -238,6 +239,63 @@ fn end() -> EndRow {
     }
 }
 
+/// What version 2 can store besides.
+fn since_version_2() -> Vec<Row> {
+    let captured = CallRow {
+        thread: 3,
+        function: 0,
+        begin_ns: 1_000_005_000,
+        end_ns: 1_000_005_200,
+        stream: Some(1),
+        task: Some(TaskRow {
+            sequence: 4,
+            kind: 3,
+            untimed: 2,
+        }),
+        graph: Some(GraphRef {
+            serial: 6,
+            index: 2,
+        }),
+        args: vec![0xffff_8000_0000_0010, 0],
+        strings: vec![Some("MatMul".to_owned())],
+        ..CallRow::default()
+    };
+    vec![
+        Row::Call(captured.clone()),
+        Row::Call(CallRow {
+            begin_ns: 1_000_006_000,
+            end_ns: 1_000_006_100,
+            ..captured
+        }),
+        Row::Loss(LossRow {
+            thread: Some(3),
+            calls: 0,
+            others: 9,
+            times: 7,
+        }),
+        Row::Name(NameRow {
+            process: 1,
+            since_ns: 1_000_000_700,
+            key: 0xffff_8000_0000_0010,
+            name: "前向".to_owned(),
+        }),
+        Row::Range(RangeRow {
+            process: 1,
+            thread: 3,
+            begin_ns: 1_000_001_500,
+            end_ns: 1_000_008_000,
+            domain: 0,
+            name: "step 1".to_owned(),
+        }),
+        Row::Coverage(CoverageRow {
+            library: "/usr/lib/libascendcl.so".to_owned(),
+            function: "aclrtMalloc".to_owned(),
+            ways: ways::LINKED,
+            calls: 1,
+        }),
+    ]
+}
+
 fn check(version: u32) {
     let bytes = fs::read(path(version)).unwrap();
     let (contents, warnings) = file::read(bytes.as_slice()).unwrap();
@@ -246,15 +304,25 @@ fn check(version: u32) {
     assert_eq!(contents.tables, tables());
     let mut expected = things();
     expected.extend(happenings());
+    if version >= 2 {
+        expected.extend(since_version_2());
+    }
     expected.push(Row::End(end()));
     assert_eq!(by_kind(&contents.rows), by_kind(&expected));
 
     let (trace, warnings) = Trace::open(path(version)).unwrap();
     assert_eq!(warnings, []);
-    assert_eq!(trace.calls().len(), 4);
+    assert_eq!(trace.calls().len(), if version >= 2 { 6 } else { 4 });
     assert_eq!(trace.end(), Some((1_000_010_000, -1)));
     let timed = trace.tasks().iter().filter(|task| task.time.is_some());
     assert_eq!(timed.count(), 2);
+
+    let mut archive = Archive::open(path(version), |_, _| true).unwrap();
+    assert_eq!(archive.final_warnings(), []);
+    assert_eq!(archive.counts().calls, trace.calls().len() as u64);
+    let window = archive.window(archive.span().unwrap(), 100).unwrap();
+    assert_eq!(window.calls().len(), trace.calls().len());
+    assert_eq!(window.losses(), trace.losses());
 }
 
 #[test]
@@ -263,11 +331,22 @@ fn a_file_of_version_1_reads_as_what_was_written() {
 }
 
 #[test]
+fn a_file_of_version_2_reads_as_what_was_written() {
+    check(2);
+    let bytes = fs::read(path(2)).unwrap();
+    let kinds: Vec<_> = chunks(&bytes).into_iter().map(|chunk| chunk.2).collect();
+    for kind in [b"SUMM", b"INDX", b"ROOT"] {
+        assert!(kinds.contains(kind), "{kinds:?}");
+    }
+}
+
+#[test]
 #[ignore = "makes a file that must never change; run it once per version"]
 fn make_the_golden_file() {
-    let mut writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
-    // In two parts, as a recording is flushed now and then.
-    for rows in [things(), happenings()] {
+    let writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
+    let mut writer = writer.with_index_every(5);
+    // In parts, as a recording is flushed now and then.
+    for rows in [things(), happenings(), since_version_2()] {
         rows.iter().for_each(|row| writer.push(row).unwrap());
         writer.flush().unwrap();
     }

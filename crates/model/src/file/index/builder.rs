@@ -416,17 +416,7 @@ impl Indexer {
 
 impl Thing {
     fn is_kept(kind: Kind) -> bool {
-        matches!(
-            kind,
-            chunk::PROCESS
-                | chunk::THREAD
-                | chunk::CONTEXT
-                | chunk::STREAM
-                | chunk::EVENT
-                | chunk::NAME
-                | chunk::RANGE
-                | chunk::COVERAGE
-        )
+        codec::THINGS.contains(&kind)
     }
 }
 

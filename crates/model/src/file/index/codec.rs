@@ -18,13 +18,17 @@ const MOST_THINGS: u32 = 1 << 16;
 const MOST_BOUNDS: u32 = 1 << 20;
 const MOST_ENTRIES: u32 = 1 << 20;
 
-/// Kinds of things by the number that the index has for them.
-const THINGS: [Kind; 5] = [
+/// Kinds of things by the number that the index has for them. New ones are added at the end; an older
+/// reader passes over them.
+pub(super) const THINGS: [Kind; 8] = [
     chunk::PROCESS,
     chunk::THREAD,
     chunk::CONTEXT,
     chunk::STREAM,
     chunk::EVENT,
+    chunk::NAME,
+    chunk::RANGE,
+    chunk::COVERAGE,
 ];
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up

@@ -8,6 +8,8 @@ mod support;
 mod architecture;
 /// The Chrome JSON says what the tables say, in a form that importers take.
 mod chrome;
+/// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
+mod causes;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
 /// Every example, held against what it counts itself and against the true device times.

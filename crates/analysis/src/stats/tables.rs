@@ -34,6 +34,9 @@ fn is_work(kind: TaskKind) -> bool {
     !matches!(kind, TaskKind::Wait | TaskKind::Record)
 }
 
+/// What an operation is told by: its name, or the graph that it replays; and its kind.
+type Operation<'t> = (&'t str, Option<u32>, TaskKind);
+
 /// All replays of a graph are one operation, whatever their calls are named.
 fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     let graph = trace.call(task.call).graph?;
@@ -41,7 +44,7 @@ fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
 }
 
 pub(super) fn operations(trace: &Trace, range: Range) -> Vec<OperationStats> {
-    let mut told: HashMap<(&str, Option<u32>, TaskKind), (u64, Vec<i64>)> = HashMap::new();
+    let mut told: HashMap<Operation<'_>, (u64, Vec<i64>)> = HashMap::new();
     for task in tasks_in(trace, range) {
         let graph = replayed(trace, task);
         let name = graph.map_or_else(|| trace.task_name(task), |_| "");

@@ -1,0 +1,305 @@
+use std::collections::BTreeMap;
+
+use ascend_trace_model::{CallId, Trace};
+use ascend_trace_testkit::oracle;
+use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
+
+use crate::support::truth::Entry;
+use crate::support::{Recording, Row, Run, Tables, program, truth};
+
+/// Situations in all programs together.
+const CASES: usize = 240;
+/// Situations of one program.
+const PER_PROGRAM: usize = 40;
+
+/// Names of the calls that operations of a script become.
+const OPERATIONS: [&str; 11] = [
+    "aclrtCreateStream",
+    "aclrtDestroyStream",
+    "aclrtCreateEventExWithFlag",
+    "aclrtDestroyEvent",
+    "aclrtMemcpyAsync",
+    "aclrtRecordEvent",
+    "aclrtStreamWaitEvent",
+    "aclrtSynchronizeStream",
+    "aclrtSynchronizeEvent",
+    "aclrtLaunchHostFunc",
+    "aclrtResetEvent",
+];
+
+/// A run of a scenario, by the numbers of its calls.
+struct Played<'t> {
+    tables: &'t Tables,
+    calls: Vec<&'t Row>,
+    /// By the number of the call in `calls.csv`.
+    stalls: BTreeMap<i64, &'t Row>,
+    truth: BTreeMap<i64, Entry>,
+}
+
+impl<'t> Played<'t> {
+    #[track_caller]
+    fn new(tables: &'t Tables, recording: &Recording, scenario: &Scenario) -> Self {
+        let mut calls: Vec<&Row> = tables
+            .outer_calls()
+            .filter(|call| OPERATIONS.contains(&call.text("name")))
+            .collect();
+        calls.sort_by_key(|call| call.number("begin_ns"));
+        assert_eq!(calls.len(), scenario.calls);
+        let on_streams = tables.stalls.iter().filter(|row| row.text("tid").is_empty());
+        // A gap before a task and a wait in its time name the same call: the wait counts.
+        let mut stalls: BTreeMap<i64, &Row> = BTreeMap::new();
+        for stall in on_streams {
+            let in_task = ["event-wait", "callback"].contains(&stall.text("cause"));
+            let call = stall.number("call");
+            if in_task || !stalls.contains_key(&call) {
+                stalls.insert(call, stall);
+            }
+        }
+        let matched = truth::matched(&tables.tasks, &recording.truth()).into_iter();
+        let truth = matched.map(|(task, entry)| (task.number("call"), entry));
+        Self {
+            tables,
+            calls,
+            stalls,
+            truth: truth.collect(),
+        }
+    }
+
+    fn number(&self, call: usize) -> i64 {
+        self.calls[call].number("call")
+    }
+
+    fn stall(&self, call: usize) -> Option<&'t Row> {
+        self.stalls.get(&self.number(call)).copied()
+    }
+
+    fn true_time(&self, call: usize) -> (i64, i64) {
+        let entry = &self.truth[&self.number(call)];
+        (entry.begin, entry.end)
+    }
+
+    /// Whether something without a time keeps the cause from being known.
+    fn is_blind(&self, call: usize) -> bool {
+        let task = self.task(call);
+        let lost = task.is_some_and(|task| !task.text("untimed").is_empty());
+        lost || self
+            .stall(call)
+            .is_some_and(|stall| stall.text("why").contains("has no time"))
+    }
+
+    fn task(&self, call: usize) -> Option<&'t Row> {
+        let number = self.calls[call].maybe("task")?;
+        Some(&self.tables.tasks[number as usize])
+    }
+
+    /// The time in which the thread was in calls that hold it up, by kind, before a call since a
+    /// moment: in syncs and in long submissions.
+    fn held_up(&self, since: i64, call: usize) -> (i64, i64) {
+        let (mut synced, mut submitted) = (0, 0);
+        for other in &self.calls[..call] {
+            let (begin, end) = (other.number("begin_ns"), other.number("end_ns"));
+            let part = (end - begin.max(since)).max(0);
+            if other.text("name").starts_with("aclrtSynchronize") {
+                synced += part;
+            } else if other.maybe("task").is_some() && end - begin >= 10_000 {
+                submitted += part;
+            }
+        }
+        (synced, submitted)
+    }
+
+    /// When the device had done what the stream had before a call's task.
+    fn idle_since(&self, call: usize) -> i64 {
+        let stream = self.calls[call].text("stream_id");
+        let created = self.calls[..call].iter().rposition(|other| {
+            other.text("name") == "aclrtCreateStream" && other.text("stream_id") == stream
+        });
+        let first = created.unwrap_or(0);
+        let before = (first..call).rev().find(|other| {
+            self.calls[*other].text("stream_id") == stream
+                && self.truth.contains_key(&self.number(*other))
+        });
+        before.map_or_else(
+            || self.calls[first].number("end_ns"),
+            |before| self.true_time(before).1,
+        )
+    }
+}
+
+/// Holds one expectation against the trace. Answers whether what was arranged came about: the host
+/// can have been stopped by the machine at any place, which makes it late.
+#[track_caller]
+fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
+    if played.is_blind(call) {
+        return false;
+    }
+    let stall = played.stall(call);
+    let found = stall.map_or("", |stall| stall.text("cause"));
+    match cause {
+        Cause::EventWait { record, root } => {
+            let stall = stall.unwrap_or_else(|| panic!("call {call}: no stall"));
+            assert_eq!(found, "event-wait", "{stall:?}");
+            assert_eq!(stall.number("blamed_call"), played.number(record), "{stall:?}");
+            assert_eq!(stall.text("root"), "aclrtLaunchHostFunc", "{stall:?}");
+            // The truth: the record was reached after the wait, which then ended.
+            let (begin, end) = played.true_time(call);
+            assert_eq!(played.true_time(record).1, end);
+            assert!(played.true_time(root).1 > begin);
+            true
+        }
+        Cause::NoWait => {
+            assert_ne!(found, "event-wait", "{stall:?}");
+            true
+        }
+        Cause::Callback => {
+            assert_eq!(found, "callback", "{stall:?}");
+            true
+        }
+        Cause::Drained => {
+            assert_eq!(found, "drained", "{stall:?}");
+            true
+        }
+        Cause::HostLate | Cause::HostBlocked { .. } | Cause::QueueFull { .. } => {
+            let since = played.idle_since(call);
+            let submitted = played.calls[call].number("begin_ns");
+            let (synced, queued) = played.held_up(since, call);
+            let length = submitted - since;
+            let close = ((synced + queued) * 2 - length).abs() < length / 8
+                || (synced - queued).abs() < length / 8;
+            let expected = match () {
+                () if (synced + queued) * 2 < length => "host-late",
+                () if queued > synced => "queue-full",
+                () => "host-blocked",
+            };
+            let arranged = match cause {
+                Cause::HostLate => "host-late",
+                Cause::HostBlocked { .. } => "host-blocked",
+                _ => "queue-full",
+            };
+            let is_as_told = found == expected || close && found.starts_with("host");
+            assert!(is_as_told, "{expected}, {synced} {queued} of {length}: {stall:?}");
+            if let (Cause::HostBlocked { call }, "host-blocked") = (cause, found) {
+                let blamed = stall.and_then(|stall| stall.maybe("blamed_call"));
+                assert_eq!(blamed, Some(played.number(call)), "{stall:?}");
+            }
+            found == arranged
+        }
+    }
+}
+
+/// Each stream's time is made up of what it ran and its stalls, to the nanosecond.
+#[track_caller]
+fn adds_up(played: &Played<'_>) {
+    let made = played.calls.iter().enumerate();
+    for (place, create) in made.filter(|(_, call)| call.text("name") == "aclrtCreateStream") {
+        let stream = create.text("stream_id");
+        let ends = played.calls[place..].iter().find(|call| {
+            call.text("name") == "aclrtDestroyStream" && call.text("stream_id") == stream
+        });
+        let (begin, end) = (create.number("end_ns"), ends.unwrap().number("begin_ns"));
+        let own = |row: &&Row| {
+            row.text("stream_id") == stream
+                && row.maybe("begin_ns").is_some_and(|it| it >= begin && it < end)
+        };
+        let stalls = played.tables.stalls.iter().filter(own);
+        let stalls = stalls.filter(|row| row.text("tid").is_empty());
+        let mut parts: Vec<(i64, i64)> = stalls
+            .map(|row| (row.number("begin_ns"), row.number("end_ns")))
+            .collect();
+        let idle: i64 = parts.iter().map(|(begin, end)| end - begin).sum();
+        let tasks = played.tables.tasks.iter().filter(own);
+        let work = tasks.filter(|task| task.text("kind") == "memcpy");
+        parts.extend(work.map(|task| (task.number("begin_ns"), task.number("end_ns"))));
+        parts.sort_unstable();
+        let (mut covered, mut reached) = (0, begin);
+        for (from, to) in parts {
+            assert!(from <= reached, "nothing is said of {reached}..{from} on {stream}");
+            covered += (to - from.max(reached)).max(0);
+            reached = reached.max(to);
+        }
+        assert!(reached >= end && idle <= end - begin, "stream {stream}");
+        assert_eq!(covered, reached - begin);
+    }
+}
+
+#[test]
+fn arranged_causes_are_found_and_add_up() {
+    let script = program("script");
+    let (mut arranged, mut all) = (0, 0);
+    for seed in 1..=(CASES / PER_PROGRAM) as u64 {
+        let scenario = Scenario::new(seed, PER_PROGRAM);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("script");
+        std::fs::write(&path, &scenario.script).unwrap();
+        let run = Run::new(&script).words(&[path.to_str().unwrap()]).soft(SOFT);
+        let recording = run.traced();
+        let out = recording.outcome.out();
+        assert_eq!(out.trim(), format!("{} calls", scenario.calls), "{}", recording.outcome);
+        let tables = Tables::of(&recording);
+        tables.all_timed();
+        let played = Played::new(&tables, &recording, &scenario);
+        all += scenario.expected.len();
+        for expected in &scenario.expected {
+            arranged += usize::from(judge(&played, *expected));
+        }
+        adds_up(&played);
+    }
+    // The rest is what the machine made of it, and was judged by what happened.
+    assert!(arranged * 2 > all, "{arranged} of {all} came about");
+}
+
+/// The record that each wait is linked to, by call.
+fn links(tables: &Tables) -> BTreeMap<i64, i64> {
+    let call_of = |row: &Row, end: &str| {
+        let number = row.number(&format!("{end}_number"));
+        match row.text(&format!("{end}_type")) {
+            "task" => tables.tasks[number as usize].number("call"),
+            _ => number,
+        }
+    };
+    let is_record = |row: &&Row| row.text("from_name").starts_with("aclrtRecordEvent");
+    let is_wait = |row: &&Row| {
+        row.text("kind") == "record-wait" || row.text("to_name").starts_with("aclrtSynchronizeEvent")
+    };
+    let links = tables.dependencies.iter().filter(is_record).filter(is_wait);
+    links
+        .filter(|row| ["record-wait", "sync", "timed-out"].contains(&row.text("kind")))
+        .map(|row| (call_of(row, "to"), call_of(row, "from")))
+        .collect()
+}
+
+/// Asserts that each wait of a recording is linked to the record that AscendCL binds it to.
+#[track_caller]
+fn check_waits(recording: &Recording) -> usize {
+    let tables = Tables::of(recording);
+    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let links = links(&tables);
+    let waits = oracle::waits(&trace);
+    for (wait, record) in &waits {
+        let wait = i64::from(wait.0);
+        let expected = record.map(|CallId(record)| i64::from(record));
+        let call = &tables.calls[wait as usize];
+        assert_eq!(links.get(&wait).copied(), expected, "{call:?}");
+    }
+    waits.len()
+}
+
+#[test]
+fn waits_of_every_example_are_linked_as_the_semantics_of_events_say() {
+    let mut waits = 0;
+    for program in super::examples::all() {
+        let recording = Run::new(&program).traced();
+        waits += check_waits(&recording);
+    }
+    assert!(waits > 10, "{waits}");
+}
+
+#[test]
+fn waits_of_random_programs_are_linked_as_the_semantics_of_events_say() {
+    let scenario = Scenario::new(99, PER_PROGRAM);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("script");
+    std::fs::write(&path, &scenario.script).unwrap();
+    let run = Run::new(&program("script")).words(&[path.to_str().unwrap()]);
+    assert!(check_waits(&run.soft(SOFT).traced()) > 10);
+}

@@ -93,7 +93,8 @@ impl LaneBuilder {
         {
             last.end = last.end.max(end);
             last.count += 1;
-            last.busy[slot % SLOTS] += (end - begin).unsigned_abs();
+            let busy = &mut last.busy[slot % SLOTS];
+            *busy = busy.saturating_add((end - begin).unsigned_abs());
             return;
         }
         self.push(Entry::of(begin, end, slot));

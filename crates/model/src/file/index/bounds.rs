@@ -38,6 +38,8 @@ pub(crate) struct DeviceBounds {
     current: Option<(i64, Best)>,
     /// First and last anchor so far: device time and offset. They tell the drift.
     anchors: Option<[(i64, f64); 2]>,
+    /// Nanoseconds by which host minus device time changes per nanosecond.
+    rate: f64,
 }
 
 impl DeviceBounds {
@@ -46,18 +48,11 @@ impl DeviceBounds {
         let here = (bound.device, offset as f64);
         let first = self.anchors.map_or(here, |[first, _]| first);
         self.anchors = Some([first, here]);
-        self.add(bound);
-    }
-
-    /// Nanoseconds by which host minus device time changes per nanosecond.
-    fn rate(&self) -> f64 {
-        match self.anchors {
-            Some([first, last]) if last.0 > first.0.saturating_add(SLOT_NS) => {
-                let rate = (last.1 - first.1) / last.0.saturating_sub(first.0) as f64;
-                rate.clamp(-200e-6, 200e-6)
-            }
-            _ => 0.0,
+        let passed = here.0.saturating_sub(first.0);
+        if passed > SLOT_NS {
+            self.rate = ((here.1 - first.1) / passed as f64).clamp(-200e-6, 200e-6);
         }
+        self.add(bound);
     }
 
     pub(super) fn add(&mut self, bound: &Bound) {
@@ -65,7 +60,7 @@ impl DeviceBounds {
             return;
         }
         let slot = bound.device.div_euclid(SLOT_NS);
-        let drifted = self.rate() * bound.device.rem_euclid(SLOT_NS) as f64;
+        let drifted = self.rate * bound.device.rem_euclid(SLOT_NS) as f64;
         let offset = |host: i64| host.saturating_sub(bound.device) as f64 - drifted;
         let best = Best {
             low: *bound,

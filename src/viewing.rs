@@ -1,5 +1,6 @@
 //! Trace files as the viewer's source.
 
+mod bookmarks;
 mod loader;
 mod reader;
 #[cfg(test)]
@@ -13,7 +14,9 @@ use std::time::{Duration, SystemTime};
 use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
-use ascend_trace_viewer::{Derived, Log, Options, Outcome, Overview, Progress, Recording, Source};
+use ascend_trace_viewer::{
+    Bookmark, Derived, Log, Options, Outcome, Overview, Progress, Recording, Source,
+};
 
 use crate::log::LogBook;
 use loader::Loader;
@@ -145,6 +148,14 @@ impl Source for FileSource {
             Reading::Whole(_) => None,
             Reading::Parts(loader) => loader.next_part(),
         }
+    }
+
+    fn bookmarks(&self) -> Vec<Bookmark> {
+        bookmarks::read(&self.file)
+    }
+
+    fn keep_bookmarks(&mut self, kept: &[Bookmark]) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(bookmarks::write(&self.file, kept)?)
     }
 
     fn log(&self) -> Option<&dyn Log> {

@@ -25,12 +25,34 @@ pub(crate) enum Action {
     ToEffect,
     /// To another cause or effect of the last step.
     Alternative,
+    /// Undoes the last change of what is looked at.
     Back,
+    /// Does again what [`Self::Back`] undid.
+    Forward,
     NextStall,
     PreviousStall,
+    /// The longest stalls.
+    ListStalls,
+    /// Tables of the visible range.
+    ListStatistics,
+    ListBookmarks,
+    /// Every action by name.
+    Palette,
     Search,
     NextMatch,
     PreviousMatch,
+    GoTo,
+    Mark,
+    ClearMarks,
+    FitMarks,
+    Bookmark,
+    /// Puts the lanes around the current one together in one line, or takes them apart again.
+    Fold,
+    UnfoldAll,
+    Pin,
+    Hide,
+    ShowAll,
+    FilterLanes,
     Follow,
     Pause,
     ToggleLog,

@@ -1,13 +1,21 @@
 //! The state of the view. It changes only in [`crate::update`].
 
+use std::time::Duration;
+
 use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
+use crate::arrangement::{Arrangement, Group};
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::item::{Item, TrackKey};
 use crate::lanes::{self, Row};
 use crate::layout::{Layout, Wishes};
+use crate::list::List;
+use crate::marks::{Bookmark, Marks};
 use crate::part::{Identity, Overview};
+use crate::prompt::Prompt;
+use crate::rank::Rank;
+use crate::rates::Rates;
 use crate::search::Search;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::Theme;
@@ -62,8 +70,8 @@ impl Selected {
 pub(crate) enum Mode {
     #[default]
     Timeline,
-    /// The text that is being typed.
-    Search(String),
+    /// A text is being typed.
+    Prompt(Prompt),
     /// The first line of the help.
     Help(u16),
 }
@@ -87,6 +95,7 @@ pub(crate) struct Place {
     pub(crate) lane: Option<TrackKey>,
     pub(crate) viewport: Viewport,
     pub(crate) scroll: usize,
+    pub(crate) follow: Follow,
 }
 
 /// The last step along a dependency, and the other ones that were possible.
@@ -94,6 +103,10 @@ pub(crate) struct Place {
 pub(crate) struct Walk {
     pub(crate) choices: Vec<Item>,
     pub(crate) chosen: usize,
+    /// Where the walk went before, first to last; `true` for steps to a cause.
+    pub(crate) trail: Vec<(Selected, bool)>,
+    /// Whether the last step went to a cause.
+    pub(crate) to_cause: bool,
 }
 
 /// The state of the view.
@@ -114,7 +127,10 @@ pub(crate) struct App {
     /// What was selected in a part of the recording that is not loaded now.
     pub(crate) away: Option<Identity>,
     pub(crate) lane: Option<TrackKey>,
-    /// The first row on screen.
+    /// The folded lanes that the cursor is on, instead of a lane.
+    pub(crate) group: Option<Group>,
+    pub(crate) arrangement: Arrangement,
+    /// The first row on screen, not counting those that are pinned.
     pub(crate) scroll: usize,
     pub(crate) mode: Mode,
     pub(crate) follow: Follow,
@@ -130,6 +146,23 @@ pub(crate) struct App {
     pub(crate) search: Option<Search>,
     pub(crate) walk: Option<Walk>,
     pub(crate) history: Vec<Place>,
+    /// What was undone and can be done again.
+    pub(crate) future: Vec<Place>,
+    /// Whether the last action only moved the visible range: a row of moves is undone at once.
+    pub(crate) moving: bool,
+    /// The list on screen; it gets the keys.
+    pub(crate) list: Option<List>,
+    /// Entries of the list are of a part that is not loaded any more.
+    pub(crate) stale: bool,
+    pub(crate) marks: Marks,
+    pub(crate) bookmarks: Vec<Bookmark>,
+    /// Whether the bookmarks are other ones than those kept beside the trace.
+    pub(crate) unsaved: bool,
+    /// The selection's rank among its kind, and when that was found out.
+    pub(crate) rank: Option<(Item, (u64, u64), Rank)>,
+    /// Time since the view began.
+    pub(crate) clock: Duration,
+    pub(crate) rates: Rates,
     /// The column where the mouse button went down, and the range at that time.
     pub(crate) drag: Option<(u16, Viewport)>,
     /// What the user must know now.
@@ -154,6 +187,8 @@ impl App {
             selected: None,
             away: None,
             lane: None,
+            group: None,
+            arrangement: Arrangement::default(),
             scroll: 0,
             mode: Mode::default(),
             follow: if live {
@@ -171,6 +206,16 @@ impl App {
             search: None,
             walk: None,
             history: Vec::new(),
+            future: Vec::new(),
+            moving: false,
+            list: None,
+            stale: false,
+            marks: Marks::default(),
+            bookmarks: Vec::new(),
+            unsaved: false,
+            rank: None,
+            clock: Duration::ZERO,
+            rates: Rates::default(),
             drag: None,
             message: None,
             failure: None,
@@ -187,15 +232,59 @@ impl App {
             Wishes {
                 log: self.log_open,
                 large_detail: self.large_detail,
+                list: self.list.is_some(),
+                pinned: self.pinned(),
             },
         )
+    }
+
+    /// How many rows are pinned.
+    fn pinned(&self) -> usize {
+        let pinned = &self.arrangement.pinned;
+        let is_pinned = |row: &&Row| row.track().is_some_and(|key| pinned.contains(&key));
+        self.rows.iter().take_while(is_pinned).count()
+    }
+
+    /// What is looked at now.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            selected: self.selected,
+            lane: self.lane,
+            viewport: self.viewport,
+            scroll: self.scroll,
+            follow: self.follow,
+        }
+    }
+
+    pub(crate) fn restore(&mut self, place: Place) {
+        self.selected = place.selected;
+        self.lane = place.lane;
+        self.viewport = place.viewport;
+        self.scroll = place.scroll;
+        self.follow = place.follow;
+        self.group = None;
+        self.walk = None;
+    }
+
+    /// Puts the lanes in the order that is wanted now.
+    pub(crate) fn arrange(&mut self, world: World<'_>) {
+        self.rows = lanes::rows(world.trace, &self.tracks, world.overview, &self.arrangement);
+        let is_there = |group| self.rows.contains(&Row::Folded(group));
+        self.group = self.group.filter(|group| is_there(*group));
+    }
+
+    /// Makes sure that a lane is one of those that are shown.
+    pub(crate) fn reveal_track(&mut self, world: World<'_>, key: TrackKey) {
+        if self.arrangement.reveal(world.trace, key) {
+            self.arrange(world);
+        }
     }
 
     /// Brings everything that is derived from the trace up to date.
     pub(crate) fn take_in(&mut self, trace: &Trace) {
         let ended = !self.is_running();
         self.tracks.update(trace);
-        self.rows = lanes::rows(trace, &self.tracks, None);
+        self.rows = lanes::rows(trace, &self.tracks, None, &self.arrangement);
         match ended {
             // A finished trace answers what a growing one could not.
             true => {
@@ -214,7 +303,7 @@ impl App {
 
     /// Brings what is known of a recording up to date of which the trace is only a part.
     pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
-        self.rows = lanes::rows(trace, &self.tracks, Some(overview));
+        self.rows = lanes::rows(trace, &self.tracks, Some(overview), &self.arrangement);
         self.counts = (overview.tasks, overview.calls);
         if overview.opening.is_none() {
             self.take_span(overview.span);

@@ -1,5 +1,7 @@
 //! Everything that can happen to the view.
 
+use std::time::Duration;
+
 use crossterm::event::{self as term, KeyEventKind};
 
 pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEventKind};
@@ -13,6 +15,8 @@ pub(crate) enum Event {
     Mouse(term::MouseEvent),
     Paste(String),
     Resize(u16, u16),
+    /// So much time has passed since the view began.
+    Clock(Duration),
     /// The source was polled.
     Data(Progress),
     /// The source could not be read any further.

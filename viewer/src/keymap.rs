@@ -56,10 +56,16 @@ pub(crate) const KEYS: &[Group] = &[
                 ],
             ),
             entry(
-                "0 F",
-                "show everything, the selection",
-                &[("0", Action::FitAll), ("F", Action::FitSelection)],
+                "0 F Z",
+                "show everything, the selection, between the marks",
+                &[
+                    ("0", Action::FitAll),
+                    ("F", Action::FitSelection),
+                    ("z", Action::FitSelection),
+                    ("Z", Action::FitMarks),
+                ],
             ),
+            entry("g", "go to a moment", &[("g", Action::GoTo)]),
             entry(
                 "home end",
                 "to the beginning, the end",
@@ -108,9 +114,13 @@ pub(crate) const KEYS: &[Group] = &[
                 &[("tab", Action::Alternative)],
             ),
             entry(
-                "backspace",
-                "back to where the jump began",
-                &[("backspace", Action::Back)],
+                "u U",
+                "undo, redo a jump or move (also backspace)",
+                &[
+                    ("u", Action::Back),
+                    ("backspace", Action::Back),
+                    ("U", Action::Forward),
+                ],
             ),
             entry("esc", "select nothing", &[("esc", Action::Escape)]),
         ],
@@ -123,11 +133,60 @@ pub(crate) const KEYS: &[Group] = &[
                 "next, previous stall",
                 &[("n", Action::NextStall), ("N", Action::PreviousStall)],
             ),
-            entry("/", "find by name", &[("/", Action::Search)]),
+            entry("i", "the longest stalls", &[("i", Action::ListStalls)]),
+            entry(
+                "t",
+                "statistics of the visible range",
+                &[("t", Action::ListStatistics)],
+            ),
+            entry(
+                "/",
+                "find: name /regex/ arg=value >1ms !",
+                &[("/", Action::Search)],
+            ),
             entry(
                 "> <",
                 "next, previous match",
                 &[(">", Action::NextMatch), ("<", Action::PreviousMatch)],
+            ),
+        ],
+    },
+    Group {
+        title: "Marks",
+        entries: &[
+            entry(
+                "m M",
+                "mark and measure, clear the marks",
+                &[("m", Action::Mark), ("M", Action::ClearMarks)],
+            ),
+            entry(
+                "b B",
+                "bookmark this, list the bookmarks",
+                &[("b", Action::Bookmark), ("B", Action::ListBookmarks)],
+            ),
+        ],
+    },
+    Group {
+        title: "Lanes",
+        entries: &[
+            entry(
+                "c C",
+                "fold the lanes here, unfold all",
+                &[("c", Action::Fold), ("C", Action::UnfoldAll)],
+            ),
+            entry(
+                "v x X",
+                "pin, hide this lane, show all",
+                &[
+                    ("v", Action::Pin),
+                    ("x", Action::Hide),
+                    ("X", Action::ShowAll),
+                ],
+            ),
+            entry(
+                "\\",
+                "show only lanes whose name has a text",
+                &[("\\", Action::FilterLanes)],
             ),
         ],
     },
@@ -164,6 +223,7 @@ pub(crate) const KEYS: &[Group] = &[
                 "arrows: all, only the selection's",
                 &[("r", Action::ToggleArrows)],
             ),
+            entry(":", "every action by name", &[(":", Action::Palette)]),
             entry(
                 "?",
                 "this help",
@@ -182,6 +242,15 @@ pub(crate) const KEYS: &[Group] = &[
         ],
     },
 ];
+
+/// The keys that ask for an action, as they are written in the help.
+pub(crate) fn keys_of(action: Action) -> Vec<&'static str> {
+    let entries = KEYS.iter().flat_map(|group| group.entries);
+    let keys = entries.flat_map(|entry| entry.keys);
+    keys.filter(|(_, it)| *it == action)
+        .map(|(name, _)| *name)
+        .collect()
+}
 
 /// What a key asks for.
 pub(crate) fn action(key: &KeyEvent) -> Option<Action> {

@@ -1,10 +1,11 @@
-//! The lines of the timeline from top to bottom: process, its devices with their streams, its
-//! threads.
+//! The lines of the timeline from top to bottom: pinned lanes, then process by process its devices
+//! with their streams, and its threads.
 
 use std::collections::BTreeSet;
 
 use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 
+use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;
 use crate::part::Overview;
 use crate::tracks::Tracks;
@@ -14,6 +15,8 @@ use crate::tracks::Tracks;
 pub(crate) enum Row {
     Process(ProcessId),
     Device(ProcessId, u32),
+    /// Lanes that are folded into this line.
+    Folded(Group),
     Track(TrackKey),
 }
 
@@ -21,48 +24,126 @@ impl Row {
     pub(crate) fn track(self) -> Option<TrackKey> {
         match self {
             Self::Track(key) => Some(key),
-            Self::Process(_) | Self::Device(..) => None,
+            Self::Process(_) | Self::Device(..) | Self::Folded(_) => None,
+        }
+    }
+
+    pub(crate) fn folded(self) -> Option<Group> {
+        match self {
+            Self::Folded(group) => Some(group),
+            _ => None,
         }
     }
 }
 
-/// All lines in the order in which they are shown.
-pub(crate) fn rows(trace: &Trace, tracks: &Tracks, overview: Option<&Overview>) -> Vec<Row> {
-    let mut keys: BTreeSet<TrackKey> = tracks.keys().collect();
-    keys.extend(overview.into_iter().flat_map(Overview::threads));
-    let mut rows = Vec::new();
+/// All lines in the order in which they are shown; the pinned ones come first.
+pub(crate) fn rows(
+    trace: &Trace,
+    tracks: &Tracks,
+    overview: Option<&Overview>,
+    arrangement: &Arrangement,
+) -> Vec<Row> {
+    let keys = keys(tracks, overview);
+    let is_wanted = |key: &TrackKey| arrangement.wants(trace, *key);
+    let pinned = arrangement.pinned.iter().copied().filter(is_wanted);
+    let mut rows: Vec<_> = pinned.map(Row::Track).collect();
+    let shown = |key: &TrackKey| is_wanted(key) && !arrangement.pinned.contains(key);
     for index in 0..trace.processes().len() {
         let process = ProcessId(index as u32);
         rows.push(Row::Process(process));
-        push_devices(trace, process, &mut rows);
-        push_threads(trace, &keys, process, &mut rows);
+        push_devices(trace, process, arrangement, shown, &mut rows);
+        push_threads(trace, &keys, process, arrangement, shown, &mut rows);
+        // A process of which nothing is to be seen is not named.
+        rows.pop_if(|row| *row == Row::Process(process) && !arrangement.filter.is_empty());
     }
     rows
 }
 
-fn push_devices(trace: &Trace, process: ProcessId, rows: &mut Vec<Row>) {
+/// Every track, of which the thread's are also those of other parts of the recording.
+fn keys(tracks: &Tracks, overview: Option<&Overview>) -> BTreeSet<TrackKey> {
+    let mut keys: BTreeSet<TrackKey> = tracks.keys().collect();
+    keys.extend(overview.into_iter().flat_map(Overview::threads));
+    keys
+}
+
+fn push_devices(
+    trace: &Trace,
+    process: ProcessId,
+    arrangement: &Arrangement,
+    shown: impl Fn(&TrackKey) -> bool,
+    rows: &mut Vec<Row>,
+) {
     let streams = trace.streams().iter().enumerate();
     let own: BTreeSet<_> = streams
-        .filter(|(_, stream)| stream.process == process)
-        .map(|(index, stream)| {
-            let number = (!stream.is_default, stream.number());
-            (stream.device, number, StreamId(index as u32))
-        })
+        .map(|(index, stream)| (StreamId(index as u32), stream))
+        .filter(|(id, stream)| stream.process == process && shown(&TrackKey::Stream(*id)))
+        .map(|(id, stream)| (stream.device, (!stream.is_default, stream.number()), id))
         .collect();
     let mut device = None;
     for (its_device, _, stream) in own {
+        let group = Group::Device(process, its_device);
+        let is_folded = arrangement.is_folded(group);
         if device.replace(its_device) != Some(its_device) {
-            rows.push(Row::Device(process, its_device));
+            rows.push(match is_folded {
+                true => Row::Folded(group),
+                false => Row::Device(process, its_device),
+            });
         }
-        rows.push(Row::Track(TrackKey::Stream(stream)));
+        if !is_folded {
+            rows.push(Row::Track(TrackKey::Stream(stream)));
+        }
     }
 }
 
-fn push_threads(trace: &Trace, keys: &BTreeSet<TrackKey>, process: ProcessId, rows: &mut Vec<Row>) {
+fn push_threads(
+    trace: &Trace,
+    keys: &BTreeSet<TrackKey>,
+    process: ProcessId,
+    arrangement: &Arrangement,
+    shown: impl Fn(&TrackKey) -> bool,
+    rows: &mut Vec<Row>,
+) {
     let of_process = |thread: ThreadId| trace.thread(thread).process == process;
-    let keys = keys.iter().copied().filter(|key| match key {
-        TrackKey::Thread(thread, _) => of_process(*thread),
+    let mut keys = keys.iter().copied().filter(|key| match key {
+        TrackKey::Thread(thread, _) => of_process(*thread) && shown(key),
         TrackKey::Stream(_) => false,
     });
-    rows.extend(keys.map(Row::Track));
+    let group = Group::Threads(process);
+    if arrangement.is_folded(group) {
+        rows.extend(keys.next().map(|_| Row::Folded(group)));
+        return;
+    }
+    let is_folded = |key: &TrackKey| match *key {
+        TrackKey::Thread(thread, depth) => {
+            depth > 0 && arrangement.is_folded(Group::Nested(thread))
+        }
+        TrackKey::Stream(_) => false,
+    };
+    rows.extend(keys.filter(|key| !is_folded(key)).map(Row::Track));
+}
+
+/// The tracks that are folded into one line.
+pub(crate) fn folded(
+    trace: &Trace,
+    tracks: &Tracks,
+    overview: Option<&Overview>,
+    arrangement: &Arrangement,
+    group: Group,
+) -> Vec<TrackKey> {
+    let is_in = |key: &TrackKey| match (group, *key) {
+        (Group::Device(process, device), TrackKey::Stream(id)) => {
+            let stream = trace.stream(id);
+            stream.process == process && stream.device == device
+        }
+        (Group::Threads(process), TrackKey::Thread(id, 0)) => trace.thread(id).process == process,
+        (Group::Nested(thread), TrackKey::Thread(id, depth)) => id == thread && depth > 0,
+        _ => false,
+    };
+    let is_shown = |key: &TrackKey| {
+        arrangement.wants(trace, *key) && !arrangement.pinned.contains(key) && is_in(key)
+    };
+    keys(tracks, overview)
+        .into_iter()
+        .filter(is_shown)
+        .collect()
 }

@@ -20,6 +20,8 @@ pub(crate) struct Layout {
     pub(crate) detail: Rect,
     pub(crate) hint: Rect,
     pub(crate) status: Rect,
+    /// The first rows, which do not scroll.
+    pub(crate) pinned: usize,
 }
 
 /// What the division depends on.
@@ -27,6 +29,9 @@ pub(crate) struct Layout {
 pub(crate) struct Wishes {
     pub(crate) log: bool,
     pub(crate) large_detail: bool,
+    /// A list takes the place of the details.
+    pub(crate) list: bool,
+    pub(crate) pinned: usize,
 }
 
 impl Layout {
@@ -35,7 +40,7 @@ impl Layout {
         let fixed = 3 + 2 * u16::from(roomy);
         let rest = height.saturating_sub(fixed);
         let detail = match height {
-            _ if wishes.large_detail => rest / 2,
+            _ if wishes.large_detail || wishes.list => rest / 2,
             36.. => 9,
             22..36 => 6,
             16..22 => 4,
@@ -80,6 +85,7 @@ impl Layout {
             detail,
             hint,
             status,
+            pinned: wishes.pinned,
         }
     }
 
@@ -94,7 +100,8 @@ impl Layout {
         }
     }
 
-    /// The rows on screen from row `scroll` on, each with its first line.
+    /// The rows on screen, each with its first line: those that are pinned, then the others from
+    /// the one with number `scroll` on.
     pub(crate) fn visible<'a>(
         &self,
         rows: &'a [Row],
@@ -102,9 +109,11 @@ impl Layout {
     ) -> impl Iterator<Item = (usize, Row, u16)> + 'a {
         let height = self.track_height(rows);
         let (top, bottom) = (self.lanes.top(), self.lanes.bottom());
-        rows.iter()
-            .enumerate()
-            .skip(scroll)
+        let (pinned, others) = rows.split_at(self.pinned.min(rows.len()));
+        let others = (pinned.len()..).zip(others).skip(scroll);
+        (0..)
+            .zip(pinned)
+            .chain(others)
             .scan(top, move |y, (index, row)| {
                 let line = *y;
                 *y = y.saturating_add(if row.track().is_some() { height } else { 1 });
@@ -122,7 +131,12 @@ mod tests {
         for width in [40, 80, 200] {
             for height in 10..60 {
                 for (log, large_detail) in [(false, false), (true, false), (true, true)] {
-                    let it = Layout::new((width, height), Wishes { log, large_detail });
+                    let wishes = Wishes {
+                        log,
+                        large_detail,
+                        ..Wishes::default()
+                    };
+                    let it = Layout::new((width, height), wishes);
                     let parts = [
                         it.title, it.minimap, it.ruler, it.lanes, it.log, it.detail, it.hint,
                         it.status,

@@ -6,13 +6,24 @@
 
 mod action;
 mod app;
+mod arrangement;
+mod blame;
+mod commands;
 mod event;
 mod item;
 mod keymap;
 mod lanes;
 mod layout;
+mod list;
+mod marks;
+mod names;
+mod parse;
 mod part;
+mod prompt;
 mod pyramid;
+mod query;
+mod rank;
+mod rates;
 mod run;
 mod search;
 mod source;
@@ -27,6 +38,7 @@ mod viewport;
 #[cfg(test)]
 mod tests;
 
+pub use marks::Bookmark;
 pub use part::{Derived, Overview};
 pub use run::{Options, Outcome, ViewError, check_size, run};
 pub use source::{Log, Progress, Recording, Source};

@@ -207,6 +207,8 @@ impl App {
         self.stalls = derived.stalls;
         self.graphs = derived.graphs;
         self.walk = None;
+        self.rank = None;
+        self.stale = true;
         let find = |identity: Option<Identity>| identity?.find(trace).map(Selected::Item);
         self.selected = find(kept.selected);
         // What is not in this part is selected again when it comes back.

@@ -38,6 +38,14 @@ impl Totals {
         working.fold(0, |sum, it| sum.saturating_add(self.0[*it as usize]))
     }
 
+    /// What most of the time was spent on that was work.
+    pub(crate) fn main_work(&self) -> Category {
+        let working = Category::ALL.iter().copied().filter(|it| it.is_work());
+        working
+            .max_by_key(|it| self.0[*it as usize])
+            .unwrap_or(Category::Other)
+    }
+
     /// What most of the time was spent on.
     pub(crate) fn main(&self) -> Category {
         let all = Category::ALL.iter().copied();

@@ -81,9 +81,12 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
     let mut guard = Guard::new()?;
     let mut app = App::new(options.title, Theme::new(mode), options.live, term::size()?);
     app.log_open = options.show_log && source.log().is_some();
+    app.bookmarks = source.bookmarks();
+    let begun = Instant::now();
     let mut polled = None;
     loop {
         if is_due(&app, source, polled) {
+            clock(&mut app, source, begun.elapsed());
             poll(&mut app, source);
             polled = Some(Instant::now());
         }
@@ -102,6 +105,20 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
         if let Some(outcome) = handle_events(&mut app, world, &mut guard, wait)? {
             return Ok(outcome);
         }
+        keep_bookmarks(&mut app, source);
+    }
+}
+
+/// Tells the state what time it is.
+fn clock(app: &mut App, source: &dyn Source, time: Duration) {
+    update(app, world(source), Event::Clock(time));
+}
+
+fn keep_bookmarks(app: &mut App, source: &mut dyn Source) {
+    if std::mem::take(&mut app.unsaved)
+        && let Err(error) = source.keep_bookmarks(&app.bookmarks)
+    {
+        app.message = Some(format!("the bookmarks cannot be kept: {error}"));
     }
 }
 

@@ -1,33 +1,42 @@
-//! Finding items by name.
+//! Finding items: the answer to a [`Query`], walked in time order.
 
 use ascend_trace_model::{FunctionId, Trace};
 
 use crate::item::Item;
+use crate::query::Query;
 use crate::tracks::Tracks;
 
-/// A text to look for, and the functions that have it in their names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A question, and the functions whose names answer it.
+#[derive(Clone, Debug)]
 pub(crate) struct Search {
     pub(crate) text: String,
-    /// By function: whether its name matches.
-    matches: Vec<bool>,
+    query: Query,
+    /// By function: whether its name has what is asked of names.
+    named: Vec<bool>,
+    /// Whether any function is there that could match.
+    possible: bool,
 }
 
 impl Search {
-    pub(crate) fn new(text: &str, trace: &Trace) -> Self {
+    /// Reads a question; the error says what is wrong with it.
+    pub(crate) fn new(text: &str, trace: &Trace) -> Result<Self, String> {
         let mut search = Self {
-            text: text.to_lowercase(),
-            matches: Vec::new(),
+            text: text.to_owned(),
+            query: Query::parse(text)?,
+            named: Vec::new(),
+            possible: false,
         };
         search.update(trace);
-        search
+        Ok(search)
     }
 
     /// Takes in functions that are new in the trace.
     pub(crate) fn update(&mut self, trace: &Trace) {
-        for function in &trace.functions()[self.matches.len()..] {
-            let name = function.name.to_lowercase();
-            self.matches.push(name.contains(&self.text));
+        let known = self.named.len().min(trace.functions().len());
+        for function in &trace.functions()[known..] {
+            let named = self.query.has_name(function);
+            self.named.push(named);
+            self.possible |= named || function.label.is_some();
         }
     }
 
@@ -38,10 +47,23 @@ impl Search {
             return false;
         }
         let FunctionId(function) = call.function;
-        self.matches
-            .get(function as usize)
-            .copied()
-            .unwrap_or(false)
+        let named = self.named.get(function as usize).copied();
+        self.query.is_match(trace, item, named.unwrap_or(false))
+    }
+
+    /// The place of an item among all matches, from 1, and how many there are.
+    pub(crate) fn place(&self, trace: &Trace, item: Item) -> (usize, usize) {
+        let order = |item: Item| (item.span(trace).0, item);
+        let (own, mut place, mut all) = (order(item), 0, 0);
+        let tasks =
+            (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_model::TaskId(id)));
+        let calls =
+            (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_model::CallId(id)));
+        for other in tasks.chain(calls).filter(|it| self.is_match(trace, *it)) {
+            all += 1;
+            place += usize::from(order(other) <= own);
+        }
+        (place, all)
     }
 
     /// The first match in time order after `(time, item)`, or the last one before it.
@@ -52,7 +74,7 @@ impl Search {
         from: (i64, Option<Item>),
         forward: bool,
     ) -> Option<Item> {
-        if !self.matches.contains(&true) {
+        if !self.possible {
             return None;
         }
         let found = tracks.keys().filter_map(|key| {

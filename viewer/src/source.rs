@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ascend_trace_model::Trace;
 
+use crate::marks::Bookmark;
 use crate::part::{Derived, Overview};
 
 /// A trace that is there, or is still being recorded.
@@ -36,6 +37,22 @@ pub trait Source {
     /// Makes a part that has been loaded the trace, if there is a new one.
     fn next_part(&mut self) -> Option<Derived> {
         None
+    }
+
+    /// Bookmarks that were kept with this trace.
+    fn bookmarks(&self) -> Vec<Bookmark> {
+        Vec::new()
+    }
+
+    /// Keeps bookmarks with the trace, instead of those that were.
+    ///
+    /// # Errors
+    /// When they cannot be written. The view shows the message and goes on.
+    fn keep_bookmarks(
+        &mut self,
+        _bookmarks: &[Bookmark],
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
     }
 
     /// What the traced program writes, if it runs under the view.

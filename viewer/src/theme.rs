@@ -61,6 +61,7 @@ const HOST_FUNC: Tone = tone(214, 140, 184, Color::Magenta);
 const GRAPH: Tone = tone(236, 170, 70, Color::LightYellow);
 const RECORD: Tone = tone(240, 220, 90, Color::Yellow);
 const STALL: Tone = tone(232, 110, 60, Color::LightRed);
+const IDLE: Tone = tone(168, 96, 66, Color::DarkGray);
 const OTHER: Tone = tone(170, 170, 170, Color::Gray);
 const LAUNCH: Tone = tone(130, 160, 190, Color::Blue);
 const CALL: Tone = tone(150, 150, 150, Color::Gray);
@@ -168,6 +169,14 @@ impl Theme {
 
     pub(crate) fn stall(self) -> Style {
         self.ink(STALL)
+    }
+
+    /// An idle stretch of a stream: time that was lost, though less loudly than in a wait.
+    pub(crate) fn idle(self) -> Style {
+        match self.mode {
+            ColorMode::None | ColorMode::Ansi => self.faint(),
+            _ => self.ink(IDLE),
+        }
     }
 
     /// Less important text.

@@ -149,7 +149,7 @@ fn a_search_goes_on_and_starts_over() {
     assert_eq!(player.selected(), first, "there are two of that name");
     assert_eq!(
         player.app.message.as_deref(),
-        Some("went on from the beginning")
+        Some("1 of 2, went on from the beginning")
     );
 }
 
@@ -160,7 +160,7 @@ fn a_search_that_finds_nothing_says_so_and_keeps_the_selection() {
     let before = player.selected();
     player.play("/ nosuchthing enter");
     assert_eq!(player.selected(), before);
-    assert!(player.line_with("no name contains").contains("nosuchthing"));
+    assert!(player.line_with("nothing here is").contains("nosuchthing"));
 }
 
 #[test]

@@ -3,11 +3,17 @@
 mod harness;
 
 mod actions;
+mod arranging;
+mod detail;
+mod documented;
 mod edges;
+mod finding;
 mod graphs;
+mod lists;
 mod live;
 mod long;
 mod looks;
+mod measuring;
 mod parts;
 mod pictures;
 mod speed;

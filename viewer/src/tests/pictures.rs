@@ -54,6 +54,37 @@ fn the_output_of_the_program() {
 }
 
 #[test]
+fn the_longest_stalls_in_a_list() {
+    both("stalls", "i down");
+}
+
+#[test]
+fn statistics_of_what_is_on_screen() {
+    both("statistics", "t");
+    both("statistics_streams", "t tab");
+}
+
+#[test]
+fn the_palette_of_all_actions() {
+    both("palette", ": m a r k");
+}
+
+#[test]
+fn the_gap_between_two_marks() {
+    both("marks", "/ Gelu enter m > / Add enter m");
+}
+
+#[test]
+fn lanes_that_are_folded_and_pinned() {
+    both("arranged", "down down v down c");
+}
+
+#[test]
+fn a_walk_with_its_trail() {
+    both("walk", "/ LayerNorm enter [ [ [");
+}
+
+#[test]
 fn the_help() {
     both("help", "?");
 }

@@ -1,25 +1,40 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
+mod lanes;
+mod lists;
+mod marks;
 mod mouse;
 mod navigate;
+mod prompts;
 mod select;
 mod walk;
 
+pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
 use crate::action::{Action, Effect};
-use crate::app::{App, Follow, Mode, World, edit};
+use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::keymap;
-use crate::search::Search;
+use crate::list::{Kind, Page};
+use crate::prompt::Asked;
+use crate::rank;
 use crate::source::{Progress, Recording};
 
 /// Lets the state answer to an event.
 pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
+    let effects = answer(app, world, event);
+    lists::refresh(app, world);
+    rank::refresh(app, world.trace);
+    effects
+}
+
+fn answer(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(key) => return on_key(app, world, &key),
+        Event::Clock(time) => app.clock = time,
         Event::Mouse(mouse) => mouse::on_mouse(app, world, mouse),
-        Event::Paste(text) => paste(app, &text),
+        Event::Paste(text) => prompts::paste(app, &text),
         Event::Resize(width, height) => {
             app.size = (width, height);
             select::reveal_lane(app);
@@ -38,6 +53,7 @@ fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
         return;
     }
     take_in(app, world);
+    app.rates.note(app.clock, app.counts.1);
     if let Some(search) = &mut app.search {
         search.update(world.trace);
     }
@@ -56,36 +72,32 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {
-        Mode::Search(_) if !is_interrupt => {
-            on_search_key(app, world, key);
+        Mode::Prompt(_) if !is_interrupt => {
+            prompts::on_key(app, world, key);
             Vec::new()
         }
         Mode::Help(_) if !is_interrupt => {
             on_help_key(app, key);
             Vec::new()
         }
-        _ => keymap::action(key).map_or_else(Vec::new, |action| perform(app, world, action)),
+        _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
+        _ => on_timeline_key(app, world, key),
     }
 }
 
-fn on_search_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
-    let Mode::Search(text) = &mut app.mode else {
-        return;
-    };
-    if edit(text, key) {
-        return;
+fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+    keymap::action(key).map_or_else(Vec::new, |action| perform(app, world, action))
+}
+
+fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+    let kind = app.list.as_ref().map(|list| list.kind);
+    if kind.is_some_and(|kind| kind != Kind::Commands && lists::is_toggle(kind, key)) {
+        lists::leave(app);
+        return Vec::new();
     }
-    match key.code {
-        KeyCode::Esc => app.mode = Mode::Timeline,
-        KeyCode::Enter => {
-            let text = std::mem::take(text);
-            app.mode = Mode::Timeline;
-            if !text.is_empty() {
-                app.search = Some(Search::new(&text, world.trace));
-            }
-            select::next_match(app, world, true);
-        }
-        _ => {}
+    match lists::on_key(app, world, key) {
+        Some(effects) => effects,
+        None => on_timeline_key(app, world, key),
     }
 }
 
@@ -102,14 +114,13 @@ fn on_help_key(app: &mut App, key: &KeyEvent) {
     }
 }
 
-fn paste(app: &mut App, pasted: &str) {
-    if let Mode::Search(text) = &mut app.mode {
-        text.extend(pasted.chars().filter(|it| !it.is_control()));
-    }
-}
-
 /// Does what was asked for.
 pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Effect> {
+    let moves = is_move(action);
+    if moves && !app.moving {
+        walk::remember(app);
+    }
+    app.moving = moves;
     match action {
         Action::Quit => return vec![Effect::Quit],
         Action::Suspend => return vec![Effect::Suspend],
@@ -134,11 +145,27 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::PreviousStall => select::next_stall(app, world, false),
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
-        Action::Search => app.mode = Mode::Search(String::new()),
+        Action::ListStalls => lists::toggle(app, world, Kind::Stalls(None)),
+        Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
+        Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
+        Action::Palette => lists::toggle(app, world, Kind::Commands),
+        Action::Search => prompts::ask(app, Asked::Find),
+        Action::GoTo => prompts::ask(app, Asked::Moment),
+        Action::FilterLanes => prompts::ask(app, Asked::Lanes),
+        Action::Bookmark => prompts::ask_bookmark(app, world),
+        Action::Mark => marks::set(app, world),
+        Action::ClearMarks => marks::clear(app),
+        Action::FitMarks => marks::fit(app),
+        Action::Fold => lanes::fold(app, world),
+        Action::UnfoldAll => lanes::unfold_all(app, world),
+        Action::Pin => lanes::pin(app, world),
+        Action::Hide => lanes::hide(app, world),
+        Action::ShowAll => lanes::show_all(app, world),
         Action::ToCause => walk::to_cause(app, world),
         Action::ToEffect => walk::to_effect(app, world),
         Action::Alternative => walk::alternative(app, world),
         Action::Back => walk::back(app),
+        Action::Forward => walk::forward(app),
         Action::Escape => escape(app),
         Action::Pause => pause(app, world),
         Action::ToggleLog => toggle_log(app, world),
@@ -152,6 +179,22 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::Help => app.mode = Mode::Help(0),
     }
     Vec::new()
+}
+
+/// Whether an action changes only which part of time is visible.
+fn is_move(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Pan(_)
+            | Action::ZoomIn
+            | Action::ZoomOut
+            | Action::ZoomInFast
+            | Action::ZoomOutFast
+            | Action::FitAll
+            | Action::FitSelection
+            | Action::Begin
+            | Action::End
+    )
 }
 
 fn follow(app: &mut App, world: World<'_>) {

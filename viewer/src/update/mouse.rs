@@ -3,16 +3,21 @@
 use ratatui::layout::{Position, Rect};
 
 use crate::app::{App, Follow, Selected, World, is_gap};
+use crate::arrangement::Group;
 use crate::event::{KeyModifiers, MouseButton, MouseEventKind};
 use crate::item::{Item, TrackKey};
+use crate::lanes::Row;
 use crate::viewport::Viewport;
 
-use super::{navigate, select};
+use super::{lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
     let layout = app.layout();
     let in_time = layout.lanes.contains(at) || layout.ruler.contains(at);
+    if app.list.is_some() && layout.detail.contains(at) {
+        return on_list(app, world, mouse.kind, at);
+    }
     match mouse.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             app.message = None;
@@ -20,7 +25,16 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
             press(app, world, at);
         }
         MouseEventKind::Drag(MouseButton::Left) => drag(app, at),
-        MouseEventKind::Up(_) => app.drag = None,
+        MouseEventKind::Down(MouseButton::Right) if in_time => {
+            marks::begin(app, moment_at(app, at.x));
+        }
+        MouseEventKind::Drag(MouseButton::Right) if at.x >= layout.lanes.x => {
+            marks::extend(app, moment_at(app, at.x));
+        }
+        MouseEventKind::Up(_) => {
+            app.moving &= app.drag.is_none();
+            app.drag = None;
+        }
         MouseEventKind::ScrollUp | MouseEventKind::ScrollDown => {
             let up = mouse.kind == MouseEventKind::ScrollUp;
             wheel(app, world, at, up, mouse.modifiers);
@@ -31,6 +45,28 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
     }
 }
 
+/// The wheel and clicks in a list.
+fn on_list(app: &mut App, world: World<'_>, kind: MouseEventKind, at: Position) {
+    let first = crate::view::first_entry(app);
+    // The title and the names of the columns stand above the entries.
+    let line = usize::from(at.y - app.layout().detail.y).checked_sub(2);
+    match (kind, line) {
+        (MouseEventKind::ScrollUp, _) => lists::step(app, world, -1),
+        (MouseEventKind::ScrollDown, _) => lists::step(app, world, 1),
+        (MouseEventKind::Down(MouseButton::Left), Some(line)) => {
+            lists::choose(app, world, first + line);
+        }
+        _ => {}
+    }
+}
+
+/// The moment that a column of the screen stands for.
+fn moment_at(app: &App, column: u16) -> i64 {
+    let lanes = app.layout().lanes;
+    let cell = i64::from(column) - i64::from(lanes.x);
+    app.viewport.time(cell, lanes.width)
+}
+
 fn press(app: &mut App, world: World<'_>, at: Position) {
     let layout = app.layout();
     if layout.minimap.contains(at) {
@@ -39,22 +75,28 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
     if !layout.lanes.contains(at) && !layout.gutter.contains(at) {
         return;
     }
-    let Some(key) = track_at(app, at) else {
-        return;
+    let key = match row_at(app, at) {
+        Some(Row::Track(key)) => key,
+        Some(Row::Folded(group)) => return lanes::unfold(app, world, group),
+        Some(Row::Device(process, device)) if layout.gutter.contains(at) => {
+            return lanes::fold_group(app, world, Group::Device(process, device));
+        }
+        _ => return,
     };
     app.lane = Some(key);
+    app.group = None;
     if layout.lanes.contains(at) {
         app.selected = pick(app, world, key, at.x - layout.lanes.x);
         app.walk = None;
     }
 }
 
-/// The track that is drawn in a line.
-fn track_at(app: &App, at: Position) -> Option<TrackKey> {
+/// The row that is drawn in a line.
+fn row_at(app: &App, at: Position) -> Option<Row> {
     let layout = app.layout();
     let rows = layout.visible(&app.rows, app.scroll);
     let row = rows.take_while(|(_, _, line)| *line <= at.y).last()?;
-    row.1.track()
+    Some(row.1)
 }
 
 /// What is drawn in a cell of a track: the longest item there, else the idle stretch.
@@ -102,6 +144,10 @@ fn drag(app: &mut App, at: Position) {
         Some((from, range)) => {
             let cells = i64::from(from) - i64::from(at.x);
             let begin = range.time(cells, layout.lanes.width);
+            if !app.moving {
+                walk::remember(app);
+                app.moving = true;
+            }
             app.follow = Follow::Off;
             navigate::show(app, Viewport::new(begin, begin + range.length()));
         }

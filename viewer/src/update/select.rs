@@ -13,7 +13,10 @@ use super::{navigate, walk};
 pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
     app.selected = Some(selected);
     app.away = None;
-    app.lane = Some(selected.track(world.trace));
+    let lane = selected.track(world.trace);
+    app.reveal_track(world, lane);
+    app.lane = Some(lane);
+    app.group = None;
     app.walk = None;
     navigate::reveal(app, selected.span(world.trace));
     reveal_lane(app);
@@ -58,7 +61,7 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
 }
 
 /// What to say when there is nothing more, and where that is so.
-fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
+pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
     let range = (app.viewport.begin(), app.viewport.end());
     match world.overview {
         None => nothing.to_owned(),
@@ -71,18 +74,24 @@ fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
 
 /// Goes to the lane above or below; a selection comes along to the nearest item there.
 pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
-    let tracks: Vec<_> = app.rows.iter().filter_map(|row| row.track()).collect();
-    let here = tracks.iter().position(|key| Some(*key) == app.lane);
+    let stops = |row: &&Row| row.track().is_some() || row.folded().is_some();
+    let rows: Vec<Row> = app.rows.iter().filter(stops).copied().collect();
+    let here = rows.iter().position(|row| is_current(app, *row));
     let next = match (here, down) {
         (Some(index), true) => index + 1,
         (Some(index), false) => index.wrapping_sub(1),
         (None, _) => 0,
     };
-    let Some(&key) = tracks.get(next) else {
+    let Some(&row) = rows.get(next) else {
         return;
+    };
+    let Row::Track(key) = row else {
+        app.group = row.folded();
+        return reveal_lane(app);
     };
     let time = moment(app, world);
     app.lane = Some(key);
+    app.group = None;
     reveal_lane(app);
     if app.selected.is_some() {
         let item = app
@@ -92,6 +101,15 @@ pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
         if let Some(item) = item {
             select(app, world, Selected::Item(item));
         }
+    }
+}
+
+/// Whether the cursor is on a row.
+pub(crate) fn is_current(app: &App, row: Row) -> bool {
+    match row {
+        Row::Track(key) => app.group.is_none() && app.lane == Some(key),
+        Row::Folded(group) => app.group == Some(group),
+        Row::Process(_) | Row::Device(..) => false,
     }
 }
 
@@ -105,13 +123,14 @@ pub(super) fn scroll(app: &mut App, rows: i32) {
 fn last_scroll(app: &App) -> usize {
     let layout = app.layout();
     let height = layout.track_height(&app.rows);
+    let (pinned, others) = app.rows.split_at(layout.pinned.min(app.rows.len()));
     let room = layout.lanes.height;
-    let mut used = 0;
-    let fitting = app.rows.iter().rev().take_while(|row| {
-        used += row_height(**row, height);
+    let mut used: u16 = pinned.iter().map(|row| row_height(*row, height)).sum();
+    let fitting = others.iter().rev().take_while(|row| {
+        used = used.saturating_add(row_height(**row, height));
         used <= room
     });
-    app.rows.len() - fitting.count()
+    others.len() - fitting.count()
 }
 
 fn row_height(row: Row, track_height: u16) -> u16 {
@@ -121,22 +140,22 @@ fn row_height(row: Row, track_height: u16) -> u16 {
 /// Scrolls just far enough to show the current lane.
 pub(super) fn reveal_lane(app: &mut App) {
     app.scroll = app.scroll.min(last_scroll(app));
-    let current = app
-        .rows
-        .iter()
-        .position(|row| row.track().is_some() && row.track() == app.lane);
-    let Some(index) = current else {
+    let pinned = app.layout().pinned;
+    let current = app.rows.iter().position(|row| is_current(app, *row));
+    let Some(place) = current.filter(|index| *index >= pinned) else {
         return;
     };
+    // Rows are scrolled by their places among those that are not pinned.
+    let index = place - pinned;
     if index < app.scroll {
         // The header above belongs to the lane.
         let header = index
             .checked_sub(1)
-            .filter(|it| app.rows[*it].track().is_none());
+            .filter(|it| app.rows[pinned + *it].track().is_none());
         app.scroll = header.unwrap_or(index);
     }
     let layout = app.layout();
-    let is_visible = |scroll: usize| layout.visible(&app.rows, scroll).any(|it| it.0 == index);
+    let is_visible = |scroll: usize| layout.visible(&app.rows, scroll).any(|it| it.0 == place);
     while app.scroll < index && !is_visible(app.scroll) {
         app.scroll += 1;
     }
@@ -145,8 +164,10 @@ pub(super) fn reveal_lane(app: &mut App) {
 /// Selects the next or previous stall on any lane, in the order in which they begin.
 pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let trace = world.trace;
-    let lanes = app.rows.iter().filter_map(|row| row.track());
-    let lanes = lanes.filter(|key| !matches!(key, TrackKey::Thread(_, depth) if *depth > 0));
+    let lanes = app.tracks.keys().filter(|key| {
+        let is_nested = matches!(key, TrackKey::Thread(_, depth) if *depth > 0);
+        !is_nested && app.arrangement.wants(trace, *key)
+    });
     let key = |stall: &Stall| (stall.begin, Some(stall.lane));
     let from = match (app.selected_stall(trace), app.selected) {
         (Some(stall), _) => key(&stall),
@@ -211,14 +232,17 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
     };
     match (found, found.or_else(wrapped)) {
         (None, None) => {
-            let nothing = format!("no name contains “{}”", text::fit(&search.text, 40));
+            let nothing = format!("nothing here is “{}”", text::fit(&search.text, 40));
             app.message = Some(nothing_more(app, world, &nothing));
         }
         (found, Some(item)) => {
-            let message = found.is_none().then(|| match forward {
-                true => "went on from the beginning".to_owned(),
-                false => "went on from the end".to_owned(),
-            });
+            let (place, all) = search.place(world.trace, item);
+            let wrapped = match (found, forward) {
+                (Some(_), _) => "",
+                (None, true) => ", went on from the beginning",
+                (None, false) => ", went on from the end",
+            };
+            let message = Some(format!("{place} of {all}{wrapped}"));
             walk::remember(app);
             select(app, world, Selected::Item(item));
             app.message = message;

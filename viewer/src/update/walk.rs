@@ -13,28 +13,48 @@ const HISTORY: usize = 200;
 
 /// Notes the present place as one to come back to.
 pub(super) fn remember(app: &mut App) {
+    remember_place(app, app.place());
+}
+
+/// Notes a place as one to come back to.
+pub(super) fn remember_place(app: &mut App, place: Place) {
     if app.history.len() == HISTORY {
         app.history.remove(0);
     }
-    app.history.push(Place {
-        selected: app.selected,
-        lane: app.lane,
-        viewport: app.viewport,
-        scroll: app.scroll,
-    });
+    app.history.push(place);
+    app.future.clear();
 }
 
-/// Goes back to where the last jump began.
+/// Goes back to where the last jump or move began.
 pub(super) fn back(app: &mut App) {
     let Some(place) = app.history.pop() else {
         app.message = Some("there is no way back from here".to_owned());
         return;
     };
-    app.selected = place.selected;
-    app.lane = place.lane;
-    app.viewport = place.viewport;
-    app.scroll = place.scroll;
-    app.walk = None;
+    app.future.push(app.place());
+    step(app, place);
+}
+
+/// Goes again to where [`back`] came from.
+pub(super) fn forward(app: &mut App) {
+    let Some(place) = app.future.pop() else {
+        app.message = Some("nothing was undone".to_owned());
+        return;
+    };
+    app.history.push(app.place());
+    step(app, place);
+}
+
+/// Restores a place. On a walk that came from there, its trail gets shorter by a step.
+fn step(app: &mut App, place: Place) {
+    let walk = app.walk.take();
+    app.restore(place);
+    app.walk = walk.and_then(|mut walk| {
+        let (last, to_cause) = walk.trail.pop()?;
+        walk.choices.clear();
+        walk.to_cause = to_cause;
+        (Some(last) == app.selected).then_some(walk)
+    });
 }
 
 /// Goes to what the selection waited for.
@@ -42,13 +62,26 @@ pub(super) fn to_cause(app: &mut App, world: World<'_>) {
     match app.selected {
         Some(Selected::Item(item)) => {
             let causes = causes(app, world.trace, item);
-            start(app, world, causes, "this waited for nothing that is known");
+            start(
+                app,
+                world,
+                causes,
+                true,
+                "this waited for nothing that is known",
+            );
         }
         Some(Selected::Gap(stall)) => {
-            let culprit = stall.culprit(world.trace, &app.dependencies);
-            let items = [culprit.task.map(Item::Task), culprit.call.map(Item::Call)];
+            let evidence = app.stalls.evidence(world.trace, &app.dependencies, &stall);
+            let culprit = evidence.culprit;
+            let items = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
             let items = items.into_iter().flatten().collect();
-            start(app, world, items, "why the stream was idle is not known");
+            start(
+                app,
+                world,
+                items,
+                true,
+                "why the stream was idle is not known",
+            );
         }
         None => app.message = Some("nothing is selected".to_owned()),
     }
@@ -63,21 +96,30 @@ pub(super) fn to_effect(app: &mut App, world: World<'_>) {
                 app,
                 world,
                 effects,
+                false,
                 "nothing is known to have waited for this",
             );
         }
-        Some(Selected::Gap(stall)) => start(app, world, vec![stall.node.into()], ""),
+        Some(Selected::Gap(stall)) => start(app, world, vec![stall.node.into()], false, ""),
         None => app.message = Some("nothing is selected".to_owned()),
     }
 }
 
-fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, nothing: &str) {
+fn start(app: &mut App, world: World<'_>, choices: Vec<Item>, to_cause: bool, nothing: &str) {
     if choices.is_empty() {
         app.message = Some(nothing.to_owned());
         return;
     }
     remember(app);
-    go(app, world, Walk { choices, chosen: 0 });
+    let mut trail = app.walk.take().map_or_else(Vec::new, |walk| walk.trail);
+    trail.extend(app.selected.map(|selected| (selected, to_cause)));
+    let walk = Walk {
+        choices,
+        chosen: 0,
+        trail,
+        to_cause,
+    };
+    go(app, world, walk);
 }
 
 /// Goes to another end of the last step.

@@ -7,7 +7,9 @@ use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::Color;
 
 use crate::app::Selected;
-use crate::item::Item;
+use crate::arrangement::Group;
+use crate::item::{Item, TrackKey};
+use crate::lanes::Row;
 use crate::layout::Layout;
 
 use super::Scene;
@@ -189,12 +191,29 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
 fn line_of(scene: &Scene<'_>, layout: &Layout, item: Item) -> Option<i64> {
     let app = scene.app;
     let key = item.track(scene.world.trace);
-    let index = app.rows.iter().position(|row| row.track() == Some(key))?;
+    let index = row_of(scene, key)?;
     let mut visible = layout.visible(&app.rows, app.scroll);
     let line = visible.find(|it| it.0 == index).map(|it| it.2);
     Some(match line {
         Some(line) => i64::from(line - layout.lanes.y),
-        None if index < app.scroll => -4,
+        None if index < layout.pinned + app.scroll => -4,
         None => i64::from(layout.lanes.height) + 4,
     })
+}
+
+/// The row of a lane, or the one that it is folded into.
+fn row_of(scene: &Scene<'_>, key: TrackKey) -> Option<usize> {
+    let (app, trace) = (scene.app, scene.world.trace);
+    let is_own = |row: &Row| match (*row, key) {
+        (Row::Track(track), _) => track == key,
+        (Row::Folded(Group::Device(process, device)), TrackKey::Stream(id)) => {
+            let stream = trace.stream(id);
+            stream.process == process && stream.device == device
+        }
+        (Row::Folded(Group::Threads(process)), TrackKey::Thread(id, _)) => {
+            trace.thread(id).process == process
+        }
+        _ => false,
+    };
+    app.rows.iter().position(is_own)
 }

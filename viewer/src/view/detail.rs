@@ -1,18 +1,20 @@
 //! Everything that is known about the selection.
 
-use ascend_trace_analysis::{Cause, Stall, queue_wait};
+use ascend_trace_analysis::queue_wait;
 use ascend_trace_model::{CallId, TaskId, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::app::Selected;
+use crate::blame;
 use crate::item::{Category, Item};
 use crate::layout::Layout;
+use crate::names;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, describe, graphs};
+use super::{Scene, describe, gap, graphs, trail};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
@@ -23,6 +25,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         let rule = "─".repeat(usize::from(area.width));
         let style = scene.app.theme.faint();
         buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), style);
+        trail::draw(scene, area, buffer);
         area.y += 1;
         area.height -= 1;
     }
@@ -30,7 +33,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     let lines = match scene.app.selected {
         Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
-        Some(Selected::Gap(stall)) => of_gap(scene, &stall),
+        Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),
         None => of_nothing(scene),
     };
     put(area, lines, room, scene, buffer);
@@ -151,13 +154,33 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }
     groups.extend(speed(trace, id).map(|text| vec![Span::raw(text)]));
-    let tid = trace.thread(call.thread).tid;
+    groups.extend(rank(scene));
+    let thread = names::thread(trace, call.thread);
     let launched = since_start(scene, call.begin);
+    let took = duration(call.end.saturating_sub(call.begin));
     groups.push(vec![Span::styled(
-        format!("launched {launched} by thread {tid}"),
+        format!("launched {launched} by {thread}, which took {took}"),
         theme.dim(),
     )]);
     groups
+}
+
+/// How long the selection took among its kind.
+fn rank(scene: &Scene<'_>) -> Option<Group> {
+    let (_, _, rank) = scene.app.rank?;
+    let theme = scene.app.theme;
+    let text = match rank.count {
+        1 => "the only one of its kind".to_owned(),
+        all if rank.same == all => format!("as long as all {all} of its kind"),
+        all if rank.longer == 0 => format!("longest of {all}"),
+        all if rank.longer + rank.same == all => format!("shortest of {all}"),
+        all => format!(
+            "number {} of {all} by length (p{})",
+            rank.longer + 1,
+            rank.percentile()
+        ),
+    };
+    Some(vec![Span::styled(text, theme.dim())])
 }
 
 /// Bytes and bytes per second of a copy.
@@ -180,7 +203,6 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     let theme = scene.app.theme;
     let call = trace.call(id);
     let item = Item::Call(id);
-    let tid = trace.thread(call.thread).tid;
     let nested = match call.depth {
         0 => String::new(),
         depth => format!(", nested {depth} deep"),
@@ -197,13 +219,15 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         vec![Span::raw(range(scene, call.begin, call.end))],
     ];
     if let Some(stall) = scene.app.stall_of(trace, item) {
-        let text = describe::stall(scene.app, trace, &stall).swap_remove(0);
+        let text = blame::words(scene.app, trace, &stall).swap_remove(0);
         times.push(vec![Span::styled(
             format!("blocked: {text}"),
             theme.stall(),
         )]);
     }
-    let place = format!("call by thread {tid}{device}{nested}");
+    times.extend(rank(scene));
+    let thread = names::thread(trace, call.thread);
+    let place = format!("call by {thread}{device}{nested}");
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(times, room));
     lines.extend(graphs::of(scene, id, room));
@@ -214,6 +238,9 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
 /// Dependencies and arguments.
 fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'static>>) {
     let trace = scene.world.trace;
+    if let Some(stall) = scene.app.stall_of(trace, item) {
+        lines.extend(gap::chain(scene, &stall, room));
+    }
     let theme = scene.app.theme;
     let mut related = Vec::new();
     let causes = causes(scene.app, trace, item);
@@ -282,50 +309,8 @@ pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
     lines
 }
 
-fn of_gap(scene: &Scene<'_>, stall: &Stall) -> Vec<Line<'static>> {
-    let trace = scene.world.trace;
-    let theme = scene.app.theme;
-    let item = Item::from(stall.node);
-    let stream = match item {
-        Item::Task(task) => describe::stream(trace, trace.task(task).stream),
-        Item::Call(_) => "the thread".to_owned(),
-    };
-    let why = match stall.cause {
-        Cause::HostLate => "the host submitted its next task only then",
-        Cause::HostBlocked => "the host waited for the device before it submitted the next task",
-        Cause::QueueFull => {
-            "the host was held up by a full queue before it submitted the next task"
-        }
-        Cause::GraphLaunch => "its next graph was being launched",
-        Cause::Drained => "nothing more was submitted before it ended",
-        Cause::Switch => "it went from one task to the next",
-        _ => "its next task had been submitted, but did not start",
-    };
-    let times = format!("  {}", range(scene, stall.begin, stall.end));
-    let next = trace.call(item.call(trace));
-    let launched = since_start(scene, next.begin);
-    let tid = trace.thread(next.thread).tid;
-    vec![
-        Line::from(vec![
-            Span::styled(format!("{stream} was idle"), theme.strong()),
-            Span::raw(format!(": {why}")),
-        ]),
-        Line::from(vec![
-            Span::styled(duration(stall.length()), theme.strong()),
-            Span::raw(times),
-        ]),
-        Line::from(vec![
-            Span::styled("next ", theme.accent()),
-            Span::raw(format!(
-                "{}, launched {launched} by thread {tid}",
-                item.label(trace)
-            )),
-        ]),
-    ]
-}
-
 /// Two moments in the same unit.
-fn range(scene: &Scene<'_>, begin: i64, end: i64) -> String {
+pub(super) fn range(scene: &Scene<'_>, begin: i64, end: i64) -> String {
     let start = scene.app.span.map_or(0, |span| span.0);
     let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));
     let unit = moment_unit(begin.saturating_abs().max(end.saturating_abs()));
@@ -334,7 +319,7 @@ fn range(scene: &Scene<'_>, begin: i64, end: i64) -> String {
     format!("{} → {} {}", number(begin), number(end), unit.name)
 }
 
-fn since_start(scene: &Scene<'_>, time: i64) -> String {
+pub(super) fn since_start(scene: &Scene<'_>, time: i64) -> String {
     let start = scene.app.span.map_or(0, |span| span.0);
     moment(time.saturating_sub(start))
 }

@@ -4,16 +4,22 @@ mod arrows;
 mod cells;
 mod describe;
 mod detail;
+mod folded;
+mod gap;
 mod graphs;
 mod help;
+mod list;
 mod log;
+mod marks;
 mod minimap;
 mod route;
 mod ruler;
 mod status;
 mod timeline;
 mod track;
+mod trail;
 
+pub(crate) use list::first_entry;
 use ratatui::buffer::Buffer;
 
 use crate::app::{App, Mode, World};
@@ -38,8 +44,12 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     ruler::draw(&scene, &layout, buffer);
     let texts = timeline::draw(&scene, &layout, buffer);
     let hidden = arrows::draw(&scene, &layout, &texts, buffer);
+    marks::draw(&scene, &layout, buffer);
     log::draw(&scene, &layout, buffer);
-    detail::draw(&scene, &layout, buffer);
+    match &app.list {
+        Some(list) => list::draw(&scene, list, &layout, buffer),
+        None => detail::draw(&scene, &layout, buffer),
+    }
     status::status(&scene, &layout, buffer);
     status::hint(&scene, &layout, hidden, buffer);
     if let Mode::Help(first) = app.mode {

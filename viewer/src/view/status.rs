@@ -8,8 +8,10 @@ use ratatui::text::{Line, Span};
 
 use crate::app::{Follow, Mode};
 use crate::layout::Layout;
+use crate::list::List;
+use crate::prompt::Prompt;
 use crate::source::Recording;
-use crate::text::{count, duration, fit, moment};
+use crate::text::{count, duration, fit, moment, width};
 
 use super::Scene;
 
@@ -105,11 +107,19 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     if roomy {
         let (tasks, calls) = app.counts;
+        let rate = app.rates.per_second().filter(|_| app.is_running());
+        if let Some(rate) = rate {
+            spans.push(plain(format!("{} calls/s  ", count(rate))));
+        }
         spans.push(plain(format!(
             "tasks {}  calls {}  ",
             count(tasks),
             count(calls)
         )));
+        if app.size.0 >= 100 {
+            let streams = scene.world.trace.streams().len() as u64;
+            spans.push(plain(format!("streams {}  ", count(streams))));
+        }
         let pending = app.tracks.pending();
         if pending > 0 && app.is_running() {
             spans.push(plain(format!("unread {}  ", count(pending as u64))));
@@ -139,15 +149,22 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
     // On a very small screen there is no line of its own for this.
     let has_line = layout.hint.height > 0;
     let area = if has_line { layout.hint } else { layout.status };
-    let needs_line = app.message.is_some() || matches!(app.mode, Mode::Search(_));
+    let measured = app.marks.measure().map(super::marks::words);
+    let needs_line =
+        app.message.is_some() || measured.is_some() || matches!(app.mode, Mode::Prompt(_));
     if !has_line && !needs_line {
         return;
     }
     let room = usize::from(area.width).saturating_sub(2);
     let line = match (&app.mode, &app.message, &app.failure) {
-        (Mode::Search(text), ..) => prompt(text, room, scene),
+        (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),
         (_, _, Some(failure)) => Line::styled(fit(failure, room), theme.bad()),
+        _ if app.list.is_some() => {
+            let hint = app.list.as_ref().map_or("", List::hint);
+            Line::styled(fit(hint, room), theme.dim())
+        }
+        _ if let Some(text) = &measured => Line::styled(fit(text, room), theme.accent()),
         _ if hidden != Some(0) && app.all_arrows => {
             Line::styled(fit(&hidden_arrows(hidden), room), theme.dim())
         }
@@ -166,16 +183,23 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
     buffer.set_line(area.x + 1, area.y, &line, room as u16);
 }
 
-fn prompt<'a>(text: &str, room: usize, scene: &Scene<'_>) -> Line<'a> {
+/// The end of the text that is being typed, and what can be.
+fn prompt<'a>(prompt: &Prompt, room: usize, scene: &Scene<'_>) -> Line<'a> {
     let theme = scene.app.theme;
-    let characters: Vec<char> = text.chars().collect();
-    let first = characters.len().saturating_sub(room.saturating_sub(30));
-    let end: String = characters[first..].iter().collect();
+    let label = prompt.label();
+    let left = room.saturating_sub(width(label) + 1);
+    let mut end = prompt.text.as_str();
+    while width(end) > left {
+        let mut characters = end.chars();
+        characters.next();
+        end = characters.as_str();
+    }
+    let hint = left.saturating_sub(width(end) + 2);
     Line::from(vec![
-        Span::styled("/", theme.accent()),
-        Span::raw(end),
+        Span::styled(label, theme.accent()),
+        Span::raw(end.to_owned()),
         Span::styled("▏", theme.accent()),
-        Span::styled("  enter: find  esc: leave", theme.dim()),
+        Span::styled(format!("  {}", fit(prompt.hint(), hint)), theme.dim()),
     ])
 }
 
@@ -190,13 +214,13 @@ fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
     const KEYS: [(&str, &str); 9] = [
         ("? ", "help"),
         ("q ", "quit"),
-        ("n ", "next stall"),
-        ("←→↑↓ ", "select"),
-        ("wasd ", "zoom, move"),
-        ("[ ] ", "dependencies"),
-        ("0 F ", "fit all, selection"),
+        ("i ", "stalls"),
+        ("t ", "statistics"),
         ("/ ", "find"),
-        ("o ", "output"),
+        ("[ ] ", "dependencies"),
+        ("wasd ", "zoom, move"),
+        ("←→↑↓ ", "select"),
+        (": ", "everything else"),
     ];
     let theme = scene.app.theme;
     let mut spans = Vec::new();

@@ -1,30 +1,36 @@
 //! The lanes with their labels.
 
-use ascend_trace_model::{ProcessId, StreamId, ThreadId};
+use ascend_trace_model::{ProcessId, StreamId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::layout::Layout;
+use crate::names;
 use crate::part::working;
 use crate::text::{fit, width};
+use crate::update::is_current;
 
 use super::track::Texts;
-use super::{Scene, describe, track};
+use super::{Scene, describe, folded, track};
 
 /// Draws all rows that are on screen. Answers where texts stand in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
     let mut texts = Texts::new();
-    for (_, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
+    for (index, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
         let at = |area: Rect| Rect {
             y: line,
             height: 1,
             ..area
         };
-        label(scene, row, at(layout.gutter), buffer);
-        if let Row::Track(key) = row {
-            track::draw(scene, key, at(layout.lanes), &mut texts, buffer);
+        let pinned = index < layout.pinned;
+        label(scene, row, pinned, at(layout.gutter), buffer);
+        match row {
+            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
+            Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
+            Row::Process(_) | Row::Device(..) => {}
         }
     }
     border(scene, layout, buffer);
@@ -58,20 +64,21 @@ fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     }
 }
 
-fn label(scene: &Scene<'_>, row: Row, area: Rect, buffer: &mut Buffer) {
+fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let (indent, text, value) = match row {
         Row::Process(process) => (0, process_name(scene, process), String::new()),
         Row::Device(_, device) => (1, format!("device {device}"), String::new()),
+        Row::Folded(group) => folded_label(scene, group),
         Row::Track(key) => {
-            let (text, value) = track_label(scene, key);
+            let (text, value) = track_label(scene, key, pinned);
             (2, text, value)
         }
     };
-    let is_current = row.track().is_some() && row.track() == scene.app.lane;
+    let is_current = is_current(scene.app, row);
     let style = match row {
         Row::Process(_) => theme.accent(),
-        Row::Device(..) => theme.strong(),
+        Row::Device(..) | Row::Folded(_) => theme.strong(),
         Row::Track(_) if is_current => theme.strong(),
         Row::Track(_) => theme.shape(crate::item::Category::Other, ""),
     };
@@ -100,11 +107,33 @@ fn process_name(scene: &Scene<'_>, id: ProcessId) -> String {
 }
 
 /// What a track is called, and its share of busy time in view.
-fn track_label(scene: &Scene<'_>, key: TrackKey) -> (String, String) {
+fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, String) {
     match key {
-        TrackKey::Stream(id) => (stream_name(scene, id), busy(scene, key)),
-        TrackKey::Thread(id, 0) => (thread_name(scene, id), String::new()),
+        TrackKey::Stream(id) => {
+            let device = match pinned {
+                true => format!("* d{} ", scene.world.trace.stream(id).device),
+                false => String::new(),
+            };
+            (device + &stream_name(scene, id), busy(scene, key))
+        }
+        TrackKey::Thread(id, 0) => {
+            let pin = if pinned { "* " } else { "" };
+            let name = format!("{pin}{}", names::thread(scene.world.trace, id));
+            let nested = Group::Nested(id);
+            let folded = scene.app.arrangement.is_folded(nested);
+            let hidden = if folded { "▸" } else { "" };
+            (name, hidden.to_owned())
+        }
         TrackKey::Thread(_, depth) => (format!("└ nested {depth}"), String::new()),
+    }
+}
+
+/// How lanes in one line are called: their indent, their name, how many they are.
+fn folded_label(scene: &Scene<'_>, group: Group) -> (usize, String, String) {
+    let number = folded::tracks(scene, group).len();
+    match group {
+        Group::Device(_, device) => (1, format!("▸device {device}"), format!("{number} streams")),
+        Group::Threads(_) | Group::Nested(_) => (1, "▸threads".to_owned(), number.to_string()),
     }
 }
 
@@ -114,14 +143,6 @@ fn stream_name(scene: &Scene<'_>, id: StreamId) -> String {
         false => "",
     };
     format!("{}{default}", describe::stream(scene.world.trace, id))
-}
-
-fn thread_name(scene: &Scene<'_>, id: ThreadId) -> String {
-    let thread = scene.world.trace.thread(id);
-    match thread.name.as_str() {
-        "" => format!("thread {}", thread.tid),
-        name => format!("thread {} {name}", thread.tid),
-    }
 }
 
 fn busy(scene: &Scene<'_>, key: TrackKey) -> String {

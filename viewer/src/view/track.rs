@@ -7,18 +7,19 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use crate::app::{App, Selected, is_gap};
+use crate::blame;
 use crate::item::{Category, Item, TrackKey};
 use crate::text::{duration, fit, short_name, width};
 use crate::tracks::Track;
 
 use super::Scene;
 use super::cells::{Cell, FULL, cells};
-use super::{describe, graphs};
+use super::graphs;
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 /// Dots for many slices in one cell, by how full it is.
-const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶", "⣷", "⣿"];
+pub(super) const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶", "⣷", "⣿"];
 /// The ground of a stall.
 pub(crate) const STALL: &str = "░";
 /// The ground of an idle stretch whose cause is known.
@@ -243,7 +244,7 @@ impl Painter<'_, '_> {
         let trace = self.scene.world.trace;
         let room = usize::from(room).saturating_sub(4);
         let forms = match self.app().stall_of(trace, item) {
-            Some(stall) => describe::stall(self.app(), trace, &stall),
+            Some(stall) => blame::words(self.app(), trace, &stall),
             None => {
                 let label = item.label(trace);
                 let name = short_name(&label);
@@ -296,9 +297,9 @@ impl Painter<'_, '_> {
         };
         let style = match app.selected == Some(Selected::Gap(stall)) {
             true => app.theme.chosen_shape(),
-            false => app.theme.faint(),
+            false => app.theme.idle(),
         };
-        let forms = describe::stall(app, self.scene.world.trace, &stall);
+        let forms = blame::words(app, self.scene.world.trace, &stall);
         for column in first..end {
             self.put(column, IDLE, style);
         }

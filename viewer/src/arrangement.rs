@@ -1,0 +1,141 @@
+//! How the user wants the lanes: which ones on top, which ones not at all, which ones together.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_model::{ProcessId, ThreadId, Trace};
+
+use crate::item::TrackKey;
+use crate::names;
+
+/// Lanes that can be put together in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    /// The streams of a process on a device.
+    Device(ProcessId, u32),
+    /// The threads of a process.
+    Threads(ProcessId),
+    /// The nested calls of a thread.
+    Nested(ThreadId),
+}
+
+/// The user's wishes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Arrangement {
+    /// In the order in which they are shown.
+    pub(crate) pinned: Vec<TrackKey>,
+    hidden: BTreeSet<TrackKey>,
+    folded: BTreeSet<Group>,
+    /// What names of lanes must have, in small letters.
+    pub(crate) filter: String,
+}
+
+impl Arrangement {
+    /// The innermost group of a lane that can be folded.
+    pub(crate) fn group(&self, trace: &Trace, key: TrackKey, has_nested: bool) -> Group {
+        match key {
+            TrackKey::Stream(id) => {
+                let stream = trace.stream(id);
+                Group::Device(stream.process, stream.device)
+            }
+            TrackKey::Thread(id, depth) => {
+                let nested = Group::Nested(id);
+                match depth > 0 || (has_nested && !self.is_folded(nested)) {
+                    true => nested,
+                    false => Group::Threads(trace.thread(id).process),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn is_folded(&self, group: Group) -> bool {
+        self.folded.contains(&group)
+    }
+
+    pub(crate) fn fold(&mut self, group: Group) {
+        self.folded.insert(group);
+    }
+
+    pub(crate) fn unfold(&mut self, group: Group) {
+        self.folded.remove(&group);
+    }
+
+    /// Tells whether anything was folded.
+    pub(crate) fn unfold_all(&mut self) -> bool {
+        !std::mem::take(&mut self.folded).is_empty()
+    }
+
+    pub(crate) fn is_hidden(&self, key: TrackKey) -> bool {
+        self.hidden.contains(&key)
+    }
+
+    /// Hides a lane; of a thread all lines.
+    pub(crate) fn hide(&mut self, key: TrackKey) {
+        self.hidden.insert(key);
+        self.pinned.retain(|pinned| *pinned != key);
+    }
+
+    pub(crate) fn hidden_lanes(&self) -> usize {
+        self.hidden.len()
+    }
+
+    /// Shows all lanes, whatever their names. Tells whether any was missing.
+    pub(crate) fn show_all(&mut self) -> bool {
+        let filtered = !std::mem::take(&mut self.filter).is_empty();
+        !std::mem::take(&mut self.hidden).is_empty() || filtered
+    }
+
+    /// Puts a lane on top, or back to its place. Tells whether it is on top now.
+    pub(crate) fn pin(&mut self, key: TrackKey) -> bool {
+        let before = self.pinned.len();
+        self.pinned.retain(|pinned| *pinned != key);
+        let pins = self.pinned.len() == before;
+        if pins {
+            self.pinned.push(key);
+        }
+        pins
+    }
+
+    /// Whether a lane is wanted at all.
+    pub(crate) fn wants(&self, trace: &Trace, key: TrackKey) -> bool {
+        let owner = match key {
+            TrackKey::Thread(id, _) => TrackKey::Thread(id, 0),
+            stream => stream,
+        };
+        let is_hidden = self.is_hidden(key) || self.is_hidden(owner);
+        !is_hidden && (self.filter.is_empty() || self.has_name(trace, key))
+    }
+
+    fn has_name(&self, trace: &Trace, key: TrackKey) -> bool {
+        let name = names::lane(trace, key).to_lowercase();
+        self.filter.split_whitespace().all(|it| name.contains(it))
+    }
+
+    /// Makes a lane visible that is folded away, hidden or filtered out. Tells whether it was.
+    pub(crate) fn reveal(&mut self, trace: &Trace, key: TrackKey) -> bool {
+        let mut changed = self.hidden.remove(&key);
+        if let TrackKey::Thread(id, _) = key {
+            changed |= self.hidden.remove(&TrackKey::Thread(id, 0));
+        }
+        if !self.filter.is_empty() && !self.has_name(trace, key) {
+            self.filter.clear();
+            changed = true;
+        }
+        if self.pinned.contains(&key) {
+            return changed;
+        }
+        let groups = match key {
+            TrackKey::Stream(id) => {
+                let stream = trace.stream(id);
+                [Some(Group::Device(stream.process, stream.device)), None]
+            }
+            TrackKey::Thread(id, depth) => [
+                Some(Group::Threads(trace.thread(id).process)),
+                (depth > 0).then_some(Group::Nested(id)),
+            ],
+        };
+        for group in groups.into_iter().flatten() {
+            changed |= self.folded.remove(&group);
+        }
+        changed
+    }
+}

@@ -1,0 +1,156 @@
+//! Stalls in a few words: the cause, who is to blame, and how long it took.
+
+use ascend_trace_analysis::{Cause, Culprit, Lane, Node, Stall};
+use ascend_trace_model::{CallId, ThreadId, Trace};
+
+use crate::app::App;
+use crate::item::Item;
+use crate::names;
+use crate::text::{duration, short_name};
+
+/// Stalls of a thread that are looked at to find the one that held a stream up.
+const LOOKED_AT: usize = 1_000;
+
+/// A stall in words, the longest form first and its mere length last.
+pub(crate) fn words(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let length = duration(stall.length());
+    let mut forms: Vec<String> = forms(app, trace, stall)
+        .into_iter()
+        .map(|form| format!("{form} {length}"))
+        .collect();
+    forms.dedup();
+    forms.push(length);
+    forms
+}
+
+/// The cause and who is to blame, without the length.
+pub(crate) fn sentence(app: &App, trace: &Trace, stall: &Stall) -> String {
+    forms(app, trace, stall).swap_remove(0)
+}
+
+fn forms(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+    match stall.cause {
+        Cause::EventWait | Cause::SignalWait | Cause::HostSync | Cause::HostCopy => {
+            awaited(app, trace, stall)
+        }
+        Cause::QueueFull if !stall.is_gap() => awaited(app, trace, stall),
+        Cause::HostLate => of_host(trace, stall, "host late"),
+        Cause::GraphLaunch => of_host(trace, stall, "graph launch"),
+        Cause::HostBlocked | Cause::QueueFull => held_up(app, trace, stall),
+        Cause::Callback => {
+            let name = Item::from(stall.node).label(trace);
+            vec![
+                format!("host function '{}'", short_name(&name)),
+                "host function".to_owned(),
+            ]
+        }
+        Cause::CollectivePeer => of_peer(app, trace, stall),
+        Cause::Drained => vec!["nothing more to do".to_owned()],
+        Cause::Switch => vec!["idle".to_owned()],
+        Cause::Unknown => vec!["cause unknown".to_owned(), "idle".to_owned()],
+    }
+}
+
+/// A wait on a stream or in a call, with what it waited for.
+fn awaited(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let culprit = stall.culprit(trace, &app.dependencies);
+    let (long, short) = match stall.cause {
+        Cause::EventWait => {
+            let event = culprit.event.map(|it| names::event(trace, it));
+            let event = event.unwrap_or_else(|| "an event".to_owned());
+            (format!("waits {event}"), event)
+        }
+        Cause::SignalWait => {
+            let what = "a notify or value".to_owned();
+            (format!("waits for {what}"), what)
+        }
+        cause => {
+            let name = short_name(Item::from(stall.node).name(trace)).to_owned();
+            let short = match cause {
+                Cause::QueueFull => "queue full",
+                Cause::HostCopy => "copy",
+                _ => "sync",
+            };
+            (name, short.to_owned())
+        }
+    };
+    let (from, task) = source(trace, &culprit, device_of(trace, stall));
+    vec![
+        format!("{long}{from}{task}"),
+        format!("{short}{from}{task}"),
+        format!("{short}{from}"),
+        short,
+    ]
+}
+
+/// Where a culprit is and what ran there.
+fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, String) {
+    let stream = culprit
+        .stream
+        .map(|id| names::stream_from(trace, id, device));
+    let task = culprit.task.map(|id| Item::Task(id).label(trace));
+    let task = task.as_deref().map(short_name);
+    (
+        stream.map(|it| format!(" ← {it}")).unwrap_or_default(),
+        task.map(|it| format!(" '{it}'")).unwrap_or_default(),
+    )
+}
+
+fn device_of(trace: &Trace, stall: &Stall) -> Option<u32> {
+    match (stall.lane, stall.node) {
+        (Lane::Stream(stream), _) => Some(trace.stream(stream).device),
+        (_, Node::Task(task)) => Some(trace.stream(trace.task(task).stream).device),
+        (_, Node::Call(call)) => trace.call(call).device.map(u32::from),
+    }
+}
+
+/// The thread that came late.
+fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
+    let call = Item::from(stall.node).call(trace);
+    let thread = names::thread(trace, trace.call(call).thread);
+    vec![format!("{what} ← {thread}"), what.to_owned()]
+}
+
+/// The call that held up the thread that submits.
+fn held_up(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let short = match stall.cause {
+        Cause::QueueFull => "queue full",
+        _ => "host blocked",
+    };
+    let submission = Item::from(stall.node).call(trace);
+    let thread = trace.call(submission).thread;
+    let Some(call) = blocker(app, stall, thread) else {
+        return vec![short.to_owned()];
+    };
+    let name = short_name(Item::Call(call).name(trace));
+    let thread = names::thread(trace, thread);
+    vec![
+        format!("{short} ← {thread} in {name}"),
+        format!("{short} ← {name}"),
+        short.to_owned(),
+    ]
+}
+
+/// The call that took most of a gap.
+pub(crate) fn blocker(app: &App, stall: &Stall, thread: ThreadId) -> Option<CallId> {
+    let lane = Lane::Thread(thread);
+    let stalls = app.stalls.in_window(lane, stall.begin, stall.end);
+    let part = |it: &&Stall| it.end.min(stall.end) - it.begin.max(stall.begin);
+    let is_queue =
+        |it: &&Stall| (it.cause == Cause::QueueFull) == (stall.cause == Cause::QueueFull);
+    let found = stalls.iter().take(LOOKED_AT).filter(is_queue);
+    match found.max_by_key(part)?.node {
+        Node::Call(call) => Some(call),
+        Node::Task(_) => None,
+    }
+}
+
+fn of_peer(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let evidence = app.stalls.evidence(trace, &app.dependencies, stall);
+    let (from, task) = source(trace, &evidence.culprit, device_of(trace, stall));
+    vec![
+        format!("waits for a peer{from}{task}"),
+        format!("waits for a peer{from}"),
+        "waits for a peer".to_owned(),
+    ]
+}

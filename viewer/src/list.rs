@@ -1,0 +1,171 @@
+//! Lists to walk through and jump from: stalls, statistics, bookmarks, commands.
+
+use ascend_trace_analysis::{Cause, Stall};
+use ascend_trace_model::StreamId;
+
+use crate::action::Action;
+use crate::app::Place;
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The longest stalls, of one cause or of all.
+    Stalls(Option<Cause>),
+    Statistics(Page),
+    Bookmarks,
+    Commands,
+}
+
+/// One table of the statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    Operations,
+    Streams,
+    Functions,
+    Causes,
+}
+
+impl Page {
+    pub(crate) const ALL: [Self; 4] = [
+        Self::Operations,
+        Self::Streams,
+        Self::Functions,
+        Self::Causes,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Operations => "operations",
+            Self::Streams => "streams",
+            Self::Functions => "functions",
+            Self::Causes => "causes of stalls",
+        }
+    }
+
+    pub(crate) fn next(self) -> Self {
+        let place = Self::ALL.iter().position(|it| *it == self).unwrap_or(0);
+        Self::ALL[(place + 1) % Self::ALL.len()]
+    }
+}
+
+/// A column of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) title: &'static str,
+    pub(crate) align: Align,
+    /// It is left out where the screen has fewer columns than this.
+    pub(crate) from_width: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+pub(crate) const fn left(title: &'static str) -> Column {
+    let (align, from_width) = (Align::Left, 0);
+    Column {
+        title,
+        align,
+        from_width,
+    }
+}
+
+pub(crate) const fn right(title: &'static str) -> Column {
+    let (align, from_width) = (Align::Right, 0);
+    Column {
+        title,
+        align,
+        from_width,
+    }
+}
+
+impl Column {
+    pub(crate) const fn from(self, from_width: u16) -> Self {
+        Self { from_width, ..self }
+    }
+}
+
+/// Where an entry leads.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Target {
+    Nowhere,
+    Stall(Stall),
+    /// The slowest task or call of this name.
+    Slowest {
+        name: String,
+        task: bool,
+    },
+    Stream(StreamId),
+    Cause(Cause),
+    Bookmark(usize),
+    Action(Action),
+}
+
+/// A line of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) cells: Vec<String>,
+    pub(crate) target: Target,
+}
+
+/// What entries were made from: when it changes, they are made anew.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Basis {
+    pub(crate) range: (i64, i64),
+    /// Seconds of the view's clock, as long as the trace grows.
+    pub(crate) second: u64,
+    pub(crate) counts: (u64, u64),
+}
+
+/// A list on screen.
+#[derive(Clone, Debug)]
+pub(crate) struct List {
+    pub(crate) kind: Kind,
+    pub(crate) columns: &'static [Column],
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) cursor: usize,
+    /// What the names of commands must have.
+    pub(crate) filter: String,
+    /// What is said beside the title.
+    pub(crate) note: String,
+    pub(crate) basis: Basis,
+    /// Where the user was before the list was opened.
+    pub(crate) origin: Place,
+}
+
+impl List {
+    pub(crate) fn current(&self) -> Option<&Entry> {
+        self.entries.get(self.cursor)
+    }
+
+    /// Moves the cursor, not beyond the ends.
+    pub(crate) fn step(&mut self, lines: isize) {
+        let last = self.entries.len().saturating_sub(1);
+        self.cursor = self.cursor.saturating_add_signed(lines).min(last);
+    }
+
+    pub(crate) fn title(&self) -> String {
+        match self.kind {
+            Kind::Stalls(None) => "longest stalls".to_owned(),
+            Kind::Stalls(Some(cause)) => format!("longest stalls: {}", cause.name()),
+            Kind::Statistics(page) => page.name().to_owned(),
+            Kind::Bookmarks => "bookmarks".to_owned(),
+            Kind::Commands => format!("do: {}▏", self.filter),
+        }
+    }
+
+    /// What the keys do here.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.kind {
+            Kind::Stalls(_) => "↑↓ look at it   enter: stay there   esc: back",
+            Kind::Statistics(Page::Operations | Page::Functions) => {
+                "enter: the slowest one   tab: next table   esc: back"
+            }
+            Kind::Statistics(_) => "enter: go there   tab: next table   esc: back",
+            Kind::Bookmarks => "enter: go there   delete: forget it   esc: back",
+            Kind::Commands => "type a part of it   ↑↓ enter: do it   esc: back",
+        }
+    }
+}

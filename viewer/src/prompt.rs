@@ -1,0 +1,51 @@
+//! A line of text that the user is asked for.
+
+/// What the text is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// What to find.
+    Find,
+    /// A moment to go to.
+    Moment,
+    /// What names of lanes must have.
+    Lanes,
+    /// The name of a bookmark.
+    Bookmark,
+}
+
+/// The text as far as it has been typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    pub(crate) asked: Asked,
+    pub(crate) text: String,
+}
+
+impl Prompt {
+    pub(crate) fn new(asked: Asked) -> Self {
+        Self::with(asked, String::new())
+    }
+
+    pub(crate) fn with(asked: Asked, text: String) -> Self {
+        Self { asked, text }
+    }
+
+    /// What stands before the text.
+    pub(crate) fn label(&self) -> &'static str {
+        match self.asked {
+            Asked::Find => "/",
+            Asked::Moment => "go to: ",
+            Asked::Lanes => "lanes: ",
+            Asked::Bookmark => "bookmark: ",
+        }
+    }
+
+    /// What can be typed.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self.asked {
+            Asked::Find => "name  /regex/  argument=value  >1ms  <5us  ! (failed)",
+            Asked::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
+            Asked::Lanes => "part of a name; nothing: all lanes",
+            Asked::Bookmark => "a name for what is on screen",
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! How long the selection took among its kind.
+
+use ascend_trace_model::Trace;
+
+use crate::app::{App, Selected};
+use crate::item::Item;
+
+/// The place of an item among those that do the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rank {
+    /// All of them that have a time.
+    pub(crate) count: usize,
+    /// Those that took longer.
+    pub(crate) longer: usize,
+    /// Those that took just as long, the item itself among them.
+    pub(crate) same: usize,
+}
+
+impl Rank {
+    /// The part of them that took no longer, in percent, rounded down.
+    pub(crate) fn percentile(self) -> usize {
+        (self.count - self.longer) * 100 / self.count.max(1)
+    }
+
+    /// Nothing for a task without a time.
+    pub(crate) fn of(trace: &Trace, item: Item) -> Option<Self> {
+        let own = timed(trace, item)?;
+        let mut rank = Self {
+            count: 0,
+            longer: 0,
+            same: 0,
+        };
+        for length in kind(trace, item).filter_map(|other| timed(trace, other)) {
+            rank.count += 1;
+            rank.longer += usize::from(length > own);
+            rank.same += usize::from(length == own);
+        }
+        Some(rank)
+    }
+}
+
+fn timed(trace: &Trace, item: Item) -> Option<i64> {
+    let known = match item {
+        Item::Task(id) => trace.task(id).time.is_some(),
+        Item::Call(_) => true,
+    };
+    known.then(|| item.length(trace))
+}
+
+/// Everything of the same name: tasks among tasks, calls among calls.
+fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
+    let function = trace.call(item.call(trace)).function;
+    let same = move |call| trace.call(call).function == function;
+    match item {
+        Item::Task(id) => {
+            let name = trace.task_name(trace.task(id));
+            let tasks = (0..trace.tasks().len() as u32).map(ascend_trace_model::TaskId);
+            Box::new(
+                tasks
+                    .filter(move |id| {
+                        let task = trace.task(*id);
+                        same(task.call) && trace.task_name(task) == name
+                    })
+                    .map(Item::Task),
+            )
+        }
+        Item::Call(_) => {
+            let calls = (0..trace.calls().len() as u32).map(ascend_trace_model::CallId);
+            Box::new(calls.filter(move |id| same(*id)).map(Item::Call))
+        }
+    }
+}
+
+/// The longest of everything that has a name and begins in a range.
+pub(crate) fn slowest(
+    trace: &Trace,
+    is_wanted: impl Fn(Item) -> bool,
+    range: (i64, i64),
+) -> Option<Item> {
+    let tasks =
+        (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_model::TaskId(id)));
+    let calls =
+        (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_model::CallId(id)));
+    let in_range = |item: &Item| {
+        let (begin, end) = item.span(trace);
+        begin <= range.1 && end >= range.0
+    };
+    let wanted = tasks.chain(calls).filter(|item| is_wanted(*item));
+    let wanted = wanted.filter(|item| timed(trace, *item).is_some() && in_range(item));
+    wanted.max_by_key(|item| (item.length(trace), std::cmp::Reverse(item.span(trace).0)))
+}
+
+/// Keeps what is known of the selection's rank.
+pub(crate) fn refresh(app: &mut App, trace: &Trace) {
+    let item = app.selected.and_then(Selected::item);
+    let key = item.map(|item| (item, app.counts));
+    if app.rank.map(|(item, counts, _)| (item, counts)) == key {
+        return;
+    }
+    app.rank = key.and_then(|(item, counts)| Some((item, counts, Rank::of(trace, item)?)));
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_model::TaskId;
+    use ascend_trace_testkit::timeline;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_ranked_among_those_of_its_name() {
+        let trace =
+            timeline("s1: A[0..10us] B[20us..90us] A[100us..130us] A[200us..210us] A[timing-off]");
+        let rank = |id| Rank::of(&trace, Item::Task(TaskId(id)));
+        let expected = Rank {
+            count: 3,
+            longer: 1,
+            same: 2,
+        };
+        assert_eq!(rank(0), Some(expected));
+        assert_eq!(rank(0).map(Rank::percentile), Some(66));
+        assert_eq!(rank(2).map(|it| it.longer), Some(0));
+        assert_eq!(rank(1).map(|it| it.count), Some(1));
+        assert_eq!(rank(4), None, "it has no time");
+    }
+}

@@ -1,0 +1,79 @@
+//! What the detail pane tells of the selection.
+
+use super::harness::{LARGE, PIPELINE, Player};
+
+fn detail(text: &str, script: &str) -> String {
+    let mut player = Player::new(text, LARGE);
+    player.play(script);
+    let top = usize::from(player.app.layout().detail.y);
+    let picture = player.picture();
+    picture.lines().skip(top).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_task_has_its_times_its_queue_wait_and_its_rank() {
+    let text = detail(PIPELINE, "/ matmul enter");
+    for expected in [
+        "MatMul  kernel task",
+        "619 µs",
+        "±21 ns",
+        "queued",
+        "longest of 2",
+        "launched",
+        "which took",
+        "[ after",
+        "] before",
+    ] {
+        assert!(text.contains(expected), "{expected} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_failed_call_has_the_name_of_its_error_and_its_arguments() {
+    let text = detail(PIPELINE, "/ ! enter");
+    assert!(text.contains("call by thread 1001"), "{text}");
+    assert!(
+        text.contains("ACL_ERROR") || text.contains("107000"),
+        "{text}"
+    );
+    assert!(text.contains("the only one of its kind"), "{text}");
+}
+
+#[test]
+fn an_idle_stretch_names_the_thread_that_came_late_and_what_it_did() {
+    let late = "s1: A[10us..20us] B[90us..99us] by t1[60us..62us]
+                t1: aclrtMalloc(64)[22us..58us]";
+    let text = detail(late, "n n n");
+    assert!(text.contains("stream 1 was idle"), "{text}");
+    assert!(text.contains("host late ← thread 1001"), "{text}");
+    assert!(
+        text.contains("meanwhile the thread was in  Malloc ×1 36.0 µs"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_wait_has_the_chain_down_to_its_root() {
+    let text = detail(PIPELINE, "i");
+    assert!(text.contains("longest stalls"), "{text}");
+    let text = detail(PIPELINE, "i enter");
+    assert!(text.contains("because"), "{text}");
+    assert!(text.contains("← device 0 stream 2 until MatMul"), "{text}");
+    assert!(text.contains("root"), "{text}");
+}
+
+#[test]
+fn a_walk_shows_where_it_came_from_and_gets_shorter_on_the_way_back() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.play("/ LayerNorm enter [ [");
+    let trail = "LayerNorm·s4 ← StreamWaitEvent·s4 ← RecordEvent·s2";
+    assert!(player.picture().contains(trail), "{}", player.picture());
+    player.play("u");
+    assert!(
+        player
+            .picture()
+            .contains("LayerNorm·s4 ← StreamWaitEvent·s4 ─")
+    );
+    player.play("right");
+    assert!(!player.picture().contains("LayerNorm·s4 ←"));
+}

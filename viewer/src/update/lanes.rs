@@ -1,0 +1,137 @@
+//! Folding, pinning, hiding and filtering lanes.
+
+use crate::app::{App, World};
+use crate::arrangement::Group;
+use crate::item::TrackKey;
+use crate::lanes::Row;
+use crate::names;
+
+use super::select;
+
+/// Folds the lanes around the current one, or unfolds those that the cursor is on.
+pub(super) fn fold(app: &mut App, world: World<'_>) {
+    if let Some(group) = app.group {
+        return unfold(app, world, group);
+    }
+    let Some(key) = app.lane else { return };
+    let has_nested = app.rows.iter().any(|row| is_nested_in(*row, key));
+    let group = app.arrangement.group(world.trace, key, has_nested);
+    fold_group(app, world, group);
+}
+
+fn is_nested_in(row: Row, key: TrackKey) -> bool {
+    match (row, key) {
+        (Row::Track(TrackKey::Thread(id, depth)), TrackKey::Thread(own, _)) => {
+            id == own && depth > 0
+        }
+        _ => false,
+    }
+}
+
+pub(super) fn fold_group(app: &mut App, world: World<'_>, group: Group) {
+    app.arrangement.fold(group);
+    app.arrange(world);
+    match group {
+        // The thread's own line stays and is the current one.
+        Group::Nested(thread) => app.lane = Some(TrackKey::Thread(thread, 0)),
+        Group::Device(..) | Group::Threads(_) => app.group = Some(group),
+    }
+    select::reveal_lane(app);
+}
+
+pub(super) fn unfold(app: &mut App, world: World<'_>, group: Group) {
+    app.arrangement.unfold(group);
+    let inside = crate::lanes::folded(
+        world.trace,
+        &app.tracks,
+        world.overview,
+        &app.arrangement,
+        group,
+    );
+    app.group = None;
+    app.arrange(world);
+    if !app.lane.is_some_and(|lane| inside.contains(&lane)) {
+        app.lane = inside.first().copied().or(app.lane);
+    }
+    select::reveal_lane(app);
+}
+
+pub(super) fn unfold_all(app: &mut App, world: World<'_>) {
+    app.message = match app.arrangement.unfold_all() {
+        true => None,
+        false => Some("nothing is folded".to_owned()),
+    };
+    app.arrange(world);
+    select::reveal_lane(app);
+}
+
+pub(super) fn pin(app: &mut App, world: World<'_>) {
+    let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
+        return;
+    };
+    let name = names::lane(world.trace, key);
+    app.message = Some(match app.arrangement.pin(key) {
+        true => format!("{name} stays on top: v lets it go"),
+        false => format!("{name} is back in its place"),
+    });
+    app.arrange(world);
+    select::reveal_lane(app);
+}
+
+pub(super) fn hide(app: &mut App, world: World<'_>) {
+    let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
+        return;
+    };
+    let key = match key {
+        TrackKey::Thread(id, _) => TrackKey::Thread(id, 0),
+        stream => stream,
+    };
+    let place = app.rows.iter().position(|row| row.track() == Some(key));
+    app.arrangement.hide(key);
+    app.arrange(world);
+    let after = app.rows.iter().skip(place.unwrap_or(0));
+    let next = after.copied().find_map(Row::track);
+    let any = || app.rows.iter().rev().copied().find_map(Row::track);
+    app.lane = next.or_else(any);
+    if app.selected.is_some_and(|it| it.track(world.trace) == key) {
+        app.selected = None;
+    }
+    let hidden = app.arrangement.hidden_lanes();
+    let name = names::lane(world.trace, key);
+    app.message = Some(format!(
+        "{name} is hidden, {hidden} in all: X shows them again"
+    ));
+    select::reveal_lane(app);
+}
+
+pub(super) fn show_all(app: &mut App, world: World<'_>) {
+    app.message = match app.arrangement.show_all() {
+        true => None,
+        false => Some("no lane is hidden".to_owned()),
+    };
+    app.arrange(world);
+    select::reveal_lane(app);
+}
+
+/// Shows only lanes whose name has a text.
+pub(super) fn filter(app: &mut App, world: World<'_>, text: &str) {
+    let before = std::mem::replace(&mut app.arrangement.filter, text.trim().to_lowercase());
+    app.arrange(world);
+    if !app
+        .rows
+        .iter()
+        .any(|row| row.track().is_some() || row.folded().is_some())
+    {
+        app.arrangement.filter = before;
+        app.arrange(world);
+        let text = crate::text::fit(text, 30);
+        app.message = Some(format!("no lane has “{text}” in its name"));
+        return;
+    }
+    let is_there = |lane| app.rows.contains(&Row::Track(lane));
+    if !app.lane.is_some_and(is_there) {
+        app.lane = app.rows.iter().copied().find_map(Row::track);
+    }
+    app.scroll = 0;
+    select::reveal_lane(app);
+}

@@ -1,0 +1,55 @@
+//! Bookmarks: made, listed, gone to, forgotten.
+
+use crate::app::{App, Follow, World};
+use crate::list::{Column, Entry, Target, left, right};
+use crate::marks::Bookmark;
+use crate::text::{duration, moment};
+use crate::update::navigate;
+use crate::viewport::Viewport;
+
+use super::{Content, remake};
+
+const COLUMNS: &[Column] = &[left("name"), right("from"), right("length")];
+
+pub(super) fn content(app: &App) -> Content {
+    let start = app.span.map_or(0, |span| span.0);
+    let entry = |(index, bookmark): (usize, &Bookmark)| Entry {
+        cells: vec![
+            bookmark.name.clone(),
+            moment(bookmark.begin.saturating_sub(start)),
+            duration(bookmark.end.saturating_sub(bookmark.begin)),
+        ],
+        target: Target::Bookmark(index),
+    };
+    Content {
+        columns: COLUMNS,
+        entries: app.bookmarks.iter().enumerate().map(entry).collect(),
+        note: "kept beside the trace".to_owned(),
+    }
+}
+
+pub(super) fn go(app: &mut App, index: usize) {
+    if let Some(bookmark) = app.bookmarks.get(index) {
+        let viewport = Viewport::new(bookmark.begin, bookmark.end);
+        app.message = Some(bookmark.name.clone());
+        app.follow = Follow::Off;
+        navigate::show(app, viewport);
+    }
+}
+
+/// Forgets the bookmark that the cursor is on.
+pub(super) fn forget(app: &mut App, world: World<'_>) {
+    let Some(list) = &app.list else { return };
+    let cursor = list.cursor;
+    if cursor < app.bookmarks.len() {
+        app.bookmarks.remove(cursor);
+        app.unsaved = true;
+        remake(app, world);
+        if let Some(list) = &mut app.list {
+            list.cursor = cursor.min(list.entries.len().saturating_sub(1));
+        }
+    }
+    if app.bookmarks.is_empty() {
+        app.list = None;
+    }
+}

@@ -1,0 +1,204 @@
+//! Tables of the visible range.
+
+use ascend_trace_analysis::stats::{CauseStats, Durations, StreamStats};
+use ascend_trace_analysis::{Cause, Stats};
+use ascend_trace_model::{StreamId, Trace};
+
+use crate::app::{App, World};
+use crate::list::{Column, Entry, Page, Target, left, right};
+use crate::names;
+use crate::text::{count, duration, short_name};
+
+use super::Content;
+
+const TIMES: [Column; 5] = [
+    right("total"),
+    right("mean").from(60),
+    right("p50").from(100),
+    right("p99").from(70),
+    right("max"),
+];
+
+const OPERATIONS: &[Column] = &[
+    left("operation"),
+    left("kind").from(100),
+    right("count"),
+    right("share").from(70),
+    TIMES[0],
+    TIMES[1],
+    TIMES[2],
+    TIMES[3],
+    TIMES[4],
+];
+
+const STREAMS: &[Column] = &[
+    left("stream"),
+    right("tasks"),
+    right("busy"),
+    right(""),
+    right("waiting"),
+    right("idle"),
+    left("mostly").from(70),
+];
+
+const FUNCTIONS: &[Column] = &[
+    left("function"),
+    right("count"),
+    right("errors"),
+    TIMES[0],
+    TIMES[1],
+    TIMES[2],
+    TIMES[3],
+    TIMES[4],
+];
+
+const CAUSES: &[Column] = &[
+    left("cause"),
+    left("of").from(60),
+    right("count"),
+    right("share"),
+    TIMES[0],
+    TIMES[1],
+    TIMES[2],
+    TIMES[3],
+    TIMES[4],
+];
+
+pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
+    let trace = world.trace;
+    let range = (app.viewport.begin(), app.viewport.end());
+    let stats = Stats::within(trace, &app.dependencies, &app.stalls, Some(range));
+    let (columns, entries) = match page {
+        Page::Operations => (OPERATIONS, operations(&stats)),
+        Page::Streams => (STREAMS, streams(trace, &stats)),
+        Page::Functions => (FUNCTIONS, functions(&stats)),
+        Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
+    };
+    let part = world.overview.is_some_and(|it| !it.is_loaded(range));
+    let note = match part {
+        true => "only of what is loaded: zoom in".to_owned(),
+        false => format!("in the {} on screen", duration(app.viewport.length())),
+    };
+    Content {
+        columns,
+        entries,
+        note,
+    }
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1}%", part * 100.0)
+}
+
+fn times(time: &Durations) -> [String; 5] {
+    let all = [
+        time.total_ns,
+        time.mean_ns,
+        time.p50_ns,
+        time.p99_ns,
+        time.max_ns,
+    ];
+    match time.count {
+        0 => all.map(|_| "-".to_owned()),
+        _ => all.map(duration),
+    }
+}
+
+fn operations(stats: &Stats) -> Vec<Entry> {
+    // Waits and records are no work: they come last.
+    let (work, others): (Vec<_>, Vec<_>) =
+        stats.operations.iter().partition(|row| row.share.is_some());
+    let rows = work.into_iter().chain(others).map(|row| {
+        let mut cells = vec![
+            short_name(&row.name).to_owned(),
+            row.kind.to_owned(),
+            count(row.count),
+            row.share.map_or_else(|| "-".to_owned(), percent),
+        ];
+        cells.extend(times(&row.time));
+        let name = row.name.clone();
+        Entry {
+            cells,
+            target: Target::Slowest { name, task: true },
+        }
+    });
+    rows.collect()
+}
+
+fn functions(stats: &Stats) -> Vec<Entry> {
+    let rows = stats.apis.iter().map(|row| {
+        let mut cells = vec![
+            short_name(&row.name).to_owned(),
+            count(row.count),
+            count(row.errors),
+        ];
+        cells.extend(times(&row.time));
+        let name = row.name.clone();
+        Entry {
+            cells,
+            target: Target::Slowest { name, task: false },
+        }
+    });
+    rows.collect()
+}
+
+fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+    let rows = stats.streams.iter().map(|row| {
+        let id = stream_of(trace, row);
+        let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
+        let mostly = row
+            .causes
+            .first()
+            .map(|spent| format!("{} {}", spent.cause, duration(spent.total_ns)));
+        let cells = vec![
+            lane.unwrap_or_default(),
+            count(row.tasks),
+            duration(row.busy_ns),
+            percent(row.busy_share),
+            duration(row.waiting_ns),
+            duration(row.idle_ns),
+            mostly.unwrap_or_default(),
+        ];
+        Entry {
+            cells,
+            target: id.map_or(Target::Nowhere, Target::Stream),
+        }
+    });
+    rows.collect()
+}
+
+fn stream_of(trace: &Trace, row: &StreamStats) -> Option<StreamId> {
+    let is_same = |stream: &ascend_trace_model::Stream| {
+        trace.process(stream.process).pid == row.pid
+            && stream.device == row.device
+            && stream.number() == row.stream_id
+            && stream.is_default == row.is_default
+    };
+    let index = trace.streams().iter().position(is_same)?;
+    Some(StreamId(index as u32))
+}
+
+fn cause(row: &CauseStats) -> Entry {
+    let time = Durations {
+        count: row.count,
+        total_ns: row.total_ns,
+        mean_ns: row.mean_ns,
+        p50_ns: row.p50_ns,
+        p90_ns: row.p90_ns,
+        p99_ns: row.p99_ns,
+        max_ns: row.max_ns,
+    };
+    let mut cells = vec![
+        row.cause.to_owned(),
+        format!("{}s", row.lane),
+        count(row.count),
+        percent(row.share),
+    ];
+    cells.extend(times(&time));
+    let cause = Cause::ALL.into_iter().find(|it| it.name() == row.cause);
+    let target = cause.filter(|it| it.is_notable());
+    Entry {
+        cells,
+        target: target.map_or(Target::Nowhere, Target::Cause),
+    }
+}

@@ -1,0 +1,57 @@
+//! Marks, and what lies between them.
+
+use crate::app::{App, Follow, World};
+use crate::marks::Mark;
+use crate::viewport::Viewport;
+
+use super::{navigate, walk};
+
+/// Marks the selection, or the middle of the screen when nothing is selected.
+pub(super) fn set(app: &mut App, world: World<'_>) {
+    let middle = app.viewport.middle();
+    let span = app.selected.map(|it| it.span(world.trace));
+    let (begin, end) = span.unwrap_or((middle, middle));
+    app.marks.set(Mark { begin, end });
+    if app.marks.measure().is_none() {
+        app.message = Some("marked: m at another place measures what lies between".to_owned());
+    }
+}
+
+pub(super) fn clear(app: &mut App) {
+    app.marks.clear();
+}
+
+/// A new pair of marks that both begin here.
+pub(super) fn begin(app: &mut App, time: i64) {
+    app.marks.clear();
+    let mark = Mark {
+        begin: time,
+        end: time,
+    };
+    app.marks.set(mark);
+}
+
+/// Moves the second mark of a pair that is being drawn.
+pub(super) fn extend(app: &mut App, time: i64) {
+    let Some(first) = app.marks.all().first().copied() else {
+        return;
+    };
+    app.marks.clear();
+    app.marks.set(first);
+    app.marks.set(Mark {
+        begin: time,
+        end: time,
+    });
+}
+
+/// Shows what lies between the marks.
+pub(super) fn fit(app: &mut App) {
+    let Some((early, late)) = app.marks.pair() else {
+        app.message = Some("set two marks first: m".to_owned());
+        return;
+    };
+    walk::remember(app);
+    app.follow = Follow::Off;
+    let end = early.end.max(late.end);
+    navigate::show(app, Viewport::with_room((early.begin, end), 8));
+}

@@ -1,0 +1,109 @@
+//! Texts that the user is asked for.
+
+use crate::app::{App, Follow, Mode, World, edit};
+use crate::event::{KeyCode, KeyEvent};
+use crate::marks::Bookmark;
+use crate::parse;
+use crate::prompt::{Asked, Prompt};
+use crate::search::Search;
+use crate::text::{duration, moment, short_name};
+
+use super::{lanes, navigate, select, walk};
+
+pub(super) fn ask(app: &mut App, asked: Asked) {
+    app.mode = Mode::Prompt(Prompt::new(asked));
+}
+
+/// Asks for the name of a bookmark, and proposes one.
+pub(super) fn ask_bookmark(app: &mut App, world: World<'_>) {
+    let Some((start, _)) = app.span else {
+        app.message = Some("there is nothing to bookmark yet".to_owned());
+        return;
+    };
+    let item = app.selected.and_then(crate::app::Selected::item);
+    let name = item.map(|item| short_name(&item.label(world.trace)).to_owned());
+    let name = name.unwrap_or_else(|| {
+        let from = app.viewport.begin().max(start).saturating_sub(start);
+        format!("{} from {}", duration(app.viewport.length()), moment(from))
+    });
+    app.mode = Mode::Prompt(Prompt::with(Asked::Bookmark, name));
+}
+
+pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
+    let Mode::Prompt(prompt) = &mut app.mode else {
+        return;
+    };
+    if edit(&mut prompt.text, key) {
+        return;
+    }
+    match key.code {
+        KeyCode::Esc => app.mode = Mode::Timeline,
+        KeyCode::Up if prompt.asked == Asked::Find => {
+            if let Some(search) = &app.search {
+                prompt.text.clone_from(&search.text);
+            }
+        }
+        KeyCode::Enter => {
+            let prompt = prompt.clone();
+            app.mode = Mode::Timeline;
+            answer(app, world, prompt);
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn paste(app: &mut App, pasted: &str) {
+    if let Mode::Prompt(prompt) = &mut app.mode {
+        let printable = pasted.chars().filter(|it| !it.is_control());
+        prompt.text.extend(printable);
+    }
+}
+
+fn answer(app: &mut App, world: World<'_>, prompt: Prompt) {
+    match prompt.asked {
+        Asked::Find => find(app, world, &prompt.text),
+        Asked::Moment => go_to(app, &prompt.text),
+        Asked::Lanes => lanes::filter(app, world, &prompt.text),
+        Asked::Bookmark => bookmark(app, prompt.text),
+    }
+}
+
+fn find(app: &mut App, world: World<'_>, text: &str) {
+    if !text.trim().is_empty() {
+        match Search::new(text, world.trace) {
+            Ok(search) => app.search = Some(search),
+            Err(why) => {
+                app.message = Some(why);
+                return;
+            }
+        }
+    }
+    select::next_match(app, world, true);
+}
+
+fn go_to(app: &mut App, text: &str) {
+    let Some(span) = app.span else { return };
+    let Some(time) = parse::moment(text, span, app.viewport) else {
+        let text = crate::text::fit(text, 30);
+        app.message = Some(format!("“{text}” is no moment such as 1.5ms, +20us or 50%"));
+        return;
+    };
+    walk::remember(app);
+    app.follow = Follow::Off;
+    navigate::show(app, app.viewport.centred(time));
+}
+
+fn bookmark(app: &mut App, name: String) {
+    let name = name.trim();
+    if name.is_empty() {
+        return;
+    }
+    app.bookmarks.push(Bookmark {
+        name: name.to_owned(),
+        begin: app.viewport.begin(),
+        end: app.viewport.end(),
+    });
+    app.bookmarks.sort_by_key(|it| (it.begin, it.end));
+    app.unsaved = true;
+    app.message = Some(format!("bookmarked “{name}”: B lists the bookmarks"));
+}

@@ -1,0 +1,71 @@
+//! Several lanes in one line: how busy they are together, and with what mostly.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::arrangement::Group;
+use crate::item::{Category, TrackKey};
+use crate::lanes;
+use crate::part::{main_category, working};
+use crate::tracks::Track;
+
+use super::Scene;
+use super::track::DOTS;
+
+/// Lanes that are looked at. More would not change the picture, only its cost.
+const LANES: usize = 32;
+
+pub(crate) fn tracks(scene: &Scene<'_>, group: Group) -> Vec<TrackKey> {
+    let (trace, app) = (scene.world.trace, scene.app);
+    lanes::folded(
+        trace,
+        &app.tracks,
+        scene.world.overview,
+        &app.arrangement,
+        group,
+    )
+}
+
+pub(crate) fn draw(scene: &Scene<'_>, group: Group, line: Rect, buffer: &mut Buffer) {
+    let mut keys = tracks(scene, group);
+    keys.truncate(LANES);
+    let viewport = scene.app.viewport;
+    let mut from = vec![0; keys.len()];
+    for column in 0..line.width {
+        let begin = viewport.time(i64::from(column), line.width);
+        let end = viewport.time(i64::from(column) + 1, line.width);
+        let mut sum = 0_u64;
+        let mut most = (0, Category::Other);
+        for (key, from) in keys.iter().zip(&mut from) {
+            let (busy, category) = busy(scene, *key, from, (begin, end));
+            sum = sum.saturating_add(busy);
+            most = most.max((busy, category));
+        }
+        let full = end.saturating_sub(begin).unsigned_abs() * keys.len().max(1) as u64;
+        if sum > 0
+            && let Some(cell) = buffer.cell_mut((line.x + column, line.y))
+        {
+            let level = (u128::from(sum) * 8).div_ceil(u128::from(full.max(1)));
+            cell.set_symbol(DOTS[level.clamp(1, 8) as usize])
+                .set_style(scene.app.theme.shape(most.1, ""));
+        }
+    }
+}
+
+/// Work of a track in a range, and what it was mostly.
+fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: (i64, i64)) -> (u64, Category) {
+    if let Some(overview) = scene.world.overview
+        && !overview.is_loaded(range)
+    {
+        let sums = overview.sums(key, range);
+        return (working(key, &sums), main_category(key, &sums));
+    }
+    let Some(track) = scene.app.tracks.get(key) else {
+        return (0, Category::Other);
+    };
+    let trace = scene.world.trace;
+    let places = Track::range(track, trace, *from, range.0, range.1);
+    *from = places.0;
+    let totals = track.totals(trace, places, range);
+    (totals.busy(), totals.main_work())
+}

@@ -1,0 +1,131 @@
+//! An idle stretch of a stream: why, and who is to blame.
+
+use ascend_trace_analysis::stats::{Site, StallStats};
+use ascend_trace_analysis::{Cause, Stall};
+use ratatui::text::{Line, Span};
+
+use crate::blame;
+use crate::item::Item;
+use crate::names;
+use crate::text::{duration, short_name};
+
+use super::Scene;
+use super::detail::{Group, flow, range, since_start};
+
+/// Functions that are named of what the thread did meanwhile.
+const NAMED: usize = 4;
+
+pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let item = Item::from(stall.node);
+    let stream = match item {
+        Item::Task(task) => names::stream(trace, trace.task(task).stream),
+        Item::Call(_) => "the stream".to_owned(),
+    };
+    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall);
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("{stream} was idle"), theme.strong()),
+        Span::raw(format!(": {}", reason(stall.cause))),
+    ])];
+    let blame = blame::sentence(scene.app, trace, stall);
+    lines.extend(flow(
+        vec![
+            vec![Span::styled(duration(stall.length()), theme.strong())],
+            vec![Span::raw(range(scene, stall.begin, stall.end))],
+            vec![Span::styled(blame, theme.stall())],
+        ],
+        room,
+    ));
+    let next = trace.call(item.call(trace));
+    let launched = since_start(scene, next.begin);
+    let thread = names::thread(trace, next.thread);
+    let mut groups = vec![vec![
+        Span::styled("] next ", theme.accent()),
+        Span::raw(format!(
+            "{}, launched {launched} by {thread}",
+            item.label(trace)
+        )),
+    ]];
+    groups.extend(known.culprit_site.as_ref().map(|site| culprit(scene, site)));
+    lines.extend(flow(groups, room));
+    lines.extend(flow(meanwhile(scene, &known, stall), room));
+    lines.extend(why(scene, &known));
+    lines
+}
+
+/// What a cause means.
+fn reason(cause: Cause) -> &'static str {
+    match cause {
+        Cause::HostLate => "the host submitted its next task only then",
+        Cause::HostBlocked => "the host waited for the device before it submitted the next task",
+        Cause::QueueFull => {
+            "the host was held up by a full queue before it submitted the next task"
+        }
+        Cause::GraphLaunch => "its next graph was being launched",
+        Cause::Drained => "nothing more was submitted before it ended",
+        Cause::Switch => "it went from one task to the next",
+        Cause::Callback => "a function of the program ran on the host",
+        Cause::CollectivePeer => "a peer of the collective had not begun",
+        _ => "its next task had been submitted, but did not start",
+    }
+}
+
+fn culprit(scene: &Scene<'_>, site: &Site) -> Group {
+    let theme = scene.app.theme;
+    let begin = since_start(scene, site.begin_ns);
+    vec![
+        Span::styled("[ culprit ", theme.accent()),
+        Span::raw(format!(
+            "{} called {begin} by thread {}",
+            short_name(&site.name),
+            site.tid
+        )),
+    ]
+}
+
+/// What the thread did that should have submitted the next task.
+fn meanwhile(scene: &Scene<'_>, known: &StallStats, stall: &Stall) -> Vec<Group> {
+    let theme = scene.app.theme;
+    if known.meanwhile.is_empty() && stall.cause != Cause::HostLate {
+        return Vec::new();
+    }
+    let label = Span::styled("meanwhile the thread was ", theme.dim());
+    if known.meanwhile.is_empty() {
+        return vec![vec![label, Span::raw("outside of AscendCL")]];
+    }
+    let mut groups = vec![vec![label, Span::raw("in")]];
+    groups.extend(known.meanwhile.iter().take(NAMED).map(|it| {
+        let (name, total) = (short_name(&it.name), duration(it.total_ns));
+        vec![Span::raw(format!("{name} ×{} {total}", it.count))]
+    }));
+    groups
+}
+
+fn why(scene: &Scene<'_>, known: &StallStats) -> Option<Line<'static>> {
+    let why = known.why.as_ref()?;
+    let theme = scene.app.theme;
+    Some(Line::from(vec![
+        Span::styled("not known because ", theme.dim()),
+        Span::raw(why.clone()),
+    ]))
+}
+
+/// The chain of waits that a wait ends, down to what it all began with.
+pub(crate) fn chain(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall);
+    let Some(root) = known.root.filter(|_| !known.chain.is_empty()) else {
+        return Vec::new();
+    };
+    let mut groups: Vec<Group> = vec![vec![Span::styled("because ", theme.accent())]];
+    groups.extend(
+        known
+            .chain
+            .iter()
+            .map(|link| vec![Span::raw(format!("← {link}"))]),
+    );
+    groups.push(vec![Span::styled("root ", theme.accent()), Span::raw(root)]);
+    flow(groups, room)
+}

@@ -1,0 +1,172 @@
+//! A list in the place of the details.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::app::App;
+use crate::layout::Layout;
+use crate::list::{Align, Column, Entry, List};
+use crate::text::{fit, width};
+
+use super::Scene;
+
+/// Cells between columns.
+const GAP: usize = 2;
+/// Above the entries: the title and the names of the columns.
+const HEAD: u16 = 2;
+
+/// The first entry on screen.
+pub(crate) fn first_entry(app: &App) -> usize {
+    let shown = usize::from(app.layout().detail.height.saturating_sub(HEAD));
+    let list = app.list.as_ref();
+    list.map_or(0, |list| first(list, shown))
+}
+
+fn first(list: &List, shown: usize) -> usize {
+    let last = list.entries.len().saturating_sub(shown);
+    // The cursor stays away from the lower edge, so that one sees what comes.
+    let margin = shown / 4;
+    (list.cursor + 1 + margin).saturating_sub(shown).min(last)
+}
+
+pub(crate) fn draw(scene: &Scene<'_>, list: &List, layout: &Layout, buffer: &mut Buffer) {
+    let area = layout.detail;
+    title(scene, list, area, buffer);
+    let shown = usize::from(area.height.saturating_sub(HEAD));
+    let first = first(list, shown);
+    let entries = list.entries.get(first..).unwrap_or_default();
+    let entries = &entries[..shown.min(entries.len())];
+    let columns = columns(list, area.width, entries);
+    let room = area.width.saturating_sub(2);
+    if area.height > 1 {
+        let titles = columns
+            .iter()
+            .map(|(column, wide)| cell(&list.columns[*column], list.columns[*column].title, *wide));
+        let line = join(titles);
+        buffer.set_stringn(
+            area.x + 2,
+            area.y + 1,
+            line,
+            usize::from(room),
+            scene.app.theme.dim(),
+        );
+    }
+    for (entry, index) in entries.iter().zip(first..) {
+        let y = area.y + HEAD + (index - first) as u16;
+        draw_entry(
+            scene,
+            list,
+            (entry, index),
+            &columns,
+            Rect {
+                y,
+                height: 1,
+                ..area
+            },
+            buffer,
+        );
+    }
+}
+
+fn title(scene: &Scene<'_>, list: &List, area: Rect, buffer: &mut Buffer) {
+    let theme = scene.app.theme;
+    let rule = "─".repeat(usize::from(area.width));
+    buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
+    let place = match list.entries.len() {
+        0 => "nothing".to_owned(),
+        all => format!("{}/{all}", list.cursor + 1),
+    };
+    let mut spans = vec![
+        Span::styled("─ ", theme.faint()),
+        Span::styled(list.title(), theme.accent()),
+        Span::styled(format!("  {place} "), theme.strong()),
+    ];
+    if !list.note.is_empty() {
+        spans.push(Span::styled(format!(" {} ", list.note), theme.dim()));
+    }
+    buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
+}
+
+/// The columns for which the screen is wide enough, and their widths.
+fn columns(list: &List, width_of_screen: u16, entries: &[Entry]) -> Vec<(usize, usize)> {
+    let wanted = list.columns.iter().enumerate();
+    let wanted = wanted.filter(|(_, column)| width_of_screen >= column.from_width);
+    let mut columns: Vec<_> = wanted
+        .map(|(index, column)| {
+            let cells = entries.iter().filter_map(|entry| entry.cells.get(index));
+            let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
+            (index, widest.max(width(column.title)))
+        })
+        .collect();
+    shrink(
+        list.columns,
+        &mut columns,
+        usize::from(width_of_screen).saturating_sub(3),
+    );
+    columns
+}
+
+/// Makes the widest texts narrower until everything has room.
+fn shrink(all: &[Column], columns: &mut [(usize, usize)], room: usize) {
+    loop {
+        let used: usize = columns.iter().map(|(_, wide)| wide + GAP).sum();
+        let Some(excess) = used
+            .saturating_sub(GAP)
+            .checked_sub(room)
+            .filter(|it| *it > 0)
+        else {
+            return;
+        };
+        let texts = columns
+            .iter_mut()
+            .filter(|(index, _)| all[*index].align == Align::Left);
+        match texts
+            .max_by_key(|(_, wide)| *wide)
+            .filter(|(_, wide)| *wide > 8)
+        {
+            Some((_, wide)) => *wide = wide.saturating_sub(excess).max(8),
+            None => return,
+        }
+    }
+}
+
+fn draw_entry(
+    scene: &Scene<'_>,
+    list: &List,
+    (entry, index): (&Entry, usize),
+    columns: &[(usize, usize)],
+    line: Rect,
+    buffer: &mut Buffer,
+) {
+    let theme = scene.app.theme;
+    let cells = columns.iter().map(|(column, wide)| {
+        let text = entry.cells.get(*column).map_or("", String::as_str);
+        cell(&list.columns[*column], text, *wide)
+    });
+    let text = join(cells);
+    let is_current = index == list.cursor;
+    let style = match is_current {
+        true => theme.chosen(),
+        false => ratatui::style::Style::new(),
+    };
+    let marker = if is_current { "▶ " } else { "  " };
+    let room = usize::from(line.width);
+    let blank = room.saturating_sub(width(&text) + 2);
+    let text = format!("{marker}{text}{}", " ".repeat(blank));
+    buffer.set_stringn(line.x, line.y, text, room, style);
+}
+
+fn join(cells: impl Iterator<Item = String>) -> String {
+    cells.collect::<Vec<_>>().join(&" ".repeat(GAP))
+}
+
+/// A text at the left or right of its column.
+fn cell(column: &Column, text: &str, wide: usize) -> String {
+    let text = fit(text, wide);
+    let blank = " ".repeat(wide.saturating_sub(width(&text)));
+    match column.align {
+        Align::Left => text + &blank,
+        Align::Right => blank + &text,
+    }
+}

@@ -159,9 +159,20 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: FormatWord,
 
-    /// The file or folder to write [default: named after the trace; - is standard output]
+    /// The file or folder to write [default: named after the trace; - is standard output; what ends
+    /// in .gz is compressed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
+    /// end may be left out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<TimeRange>,
+
+    /// Only calls and tasks that are so; of several values any will do, of several --only all must
+    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, pid, rank; names may hold *
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
+    pub(crate) only: Vec<String>,
 
     /// Replace what is there
     #[arg(long)]
@@ -172,9 +183,9 @@ pub(crate) struct ExportArgs {
 pub(crate) enum FormatWord {
     /// Chrome's JSON, for Perfetto and chrome://tracing
     Chrome,
-    /// Perfetto's own format (not in this version)
+    /// Perfetto's own format, smaller and with types
     Perfetto,
-    /// Apache Parquet tables (not in this version)
+    /// A folder of Apache Parquet tables, for DuckDB, pandas and polars
     Parquet,
     /// A folder of CSV tables
     Csv,

@@ -6,7 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use ascend_trace_export::{Exporter, Layout, Single, Sink, Source, format};
+use ascend_trace_export::{
+    ExportError, Exporter, Layout, Only, Single, Sink, Source, Wanted, format,
+};
+use ascend_trace_model::Trace;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::args::{ExportArgs, FormatWord};
 use super::trace;
@@ -17,6 +22,7 @@ const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let exporter = exporter(args.format)?;
+    let only = only(&args.only)?;
     let output = match &args.output {
         Some(path) => path.clone(),
         None => default_output(&args.file, exporter),
@@ -28,11 +34,16 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         Layout::Directory { files } => check_folder(&output, files, args.force)?,
     }
     let trace = trace::open(&args.file)?;
-    let source = Source::new(&trace);
+    let range = args.range.and_then(|range| range.of(trace.span()));
+    let source = Source::of(&trace, &Wanted { range, only });
     match exporter.layout() {
         Layout::File { .. } if output == Path::new(STDOUT) => {
             let mut stdout = io::stdout().lock();
-            export(exporter, &source, &mut Single(&mut stdout))?;
+            match export(exporter, &source, &mut Single(&mut stdout)) {
+                // A reader that has seen enough, such as `head`, is no error.
+                Err(error) if is_broken_pipe(&error) => {}
+                written => written?,
+            }
         }
         Layout::File { .. } => to_file(exporter, &source, &output)?,
         Layout::Directory { .. } => {
@@ -42,7 +53,40 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
             say(format!("wrote {}/", output.display()));
         }
     }
+    say_what_is_missing(&trace);
     Ok(())
+}
+
+/// The conditions of all `--only`.
+fn only(conditions: &[String]) -> anyhow::Result<Only> {
+    let mut only = Only::default();
+    for condition in conditions {
+        only.add(condition)
+            .with_context(|| format!("--only {condition}"))?;
+    }
+    Ok(only)
+}
+
+/// Says what nobody may take for the whole. Damage was said when the trace was opened.
+fn say_what_is_missing(trace: &Trace) {
+    if trace.end().is_none() {
+        say("the recording has no end: it goes on, or was cut off; this is what there was");
+    }
+    let losses = trace.losses();
+    if losses.calls + losses.others > 0 {
+        say(format!(
+            "{} calls and {} other records were lost while recording",
+            losses.calls, losses.others
+        ));
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let cause = match error.downcast_ref::<ExportError>() {
+        Some(ExportError::Write(error) | ExportError::Open { error, .. }) => error,
+        None => return false,
+    };
+    cause.kind() == io::ErrorKind::BrokenPipe
 }
 
 fn exporter(word: FormatWord) -> anyhow::Result<&'static dyn Exporter> {
@@ -50,7 +94,7 @@ fn exporter(word: FormatWord) -> anyhow::Result<&'static dyn Exporter> {
         FormatWord::Chrome => "chrome",
         FormatWord::Csv => "csv",
         FormatWord::Perfetto => "perfetto",
-        FormatWord::Parquet => bail!("--format parquet is not in this version; --format csv is"),
+        FormatWord::Parquet => "parquet",
     };
     format(name).with_context(|| format!("--format {name} is not in this build"))
 }
@@ -101,13 +145,9 @@ fn to_file(exporter: &dyn Exporter, source: &Source<'_>, path: &Path) -> anyhow:
         temporary(path)
     };
     let file = File::create(&place).with_context(|| format!("cannot write {shown}"))?;
-    let mut writer = BufWriter::with_capacity(1 << 20, file);
-    let written = export(exporter, source, &mut Single(&mut writer)).and_then(|()| {
-        writer
-            .flush()
-            .with_context(|| format!("cannot write {shown}"))
-    });
-    drop(writer);
+    let is_packed = path.extension().is_some_and(|extension| extension == "gz");
+    let written = into_file(exporter, source, file, is_packed)
+        .with_context(|| format!("cannot write {shown}"));
     if is_special {
         return written;
     }
@@ -119,6 +159,24 @@ fn to_file(exporter: &dyn Exporter, source: &Source<'_>, path: &Path) -> anyhow:
         Err(_) => drop(fs::remove_file(&place)),
     }
     renamed
+}
+
+fn into_file(
+    exporter: &dyn Exporter,
+    source: &Source<'_>,
+    file: File,
+    is_packed: bool,
+) -> anyhow::Result<()> {
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    if is_packed {
+        let mut packer = GzEncoder::new(&mut writer, Compression::fast());
+        export(exporter, source, &mut Single(&mut packer))?;
+        packer.finish()?;
+    } else {
+        export(exporter, source, &mut Single(&mut writer))?;
+    }
+    writer.flush()?;
+    Ok(())
 }
 
 fn temporary(path: &Path) -> PathBuf {
@@ -159,9 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn formats_of_later_versions_say_so() {
-        let message = exporter(FormatWord::Parquet).err().unwrap().to_string();
-        assert!(message.contains("not in this version"), "{message}");
+    fn a_condition_that_means_nothing_is_refused() {
+        let refused = |condition: &str| format!("{:#}", only(&[condition.to_owned()]).unwrap_err());
+        assert!(refused("strm=1").contains("device, stream, kind"));
+        assert!(refused("stream=one").contains("`one` is no number"));
+        assert!(refused("kind=kernal").contains("kernel, "));
+        assert!(only(&["stream=1,2".to_owned(), "name=*MatMul*".to_owned()]).is_ok());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! A traced process is a process; its host threads are threads. Each device that a process uses is
 //! a process of its own, whose threads are the streams. Calls and timed tasks are `X` slices, the
-//! dependencies `s`/`f` flows, captures slices beside their thread with flows to the replays, queue
-//! depths and busy streams counters. Times are microseconds since the trace's first moment with
+//! dependencies `s`/`f` flows, captures slices beside their thread with flows to the replays, causes of
+//! idle time slices beside their stream, queue depths and busy streams counters. Times are microseconds since the trace's first moment with
 //! three decimals, so that no nanosecond is lost.
 //!
 //! What importers are strict about, and how it is met:
@@ -20,6 +20,7 @@ mod flows;
 mod meta;
 mod output;
 mod slices;
+mod stalls;
 
 use crate::fields::write_recording;
 use crate::tracks::Tracks;
@@ -43,19 +44,20 @@ impl Exporter for Chrome {
         let mut file = open(sink, "")?;
         let begin = source.trace.span().map_or(0, |span| span.0);
         let mut output = Output::new(&mut *file, begin);
-        let tracks = Tracks::of(source.trace, &source.graphs);
+        let tracks = Tracks::of(source);
         output.begin();
         meta::write_names(&mut output, source.trace, &tracks)?;
-        slices::write_calls(&mut output, source.trace, &tracks)?;
+        slices::write_calls(&mut output, source, &tracks)?;
         slices::write_tasks(&mut output, source, &tracks)?;
         captures::write(&mut output, source, &tracks)?;
-        counters::write(&mut output, source.trace, &tracks)?;
+        stalls::write(&mut output, source, &tracks)?;
+        counters::write(&mut output, source, &tracks)?;
         // Flows come last: at equal times an importer handles events in the order of the file, and
         // a flow must find its slice.
         let mut id = 0;
         let mut omitted = flows::write(&mut output, source, &tracks, &mut id)?;
         omitted += captures::write_flows(&mut output, source, &tracks, &mut id)?;
-        output.end(|json| write_recording(json, source.trace, begin, omitted))?;
+        output.end(|json| write_recording(json, source, begin, omitted))?;
         Ok(())
     }
 }

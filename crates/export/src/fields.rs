@@ -1,7 +1,8 @@
 //! What an export tells about a slice beside its times, whatever the format.
 
 use ascend_trace_analysis::graphs::{Graph, Outcome};
-use ascend_trace_analysis::queue_wait;
+use ascend_trace_analysis::stats::StallStats;
+use ascend_trace_analysis::{Stall, queue_wait};
 use ascend_trace_format::version::FILE_VERSION;
 use ascend_trace_model::{Call, CallId, TaskId, Trace};
 
@@ -73,6 +74,30 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     }
 }
 
+/// Of a stretch in which a stream did nothing: who is to blame, as far as that is known.
+pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
+    let stalls = &source.stalls;
+    let told = StallStats::of(source.trace, &source.dependencies, stalls, stall);
+    fields.text("before", &told.name);
+    fields.unsigned("call", u64::from(told.site.call));
+    if let Some(stream) = told.culprit_stream_id {
+        fields.integer("culprit_stream_id", stream);
+    }
+    if let Some(task) = &told.culprit_task {
+        fields.text("culprit_task", task);
+    }
+    if let Some(site) = &told.culprit_site {
+        fields.text("blamed_function", &site.name);
+        fields.unsigned("blamed_call", u64::from(site.call));
+    }
+    if let Some(root) = &told.root {
+        fields.text("root", root);
+    }
+    if let Some(why) = &told.why {
+        fields.text("why", why);
+    }
+}
+
 /// Of the making of a graph.
 pub(crate) fn write_graph<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, graph: &Graph) {
     let trace = source.trace;
@@ -96,10 +121,11 @@ pub(crate) fn write_graph<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>,
 /// Of the recording as a whole. `begin` is the moment that the export calls its first.
 pub(crate) fn write_recording<'t>(
     fields: &mut impl Fields<'t>,
-    trace: &'t Trace,
+    source: &Source<'t>,
     begin: i64,
     omitted_flows: u64,
 ) {
+    let trace = source.trace;
     let session = trace.session();
     fields.constant("tool", "ascend-trace");
     fields.text("tool_version", &session.tool_version);
@@ -119,6 +145,9 @@ pub(crate) fn write_recording<'t>(
     fields.unsigned("untimed_tasks", untimed.count() as u64);
     fields.unsigned("lost_calls", trace.losses().calls);
     fields.unsigned("lost_others", trace.losses().others);
+    let (calls, tasks) = source.selection.left_out();
+    fields.unsigned("left_out_calls", calls);
+    fields.unsigned("left_out_tasks", tasks);
     // Dependencies that no pair of slices can show.
     fields.unsigned("omitted_flows", omitted_flows);
 }

@@ -33,3 +33,8 @@ pub(crate) fn stream_name(stream: &Stream) -> String {
     }
     name
 }
+
+/// How the track of a stream's idle time is called.
+pub(crate) fn stalls_name(stream: &Stream) -> String {
+    format!("stream {} idle", stream.number())
+}

@@ -11,19 +11,27 @@ mod digits;
 mod fields;
 mod json;
 mod labels;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod perfetto;
+mod selection;
 mod tables;
 mod tracks;
 
 use std::io::{self, Write};
 
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{Task, Trace};
+use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
+
+use selection::Selection;
 
 pub use chrome::Chrome;
 pub use csv::Csv;
+#[cfg(feature = "parquet")]
+pub use parquet::Parquet;
 pub use perfetto::Perfetto;
+pub use selection::{Only, OnlyError, Wanted};
 
 /// What an export is made from.
 #[derive(Clone, Debug)]
@@ -32,18 +40,47 @@ pub struct Source<'a> {
     pub dependencies: Dependencies,
     pub stalls: Stalls,
     pub graphs: Graphs,
+    selection: Selection,
 }
 
 impl<'a> Source<'a> {
-    /// Analyses a trace for exports.
+    /// Analyses a trace for exports of all of it.
     pub fn new(trace: &'a Trace) -> Self {
+        Self::of(trace, &Wanted::default())
+    }
+
+    /// Analyses a trace for exports of a part of it.
+    pub fn of(trace: &'a Trace, wanted: &Wanted) -> Self {
         let dependencies = Dependencies::of(trace);
         Self {
             trace,
             stalls: Stalls::with(trace, &dependencies),
             dependencies,
             graphs: Graphs::of(trace),
+            selection: Selection::of(trace, wanted),
         }
+    }
+}
+
+impl Source<'_> {
+    /// The calls of a thread that are wanted, by begin time.
+    fn calls(&self, thread: ThreadId) -> impl Iterator<Item = CallId> {
+        let calls = self.trace.thread_calls(thread).iter().copied();
+        calls.filter(|id| self.selection.call(*id))
+    }
+
+    /// The tasks of a stream that are wanted, in the order of submission.
+    fn tasks(&self, stream: StreamId) -> impl Iterator<Item = TaskId> {
+        let tasks = self.trace.stream_tasks(stream).iter().copied();
+        tasks.filter(|id| self.selection.task(*id))
+    }
+}
+
+impl Source<'_> {
+    /// The stretches in which a stream did nothing, unless that is as it should be.
+    fn idle(&self, stream: StreamId) -> impl Iterator<Item = &Stall> {
+        let stalls = self.stalls.lane(Lane::Stream(stream)).iter();
+        stalls.filter(|stall| stall.is_notable() && self.selection.stall(stall))
     }
 }
 
@@ -93,7 +130,13 @@ pub trait Exporter: Sync {
 }
 
 /// Every format there is.
-pub const FORMATS: &[&dyn Exporter] = &[&Chrome, &Perfetto, &Csv];
+pub const FORMATS: &[&dyn Exporter] = &[
+    &Chrome,
+    &Perfetto,
+    #[cfg(feature = "parquet")]
+    &Parquet,
+    &Csv,
+];
 
 /// The format with this name.
 pub fn format(name: &str) -> Option<&'static dyn Exporter> {

@@ -20,6 +20,7 @@ mod meta;
 mod names;
 mod output;
 mod slices;
+mod stalls;
 mod wire;
 
 use crate::tracks::Tracks;
@@ -46,14 +47,15 @@ impl Exporter for Perfetto {
         let mut file = open(sink, "")?;
         let begin = source.trace.span().map_or(0, |span| span.0);
         let mut output = Output::new(&mut *file, begin);
-        let tracks = Tracks::of(source.trace, &source.graphs);
+        let tracks = Tracks::of(source);
         let flows = Flows::new(source, &tracks);
         meta::write_start(&mut output, source.trace)?;
         meta::write_tracks(&mut output, source.trace, &tracks)?;
         slices::write_tasks(&mut output, source, &tracks, &flows)?;
         slices::write_calls(&mut output, source, &tracks, &flows)?;
         captures::write(&mut output, source, &tracks)?;
-        counters::write(&mut output, source.trace, &tracks)?;
+        stalls::write(&mut output, source, &tracks)?;
+        counters::write(&mut output, source, &tracks)?;
         meta::write_recording(&mut output, source, &flows)?;
         output.finish()?;
         Ok(())

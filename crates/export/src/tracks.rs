@@ -9,9 +9,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ascend_trace_analysis::{Graphs, Node};
+use ascend_trace_analysis::Node;
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+
+use crate::Source;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +35,14 @@ pub(crate) struct LaneTracks {
     pub(crate) events: Vec<u32>,
     /// Where the captures that a thread began go.
     pub(crate) captures: Vec<u32>,
+    /// Where it is told why a stream did nothing; described when something is.
+    stalls: Option<u32>,
+}
+
+impl LaneTracks {
+    fn has_tracks(&self) -> bool {
+        !(self.slices.is_empty() && self.events.is_empty() && self.captures.is_empty())
+    }
 }
 
 /// A process in the exported trace.
@@ -57,7 +67,9 @@ pub(crate) struct Tracks {
 }
 
 impl Tracks {
-    pub(crate) fn of(trace: &Trace, graphs: &Graphs) -> Self {
+    /// The tracks of what is wanted. A lane of which nothing is has none.
+    pub(crate) fn of(source: &Source<'_>) -> Self {
+        let trace = source.trace;
         let mut ids = Ids::default();
         let hosts = host_processes(trace, &mut ids);
         let devices = device_processes(trace, &mut ids);
@@ -68,12 +80,16 @@ impl Tracks {
             elsewhere: HashMap::new(),
             captures: Vec::new(),
         };
-        let captures = tracks.place_captures(trace, graphs);
+        let captures = tracks.place_captures(source);
         for (index, thread) in trace.threads().iter().enumerate() {
             let pid = hosts[thread.process.index()];
+            let id = ThreadId(index as u32);
             let own = ids.tids.take(thread.tid);
-            let used = tracks.place_calls(trace, ThreadId(index as u32));
-            let slices = std::iter::once(own)
+            let used = tracks.place_calls(source, id);
+            let is_shown = source.selection.thread(trace, id);
+            let own = is_shown.then_some(own);
+            let slices = own
+                .into_iter()
                 .chain((1..used).map(|_| ids.tids.make()))
                 .collect();
             tracks.threads.push(LaneTracks {
@@ -81,27 +97,48 @@ impl Tracks {
                 slices,
                 events: Vec::new(),
                 captures: (0..captures[index]).map(|_| ids.tids.make()).collect(),
+                stalls: None,
             });
         }
         for (index, stream) in trace.streams().iter().enumerate() {
             let pid = devices[&(stream.process, stream.device)];
-            let (slices, events) = tracks.place_tasks(trace, StreamId(index as u32));
+            let id = StreamId(index as u32);
+            let (slices, events) = tracks.place_tasks(source, id);
+            let own = usize::from(source.selection.stream(trace, id));
             tracks.streams.push(LaneTracks {
                 pid,
-                slices: (0..slices.max(1)).map(|_| ids.tids.make()).collect(),
+                slices: (0..slices.max(own)).map(|_| ids.tids.make()).collect(),
                 events: (0..events).map(|_| ids.tids.make()).collect(),
                 captures: Vec::new(),
+                stalls: Some(ids.tids.make()),
             });
         }
         tracks.processes = processes(&hosts, &devices);
+        if !source.selection.is_whole() {
+            tracks.leave_out_processes();
+        }
         tracks
     }
 
+    /// Leaves out the processes and devices of which no lane is shown.
+    fn leave_out_processes(&mut self) {
+        let lanes = self.threads.iter().chain(&self.streams);
+        let lanes = lanes.filter(|lane| lane.has_tracks());
+        let pids: HashSet<u32> = lanes.map(|lane| lane.pid).collect();
+        let shown = self.processes.iter().filter(|it| pids.contains(&it.pid));
+        let shown: HashSet<ProcessId> = shown.map(|it| it.process).collect();
+        self.processes.retain(|it| match it.device {
+            None => shown.contains(&it.process),
+            Some(_) => pids.contains(&it.pid),
+        });
+    }
+
     /// Places the calls of a thread and returns how many tracks they need.
-    fn place_calls(&mut self, trace: &Trace, thread: ThreadId) -> usize {
+    fn place_calls(&mut self, source: &Source<'_>, thread: ThreadId) -> usize {
+        let trace = source.trace;
         let mut lane: Vec<Nesting> = vec![Nesting::default()];
-        for id in trace.thread_calls(thread) {
-            let call = trace.call(*id);
+        for id in source.calls(thread) {
+            let call = trace.call(id);
             let role = trace.function(call.function).role;
             let place = lane
                 .iter_mut()
@@ -113,13 +150,14 @@ impl Tracks {
             let arrives_late =
                 matches!(role, Role::SyncStream | Role::SyncEvent | Role::SyncDevice);
             lane[place].push(call.begin, call.end, arrives_late);
-            self.put(Node::Call(*id), place);
+            self.put(Node::Call(id), place);
         }
         lane.len()
     }
 
     /// Places the captures and answers how many tracks each thread needs for them.
-    fn place_captures(&mut self, trace: &Trace, graphs: &Graphs) -> Vec<usize> {
+    fn place_captures(&mut self, source: &Source<'_>) -> Vec<usize> {
+        let (trace, graphs) = (source.trace, &source.graphs);
         let mut ends: Vec<Vec<i64>> = vec![Vec::new(); trace.threads().len()];
         let mut spans: Vec<(usize, (i64, i64))> = (0..graphs.all().len())
             .filter_map(|index| Some((index, graphs.all()[index].making_span(trace)?)))
@@ -127,7 +165,8 @@ impl Tracks {
         spans.sort_by_key(|(_, span)| *span);
         self.captures = vec![None; graphs.all().len()];
         for (index, (begin, end)) in spans {
-            let Some(call) = graphs.all()[index].begin else {
+            let call = graphs.all()[index].begin;
+            let Some(call) = call.filter(|call| source.selection.call(*call)) else {
                 continue;
             };
             let thread = trace.call(call).thread;
@@ -149,17 +188,18 @@ impl Tracks {
 
     /// Places the timed tasks of a stream and returns how many tracks its work and its events
     /// need.
-    fn place_tasks(&mut self, trace: &Trace, stream: StreamId) -> (usize, usize) {
+    fn place_tasks(&mut self, source: &Source<'_>, stream: StreamId) -> (usize, usize) {
+        let trace = source.trace;
         let (mut slices, mut events): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
-        for id in trace.stream_tasks(stream) {
-            let Some(time) = trace.task(*id).time else {
+        for id in source.tasks(stream) {
+            let Some(time) = trace.task(id).time else {
                 continue;
             };
-            let place = match is_beside(trace.task(*id)) {
+            let place = match is_beside(trace.task(id)) {
                 true => first_fit(&mut events, time.end, |end| end < time.begin),
                 false => first_fit(&mut slices, time.end, |end| end <= time.begin),
             };
-            self.put(Node::Task(*id), place);
+            self.put(Node::Task(id), place);
         }
         (slices.len(), events.len())
     }
@@ -179,6 +219,15 @@ impl Tracks {
         Track {
             pid: lane.pid,
             tid: lane.slices[self.place(Node::Call(id))],
+        }
+    }
+
+    /// Where it is told why a stream did nothing.
+    pub(crate) fn stalls(&self, stream: StreamId) -> Track {
+        let lane = &self.streams[stream.index()];
+        Track {
+            pid: lane.pid,
+            tid: lane.stalls.unwrap_or_default(),
         }
     }
 

@@ -44,7 +44,8 @@ pub(super) fn write_flows(
         let Some(from) = capture(trace, tracks, graph, index) else {
             continue;
         };
-        for replay in graph.replays.iter().filter_map(|replay| replay.task) {
+        let replays = graph.replays.iter().filter_map(|replay| replay.task);
+        for replay in replays.filter(|task| source.selection.task(*task)) {
             let Some(to) = task(trace, tracks, replay) else {
                 omitted += 1;
                 continue;

@@ -44,7 +44,7 @@ pub(super) fn write_names(
 }
 
 /// Names the tracks of a lane: the first after the lane, the others with a number.
-fn write_lane(
+pub(super) fn write_lane(
     output: &mut Output<'_>,
     pid: u32,
     tids: &[u32],

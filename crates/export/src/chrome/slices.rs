@@ -3,7 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_model::{StreamId, ThreadId, Trace};
+use ascend_trace_model::{StreamId, ThreadId};
 
 use super::output::Output;
 use crate::Source;
@@ -12,17 +12,18 @@ use crate::tracks::Tracks;
 
 pub(super) fn write_calls(
     output: &mut Output<'_>,
-    trace: &Trace,
+    source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
+    let trace = source.trace;
     for thread in 0..trace.threads().len() as u32 {
-        for id in trace.thread_calls(ThreadId(thread)) {
-            let call = trace.call(*id);
+        for id in source.calls(ThreadId(thread)) {
+            let call = trace.call(id);
             let function = trace.function(call.function);
-            output.event("X", tracks.call(trace, *id), |members| {
+            output.event("X", tracks.call(trace, id), |members| {
                 members.named(&function.name, &function.category);
                 members.lasting(call.begin, call.end);
-                members.args(|json| write_call(json, trace, *id));
+                members.args(|json| write_call(json, trace, id));
             })?;
         }
     }
@@ -36,15 +37,15 @@ pub(super) fn write_tasks(
 ) -> io::Result<()> {
     let trace = source.trace;
     for stream in 0..trace.streams().len() as u32 {
-        for id in trace.stream_tasks(StreamId(stream)) {
-            let task = trace.task(*id);
-            let Some((time, track)) = task.time.zip(tracks.task(trace, *id)) else {
+        for id in source.tasks(StreamId(stream)) {
+            let task = trace.task(id);
+            let Some((time, track)) = task.time.zip(tracks.task(trace, id)) else {
                 continue;
             };
             output.event("X", track, |members| {
                 members.named(&task_label(trace, task), task.kind.name());
                 members.lasting(time.begin, time.end);
-                members.args(|json| write_task(json, source, *id));
+                members.args(|json| write_task(json, source, id));
             })?;
         }
     }

@@ -104,7 +104,8 @@ impl<'s, 't> Flows<'s, 't> {
         };
         let launch = launched.map(|task| (LAUNCHES + u64::from(task.0), Edge::launch(trace, task)));
         let stored = drawn(dependencies.stored_outgoing(node));
-        for (flow, edge) in launch.into_iter().chain(stored) {
+        let edges = launch.into_iter().chain(stored);
+        for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
             match self.route(&edge) {
                 Some(route) if route.from == slice => touch.leaving.push(flow),
                 Some(_) => {}
@@ -118,7 +119,8 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Call(_) => None,
         };
         let stored = drawn(dependencies.stored_incoming(node));
-        for (flow, edge) in launch.into_iter().chain(stored) {
+        let edges = launch.into_iter().chain(stored);
+        for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
             if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
                 touch.arriving.push((route.arrival, flow));
             }

@@ -121,7 +121,7 @@ fn write_thread(
 }
 
 /// The tracks of a lane: the first is named after it, the others with a number.
-fn write_lane(
+pub(super) fn write_lane(
     output: &mut Output<'_, '_>,
     tids: &[u32],
     parent: Uuid,
@@ -182,6 +182,6 @@ pub(super) fn write_recording<'t>(
     let begin = trace.span().map_or(trace.session().start_ns, |span| span.0);
     output.event(INSTANT, RECORDING, begin, |event| {
         event.named("ascend-trace", "");
-        write_facts(event, trace, begin, flows.omitted());
+        write_facts(event, source, begin, flows.omitted());
     })
 }

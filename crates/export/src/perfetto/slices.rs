@@ -23,9 +23,9 @@ pub(super) fn write_tasks<'t>(
 ) -> io::Result<()> {
     for pass in 0..2 {
         for stream in 0..source.trace.streams().len() as u32 {
-            for id in source.trace.stream_tasks(StreamId(stream)) {
-                if rank(source.trace.task(*id).kind) == pass {
-                    write_one_task(output, source, tracks, flows, *id)?;
+            for id in source.tasks(StreamId(stream)) {
+                if rank(source.trace.task(id).kind) == pass {
+                    write_one_task(output, source, tracks, flows, id)?;
                 }
             }
         }
@@ -71,13 +71,13 @@ pub(super) fn write_calls<'t>(
     for thread in 0..source.trace.threads().len() as u32 {
         // The order of the tracks in the file does not matter, as they share nothing.
         let mut open: HashMap<Uuid, Open> = HashMap::new();
-        for id in source.trace.thread_calls(ThreadId(thread)) {
-            let track = uuid(tracks.call(source.trace, *id));
-            let begin = source.trace.call(*id).begin;
+        for id in source.calls(ThreadId(thread)) {
+            let track = uuid(tracks.call(source.trace, id));
+            let begin = source.trace.call(id).begin;
             let open = open.entry(track).or_default();
             close(output, track, open, begin)?;
-            let touch = begin_call(output, source, track, flows, *id)?;
-            open.push((source.trace.call(*id).end, touch));
+            let touch = begin_call(output, source, track, flows, id)?;
+            open.push((source.trace.call(id).end, touch));
         }
         for (track, mut open) in open {
             close(output, track, &mut open, i64::MAX)?;

@@ -103,10 +103,8 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
 
 pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
-    let rows = trace.calls().iter().zip(0..).map(|(call, index)| Row {
-        trace,
-        id: CallId(index),
-        call,
-    });
+    let all = trace.calls().iter().zip((0..).map(CallId));
+    let chosen = all.filter(|(_, id)| source.selection.call(*id));
+    let rows = chosen.map(|(call, id)| Row { trace, id, call });
     write_table(writer, &columns(), rows)
 }

@@ -143,7 +143,8 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let edges = dependencies
         .all(trace)
         .chain(dependencies.stream_order(trace));
-    let rows = edges.map(|edge| Row {
+    let chosen = edges.filter(|edge| source.selection.edge(edge));
+    let rows = chosen.map(|edge| Row {
         trace,
         edge,
         from: End::new(trace, edge.from),

@@ -101,6 +101,13 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
         .graphs
         .all()
         .iter()
+        .filter(|graph| {
+            let calls = graph.begin.iter().chain(&graph.end);
+            let tasks = graph.nodes.iter().map(|node| node.task);
+            source.selection.is_whole()
+                || calls.copied().any(|id| source.selection.call(id))
+                || tasks.into_iter().any(|id| source.selection.task(id))
+        })
         .map(|graph| {
             let failure = source.graphs.failure(trace, graph);
             (graph, failure, graph.dependencies(trace))

@@ -62,6 +62,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let stalls = source.stalls.sorted();
     let rows = stalls
         .into_iter()
+        .filter(|stall| source.selection.stall(stall))
         .map(|stall| Row::of(trace, dependencies, &source.stalls, stall));
     write_table(writer, &columns(), rows)
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{Call, GraphRef, Process, Stream, Task, Trace};
+use ascend_trace_model::{Call, GraphRef, Process, Stream, Task, TaskId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::{Source, untimed_reason};
@@ -93,7 +93,9 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
 
 pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
-    let rows = trace.tasks().iter().zip(0..).map(|(task, number)| Row {
+    let all = trace.tasks().iter().zip(0..);
+    let chosen = all.filter(|(_, number)| source.selection.task(TaskId(*number)));
+    let rows = chosen.map(|(task, number)| Row {
         trace,
         number,
         task,

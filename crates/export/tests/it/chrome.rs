@@ -94,7 +94,8 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
             expected.insert((key, name, time.begin - begin, time.end - begin));
         }
     }
-    let slices: Vec<_> = imported.slices.iter().filter(|it| !is_mark(it)).collect();
+    let slices = imported.slices.iter().filter(|it| !is_mark(it));
+    let slices: Vec<_> = slices.filter(|it| it.category != "stall").collect();
     let found: BTreeSet<_> = slices
         .iter()
         .map(|it| (slice_key(it), it.name.as_str(), it.begin, it.end))

@@ -1,0 +1,143 @@
+//! Which calls and tasks an export holds.
+
+mod only;
+mod pattern;
+
+use ascend_trace_analysis::{Edge, Node, Stall};
+use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
+
+pub use only::{Only, OnlyError};
+
+/// What is wanted of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// First and last moment; what has no part in it is left out.
+    pub range: Option<(i64, i64)>,
+    pub only: Only,
+}
+
+/// Which calls and tasks of a trace are wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Selection {
+    range: Option<(i64, i64)>,
+    /// `None`: everything is.
+    chosen: Option<Chosen>,
+}
+
+#[derive(Clone, Debug)]
+struct Chosen {
+    calls: Vec<bool>,
+    tasks: Vec<bool>,
+}
+
+impl Selection {
+    pub(crate) fn of(trace: &Trace, wanted: &Wanted) -> Self {
+        if *wanted == Wanted::default() {
+            return Self::default();
+        }
+        let tasks = trace.tasks().iter();
+        let tasks: Vec<bool> = tasks.map(|task| wanted.has_task(trace, task)).collect();
+        let mut calls: Vec<bool> = trace
+            .calls()
+            .iter()
+            .map(|call| wanted.has_call(trace, call))
+            .collect();
+        // A task that is shown shows who submitted it.
+        for (task, _) in trace
+            .tasks()
+            .iter()
+            .zip(&tasks)
+            .filter(|(_, is_in)| **is_in)
+        {
+            if let Some(call) = calls.get_mut(task.call.index()) {
+                *call = true;
+            }
+        }
+        Self {
+            range: wanted.range,
+            chosen: Some(Chosen { calls, tasks }),
+        }
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.chosen.is_none()
+    }
+
+    pub(crate) fn range(&self) -> Option<(i64, i64)> {
+        self.range
+    }
+
+    pub(crate) fn call(&self, id: CallId) -> bool {
+        let chosen = self.chosen.as_ref();
+        chosen.is_none_or(|it| it.calls.get(id.index()).copied().unwrap_or(false))
+    }
+
+    pub(crate) fn task(&self, id: TaskId) -> bool {
+        let chosen = self.chosen.as_ref();
+        chosen.is_none_or(|it| it.tasks.get(id.index()).copied().unwrap_or(false))
+    }
+
+    pub(crate) fn node(&self, node: Node) -> bool {
+        match node {
+            Node::Call(id) => self.call(id),
+            Node::Task(id) => self.task(id),
+        }
+    }
+
+    /// A dependency is shown when both its ends are.
+    pub(crate) fn edge(&self, edge: &Edge) -> bool {
+        self.is_whole() || self.node(edge.from) && self.node(edge.to)
+    }
+
+    pub(crate) fn stall(&self, stall: &Stall) -> bool {
+        let is_inside = self
+            .range
+            .is_none_or(|(begin, end)| stall.begin <= end && stall.end >= begin);
+        is_inside && self.node(stall.node)
+    }
+
+    /// Whether anything of a thread is shown; of a whole trace, every thread is.
+    pub(crate) fn thread(&self, trace: &Trace, id: ThreadId) -> bool {
+        self.is_whole() || trace.thread_calls(id).iter().any(|it| self.call(*it))
+    }
+
+    /// As [`Selection::thread`].
+    pub(crate) fn stream(&self, trace: &Trace, id: StreamId) -> bool {
+        self.is_whole() || trace.stream_tasks(id).iter().any(|it| self.task(*it))
+    }
+
+    /// Calls and tasks that are not shown.
+    pub(crate) fn left_out(&self) -> (u64, u64) {
+        let count = |list: &[bool]| list.iter().filter(|is_in| !**is_in).count() as u64;
+        self.chosen
+            .as_ref()
+            .map_or((0, 0), |it| (count(&it.calls), count(&it.tasks)))
+    }
+}
+
+impl Wanted {
+    fn overlaps(&self, begin: i64, end: i64) -> bool {
+        self.range
+            .is_none_or(|range| begin <= range.1 && end >= range.0)
+    }
+
+    fn has_task(&self, trace: &Trace, task: &Task) -> bool {
+        let call = trace.call(task.call);
+        let (begin, end) = match task.time {
+            Some(time) => (time.begin, time.end),
+            None => (call.begin, call.end),
+        };
+        self.overlaps(begin, end)
+            && self.only.place(trace, call, Some(task.stream))
+            && self.only.task(trace, task)
+            && self.only.call(trace, call)
+    }
+
+    /// Calls that submit a task are in with their task; this is about the others as well.
+    fn has_call(&self, trace: &Trace, call: &Call) -> bool {
+        !self.only.names_tasks()
+            && self.overlaps(call.begin, call.end)
+            && self.only.place(trace, call, call.stream)
+            && self.only.call(trace, call)
+    }
+}

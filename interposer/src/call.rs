@@ -15,7 +15,7 @@ use crate::objects::StreamEntry;
 use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
-use crate::{lifecycle, roles, session, thread};
+use crate::{last_task, lifecycle, roles, session, thread};
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
 /// exits inside it), dropping the span still leaves the thread's state right.
@@ -164,7 +164,14 @@ impl Span {
             };
             graph_roles::after_task(self, &context, succeeded);
         }
-        let task = self.finish_task(succeeded);
+        let task = if self.traits.submits {
+            self.finish_task(state, succeeded)
+        } else {
+            None
+        };
+        if succeeded && function.role == Role::LastTaskId {
+            last_task::answer(state, args.first().copied());
+        }
         if succeeded && self.traits.has_outputs {
             read_outputs(function, args);
         }
@@ -201,7 +208,7 @@ impl Span {
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.
-    fn finish_task(&mut self, succeeded: bool) -> Option<TaskWord> {
+    fn finish_task(&mut self, thread: &thread::State, succeeded: bool) -> Option<TaskWord> {
         let kind = self.function.task.unwrap_or(TaskKind::Other);
         let state = core::mem::replace(&mut self.task, TaskState::None);
         let sequence = match (&state, self.stream) {
@@ -218,6 +225,13 @@ impl Span {
             // There was no room to remember the stream: the task is kept all the same.
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
+        let is_timed = matches!(state, TaskState::Timed(_));
+        if !is_timed || sequence.is_none() {
+            last_task::release(thread);
+        } else if kind != TaskKind::Wait {
+            // Before the record that follows. A wait may have submitted nothing.
+            last_task::keep(thread);
+        }
         let untimed = match state {
             TaskState::None => return None,
             TaskState::Untimed(reason) => reason,

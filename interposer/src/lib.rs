@@ -23,6 +23,7 @@ mod graph_roles;
 mod graphs;
 mod hook;
 mod kernels;
+mod last_task;
 mod libraries;
 mod lifecycle;
 mod loader;

@@ -25,6 +25,8 @@ pub(crate) struct State {
     context: Cell<Option<&'static ContextEntry>>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
+    /// The id that the runtime gave to the thread's last task, while records of ours came after it.
+    last_task: Cell<Option<u32>>,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
     channel: UnsafeCell<Channel>,
@@ -46,6 +48,7 @@ thread_local! {
             callbacks: Cell::new(0),
             context: Cell::new(None),
             alternate: Cell::new((0, 0)),
+            last_task: Cell::new(None),
             name: Cell::new([0; 16]),
             channel: UnsafeCell::new(Channel::None),
         }
@@ -138,6 +141,14 @@ impl State {
     pub(crate) fn device(&self) -> Option<u8> {
         self.context()
             .map(|context| context.device.load(Relaxed) as u8)
+    }
+
+    pub(crate) fn last_task(&self) -> Option<u32> {
+        self.last_task.get()
+    }
+
+    pub(crate) fn set_last_task(&self, id: Option<u32>) {
+        self.last_task.set(id);
     }
 
     /// Notes a name of the thread; `false` when the trace has it already, or nothing of the thread.

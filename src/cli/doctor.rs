@@ -1,5 +1,7 @@
 //! `doctor`: what tracing would meet here, or with a given program.
 
+mod runtime;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +39,8 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         installed(),
     ];
     findings.extend(soft());
+    findings.extend(runtime::found());
+    findings.extend(runtime::preloads(std::env::var_os("LD_PRELOAD").as_deref()));
     if let Some(name) = args.app.first() {
         findings.extend(program(name));
     }
@@ -201,8 +205,7 @@ fn program_libraries(path: &Path, dynamic: &Dynamic) -> Vec<Finding> {
                 findings.push(finding("library", Err(text)));
             }
             Some(path) if libraries::is_acl(&library.name) => {
-                let text = format!("{} from {}", library.name, path.display());
-                findings.push(finding("library", Ok(text)));
+                findings.push(finding("library", runtime::library(path, "linked")));
             }
             Some(_) => {}
         }

@@ -2,6 +2,7 @@
 
 use super::{C, LINKED, compare, library, names, passed, program, text};
 use crate::support::compile::built;
+use crate::support::program as test_program;
 use crate::support::{Run, Tables};
 
 #[test]
@@ -107,4 +108,21 @@ fn a_fork_in_the_middle_of_a_call() {
     };
     assert_eq!((asked("0"), asked("1")), (2, 0), "the child begins afresh");
     assert_eq!(tables.count_calls("aclrtLaunchCallback"), 2);
+}
+
+#[test]
+fn the_last_task_is_the_programs_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ids");
+    let run = Run::new(&test_program("last_task")).words(&[text(&file)]);
+    let recording = run.traced();
+    recording.outcome.clone().expect(0);
+    let log = std::fs::read_to_string(recording.truth()).unwrap();
+    let entries = log
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let fills = entries.filter(|entry| entry["kind"] == "memset");
+    let expected: Vec<String> = fills.map(|entry| entry["seq"].to_string()).collect();
+    let ids = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(ids.lines().collect::<Vec<_>>(), expected);
 }

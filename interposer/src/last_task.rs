@@ -1,0 +1,51 @@
+//! The id of a thread's last task. CANN's operator libraries ask for it right after a launch and tie
+//! what they know of the operator to it; a record of ours must not be taken for that task.
+
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
+use crate::real;
+use crate::thread::State;
+
+/// The runtime's function; 1 when it has none.
+static GET: AtomicUsize = AtomicUsize::new(0);
+const NONE: usize = 1;
+
+fn runtime_says() -> Option<u32> {
+    let address = match GET.load(Acquire) {
+        0 => {
+            let found = real::by_name("aclrtGetThreadLastTaskId").unwrap_or(NONE);
+            GET.store(found, Release);
+            found
+        }
+        known => known,
+    };
+    if address == NONE {
+        return None;
+    }
+    type GetId = unsafe extern "C" fn(*mut u32) -> i32;
+    // SAFETY: the address is that of the function with this name, whose signature `GetId` repeats.
+    let get = unsafe { core::mem::transmute::<usize, GetId>(address) };
+    let mut id = 0;
+    // SAFETY: `id` is a live local.
+    (unsafe { get(&mut id) } == 0).then_some(id)
+}
+
+/// A task of the program's was submitted, and a record of ours is to follow.
+pub(crate) fn keep(state: &State) {
+    state.set_last_task(runtime_says());
+}
+
+/// A task was submitted, and nothing of ours after it.
+pub(crate) fn release(state: &State) {
+    state.set_last_task(None);
+}
+
+/// The program has asked: it gets the id of its own task.
+pub(crate) fn answer(state: &State, place: Option<u64>) {
+    let (Some(id), Some(place)) = (state.last_task(), place.filter(|place| *place != 0)) else {
+        return;
+    };
+    // SAFETY: the call has succeeded and written an id to this place of the program's.
+    unsafe { core::ptr::write_unaligned(place as usize as *mut u32, id) };
+}

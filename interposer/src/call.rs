@@ -235,7 +235,7 @@ impl Span {
         let untimed = match state {
             TaskState::None => return None,
             TaskState::Untimed(reason) => reason,
-            TaskState::Timed(submission) => submission.finish(sequence),
+            TaskState::Timed(submission) => submission.finish(sequence, self.begin),
         };
         Some(TaskWord {
             sequence: sequence?,

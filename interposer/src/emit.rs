@@ -269,9 +269,28 @@ pub(crate) fn context(context: &ContextEntry) {
     from_inside(RecordKind::Context, u16::from(context.is_default()), &words);
 }
 
-/// When a task ran, on the device's clock.
-pub(crate) fn task_time(stream: u32, sequence: u32, begin: i64, end: i64, seen: u64) {
-    let words = [pair(stream, sequence), begin as u64, end as u64, seen];
+/// When a task ran, on the device's clock, and what the host knows about it.
+pub(crate) struct TaskTime {
+    pub(crate) stream: u32,
+    pub(crate) sequence: u32,
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    pub(crate) seen: u64,
+    /// Ticks before the start event, between it and the task, and after the end event.
+    pub(crate) submission: [u64; 3],
+}
+
+pub(crate) fn task_time(time: &TaskTime) {
+    let [entry, begin, closed] = time.submission;
+    let words = [
+        pair(time.stream, time.sequence),
+        time.begin as u64,
+        time.end as u64,
+        time.seen,
+        entry,
+        begin,
+        closed,
+    ];
     from_inside(RecordKind::TaskTime, Untimed::Timed.code().into(), &words);
 }
 
@@ -280,7 +299,7 @@ pub(crate) fn task_untimed(stream: u32, sequence: u32, reason: Untimed) {
     from_inside(
         RecordKind::TaskTime,
         reason.code().into(),
-        &[pair(stream, sequence), 0, 0, 0],
+        &[pair(stream, sequence), 0, 0, 0, 0, 0, 0],
     );
 }
 

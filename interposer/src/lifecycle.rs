@@ -9,7 +9,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{capture, counters, harvest, harvester, lane};
+use crate::timing::{capture, counters, harvest, harvester, lane, reference};
 use crate::{emit, graphs, kernels, libraries, loader, session, thread};
 
 /// The library has been loaded.
@@ -66,6 +66,7 @@ pub(crate) fn become_child(state: &thread::State) {
     graphs::forget_all();
     kernels::forget();
     counters::forget();
+    reference::forget();
     harvester::forget();
     emit::announce_again();
     state.forget_parent();
@@ -209,7 +210,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
         return;
     }
     use ascend_trace_format::api::Role;
-    let end = |context: &ContextEntry| {
+    let end = |context: &'static ContextEntry| {
         let current = call.state.context();
         let is_current = current.is_some_and(|current| core::ptr::eq(current, context));
         harvest::before_context_end(context, is_current);

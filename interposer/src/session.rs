@@ -2,7 +2,7 @@
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Session;
@@ -11,6 +11,7 @@ use crate::clock;
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
 use crate::spin::SpinLock;
+use crate::timing::counters;
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -19,6 +20,9 @@ const OFF: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(NOT_TRIED);
 static TIMED: AtomicU8 = AtomicU8::new(0);
+static CHAINED: AtomicBool = AtomicBool::new(false);
+/// Of so many tasks of a stream, one is timed.
+static SAMPLING: AtomicU32 = AtomicU32::new(1);
 static SESSION: SpinLock<Option<Session>> = SpinLock::new(None);
 /// Ticks at which this process joined: tells it from another one that had the same pid.
 static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
@@ -48,6 +52,16 @@ pub(crate) fn is_on() -> bool {
 #[inline]
 pub(crate) fn is_timed() -> bool {
     TIMED.load(Relaxed) != 0
+}
+
+/// Whether the end event of a task may be the start of the next.
+pub(crate) fn is_chained() -> bool {
+    CHAINED.load(Relaxed)
+}
+
+/// Of so many tasks of a stream, one is to be timed.
+pub(crate) fn sampling() -> u32 {
+    SAMPLING.load(Relaxed)
 }
 
 /// The session, for a thread that claims its channel.
@@ -83,7 +97,12 @@ fn try_join() -> Option<()> {
     }
     clock::choose(settings.ticks);
     let mark = make_mark()?;
-    TIMED.store(u8::from(settings.timing == Timing::Events), Relaxed);
+    TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
+    CHAINED.store(settings.timing == Timing::Chained, Relaxed);
+    if let Timing::Sample(step) = settings.timing {
+        SAMPLING.store(step.max(1), Relaxed);
+    }
+    counters::begin();
     begin_process(session);
     *SESSION.lock_patiently() = Some(session);
     MARK.store(mark, Release);

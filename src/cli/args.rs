@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use ascend_trace_format::session::Timing;
+
 use super::range::{self, TimeRange};
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
@@ -56,9 +58,11 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
-    /// Time tasks on the device with event pairs, or record calls only
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = TimingWord::Events)]
-    pub(crate) timing: TimingWord,
+    /// How tasks are timed: `events` puts a pair of events around each, `chained` saves one where a
+    /// task begins as the one before it ends, `sample=N` times every N-th task of a stream, `off`
+    /// makes no AscendCL call of the tracer's own
+    #[arg(long, value_name = "HOW", value_parser = timing, default_value = "events")]
+    pub(crate) timing: Timing,
 
     /// Run APP on the bundled software runtime instead of an installed CANN; options as
     /// KEY=VALUE, separated by commas
@@ -107,13 +111,24 @@ pub(crate) struct OutputArgs {
     pub(crate) no_tui: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TimingWord {
-    /// Put a pair of events around each task
-    Events,
-    /// Make no AscendCL call of the tracer's own
-    Off,
+/// The value of `--timing`.
+fn timing(text: &str) -> Result<Timing, String> {
+    match text {
+        "events" => Ok(Timing::Events),
+        "chained" => Ok(Timing::Chained),
+        "off" => Ok(Timing::Off),
+        _ => text
+            .strip_prefix("sample=")
+            .and_then(|number| number.parse().ok())
+            .filter(|step| (1..=MOST_SAMPLED).contains(step))
+            .map(Timing::Sample)
+            .ok_or_else(|| {
+                format!("it is events, chained, off or sample=N with N from 1 to {MOST_SAMPLED}")
+            }),
+    }
 }
+
+const MOST_SAMPLED: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineWord {
@@ -279,7 +294,9 @@ mod tests {
     #[test]
     fn a_program_is_recorded_by_default_and_keeps_its_options() {
         let args = record("--timing off ./app --timing events -o x -- --tui");
-        assert_eq!(args.timing, TimingWord::Off);
+        assert_eq!(args.timing, Timing::Off);
+        let sampled = record("--timing sample=8 ./app").timing;
+        assert_eq!(sampled, Timing::Sample(8));
         assert_eq!(
             args.app,
             ["./app", "--timing", "events", "-o", "x", "--", "--tui"]
@@ -311,6 +328,7 @@ mod tests {
         for words in [
             "--unknown ./app",
             "--timing sometimes ./app",
+            "--timing sample=0 ./app",
             "--soft",
             "record",
             "export x",

@@ -2,9 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use ascend_trace_format::session::Timing;
-
-use super::args::{EngineWord, OutputArgs, RecordArgs, TimingWord};
+use super::args::{EngineWord, OutputArgs, RecordArgs};
 use crate::collector::target::Target;
 use crate::error::{Failure, TOOL_FAILED};
 use crate::output::say;
@@ -25,10 +23,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
     Ok(Plan {
         target: target(&args.output, args.app.first()),
         live: is_live(&args.output)?,
-        timing: match args.timing {
-            TimingWord::Events => Timing::Events,
-            TimingWord::Off => Timing::Off,
-        },
+        timing: args.timing,
         soft: args.soft,
         buffer: args.buffer as usize * (1 << 20),
         wait: args.wait,

@@ -187,14 +187,23 @@ fn context(header: Header, mut reader: Reader<'_>, process: u32) -> ContextRow {
 
 fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock) -> TaskTimeRow {
     let (stream, sequence) = unpair(reader.word());
+    let begin_device_ns = reader.word().cast_signed();
+    let end_device_ns = reader.word().cast_signed();
+    let seen_ns = clock.ns(reader.word());
+    let [entry, begin, closed] =
+        [reader.word(), reader.word(), reader.word()].map(|ticks| clock.ns(ticks));
+    let passed =
+        |from: i64, to: i64| u32::try_from(to.saturating_sub(from).max(0)).unwrap_or(u32::MAX);
     TaskTimeRow {
         process,
         stream,
         sequence,
         untimed: header.aux as u8,
-        begin_device_ns: reader.word().cast_signed(),
-        end_device_ns: reader.word().cast_signed(),
-        seen_ns: clock.ns(reader.word()),
+        begin_device_ns,
+        end_device_ns,
+        seen_ns,
+        arming_ns: passed(entry, begin),
+        submitting_ns: passed(begin, closed),
     }
 }
 
@@ -408,7 +417,9 @@ mod tests {
         assert_eq!(stream, Some(Row::Stream(expected)));
         let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {
             words.push(pair(1, 8));
-            [70, 90, 2000].into_iter().for_each(|word| words.push(word));
+            [70, 90, 2000, 1400, 1500, 1800]
+                .into_iter()
+                .for_each(|word| words.push(word));
         });
         let expected = TaskTimeRow {
             process: 2,
@@ -418,6 +429,8 @@ mod tests {
             begin_device_ns: 70,
             end_device_ns: 90,
             seen_ns: 2000,
+            arming_ns: 100,
+            submitting_ns: 300,
         };
         assert_eq!(time, Some(Row::TaskTime(expected)));
     }

@@ -30,6 +30,8 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
         timing: match plan.timing {
             Timing::Events => "events".to_owned(),
             Timing::Off => "off".to_owned(),
+            Timing::Chained => "chained".to_owned(),
+            Timing::Sample(step) => format!("sample={step}"),
         },
         runtime: match plan.soft {
             Some(_) => "softacl".to_owned(),

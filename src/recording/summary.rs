@@ -52,8 +52,8 @@ fn recorded(outcome: &Outcome, timing: Timing) -> String {
     let path = outcome.path.as_ref().map(|path| path.display().to_string());
     let times = match timing {
         Timing::Off => "not timed (--timing off)".to_owned(),
-        Timing::Events if *tasks == 0 => "none to time".to_owned(),
-        Timing::Events => format!("{} timed", percent(*timed.min(tasks), *tasks)),
+        _ if *tasks == 0 => "none to time".to_owned(),
+        _ => format!("{} timed", percent(*timed.min(tasks), *tasks)),
     };
     format!(
         "{} ({}): {}, {}, {}, {times}",

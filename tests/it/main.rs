@@ -12,6 +12,8 @@ mod chrome;
 mod causes;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
+/// Times of a made-up workload, each held against the true one.
+mod device_time;
 /// Every example, held against what it counts itself and against the true device times.
 mod examples;
 /// Captured graphs, replays, and captures that fail.

@@ -57,6 +57,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
         fields.integer("err_ns", time.error);
+        fields.integer("err_device_ns", time.local_error);
     }
     if let Some(wait) = queue_wait(trace, task) {
         fields.integer("queue_ns", wait);

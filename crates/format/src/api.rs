@@ -229,6 +229,10 @@ coded_enum! {
         InCallback = 10 "in-callback",
         /// The stream or its context was not seen being made.
         Unknown = 11 "unknown-stream",
+        /// With `--timing sample=N`, only every N-th task of a stream is timed.
+        NotSampled = 12 "not-sampled",
+        /// The context or stream ended with the task's events unread.
+        ContextGone = 13 "context-gone",
     }
 }
 

@@ -52,7 +52,8 @@ pub enum RecordKind {
     /// `[serial | device << 32, handle]`; `aux` bit 0: default context.
     Context = 5,
     /// `[stream serial | sequence << 32, device begin ns, device end ns, host ticks when it was
-    /// seen complete]`; `aux`: an [`Untimed`] code, the times are then 0.
+    /// seen complete, ticks before its start event was submitted, before it was itself, and after
+    /// its end event was]`; `aux`: an [`Untimed`] code, the others are then 0.
     TaskTime = 6,
     /// `[device, host ticks before, host ticks after, device ns]`: the device clock read this value
     /// somewhere between the two host times.
@@ -122,6 +123,18 @@ pub enum Counter {
     InjectedEvents = 1,
     /// Pairs that were still pending when their context or the process ended.
     LostPairs = 2,
+    /// Tasks that were submitted with events around them.
+    TimedTasks = 3,
+    /// Time that the program's threads spent on these events, in nanoseconds.
+    TimingNs = 4,
+    /// Time that the program's threads spent on reading times after a synchronisation.
+    HarvestNs = 5,
+    /// The most pairs that one stream had in its queue or unread. A pair takes two places.
+    MostPendingPairs = 6,
+    /// For how long the host was suspended during the recording.
+    SuspendedNs = 7,
+    /// How often the host's wall clock was set during the recording.
+    ClockSteps = 8,
 }
 
 /// Flags of a call record: each stands for one more word before the arguments.

@@ -36,19 +36,36 @@ pub const SESSION_VARIABLE: &str = "ASCEND_TRACE_SESSION";
 
 /// How the interposer times tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 pub enum Timing {
     /// Calls only; the interposer makes no AscendCL call of its own.
-    Off = 0,
+    Off,
     /// Event pairs around tasks.
-    Events = 1,
+    Events,
+    /// As `Events`, but on a busy stream a task begins with the end event of the one before it.
+    Chained,
+    /// Event pairs around every so manieth task of a stream.
+    Sample(u32),
 }
 
+/// Marks the code of `Timing::Sample`; the other bits are its number.
+const SAMPLE: u32 = 1 << 31;
+
 impl Timing {
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Off => 0,
+            Self::Events => 1,
+            Self::Chained => 2,
+            Self::Sample(step) => SAMPLE | step,
+        }
+    }
+
     pub const fn from_code(code: u32) -> Option<Self> {
         match code {
             0 => Some(Self::Off),
             1 => Some(Self::Events),
+            2 => Some(Self::Chained),
+            _ if code > SAMPLE => Some(Self::Sample(code & !SAMPLE)),
             _ => None,
         }
     }

@@ -7,14 +7,18 @@
 //! preempted thread) then takes nothing away, and the spread of the lines is the error. What one
 //! stretch knows is handed on to the next, less what the rate may have changed meanwhile.
 
+mod place;
 mod region;
 
-use region::Region;
+pub(crate) use place::{Launch, Reading, place};
+use region::{Line, Region};
 
 /// No device clock drifts faster than this against the host.
 const MAX_RATE: f64 = 200e-6;
 /// A stretch ends after this long, so that a rate that changes is followed.
 const STRETCH_NS: f64 = 1e9;
+/// The mapping bends this often within a stretch, where most is known about its middle.
+const PARTS: i64 = 8;
 /// A rate changes by no more than this per nanosecond (0.3 ppm per second: an oscillator that
 /// warms up), and by no more than this in all.
 const RATE_CHANGE: f64 = 0.3e-6 / 1e9;
@@ -22,6 +26,10 @@ const MAX_RATE_CHANGE: f64 = 5e-6;
 /// Device clocks tick this coarsely; one that only tells whole microseconds is noticed.
 const TICK_NS: i64 = 20;
 const COARSE_TICK_NS: i64 = 1000;
+
+/// So many bounds in a row that agree with each other, and not with what is known, prove that a
+/// clock has stepped: the host was suspended, or the device started anew. Fewer are mistakes.
+const STEP_PROOF: usize = 3;
 
 /// The device clock read `device` somewhere between the two host times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +40,14 @@ pub(crate) struct Bound {
 }
 
 /// A device time on the host's clock, and how far it may be off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mapped {
     pub(crate) host: i64,
     pub(crate) error: i64,
+    /// What was submitted to an idle stream runs this much later, as mapped times go.
+    latency: i64,
+    /// What `host` was rounded from, less `device`.
+    offset: f64,
 }
 
 /// The lines of one stretch of device time, measured from `pivot`.
@@ -55,6 +67,11 @@ struct Knot {
     /// Host minus device time, less the clock's base.
     offset: f64,
     error: f64,
+    /// How far below `offset` it would still agree with every bound, at the same rate. The quickest
+    /// submission to an idle stream sets the limit.
+    below: f64,
+    /// Between the knot before it and this one the clock has stepped.
+    after_step: bool,
 }
 
 /// Rate at an end of the mapping and how fast the error grows beyond it.
@@ -71,6 +88,10 @@ pub(crate) struct Clock {
     base: Option<i64>,
     slack: f64,
     stretches: Vec<Stretch>,
+    /// The latest bounds, as long as they agree with nothing.
+    suspects: Vec<Bound>,
+    /// Bounds that turned out to be mistakes.
+    mistakes: u64,
     knots: Vec<Knot>,
     before: Slope,
     after: Slope,
@@ -83,6 +104,8 @@ impl Clock {
             base: None,
             slack: slack as f64,
             stretches: Vec::new(),
+            suspects: Vec::new(),
+            mistakes: 0,
             knots: Vec::new(),
             before: Slope::default(),
             after: Slope::default(),
@@ -100,37 +123,77 @@ impl Clock {
     }
 
     fn add(&mut self, bound: &Bound) {
+        let band = self.band(bound);
+        let Some(last) = self.stretches.last_mut() else {
+            self.stretches.push(Stretch::fresh(bound.device, band));
+            return;
+        };
+        let t = elapsed(last.pivot, bound.device);
+        if t < 0.0 {
+            return;
+        }
+        let agrees = if t <= STRETCH_NS {
+            last.take(t, bound.device, band)
+        } else {
+            // A stretch of its own, which starts from what the last one knows.
+            let heir = last.heir(bound.device, band);
+            let agrees = heir.is_some();
+            self.stretches.extend(heir);
+            agrees
+        };
+        if agrees {
+            self.mistakes += self.suspects.drain(..).len() as u64;
+        } else {
+            self.suspect(bound);
+        }
+    }
+
+    /// Host minus device time less the clock's base, as a bound allows.
+    fn band(&mut self, bound: &Bound) -> (f64, f64) {
         let earliest = bound.earliest.saturating_sub(bound.device);
         let latest = bound.latest.saturating_sub(bound.device);
         let base = *self.base.get_or_insert(earliest / 2 + latest / 2);
-        let band = (
+        (
             earliest.saturating_sub(base) as f64 - self.slack,
             latest.saturating_sub(base) as f64 + self.slack,
-        );
-        if let Some(last) = self.stretches.last_mut() {
-            let t = elapsed(last.pivot, bound.device);
-            if t < 0.0 {
-                return;
-            }
-            if t <= STRETCH_NS && last.take(t, bound.device, band) {
-                return;
-            }
-        }
-        self.begin_stretch(bound.device, band);
+        )
     }
 
-    /// Starts a stretch from what the last one knows, if that agrees with the band.
-    fn begin_stretch(&mut self, device: i64, band: (f64, f64)) {
-        let heir = self
-            .stretches
-            .last()
-            .and_then(|last| last.heir(device, band));
-        self.stretches.push(Stretch {
-            pivot: device,
-            end: device,
-            heir: heir.is_some(),
-            region: heir.unwrap_or_else(|| Region::rectangle(band, (-MAX_RATE, MAX_RATE))),
-        });
+    /// Takes note of a bound that disagrees with what is known; with enough that agree with each
+    /// other, a stretch begins that owes nothing to the one before it.
+    fn suspect(&mut self, bound: &Bound) {
+        self.suspects.push(*bound);
+        if self.suspects.len() < STEP_PROOF {
+            return;
+        }
+        let suspects = std::mem::take(&mut self.suspects);
+        match self.stretch_of(&suspects) {
+            Some(stretch) => self.stretches.push(stretch),
+            None => {
+                self.mistakes += 1;
+                self.suspects.extend_from_slice(&suspects[1..]);
+            }
+        }
+    }
+
+    /// What bounds in the order of their device times know, if they agree.
+    fn stretch_of(&mut self, bounds: &[Bound]) -> Option<Stretch> {
+        let (first, others) = bounds.split_first()?;
+        let mut stretch = Stretch::fresh(first.device, self.band(first));
+        for bound in others {
+            let t = elapsed(first.device, bound.device);
+            if t < 0.0 || !stretch.take(t, bound.device, self.band(bound)) {
+                return None;
+            }
+        }
+        Some(stretch)
+    }
+
+    /// How often the clock has stepped against the host's, and how many bounds were mistakes.
+    pub(crate) fn troubles(&self) -> (u64, u64) {
+        let heirless = self.stretches.iter().filter(|stretch| !stretch.heir);
+        let mistakes = self.mistakes + self.suspects.len() as u64;
+        (heirless.count().saturating_sub(1) as u64, mistakes)
     }
 
     /// Lets each stretch know what those after it know. Costs a pass over all of them, so it is
@@ -148,14 +211,27 @@ impl Clock {
         self.draw();
     }
 
-    /// Lays the knots through the middle of what the stretches allow: where each begins, and where
+    /// Lays the knots through the middle of what the stretches allow: along each of them, and where
     /// one ends that has no heir.
     fn draw(&mut self) {
         self.knots.clear();
         for (place, stretch) in self.stretches.iter().enumerate() {
-            push_rising(&mut self.knots, stretch.knot(stretch.pivot));
-            if self.stretches.get(place + 1).is_none_or(|next| !next.heir) {
-                push_rising(&mut self.knots, stretch.knot(stretch.end));
+            let heir = self.stretches.get(place + 1).filter(|next| next.heir);
+            let from = stretch.first_knot();
+            let to = match heir {
+                Some(heir) => heir.first_knot(),
+                None => stretch.last_knot(),
+            };
+            push_rising(
+                &mut self.knots,
+                Knot {
+                    after_step: place > 0 && !stretch.heir,
+                    ..from
+                },
+            );
+            stretch.bends(&from, &to, &mut self.knots);
+            if heir.is_none() {
+                push_rising(&mut self.knots, to);
             }
         }
         self.before = self
@@ -174,7 +250,7 @@ impl Clock {
     pub(crate) fn map(&self, device: i64) -> Option<Mapped> {
         let base = self.base?;
         let next = self.knots.partition_point(|knot| knot.device <= device);
-        let (offset, error) = match (
+        let point = match (
             next.checked_sub(1).map(|i| self.knots[i]),
             self.knots.get(next),
         ) {
@@ -183,21 +259,30 @@ impl Clock {
             (Some(last), None) => beyond(&last, self.after, device),
             (Some(left), Some(right)) => between(&left, right, device),
         };
-        let offset = base.saturating_add(offset.round() as i64);
+        let offset = base.saturating_add(point.offset.round() as i64);
         Some(Mapped {
             host: device.saturating_add(offset),
-            error: error.ceil() as i64,
+            error: point.error.ceil() as i64,
+            latency: (point.below - self.slack).max(0.0) as i64,
+            offset: point.offset,
         })
+    }
+
+    /// How coarse its readings are.
+    fn tick(&self) -> i64 {
+        self.slack as i64
     }
 
     /// Rate of the device clock over the host clock, minus 1, over the whole of the mapping.
     pub(crate) fn drift_ppm(&self) -> f64 {
-        let (Some(first), Some(last)) = (self.knots.first(), self.knots.last()) else {
-            return 0.0;
-        };
-        let span = elapsed(first.device, last.device);
+        let steady = self.knots.windows(2).filter(|pair| !pair[1].after_step);
+        let (mut span, mut change) = (0.0, 0.0);
+        for pair in steady {
+            span += elapsed(pair[0].device, pair[1].device);
+            change += pair[1].offset - pair[0].offset;
+        }
         let rate = if span > 0.0 {
-            (last.offset - first.offset) / span
+            change / span
         } else {
             self.after.rate
         };
@@ -206,6 +291,16 @@ impl Clock {
 }
 
 impl Stretch {
+    /// A stretch of which one bound is known.
+    fn fresh(pivot: i64, band: (f64, f64)) -> Self {
+        Self {
+            pivot,
+            end: pivot,
+            region: Region::rectangle(band, (-MAX_RATE, MAX_RATE)),
+            heir: false,
+        }
+    }
+
     /// Narrows the region down; false when no line would be left.
     fn take(&mut self, t: f64, device: i64, band: (f64, f64)) -> bool {
         let band = (band.0 - bend(t), band.1 + bend(t));
@@ -216,20 +311,64 @@ impl Stretch {
         taken
     }
 
-    fn knot(&self, device: i64) -> Knot {
-        let t = elapsed(self.pivot, device);
-        let (low, high) = self.region.range(t);
-        Knot {
-            device,
+    /// The line that the mapping follows. Its rate is that of the lowest one at the middle: from
+    /// below, the bounds are tight, since a quick submission always takes the same time. When
+    /// something was seen complete varies much more.
+    fn line(&self) -> Line {
+        let middle = elapsed(self.pivot, self.end) / 2.0;
+        let rate = self.region.lowest(middle).rate;
+        let (low, high) = self.region.at_rate(rate);
+        Line {
             offset: (low + high) / 2.0,
-            error: (high - low) / 2.0 + bend(t),
+            rate,
         }
     }
 
-    /// What this stretch knows about a following one that begins at `device`.
-    fn heir(&self, device: i64, band: (f64, f64)) -> Option<Region> {
+    /// The mapping at a device time, if its line is there at `offset`.
+    fn knot(&self, device: i64, offset: f64) -> Knot {
+        let t = elapsed(self.pivot, device);
+        let (low, high) = self.region.range(t);
+        let (least, most) = self.region.at_rate(self.line().rate);
+        Knot {
+            device,
+            offset,
+            error: (high - offset).max(offset - low) + bend(t),
+            below: (most - least) / 2.0,
+            after_step: false,
+        }
+    }
+
+    fn first_knot(&self) -> Knot {
+        self.knot(self.pivot, self.line().offset)
+    }
+
+    fn last_knot(&self) -> Knot {
+        let line = self.line();
+        self.knot(self.end, line.at(elapsed(self.pivot, self.end)))
+    }
+
+    /// Knots on the line between two others. It is not bent there, so that lengths are right, but
+    /// more is known about the middle of a stretch than about its ends.
+    fn bends(&self, from: &Knot, to: &Knot, knots: &mut Vec<Knot>) {
+        let length = self.end.saturating_sub(self.pivot);
+        for part in (1..PARTS).filter(|_| length >= PARTS) {
+            let device = self.pivot.saturating_add(length / PARTS * part);
+            let on_line = between(from, to, device);
+            let error = self.knot(device, on_line.offset).error;
+            push_rising(knots, Knot { error, ..on_line });
+        }
+    }
+
+    /// A following stretch that begins at `device` with what this one knows; `None` when that
+    /// disagrees with the band.
+    fn heir(&self, device: i64, band: (f64, f64)) -> Option<Self> {
         let mut region = self.carried(device);
-        region.clip(0.0, band).then_some(region)
+        region.clip(0.0, band).then_some(Self {
+            pivot: device,
+            end: device,
+            region,
+            heir: true,
+        })
     }
 
     /// What this stretch knows about lines measured from another pivot.
@@ -243,9 +382,10 @@ impl Stretch {
 
     fn slope(&self) -> Slope {
         let (slow, fast) = self.region.rates();
+        let rate = self.line().rate;
         Slope {
-            rate: (slow + fast) / 2.0,
-            error: (fast - slow) / 2.0,
+            rate,
+            error: (fast - rate).max(rate - slow),
         }
     }
 }
@@ -280,24 +420,43 @@ fn push_rising(knots: &mut Vec<Knot>, knot: Knot) {
     knots.push(knot);
 }
 
-fn between(left: &Knot, right: &Knot, device: i64) -> (f64, f64) {
+fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
+    if right.after_step {
+        // When between the two it stepped is not known.
+        let apart = (right.offset - left.offset).abs();
+        let error = left.error.max(right.error) + apart;
+        return Knot {
+            device,
+            error,
+            below: error,
+            ..*right
+        };
+    }
     let passed = elapsed(left.device, device);
     let whole = elapsed(left.device, right.device);
     let share = passed / whole;
     let sag = (RATE_CHANGE / 2.0 * passed * (whole - passed))
         .min(MAX_RATE_CHANGE * share * (whole - passed));
-    (
-        left.offset + share * (right.offset - left.offset),
-        left.error + share * (right.error - left.error) + sag,
-    )
+    let mix = |left: f64, right: f64| left + share * (right - left);
+    Knot {
+        device,
+        offset: mix(left.offset, right.offset),
+        error: mix(left.error, right.error) + sag,
+        below: mix(left.below, right.below) + sag,
+        after_step: false,
+    }
 }
 
-fn beyond(knot: &Knot, slope: Slope, device: i64) -> (f64, f64) {
+fn beyond(knot: &Knot, slope: Slope, device: i64) -> Knot {
     let t = elapsed(knot.device, device);
-    (
-        knot.offset + slope.rate * t,
-        knot.error + slope.error * t.abs() + bend(t),
-    )
+    let more = slope.error * t.abs() + bend(t);
+    Knot {
+        device,
+        offset: knot.offset + slope.rate * t,
+        error: knot.error + more,
+        below: knot.below + more,
+        after_step: false,
+    }
 }
 
 /// How far a clock can be off its straight line after this long, for its rate may change.

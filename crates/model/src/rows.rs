@@ -188,6 +188,12 @@ pub struct TaskTimeRow {
     pub end_device_ns: i64,
     /// Host time at which the task had certainly completed.
     pub seen_ns: i64,
+    /// The event before the task was submitted no earlier than this before the begin of the call
+    /// that submitted the task; 0 when that is not known.
+    pub arming_ns: u32,
+    /// The event after the task was submitted no later than this after the begin of the call that
+    /// submitted the task; 0 when that is not known.
+    pub submitting_ns: u32,
 }
 
 /// The device clock read `device_ns` somewhere between the two host times.

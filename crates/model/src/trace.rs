@@ -143,8 +143,11 @@ pub struct Call {
 pub struct TaskTime {
     pub begin: i64,
     pub end: i64,
-    /// Half width of the interval that certainly holds the true time, from the clock mapping.
+    /// The true times lie no further from these than this.
     pub error: i64,
+    /// The same without what is left open about the host's clock: how far the task may be off
+    /// against other tasks of its device.
+    pub local_error: i64,
 }
 
 /// Work that a call put on a stream.
@@ -172,6 +175,10 @@ pub struct DeviceClock {
     pub max_error_ns: i64,
     /// Device clock rate over host clock rate, minus 1, in parts per million.
     pub drift_ppm: f64,
+    /// How often the clock was found to have stepped against the host's.
+    pub steps: u64,
+    /// Comparisons that contradicted all others around them and were left out.
+    pub mistakes: u64,
 }
 
 /// A range of a thread's time that the program named; a mark begins and ends at once.

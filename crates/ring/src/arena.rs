@@ -187,7 +187,7 @@ impl Arena {
     fn describe(&self, settings: SessionSettings) {
         let header = self.session.header();
         header.version.store(SESSION_VERSION, Relaxed);
-        header.timing.store(settings.timing as u32, Relaxed);
+        header.timing.store(settings.timing.code(), Relaxed);
         header.ticks.store(settings.ticks as u32, Relaxed);
         header.table_hash.store(settings.table_hash, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);

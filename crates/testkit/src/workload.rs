@@ -354,6 +354,8 @@ impl<S: FnMut(Row)> Run<S> {
             begin_device_ns: self.device_time(begin),
             end_device_ns: self.device_time(end),
             seen_ns: end + 20_000,
+            arming_ns: 0,
+            submitting_ns: 0,
         };
         (self.sink)(Row::TaskTime(row));
     }

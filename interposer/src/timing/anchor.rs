@@ -10,7 +10,7 @@ use crate::clock::ticks;
 use crate::emit;
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
-use crate::timing::capture;
+use crate::timing::{capture, reference};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -20,9 +20,10 @@ const LONGEST_NS: u64 = 200_000;
 /// in the place of the device.
 const ALONE_NS: u64 = 4_000;
 
-/// A comparison that took longer says little. The device, or the host, was busy with something else,
-/// so the next opportunities are taken as well, whenever they come, but only so many in a row.
-const WIDE_NS: u64 = 20_000;
+/// A comparison that took this much longer than the shortest one says little. The device, or the
+/// host, was busy with something else, so the next opportunities are taken as well, whenever they
+/// come, but only so many in a row.
+const WIDE_NS: u64 = 10_000;
 const RETRIES: u32 = 2;
 
 /// How often the time between comparisons may double when they fail.
@@ -30,7 +31,7 @@ const MOST_DOUBLINGS: u32 = 7;
 
 /// Compares the clocks on a stream of the current context, unless that was done less than
 /// `interval_ns` ago.
-pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: u64) {
+pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, interval_ns: u64) {
     let now = monotonic();
     let last = context.timing.anchored.load(Relaxed);
     let failures = context.timing.failures.load(Relaxed).min(MOST_DOUBLINGS);
@@ -52,22 +53,30 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
     };
     let before = ticks();
     if !api.record(event, stream) {
-        context.timing.give_event(event);
+        context.timing.give_event(api, event);
         return;
     }
     match spin(api, event) {
         Some(Seen { after, spent_ns }) => {
             context.timing.failures.store(0, Relaxed);
-            if spent_ns > WIDE_NS {
+            let best = context
+                .timing
+                .best
+                .fetch_min(spent_ns, Relaxed)
+                .min(spent_ns);
+            if spent_ns.wrapping_sub(best) > WIDE_NS {
                 context.timing.poor.fetch_add(1, Relaxed);
             } else {
                 context.timing.poor.store(0, Relaxed);
             }
-            let reading = context.timing.reference.lock_patiently().read(api, event);
-            if let Some(device_ns) = reading {
-                emit::anchor(context.device.load(Relaxed), before, after, device_ns);
+            let reading = reference::read(api, context, event);
+            if let Some(reading) = reading {
+                let device = context.device.load(Relaxed);
+                emit::anchor(device, before, after, reading.nanoseconds);
             }
-            context.timing.give_event(event);
+            if !reading.is_some_and(|reading| reading.adopted) {
+                context.timing.give_event(api, event);
+            }
         }
         // Still pending: it must not be used again before it is done, so it is given up. That
         // costs one event per failed comparison, and comparisons are rare.
@@ -75,13 +84,14 @@ pub(crate) fn take(api: &Api, context: &ContextEntry, stream: u64, interval_ns: 
             context.timing.failures.fetch_add(1, Relaxed);
             context.timing.poor.fetch_add(1, Relaxed);
             api.destroy_event(event);
+            context.timing.give_up_event();
         }
     }
 }
 
 /// The last opportunity: the current context is about to end and nothing runs in it any more. Taken
 /// when the latest comparisons said little.
-pub(crate) fn take_last(api: &Api, context: &ContextEntry) {
+pub(crate) fn take_last(api: &Api, context: &'static ContextEntry) {
     for _ in 0..=RETRIES {
         if context.timing.poor.load(Relaxed) == 0 {
             return;

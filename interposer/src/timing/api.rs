@@ -133,6 +133,11 @@ fn handle(word: u64) -> Handle {
 }
 
 impl Api {
+    /// Whether pending events take ids from a supply that the program draws on as well.
+    pub(crate) fn events_are_scarce(&self) -> bool {
+        matches!(self.creation, Creation::Plain(_))
+    }
+
     /// A new timeline event of the current context.
     pub(crate) fn create_event(&self) -> Option<u64> {
         let mut event: Handle = core::ptr::null_mut();

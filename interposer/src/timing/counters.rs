@@ -1,15 +1,19 @@
-//! What measuring has put on the program's streams, for the trace to tell.
+//! What measuring has done to the program, for the trace to tell.
 
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::Counter;
+use ascend_trace_ring::ticks::monotonic;
 
+use crate::clock::ticks;
 use crate::emit;
 
 /// A number that only grows, and how much of it the trace knows.
 pub(crate) struct Tally {
     what: Counter,
+    /// It counts ticks and is told in nanoseconds.
+    in_ticks: bool,
     value: AtomicU64,
     told: AtomicU64,
 }
@@ -18,13 +22,44 @@ pub(crate) struct Tally {
 pub(crate) static INJECTED: Tally = Tally::new(Counter::InjectedEvents);
 /// Pairs that were given up unread.
 pub(crate) static LOST: Tally = Tally::new(Counter::LostPairs);
+/// Tasks that were submitted with events around them.
+pub(crate) static TIMED: Tally = Tally::new(Counter::TimedTasks);
+/// Time that the program's threads spent on these events.
+pub(crate) static TIMING: Tally = Tally::in_ticks(Counter::TimingNs);
+/// Time that the program's threads spent on reading times after a synchronisation.
+pub(crate) static HARVEST: Tally = Tally::in_ticks(Counter::HarvestNs);
+/// The most pairs that one stream had in its queue or unread.
+pub(crate) static MOST_PENDING: Tally = Tally::new(Counter::MostPendingPairs);
+/// For how long the host was suspended.
+pub(crate) static SUSPENDED: Tally = Tally::new(Counter::SuspendedNs);
+/// How often the wall clock was set.
+pub(crate) static CLOCK_STEPS: Tally = Tally::new(Counter::ClockSteps);
+
+static ALL: [&Tally; 8] = [
+    &INJECTED,
+    &LOST,
+    &TIMED,
+    &TIMING,
+    &HARVEST,
+    &MOST_PENDING,
+    &SUSPENDED,
+    &CLOCK_STEPS,
+];
 
 impl Tally {
     const fn new(what: Counter) -> Self {
         Self {
             what,
+            in_ticks: false,
             value: AtomicU64::new(0),
             told: AtomicU64::new(0),
+        }
+    }
+
+    const fn in_ticks(what: Counter) -> Self {
+        Self {
+            in_ticks: true,
+            ..Self::new(what)
         }
     }
 
@@ -32,27 +67,52 @@ impl Tally {
         self.value.fetch_add(count, Relaxed);
     }
 
-    fn tell(&self) {
-        let value = self.value.load(Relaxed);
-        if self.told.swap(value, Relaxed) != value {
-            emit::counter(self.what, value);
+    /// Makes it at least `value`.
+    pub(crate) fn raise(&self, value: u64) {
+        if self.value.load(Relaxed) < value {
+            self.value.fetch_max(value, Relaxed);
         }
     }
 
-    fn forget(&self) {
-        self.value.store(0, Relaxed);
-        self.told.store(0, Relaxed);
+    fn tell(&self) {
+        let value = self.value.load(Relaxed);
+        if self.told.swap(value, Relaxed) != value {
+            let value = if self.in_ticks {
+                nanoseconds(value)
+            } else {
+                value
+            };
+            emit::counter(self.what, value);
+        }
     }
+}
+
+/// Both clocks when ticks were first asked about; 0 before.
+static FIRST_TICKS: AtomicU64 = AtomicU64::new(0);
+static FIRST_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Remembers where both clocks stand, so that ticks can be told in nanoseconds later.
+pub(crate) fn begin() {
+    FIRST_NS.store(monotonic(), Relaxed);
+    FIRST_TICKS.store(ticks(), Relaxed);
+}
+
+/// A number of ticks in nanoseconds, by how far the two clocks have come.
+fn nanoseconds(count: u64) -> u64 {
+    let passed_ns = monotonic().wrapping_sub(FIRST_NS.load(Relaxed));
+    let passed = ticks().wrapping_sub(FIRST_TICKS.load(Relaxed)).max(1);
+    (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
 }
 
 /// Tells the trace what is new. The thread must be marked busy.
 pub(crate) fn tell() {
-    INJECTED.tell();
-    LOST.tell();
+    ALL.iter().for_each(|tally| tally.tell());
 }
 
 /// A forked child begins at nothing.
 pub(crate) fn forget() {
-    INJECTED.forget();
-    LOST.forget();
+    for tally in ALL {
+        tally.value.store(0, Relaxed);
+        tally.told.store(0, Relaxed);
+    }
 }

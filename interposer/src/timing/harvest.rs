@@ -10,7 +10,8 @@ use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::anchor;
 use crate::timing::api::{self, Api};
 use crate::timing::counters;
-use crate::timing::lane::{self, Lane, Pair};
+use crate::timing::lane::{self, Lane, Pair, UNREAD};
+use crate::timing::reference;
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -19,28 +20,32 @@ pub(crate) struct Proof {
     pub(crate) end: u64,
 }
 
-/// Reads what is done on a lane, at most `limit` pairs. Answers whether pairs are left.
-pub(crate) fn lane(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>) -> bool {
+/// Reads what is done on a lane, at most `limit` pairs. Answers how many were read.
+pub(crate) fn lane(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>) -> usize {
     if lane.harvesting.swap(true, Acquire) {
-        return true;
+        return 0;
     }
-    let mut left = true;
-    for _ in 0..limit {
-        let Some(pending) = lane.pending.try_lock() else {
+    let count = take(lane, api, limit, proof);
+    lane.harvesting.store(false, Release);
+    count
+}
+
+/// Reads what is done for a caller that has set `harvesting`.
+fn take(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>) -> usize {
+    let mut count = 0;
+    while count < limit {
+        // SAFETY: `harvesting` is set, so nobody else takes out.
+        let Some(pair) = (unsafe { lane.pending.front() }) else {
             break;
         };
-        let Some(pair) = pending.front().copied() else {
-            left = false;
-            break;
-        };
-        drop(pending);
         if !read(lane, api, pair, proof) {
             break;
         }
-        lane.pending.lock_patiently().pop_front();
+        // SAFETY: as above.
+        unsafe { lane.pending.pop() };
+        count += 1;
     }
-    lane.harvesting.store(false, Release);
-    left
+    count
 }
 
 /// Reads one pair. False while it is not done.
@@ -48,13 +53,17 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>) -> bool {
     let Some(context) = lane.context() else {
         return false;
     };
-    match (api.is_complete(pair.end), api.is_complete(pair.start)) {
-        (Some(true), Some(true)) => {}
-        (Some(_), Some(_)) => return false,
+    match api.is_complete(pair.end) {
+        Some(true) => {}
+        Some(false) => return false,
         // The runtime refuses to say: an aborted stream, a lost device. The events are left alone,
         // since nobody knows whether they are still pending.
-        _ => {
+        None => {
+            lane.last_end.store(UNREAD, Relaxed);
             report_untimed(lane, pair, Untimed::Unreadable);
+            for _ in pair.events() {
+                context.timing.give_up_event();
+            }
             return true;
         }
     }
@@ -62,44 +71,61 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>) -> bool {
         Some(proof) if pair.entry < proof.begin => proof.end,
         _ => ticks(),
     };
-    let times = times(context, api, pair);
+    let mut kept = 0;
+    let times = times(lane, context, api, pair, &mut kept);
+    lane.last_end
+        .store(times.map_or(UNREAD, |(_, end)| end), Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some((begin, end)) => {
-                emit::task_time(lane.stream.load(Relaxed), sequence, begin, end, seen);
-            }
+            Some((begin, end)) => emit::task_time(&emit::TaskTime {
+                stream: lane.stream.load(Relaxed),
+                sequence,
+                begin,
+                end,
+                seen,
+                submission: [pair.armed_from(), pair.begin, pair.closed],
+            }),
             None => report_untimed(lane, pair, Untimed::Unreadable),
         }
     }
-    recycle(context, api, pair, times);
+    for event in pair.events().filter(|event| *event != kept) {
+        context.timing.give_event(api, event);
+    }
     true
 }
 
 /// Begin and end of a pair on the device's clock. The length comes straight from the two events.
-fn times(context: &ContextEntry, api: &Api, pair: Pair) -> Option<(i64, i64)> {
-    let reference = *context.timing.reference.lock_patiently();
-    let begin = reference.read(api, pair.start)?;
+/// `kept` becomes the event that is the device's reference from now on.
+fn times(
+    lane: &Lane,
+    context: &'static ContextEntry,
+    api: &Api,
+    pair: Pair,
+    kept: &mut u64,
+) -> Option<(i64, i64)> {
+    let mut place = |event: u64| {
+        let reading = reference::read(api, context, event)?;
+        if reading.adopted {
+            *kept = event;
+        }
+        Some(reading.nanoseconds)
+    };
+    if pair.start == 0 {
+        let begin = Some(lane.last_end.load(Relaxed)).filter(|last| *last != UNREAD);
+        let end = place(pair.end)?;
+        return Some((begin?.min(end), end));
+    }
+    // The start was reached before the end; some runtimes let its time be read only once it was
+    // asked for.
+    let begin = place(pair.start).or_else(|| {
+        api.is_complete(pair.start)?;
+        place(pair.start)
+    })?;
     if pair.start == pair.end {
         return Some((begin, begin));
     }
     let length = api.elapsed_ns(pair.start, pair.end)?.max(0.0);
     Some((begin, begin.wrapping_add(length.round() as i64)))
-}
-
-/// Puts the events back, keeping one as the clock's reference now and then.
-fn recycle(context: &ContextEntry, api: &Api, pair: Pair, times: Option<(i64, i64)>) {
-    if pair.start != pair.end {
-        context.timing.give_event(pair.end);
-    }
-    let free = match times {
-        Some((begin, _)) => context
-            .timing
-            .reference
-            .lock_patiently()
-            .offer(api, pair.start, begin),
-        None => pair.start,
-    };
-    context.timing.give_event(free);
 }
 
 fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
@@ -115,17 +141,21 @@ const AFTER_SYNC: usize = 64;
 /// The program has synchronised a stream.
 pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
+    let begin = ticks();
     if let Some(lane) = lane_of(stream) {
         self::lane(lane, api, AFTER_SYNC, Some(proof));
     }
+    counters::HARVEST.add(ticks().wrapping_sub(begin));
 }
 
 /// The program has synchronised a whole context.
 pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
+    let begin = ticks();
     for lane in lanes_of(context) {
         self::lane(lane, api, AFTER_SYNC, Some(proof));
     }
+    counters::HARVEST.add(ticks().wrapping_sub(begin));
 }
 
 fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {
@@ -145,30 +175,33 @@ fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {
 pub(crate) fn after_stream_end(stream: &StreamEntry) {
     let Some(lane) = lane_of(stream) else { return };
     let Some(api) = api::get() else { return };
-    drain(lane, api, 0);
+    drain(lane, api);
     stream.lane.store(core::ptr::null_mut(), Release);
     lane.release();
 }
 
-/// How long a teardown that will itself wait for the device waits for the last times.
-const TEARDOWN_ROUNDS: u32 = 100;
+/// How long a teardown that will itself wait for the device waits for the last times, in half
+/// milliseconds and for all streams together.
+const TEARDOWN_ROUNDS: u32 = 40;
 
 /// A context is about to end: reads what can be read and destroys the events, which must not
 /// outlive it. The runtime itself waits here for unfinished tasks, so waiting a little first
 /// costs the program nothing. `is_current` says whether it is the calling thread's.
-pub(crate) fn before_context_end(context: &ContextEntry, is_current: bool) {
+pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: bool) {
     if !context.timing.is_open() {
         return;
     }
     context.timing.close();
     let Some(api) = api::get() else { return };
+    wait_for_last(context, api);
     for lane in lanes_of(context) {
-        drain(lane, api, TEARDOWN_ROUNDS);
+        drain(lane, api);
     }
     if is_current {
         anchor::take_last(api, context);
     }
     counters::tell();
+    reference::release(api, context);
     context.timing.destroy_events(api);
     for stream in objects::streams_of(context.serial.load(Relaxed)) {
         if let Some(lane) = lane_of(stream) {
@@ -192,32 +225,44 @@ pub(crate) fn at_exit() {
     counters::tell();
 }
 
-/// Reads a lane to its end, waiting up to `rounds` half milliseconds for what is not done yet; then
-/// gives the rest up.
-fn drain(lane: &Lane, api: &Api, rounds: u32) {
-    let mut waited = 0;
-    while self::lane(lane, api, usize::MAX, None) && waited < rounds {
-        waited += 1;
-        pause();
+/// Reads what is done in a context until nothing is left, or for as long as a teardown waits.
+fn wait_for_last(context: &ContextEntry, api: &Api) {
+    for round in 0..=TEARDOWN_ROUNDS {
+        let mut is_left = false;
+        for lane in lanes_of(context) {
+            self::lane(lane, api, usize::MAX, None);
+            is_left |= lane.has_pending();
+        }
+        if !is_left {
+            return;
+        }
+        if round < TEARDOWN_ROUNDS {
+            pause();
+        }
     }
+}
+
+/// Reads what is done on a lane and gives the rest up.
+fn drain(lane: &Lane, api: &Api) {
     // Nobody else may be reading a pair that is about to be thrown away.
     while lane.harvesting.swap(true, Acquire) {
         pause();
     }
-    let mut pending = lane.pending.lock_patiently();
-    counters::LOST.add(pending.len() as u64);
-    for pair in pending.drain(..) {
-        report_untimed(lane, pair, Untimed::Lost);
-        api.destroy_event(pair.start);
-        if pair.start != pair.end {
-            api.destroy_event(pair.end);
+    take(lane, api, usize::MAX, None);
+    // SAFETY: `harvesting` is set, so nobody else takes out.
+    while let Some(pair) = unsafe { lane.pending.front() } {
+        // SAFETY: as above.
+        unsafe { lane.pending.pop() };
+        counters::LOST.add(1);
+        report_untimed(lane, pair, Untimed::ContextGone);
+        for event in pair.events() {
+            api.destroy_event(event);
         }
     }
-    drop(pending);
     lane.harvesting.store(false, Release);
 }
 
-fn pause() {
+pub(super) fn pause() {
     let half = libc::timespec {
         tv_sec: 0,
         tv_nsec: 500_000,

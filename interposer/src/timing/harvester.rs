@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use crate::objects::{self, ContextEntry};
 use crate::thread;
 use crate::timing::api::{self, Api};
+use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, counters, harvest, lane};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -17,6 +18,8 @@ const INTERVAL_NS: i64 = 5_000_000;
 const ANCHOR_NS: u64 = 100_000_000;
 /// Pairs read from one lane before the next has its turn.
 const BATCH: usize = 512;
+/// Rounds after which events are destroyed that were not needed meanwhile: about two seconds.
+const TRIM_ROUNDS: u32 = 400;
 /// Enough for the runtime's own calls.
 const STACK: usize = 256 * 1024;
 
@@ -68,10 +71,22 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     unsafe { libc::prctl(libc::PR_SET_NAME, c"ascend-trace".as_ptr()) };
     // Whatever the runtime calls back into from this thread is not the program's.
     thread::with(|state| state.set_busy(true));
+    let mut round = 0_u32;
+    let mut clocks = HostClocks::read();
     while !is_last_thread() {
+        round = round.wrapping_add(1);
+        let mut is_behind = false;
         if let Some(api) = api::get() {
-            objects::contexts().for_each(|context| visit(api, context));
+            let trim = round.is_multiple_of(TRIM_ROUNDS);
+            for context in objects::contexts() {
+                is_behind |= visit(api, context, trim);
+            }
+            clocks = clocks.follow();
             counters::tell();
+        }
+        // A program that submits faster than that is read without a rest.
+        if is_behind {
+            continue;
         }
         let interval = libc::timespec {
             tv_sec: 0,
@@ -94,10 +109,11 @@ fn is_last_thread() -> bool {
     answered && stat.st_nlink <= 3
 }
 
-/// Reads what is done in one context and compares the clocks when that is due.
-fn visit(api: &Api, context: &'static ContextEntry) {
+/// Reads what is done in one context and compares the clocks when that is due. Answers whether more
+/// was done than could be read in one go.
+fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
     let Some(_visit) = context.timing.visit() else {
-        return;
+        return false;
     };
     let handle = context.handle.load(Relaxed);
     let own = |lane: &&lane::Lane| {
@@ -110,11 +126,17 @@ fn visit(api: &Api, context: &'static ContextEntry) {
         .filter(own)
         .filter(|lane| lane.has_pending())
         .peekable();
-    if waiting.peek().is_none() || !api.enter_context(handle) {
-        return;
+    let is_idle = waiting.peek().is_none();
+    if is_idle && !trim || !api.enter_context(handle) {
+        return false;
     }
+    let mut is_behind = false;
     for lane in waiting {
-        harvest::lane(lane, api, BATCH, None);
+        is_behind |= harvest::lane(lane, api, BATCH, None) == BATCH;
     }
-    anchor::take(api, context, 0, ANCHOR_NS);
+    context.timing.tend_events(api, trim);
+    if !is_idle {
+        anchor::take(api, context, 0, ANCHOR_NS);
+    }
+    is_behind
 }

@@ -1,34 +1,72 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
-use std::collections::VecDeque;
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
+
+use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
-use crate::spin::SpinLock;
+use crate::spin::{Guard, SpinLock};
+use crate::timing::queue::Queue;
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
 
+/// How long a thread waits for another one's submission to the same stream: that is a few calls
+/// of the runtime, unless the other has lost its processor.
+const TURN_NS: u64 = 50_000;
+/// After a wait in vain, nobody waits on that stream for this long.
+const IMPATIENT_NS: u64 = 2_000_000;
+
 /// The events around one task.
 #[derive(Clone, Copy)]
 pub(crate) struct Pair {
+    /// 0 when the task begins with the end of the pair before it.
     pub(crate) start: u64,
     /// The same as `start` for an event record, which takes no time.
     pub(crate) end: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
     /// to be had back.
     pub(crate) sequence: Option<u32>,
-    /// Ticks at which the submission began.
+    /// Ticks before the start event.
     pub(crate) entry: u64,
+    /// Ticks between the start event and the task.
+    pub(crate) begin: u64,
+    /// Ticks after the end event.
+    pub(crate) closed: u64,
+}
+
+impl Pair {
+    /// Ticks before its start event; those of its begin when it has none of its own.
+    pub(crate) fn armed_from(self) -> u64 {
+        if self.start == 0 {
+            self.begin
+        } else {
+            self.entry
+        }
+    }
+
+    /// Its events, each once.
+    pub(crate) fn events(self) -> impl Iterator<Item = u64> {
+        let start = Some(self.start).filter(|start| *start != 0 && *start != self.end);
+        start.into_iter().chain([self.end])
+    }
 }
 
 /// A stream's side of measuring. Lanes are never freed: the harvester may be looking at one. A
 /// lane whose stream has ended is used again by a later stream.
 pub(crate) struct Lane {
     /// Held from the start event to the end event, so that no other thread's task comes between.
-    pub(crate) submission: SpinLock<()>,
-    pub(crate) pending: SpinLock<VecDeque<Pair>>,
+    submission: SpinLock<()>,
+    /// Nobody waits for the submission lock before this moment.
+    impatient_until: AtomicU64,
+    /// Who holds `submission` puts in, who has set `harvesting` takes out.
+    pub(crate) pending: Queue<Pair>,
+    /// The last thing on the stream is the end event of a pair. For who holds `submission`.
+    pub(crate) chained: AtomicBool,
+    /// Device time at the end of the pair that was read last, `UNREAD` when it is not known. For
+    /// who has set `harvesting`.
+    pub(crate) last_end: AtomicI64,
     /// Submissions that went past the lock, unmeasured: how many began and how many are over.
     strangers_in: AtomicU32,
     strangers_out: AtomicU32,
@@ -39,6 +77,9 @@ pub(crate) struct Lane {
     next: AtomicPtr<Lane>,
     used: AtomicBool,
 }
+
+/// No device time.
+pub(crate) const UNREAD: i64 = i64::MIN;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -95,7 +136,10 @@ fn make() -> &'static Lane {
         submission: SpinLock::new(()),
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
-        pending: SpinLock::new(VecDeque::with_capacity(64)),
+        impatient_until: AtomicU64::new(0),
+        pending: Queue::new(),
+        chained: AtomicBool::new(false),
+        last_end: AtomicI64::new(UNREAD),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
         context: AtomicPtr::new(core::ptr::null_mut()),
@@ -149,24 +193,45 @@ impl Lane {
         self.used.load(Acquire)
     }
 
-    /// Whether pairs are waiting; also when that cannot be seen just now.
+    /// Whether pairs are waiting.
     pub(crate) fn has_pending(&self) -> bool {
-        self.pending
-            .try_lock()
-            .is_none_or(|pending| !pending.is_empty())
+        self.pending.len() > 0
+    }
+
+    /// The turn to submit. Another thread's submission is waited for, but not for long: `None`
+    /// when it takes its time.
+    pub(crate) fn turn(&self) -> Option<Guard<'_, ()>> {
+        if let Some(guard) = self.submission.try_lock() {
+            return Some(guard);
+        }
+        let begin = monotonic();
+        if begin < self.impatient_until.load(Relaxed) {
+            return None;
+        }
+        while monotonic().wrapping_sub(begin) < TURN_NS {
+            // SAFETY: gives the processor to whoever is waiting for it.
+            unsafe { libc::sched_yield() };
+            if let Some(guard) = self.submission.try_lock() {
+                return Some(guard);
+            }
+        }
+        self.impatient_until
+            .store(begin.wrapping_add(IMPATIENT_NS), Relaxed);
+        None
     }
 
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
+        self.chained.store(false, Relaxed);
+        self.last_end.store(UNREAD, Relaxed);
         self.used.store(false, Release);
     }
 
     /// Forgets everything after a fork.
     pub(crate) fn forget(&self) {
         self.submission.break_after_fork();
-        self.pending.break_after_fork();
+        self.pending.forget();
         self.harvesting.store(false, Relaxed);
-        self.pending.lock_patiently().clear();
         let count = self.strangers_in.load(Relaxed);
         self.strangers_out.store(count, Relaxed);
         self.release();

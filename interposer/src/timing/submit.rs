@@ -4,12 +4,13 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use ascend_trace_format::api::Untimed;
 
+use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::timing::api::{self, Api};
 use crate::timing::lane::{self, Lane, MOST_PENDING, Pair};
-use crate::timing::{capture, harvester};
-use crate::{emit, thread};
+use crate::timing::{capture, counters, harvester};
+use crate::{emit, session, thread};
 
 /// A submission between its start event and its end event.
 pub(crate) struct Submission {
@@ -59,19 +60,33 @@ pub(crate) fn begin(
     let api = api::get().ok_or(Untimed::NoEvent)?;
     prepare_context(api, context)?;
     learn_id(api, stream);
+    if !stream
+        .sequence
+        .load(Relaxed)
+        .is_multiple_of(session::sampling())
+    {
+        return Err(Untimed::NotSampled);
+    }
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
-    let order = lane.submission.try_lock().ok_or(Untimed::Contended)?;
-    let pending = lane.pending.try_lock().ok_or(Untimed::Contended)?.len();
+    let order = lane.turn().ok_or(Untimed::Contended)?;
+    let pending = lane.pending.len();
     if pending >= MOST_PENDING {
         return Err(Untimed::NoEvent);
     }
     let strangers = lane.strangers().ok_or(Untimed::Contended)?;
-    let (start, end) = take_events(api, context, extent)?;
-    if extent == Extent::Span && !api.record(start, stream.handle()) {
-        context.timing.give_event(start);
-        context.timing.give_event(end);
+    let is_chained = session::is_chained() && pending > 0 && lane.chained.load(Relaxed);
+    let begins = match extent {
+        Extent::Span if !is_chained => Begins::Itself,
+        Extent::Span => Begins::WithTheLast,
+        Extent::Moment => Begins::AtItsEnd,
+    };
+    let (start, end) = take_events(api, context, begins)?;
+    if begins == Begins::Itself && !api.record(start, stream.handle()) {
+        context.timing.give_event(api, start);
+        context.timing.give_event(api, end);
         return Err(Untimed::NoEvent);
     }
+    lane.chained.store(false, Relaxed);
     Ok(Submission {
         api,
         context,
@@ -83,6 +98,17 @@ pub(crate) fn begin(
         entry,
         strangers,
     })
+}
+
+/// Where the begin of a task is read off.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// An event of its own.
+    Itself,
+    /// The end event of the task before it.
+    WithTheLast,
+    /// Its end event: it takes no time.
+    AtItsEnd,
 }
 
 /// The context's handle must be known before its events are: the harvester needs it.
@@ -112,59 +138,73 @@ fn learn_id(api: &Api, stream: &'static StreamEntry) {
     }
 }
 
-fn take_events(api: &Api, context: &ContextEntry, extent: Extent) -> Result<(u64, u64), Untimed> {
+fn take_events(api: &Api, context: &ContextEntry, begins: Begins) -> Result<(u64, u64), Untimed> {
     let end = context.timing.take_event(api).ok_or(Untimed::NoEvent)?;
-    if extent == Extent::Moment {
-        return Ok((end, end));
-    }
-    match context.timing.take_event(api) {
-        Some(start) => Ok((start, end)),
-        None => {
-            context.timing.give_event(end);
-            Err(Untimed::NoEvent)
-        }
+    match begins {
+        Begins::AtItsEnd => Ok((end, end)),
+        Begins::WithTheLast => Ok((0, end)),
+        Begins::Itself => match context.timing.take_event(api) {
+            Some(start) => Ok((start, end)),
+            None => {
+                context.timing.give_event(api, end);
+                Err(Untimed::NoEvent)
+            }
+        },
     }
 }
 
 impl Submission {
     /// The real call has returned. `sequence` is the number of the task that it submitted, if it
-    /// did. Answers why the task will have no time, if it will not.
-    pub(crate) fn finish(self, sequence: Option<u32>) -> Untimed {
-        let moment = self.start == self.end;
-        if sequence.is_none() && moment {
-            self.context.timing.give_event(self.end);
-            return Untimed::Timed;
-        }
-        let mut alone = true;
+    /// did, and `begin` the ticks before it. Answers why the task will have no time, if it will not.
+    pub(crate) fn finish(self, sequence: Option<u32>, begin: u64) -> Untimed {
+        let left = ticks();
         // Another thread may have begun to capture the stream meanwhile.
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
-        let pair = if may_end && self.api.record(self.end, self.stream.handle()) {
-            alone = self.lane.strangers() == Some(self.strangers);
-            Pair {
-                start: self.start,
-                end: self.end,
-                // Events of a pair that cannot be believed only have to come back.
-                sequence: sequence.filter(|_| alone),
-                entry: self.entry,
-            }
-        } else {
-            self.context.timing.give_event(self.end);
-            if moment {
-                return Untimed::NoEvent;
-            }
-            // The start event is on its way: it comes back by itself.
-            Pair {
-                start: self.start,
-                end: self.start,
-                sequence: None,
-                entry: self.entry,
-            }
-        };
-        self.lane.pending.lock_patiently().push_back(pair);
-        match (sequence, pair.sequence) {
-            (Some(_), None) if !alone => Untimed::Contended,
-            (Some(_), None) => Untimed::NoEvent,
-            _ => Untimed::Timed,
+        let has_ended = may_end && self.api.record(self.end, self.stream.handle());
+        let closed = ticks();
+        let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
+        let task = sequence.filter(|_| has_ended && alone);
+        if let Some(pair) = self.pair(has_ended, task, (begin, closed)) {
+            // SAFETY: the submission lock is held, so nobody else puts in.
+            unsafe { self.lane.pending.push(pair) };
         }
+        self.lane.chained.store(has_ended && alone, Relaxed);
+        let spent = begin.wrapping_sub(self.entry);
+        counters::TIMING.add(spent.wrapping_add(ticks().wrapping_sub(left)));
+        counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
+        match sequence {
+            Some(_) if !alone => Untimed::Contended,
+            Some(_) if !has_ended => Untimed::NoEvent,
+            Some(_) => {
+                counters::TIMED.add(1);
+                Untimed::Timed
+            }
+            None => Untimed::Timed,
+        }
+    }
+
+    /// What has to be read, or only has to come back when there is no `sequence`.
+    fn pair(
+        &self,
+        has_ended: bool,
+        sequence: Option<u32>,
+        (begin, closed): (u64, u64),
+    ) -> Option<Pair> {
+        let mut pair = Pair {
+            start: self.start,
+            end: self.end,
+            sequence,
+            entry: self.entry,
+            begin,
+            closed,
+        };
+        if has_ended {
+            return Some(pair);
+        }
+        self.context.timing.give_event(self.api, self.end);
+        // An event of its own is on its way: it comes back by itself.
+        let has_begun = self.start != 0 && self.start != self.end;
+        pair.end = self.start;
+        has_begun.then_some(pair)
     }
 }

@@ -57,6 +57,10 @@ pub(crate) struct Device {
     pub(crate) median_error_ns: i64,
     pub(crate) max_error_ns: i64,
     pub(crate) drift_ppm: f64,
+    /// How often the clock stepped against the host's: a suspended host, a device that was reset.
+    pub(crate) steps: u64,
+    /// Comparisons that contradicted the others and were left out.
+    pub(crate) mistakes: u64,
 }
 
 #[derive(Serialize)]
@@ -117,6 +121,42 @@ pub(crate) struct Lost {
 pub(crate) struct Cost {
     pub(crate) injected_events: u64,
     pub(crate) lost_pairs: u64,
+    /// Tasks that were submitted with events around them.
+    pub(crate) timed_tasks: u64,
+    /// Injected events per such task.
+    pub(crate) events_per_task: f64,
+    /// Host time that such a task's events took from the program.
+    pub(crate) host_ns_per_task: f64,
+    /// Host time that reading times after synchronisations took from the program.
+    pub(crate) harvest_ns: u64,
+    /// The most pairs that one stream held at a time, two places of its queue each.
+    pub(crate) most_pending_pairs: u64,
+    /// What happened to the host's clocks meanwhile.
+    pub(crate) suspended_ns: u64,
+    pub(crate) wall_clock_steps: u64,
+}
+
+fn cost(trace: &Trace) -> Cost {
+    let counter = |counter: Counter| trace.counter(counter as u16);
+    let timed_tasks = counter(Counter::TimedTasks);
+    let per_task = |sum: u64| {
+        if timed_tasks == 0 {
+            0.0
+        } else {
+            sum as f64 / timed_tasks as f64
+        }
+    };
+    Cost {
+        injected_events: counter(Counter::InjectedEvents),
+        lost_pairs: counter(Counter::LostPairs),
+        timed_tasks,
+        events_per_task: per_task(counter(Counter::InjectedEvents)),
+        host_ns_per_task: per_task(counter(Counter::TimingNs)),
+        harvest_ns: counter(Counter::HarvestNs),
+        most_pending_pairs: counter(Counter::MostPendingPairs),
+        suspended_ns: counter(Counter::SuspendedNs),
+        wall_clock_steps: counter(Counter::ClockSteps),
+    }
 }
 
 impl Document {
@@ -140,10 +180,7 @@ impl Document {
                 calls: losses.calls,
                 others: losses.others,
             },
-            cost: Cost {
-                injected_events: trace.counter(Counter::InjectedEvents as u16),
-                lost_pairs: trace.counter(Counter::LostPairs as u16),
-            },
+            cost: cost(trace),
         }
     }
 }
@@ -187,6 +224,8 @@ fn devices(trace: &Trace) -> Vec<Device> {
             median_error_ns: clock.median_error_ns,
             max_error_ns: clock.max_error_ns,
             drift_ppm: clock.drift_ppm,
+            steps: clock.steps,
+            mistakes: clock.mistakes,
         })
         .collect()
 }

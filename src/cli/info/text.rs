@@ -74,15 +74,29 @@ fn head(document: &Document) -> String {
         (
             "tool's cost",
             format!(
-                "{} device events injected, {} never read",
+                "{} device events injected ({:.1} per task), {} never read; {} of the program's \
+                 time per timed task, {} in all to read times",
                 count(document.cost.injected_events),
-                count(document.cost.lost_pairs)
+                document.cost.events_per_task,
+                count(document.cost.lost_pairs),
+                duration(document.cost.host_ns_per_task.round() as i64),
+                duration(i64::try_from(document.cost.harvest_ns).unwrap_or(i64::MAX)),
             ),
         ),
     ];
-    rows.iter()
+    let mut text: String = rows
+        .iter()
         .map(|(name, value)| format!("{name:<12} {value}\n"))
-        .collect()
+        .collect();
+    if document.cost.suspended_ns > 0 || document.cost.wall_clock_steps > 0 {
+        text.push_str(&format!(
+            "{:<12} suspended for {}, wall clock set {} times\n",
+            "host clock",
+            duration(i64::try_from(document.cost.suspended_ns).unwrap_or(i64::MAX)),
+            document.cost.wall_clock_steps,
+        ));
+    }
+    text
 }
 
 fn coverage(document: &Document) -> Table {
@@ -219,6 +233,8 @@ fn clocks(document: &Document) -> Table {
         ("median error", Align::Right),
         ("largest error", Align::Right),
         ("drift ppm", Align::Right),
+        ("steps", Align::Right),
+        ("mistakes", Align::Right),
     ]);
     for device in &document.devices {
         // Without a comparison there is nothing to judge the clock by.
@@ -236,6 +252,8 @@ fn clocks(document: &Document) -> Table {
             known(duration(device.median_error_ns)),
             known(duration(device.max_error_ns)),
             known(format!("{:.3}", device.drift_ppm)),
+            count(device.steps),
+            count(device.mistakes),
         ]);
     }
     table

@@ -16,7 +16,7 @@ const TRACERS_FLAGS: i64 = 8;
 pub(crate) struct Entry {
     pub(crate) pid: i64,
     pub(crate) device: i64,
-    stream_id: i64,
+    pub(crate) stream_id: i64,
     seq: i64,
     pub(crate) kind: String,
     pub(crate) begin: i64,

@@ -19,5 +19,7 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::HostCopy => "the host copied it: there was no device task",
         Untimed::InCallback => "it was submitted inside a callback",
         Untimed::Unknown => "its stream was not seen being made",
+        Untimed::NotSampled => "only every so manieth task is timed",
+        Untimed::ContextGone => "its context ended before its time was read",
     }
 }

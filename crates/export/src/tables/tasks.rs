@@ -88,6 +88,10 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
             let replay = row.graph().filter(|_| row.trace.runs(row.task));
             cell.maybe(replay.map(|graph| graph.index));
         }),
+        // As err_ns, but against other tasks of the same device only.
+        Column::number("err_device_ns", |row, cell| {
+            cell.maybe(row.task.time.map(|time| time.local_error))
+        }),
     ]
 }
 

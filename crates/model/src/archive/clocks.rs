@@ -72,6 +72,7 @@ impl Clocks {
         let clocks: Vec<_> = clocks.collect();
         let figures = totals.devices.iter().map(|((process, device), totals)| {
             let clock = self.get(*process, *device);
+            let (steps, mistakes) = clock.map_or((0, 0), |clock| clock.troubles());
             DeviceClock {
                 process: builder.process_of(*process).0,
                 device: *device,
@@ -79,6 +80,8 @@ impl Clocks {
                 median_error_ns: totals.median_width(),
                 max_error_ns: totals.max_width,
                 drift_ppm: clock.map_or(0.0, |clock| clock.drift_ppm()),
+                steps,
+                mistakes,
             }
         });
         let figures = figures.collect();

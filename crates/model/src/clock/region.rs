@@ -3,9 +3,10 @@
 //! Over a short time, host time minus device time is a line `offset + rate * t`. Each bound on it
 //! cuts a half plane off the (offset, rate) plane; what remains is exactly what is known.
 
-/// Corners beyond this number are not worth their cost: a further cut is then left out, which
-/// only keeps the region larger than it need be.
+/// Corners beyond this number are not worth their cost: the region is then made a little larger,
+/// with fewer corners.
 const MAX_CORNERS: usize = 64;
+const FEW_CORNERS: usize = 32;
 
 /// One line: `offset` nanoseconds at the region's pivot and its change per nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,9 +51,8 @@ impl Region {
         let Some(within) = above.cut(|line| band.1 - line.at(t)) else {
             return false;
         };
-        if within.corners.len() <= MAX_CORNERS {
-            *self = within;
-        }
+        *self = within;
+        self.simplify();
         true
     }
 
@@ -94,8 +94,28 @@ impl Region {
             }
             from = to;
         }
-        if rest.corners.len() <= MAX_CORNERS {
-            *self = rest;
+        *self = rest;
+        self.simplify();
+    }
+
+    /// Takes sides away where there are too many, those first whose neighbours meet closest outside.
+    fn simplify(&mut self) {
+        if self.corners.len() <= MAX_CORNERS {
+            return;
+        }
+        while self.corners.len() > FEW_CORNERS {
+            let count = self.corners.len();
+            let side = |i: usize| {
+                let at = |step: usize| self.corners[(i + step) % count];
+                let (meet, added) = meeting(at(0), at(1), at(2), at(3))?;
+                Some((i, meet, added))
+            };
+            let cheapest = (0..count)
+                .filter_map(side)
+                .min_by(|a, b| a.2.total_cmp(&b.2));
+            let Some((i, meet, _)) = cheapest else { return };
+            self.corners[(i + 1) % count] = meet;
+            self.corners.remove((i + 2) % count);
         }
     }
 
@@ -132,10 +152,70 @@ impl Region {
         range(self.corners.iter().map(|line| line.at(t)))
     }
 
+    /// The line with the smallest value at `t`.
+    pub(super) fn lowest(&self, t: f64) -> Line {
+        let lines = self.corners.iter().copied();
+        let lowest = lines.min_by(|a, b| a.at(t).total_cmp(&b.at(t)));
+        lowest.unwrap_or(Line {
+            offset: 0.0,
+            rate: 0.0,
+        })
+    }
+
+    /// Smallest and largest offset of the lines with this rate, which is one of a corner.
+    pub(super) fn at_rate(&self, rate: f64) -> (f64, f64) {
+        let mut offsets = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut take = |offset: f64| {
+            offsets = (offsets.0.min(offset), offsets.1.max(offset));
+        };
+        let Some(mut from) = self.corners.last().copied() else {
+            return (0.0, 0.0);
+        };
+        for &to in &self.corners {
+            if to.rate == rate {
+                take(to.offset);
+            } else if (from.rate < rate) != (to.rate < rate) && from.rate != rate {
+                let share = (rate - from.rate) / (to.rate - from.rate);
+                take(from.offset + share * (to.offset - from.offset));
+            }
+            from = to;
+        }
+        offsets
+    }
+
     /// Smallest and largest rate in the region.
     pub(super) fn rates(&self) -> (f64, f64) {
         range(self.corners.iter().map(|line| line.rate))
     }
+}
+
+/// Where the sides before and after the side `b`-`c` meet when they are made longer, and the area
+/// that this adds. `None` when they do not meet on that side.
+fn meeting(a: Line, b: Line, c: Line, d: Line) -> Option<(Line, f64)> {
+    let towards = between(a, b);
+    let back = between(d, c);
+    let side = between(b, c);
+    let closing = cross(towards, back);
+    let (along, across) = (cross(side, back) / closing, cross(side, towards) / closing);
+    if !(along >= 0.0 && across >= 0.0 && along.is_finite() && across.is_finite()) {
+        return None;
+    }
+    let meet = Line {
+        offset: b.offset + along * towards.offset,
+        rate: b.rate + along * towards.rate,
+    };
+    Some((meet, turn(b, meet, c)))
+}
+
+fn between(from: Line, to: Line) -> Line {
+    Line {
+        offset: to.offset - from.offset,
+        rate: to.rate - from.rate,
+    }
+}
+
+fn cross(a: Line, b: Line) -> f64 {
+    a.offset * b.rate - a.rate * b.offset
 }
 
 /// The corners of the smallest convex region that holds these lines.
@@ -170,7 +250,7 @@ fn half_hull(lines: impl Iterator<Item = Line>) -> Vec<Line> {
 
 /// Positive when the way from `a` over `b` to `c` turns left, as it does around every region.
 fn turn(a: Line, b: Line, c: Line) -> f64 {
-    (b.offset - a.offset) * (c.rate - a.rate) - (b.rate - a.rate) * (c.offset - a.offset)
+    cross(between(a, b), between(a, c))
 }
 
 fn range(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -227,6 +307,17 @@ mod tests {
     }
 
     #[test]
+    fn a_region_is_cut_at_a_rate() {
+        let mut region = Region::rectangle((0.0, 10.0), (-1.0, 1.0));
+        assert_eq!(region.at_rate(1.0), (0.0, 10.0));
+        region.clip(10.0, (0.0, 10.0));
+        let lowest = region.lowest(5.0);
+        assert!((lowest.at(5.0) - 0.0).abs() < 5.0, "{lowest:?}");
+        let (low, high) = region.at_rate(lowest.rate);
+        assert!(low <= lowest.offset && lowest.offset <= high);
+    }
+
+    #[test]
     fn a_rate_is_limited() {
         let mut region = Region::rectangle((0.0, 1.0), (-3.0, 0.5));
         region.limit_rate(1.0);
@@ -239,5 +330,34 @@ mod tests {
         let region = Region::rectangle((0.0, 1.0), (0.0, 0.1));
         assert!(region.lies_within(10.0, (-1.0, 3.0)));
         assert!(!region.lies_within(10.0, (-1.0, 1.5)));
+    }
+
+    #[test]
+    fn too_many_corners_become_fewer_and_nothing_is_lost() {
+        // A circle of cuts around the middle.
+        let cuts = |region: &mut Region| {
+            for i in -100..=100 {
+                let t = f64::from(i);
+                let reach = (1.0 + t * t).sqrt();
+                assert!(region.clip(t, (-reach, reach)));
+                assert!(region.corners.len() <= MAX_CORNERS);
+            }
+        };
+        let mut region = Region::rectangle((-2.0, 2.0), (-2.0, 2.0));
+        cuts(&mut region);
+        for i in 0..360 {
+            let (rate, offset) = (f64::from(i).to_radians() * 1.0).sin_cos();
+            let inside = Line {
+                offset: offset * 0.999,
+                rate: rate * 0.999,
+            };
+            let mut from = region.corners[region.corners.len() - 1];
+            for &to in &region.corners {
+                assert!(turn(from, to, inside) >= 0.0, "{inside:?}");
+                from = to;
+            }
+        }
+        let (low, high) = region.range(0.0);
+        assert!(low > -1.05 && high < 1.05, "{low} {high}");
     }
 }

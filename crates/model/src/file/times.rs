@@ -10,6 +10,9 @@ use super::table::Table;
 /// the same remainder: sharing one costs bytes, never correctness.
 const SLOTS: usize = 256;
 
+/// Steps in which the length of submissions is stored, rounded up: finer would only cost bytes.
+const SUBMITTING_STEP: u32 = 32;
+
 fn slot(number: u32) -> usize {
     number as usize % SLOTS
 }
@@ -38,7 +41,8 @@ impl Default for TaskTimeMemory {
 
 impl Table for TaskTimeRow {
     const KIND: Kind = chunk::TASK_TIME;
-    const COLUMNS: usize = 7;
+    const COLUMNS: usize = 9;
+    const REQUIRED: usize = 7;
     type Memory = TaskTimeMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut TaskTimeMemory) {
@@ -53,6 +57,8 @@ impl Table for TaskTimeRow {
             columns.put_signed(4, self.begin_device_ns.wrapping_sub(last.end));
             columns.put_signed(5, self.end_device_ns.wrapping_sub(self.begin_device_ns));
             columns.put_signed(6, self.seen_ns.wrapping_sub(memory.seen));
+            columns.put(7, u64::from(self.arming_ns.div_ceil(SUBMITTING_STEP)));
+            columns.put(8, u64::from(self.submitting_ns.div_ceil(SUBMITTING_STEP)));
             last.end = self.end_device_ns;
             memory.seen = self.seen_ns;
         }
@@ -73,11 +79,15 @@ impl Table for TaskTimeRow {
             begin_device_ns: 0,
             end_device_ns: 0,
             seen_ns: 0,
+            arming_ns: 0,
+            submitting_ns: 0,
         };
         if what & 1 != 0 {
             row.begin_device_ns = last.end.wrapping_add(cursors.take_signed(4)?);
             row.end_device_ns = row.begin_device_ns.wrapping_add(cursors.take_signed(5)?);
             row.seen_ns = memory.seen.wrapping_add(cursors.take_signed(6)?);
+            row.arming_ns = submitting(cursors, 7)?;
+            row.submitting_ns = submitting(cursors, 8)?;
             last.end = row.end_device_ns;
             memory.seen = row.seen_ns;
         }
@@ -87,6 +97,15 @@ impl Table for TaskTimeRow {
     fn into_row(self) -> Row {
         Row::TaskTime(self)
     }
+}
+
+/// A length that tables of the first version lack.
+fn submitting(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
+    if !cursors.has(column) {
+        return Some(0);
+    }
+    let steps: u32 = cursors.take_as(column)?;
+    Some(steps.saturating_mul(SUBMITTING_STEP))
 }
 
 #[derive(Debug)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::api::Untimed;
+use ascend_trace_format::api::{TaskKind, Untimed};
 
-use crate::clock::{self, Bound, Clock};
+use crate::clock::{self, Bound, Clock, Launch, Reading};
 use crate::rows::{AnchorRow, TaskTimeRow};
-use crate::trace::{DeviceClock, ProcessId, StreamId, TaskId, TaskTime, Trace};
+use crate::trace::{DeviceClock, ProcessId, StreamId, TaskId, Trace};
 
 /// A task's time as the device told it.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,9 @@ struct DeviceTime {
     end: i64,
     /// Host time at which the task had certainly completed, if that is known.
     seen: Option<i64>,
+    /// See [`TaskTimeRow`].
+    arming_ns: u32,
+    submitting_ns: u32,
 }
 
 /// One device as seen by one process.
@@ -141,6 +144,8 @@ impl Times {
             begin: row.begin_device_ns,
             end: row.end_device_ns.max(row.begin_device_ns),
             seen: (row.seen_ns > 0).then_some(row.seen_ns),
+            arming_ns: row.arming_ns,
+            submitting_ns: row.submitting_ns,
         };
         if self.raw[id.index()].replace(time).is_none() {
             self.timed += 1;
@@ -148,17 +153,27 @@ impl Times {
         self.bind(trace, id, time);
     }
 
-    /// A task's end lies after the entry of its launch call and before it was seen complete.
+    /// The events around a task were reached after they had been submitted, and before the task was
+    /// seen complete.
     fn bind(&mut self, trace: &Trace, id: TaskId, time: DeviceTime) {
         let task = trace.task(id);
         let stream = trace.stream(task.stream);
-        if let Some(latest) = time.seen.filter(|_| !self.fixed) {
-            let bound = Bound {
-                device: time.end,
-                earliest: trace.call(task.call).begin,
+        let Some(latest) = time.seen.filter(|_| !self.fixed) else {
+            return;
+        };
+        let call = trace.call(task.call);
+        let fresh = &mut self.device(stream.process, stream.device).fresh;
+        fresh.push(Bound {
+            device: time.end,
+            earliest: call.begin,
+            latest,
+        });
+        if time.arming_ns > 0 {
+            fresh.push(Bound {
+                device: time.begin,
+                earliest: call.begin.saturating_sub(time.arming_ns.into()),
                 latest,
-            };
-            self.device(stream.process, stream.device).fresh.push(bound);
+            });
         }
     }
 
@@ -189,27 +204,29 @@ impl Times {
             .devices
             .get(&(stream.process, stream.device))
             .and_then(|device| device.clock.as_deref());
-        let launched = trace.call(trace.task(id).call).begin;
+        let call = trace.call(trace.task(id).call);
+        let known = Some(i64::from(raw.submitting_ns)).filter(|passed| *passed > 0);
+        let launch = Launch {
+            begin: call.begin,
+            end: call.end,
+            closed: known.map(|passed| call.begin.saturating_add(passed)),
+        };
+        let reading = Reading {
+            begin: raw.begin,
+            end: raw.end,
+            is_moment: trace.task(id).kind == TaskKind::Record,
+        };
+        let time = clock.and_then(|clock| clock::place(clock, reading, launch));
         let task = &mut trace.tasks[id.index()];
-        match clock.and_then(|clock| Some((clock.map(raw.begin)?, clock.map(raw.end)?))) {
-            None => {
-                task.time = None;
-                task.untimed = Untimed::Unreadable;
-            }
-            Some((begin, end)) => {
-                // The start event of an idle stream completes before the task is submitted.
-                let begin_ns = begin.host.max(launched);
-                let end_ns = end.host.max(begin_ns);
-                task.untimed = Untimed::Timed;
-                task.time = Some(TaskTime {
-                    begin: begin_ns,
-                    end: end_ns,
-                    error: begin.error.max(end.error),
-                });
-                let span = (begin_ns, end_ns);
+        task.time = time;
+        task.untimed = match time {
+            None => Untimed::Unreadable,
+            Some(time) => {
+                let span = (time.begin, time.end);
                 self.span = Some(self.span.map_or(span, |all| super::widen(all, span)));
+                Untimed::Timed
             }
-        }
+        };
     }
 }
 
@@ -258,6 +275,7 @@ fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> Device
         .map(|row| row.after_ns.saturating_sub(row.before_ns) / 2)
         .collect();
     errors.sort_unstable();
+    let (steps, mistakes) = device.clock.as_deref().map_or((0, 0), Clock::troubles);
     DeviceClock {
         process: process.0,
         device: number,
@@ -265,5 +283,7 @@ fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> Device
         median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
         max_error_ns: errors.last().copied().unwrap_or(0),
         drift_ppm: device.clock.as_deref().map_or(0.0, Clock::drift_ppm),
+        steps,
+        mistakes,
     }
 }

@@ -180,6 +180,8 @@ fn device_times() {
         Column::signed(&[9000, 100]), // begin: 9000, 9150
         Column::signed(&[50, 25]),    // end: 9050, 9175
         Column::signed(&[500, 20]),   // seen: 500, 520
+        numbers(&[2, 0]),             // arming: 64, not known
+        numbers(&[3, 0]),             // submitting: 96, not known
     ];
     let first = TaskTimeRow {
         process: 1,
@@ -189,6 +191,8 @@ fn device_times() {
         begin_device_ns: 9000,
         end_device_ns: 9050,
         seen_ns: 500,
+        arming_ns: 64,
+        submitting_ns: 96,
     };
     let second = TaskTimeRow {
         sequence: 6,
@@ -196,6 +200,8 @@ fn device_times() {
         begin_device_ns: 0,
         end_device_ns: 0,
         seen_ns: 0,
+        arming_ns: 0,
+        submitting_ns: 0,
         ..first
     };
     let third = TaskTimeRow {
@@ -205,6 +211,8 @@ fn device_times() {
         begin_device_ns: 9150,
         end_device_ns: 9175,
         seen_ns: 520,
+        arming_ns: 0,
+        submitting_ns: 0,
         ..first
     };
     let expected = [first, second, third].map(Row::TaskTime);

@@ -194,6 +194,8 @@ fn happenings() -> Vec<Row> {
             begin_device_ns: begin,
             end_device_ns: begin + 1_500,
             seen_ns: 1_000_009_000,
+            arming_ns: 0,
+            submitting_ns: 0,
         })
     };
     vec![
@@ -210,6 +212,8 @@ fn happenings() -> Vec<Row> {
             begin_device_ns: 0,
             end_device_ns: 0,
             seen_ns: 0,
+            arming_ns: 0,
+            submitting_ns: 0,
         }),
         time(3, 500_004_400),
         Row::Loss(LossRow {

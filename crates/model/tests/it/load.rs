@@ -33,6 +33,8 @@ fn time(stream: u32, sequence: u32, begin: i64, end: i64) -> Row {
         begin_device_ns: begin,
         end_device_ns: end,
         seen_ns: end + 100_000,
+        arming_ns: 0,
+        submitting_ns: 0,
     })
 }
 
@@ -145,6 +147,8 @@ fn an_untimed_task_says_why_and_a_task_without_news_is_lost_at_the_end() {
             begin_device_ns: 0,
             end_device_ns: 0,
             seen_ns: 0,
+            arming_ns: 0,
+            submitting_ns: 0,
         }),
     ];
     let mut builder = TraceBuilder::new(SessionRow::default(), TablesRow::default());

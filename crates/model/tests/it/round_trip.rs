@@ -182,6 +182,8 @@ fn measurement() -> impl Strategy<Value = Row> {
             begin_device_ns: times.0,
             end_device_ns: times.1,
             seen_ns: times.2,
+            arming_ns: 0,
+            submitting_ns: 0,
         })
     });
     let anchor = (number(), number(), time(), time(), time());

@@ -313,6 +313,8 @@ impl Writer<'_> {
                 begin_device_ns: begin,
                 end_device_ns: end,
                 seen_ns: last + 1,
+                arming_ns: 0,
+                submitting_ns: 0,
             }));
         }
         let unread = When::Untimed(Untimed::Timed);

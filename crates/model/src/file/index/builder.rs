@@ -255,7 +255,15 @@ impl Indexer {
             self.segment.launched_from = self.segment.launched_from.min(launch.segment);
             if let Some(latest) = seen.filter(|_| row.untimed == Untimed::Timed as u8) {
                 let key = (row.process, stream.device);
-                self.clocks.entry(key).or_default().add(&Bound {
+                let clock = self.clocks.entry(key).or_default();
+                if row.arming_ns > 0 {
+                    clock.add(&Bound {
+                        device: row.begin_device_ns,
+                        earliest: launch.begin.saturating_sub(row.arming_ns.into()),
+                        latest,
+                    });
+                }
+                clock.add(&Bound {
                     device: end,
                     earliest: launch.begin,
                     latest,

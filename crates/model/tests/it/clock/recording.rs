@@ -101,6 +101,8 @@ impl Recording {
             begin_device_ns: self.clock.read(begin),
             end_device_ns: self.clock.read(end),
             seen_ns: end + seen,
+            arming_ns: 0,
+            submitting_ns: 0,
         }));
     }
 

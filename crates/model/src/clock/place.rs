@@ -1,0 +1,173 @@
+//! Where a task lies on the host's clock, from the events around it and from what the host knows
+//! about their submission.
+//!
+//! On a stream that is idle, the event before a task completes before the task is even submitted,
+//! and the event after it may be submitted when the task has long ended. What is submitted to an
+//! idle stream runs one *submit latency* later. That latency has been learnt already: the lower end
+//! of what the clock's band allows is where the quickest submission of all would have run at once.
+//! So a submission at host time `h` cannot have run before that much later, and ran then if its
+//! stream was idle.
+
+use crate::trace::TaskTime;
+
+use super::Clock;
+
+/// A longer one is none: so little is known about the clock then that nothing has been learnt.
+const LONGEST_LATENCY_NS: i64 = 100_000;
+
+/// The events around a task, on the device's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reading {
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    /// The task takes no time and has only the event after it.
+    pub(crate) is_moment: bool,
+}
+
+/// What the host knows about the submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// The call that submitted the task.
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    /// The event after the task was submitted by then; `None` when that is not known.
+    pub(crate) closed: Option<i64>,
+}
+
+/// A task's time on the host's clock; `None` while nothing is known about the device's.
+pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<TaskTime> {
+    let first = clock.map(reading.begin)?;
+    let last = clock.map(reading.end)?;
+    // The length is rounded once and not at both ends.
+    let length = reading.end.saturating_sub(reading.begin);
+    let stretched = (last.offset - first.offset).round() as i64;
+    let last_host = first.host.saturating_add(length).saturating_add(stretched);
+    let Some(closed) = launch.closed else {
+        let begin = first.host.max(launch.begin);
+        return Some(TaskTime {
+            begin,
+            end: last_host.max(begin),
+            error: first.error.max(last.error),
+            local_error: clock.tick(),
+        });
+    };
+    // When it ran if its stream was idle, by when the call may have submitted it.
+    let latency = Some(first.latency).filter(|latency| *latency <= LONGEST_LATENCY_NS);
+    let latency = latency.unwrap_or(0);
+    let earliest = launch.begin.saturating_add(latency);
+    let latest = launch.end.saturating_add(latency);
+    let begin = first.host.max(earliest).min(last_host.max(launch.begin));
+    let end = last_host.max(begin);
+    let is_busy = last_host > closed.saturating_add(latency);
+    // If the stream was idle when the event after the task arrived, the task had ended before.
+    let end_open = match (is_busy, reading.is_moment) {
+        (true, _) => 0,
+        (false, true) => end.saturating_sub(earliest).max(0),
+        (false, false) => end.saturating_sub(begin),
+    };
+    let begin_open = if reading.is_moment {
+        end_open
+    } else {
+        latest.min(end).saturating_sub(begin).max(0)
+    };
+    let begin = if reading.is_moment { end } else { begin };
+    Some(TaskTime {
+        begin,
+        end,
+        error: (first.error.saturating_add(begin_open)).max(last.error.saturating_add(end_open)),
+        local_error: clock.tick().saturating_add(begin_open.max(end_open)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Bound;
+    use super::*;
+
+    const OFFSET: i64 = 1_000_000;
+    /// From submission to execution on an idle stream.
+    const LATENCY: i64 = 3_000;
+
+    /// A clock that was compared with submissions to an idle stream, which were seen complete
+    /// after a microsecond.
+    fn clock() -> Clock {
+        let mut clock = Clock::new(0);
+        let bounds: Vec<Bound> = (0..100)
+            .map(|i| Bound {
+                device: i * 10_000_000 + OFFSET,
+                earliest: i * 10_000_000 - LATENCY,
+                latest: i * 10_000_000 + 1_000,
+            })
+            .collect();
+        clock.extend(&bounds);
+        clock.look_back();
+        clock
+    }
+
+    /// A task's begin and end by host time, and the submission of it and of the event after it.
+    fn placed(events: (i64, i64), call: (i64, i64), closed: i64) -> TaskTime {
+        let reading = Reading {
+            begin: events.0 + OFFSET,
+            end: events.1 + OFFSET,
+            is_moment: false,
+        };
+        let launch = Launch {
+            begin: call.0,
+            end: call.1,
+            closed: Some(closed),
+        };
+        place(&clock(), reading, launch).unwrap()
+    }
+
+    const AT: i64 = 500_000_000;
+
+    #[test]
+    fn on_a_busy_stream_the_events_tell_everything() {
+        let time = placed((AT, AT + 20_000), (AT - 90_000, AT - 89_000), AT - 88_000);
+        assert_eq!(time.end - time.begin, 20_000);
+        assert_eq!(time.local_error, 0);
+        assert!((time.begin - AT).abs() <= time.error && time.error <= 2_400);
+    }
+
+    #[test]
+    fn on_an_idle_stream_a_task_begins_a_latency_after_its_submission() {
+        // The event before it was done long ago.
+        let time = placed(
+            (AT - 50_000, AT + 20_000),
+            (AT - 3_400, AT - 2_900),
+            AT - 2_500,
+        );
+        assert!((time.begin - AT).abs() <= 500 + time.error, "{time:?}");
+        assert!((time.end - time.begin - 20_000).abs() <= 600, "{time:?}");
+        assert!((400..=600).contains(&time.local_error), "{time:?}");
+    }
+
+    #[test]
+    fn an_end_event_that_came_late_leaves_the_end_open() {
+        // The thread lost its processor for a millisecond between the task and the event.
+        let late = 1_000_000;
+        let end = AT + late;
+        let call = (AT - 3_400, AT - 2_900);
+        let time = placed((AT - 300, end), call, end - LATENCY + 100);
+        assert!(time.error >= late - 1_000, "{time:?}");
+        assert!(time.local_error >= late - 1_000);
+        // On a busy stream it came early enough all the same.
+        let time = placed((AT - 300, end), call, end - 2 * LATENCY);
+        assert!(time.error < 3_200, "{time:?}");
+    }
+
+    #[test]
+    fn nothing_ends_before_it_begins_or_begins_before_its_call() {
+        for shift in [-90_000, -4_000, 0, 4_000, 90_000] {
+            let time = placed(
+                (AT, AT + 10),
+                (AT + shift, AT + shift + 50),
+                AT + shift + 90,
+            );
+            assert!(
+                time.begin >= AT + shift && time.end >= time.begin,
+                "{time:?}"
+            );
+        }
+    }
+}

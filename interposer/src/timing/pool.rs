@@ -1,0 +1,285 @@
+//! The events of one context that are pending nowhere. Threads take and give them without a lock:
+//! none has to wait for another that lost its processor.
+
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+use crate::timing::api::Api;
+
+/// Events that a context may have for measuring. Timeline events take no hardware id on current
+/// chips, but old ones have few; two per task in a full queue is enough.
+const MOST_EVENTS: u32 = 8192;
+/// As many where each pending event takes an id that the program may need.
+const MOST_SCARCE_EVENTS: u32 = 256;
+/// Attempts that are skipped after the runtime refused an event.
+const REFUSED_PAUSE: u32 = 1024;
+/// Free events that are always kept.
+const KEPT: u32 = 64;
+
+/// A place for an event.
+#[derive(Default)]
+struct Node {
+    /// The place below it on its stack, counted from 1.
+    next: AtomicU32,
+    event: AtomicU64,
+}
+
+/// Places stacked on each other: the uppermost one, counted from 1, and in the high half a number
+/// that every change counts up, so that a place that has come back is not taken for unmoved.
+#[derive(Default)]
+struct Stack(AtomicU64);
+
+impl Stack {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
+    fn pop<'n>(&self, nodes: &'n [Node]) -> Option<(u32, &'n Node)> {
+        let mut top = self.0.load(Acquire);
+        loop {
+            let place = top as u32;
+            let node = nodes.get(place.checked_sub(1)? as usize)?;
+            let next = node.next.load(Relaxed);
+            match self
+                .0
+                .compare_exchange_weak(top, above(top, next), AcqRel, Acquire)
+            {
+                Ok(_) => return Some((place, node)),
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    fn push(&self, place: u32, node: &Node) {
+        let mut top = self.0.load(Relaxed);
+        loop {
+            node.next.store(top as u32, Relaxed);
+            match self
+                .0
+                .compare_exchange_weak(top, above(top, place), AcqRel, Relaxed)
+            {
+                Ok(_) => return,
+                Err(now) => top = now,
+            }
+        }
+    }
+}
+
+/// The word of a stack after `place` has become the uppermost one.
+fn above(top: u64, place: u32) -> u64 {
+    ((top >> 32).wrapping_add(1) << 32) | u64::from(place)
+}
+
+pub(crate) struct Pool {
+    /// Made when the context is first measured, and kept for ever.
+    nodes: AtomicPtr<Box<[Node]>>,
+    free: Stack,
+    empty: Stack,
+    /// Places that have never been used begin here.
+    fresh: AtomicU32,
+    /// Events in existence, free or pending.
+    made: AtomicU32,
+    /// Events on the stack.
+    idle: AtomicU32,
+    /// The fewest that were seen on it since it was last trimmed.
+    least_idle: AtomicU32,
+    pause: AtomicU32,
+}
+
+impl Pool {
+    pub(crate) const fn new() -> Self {
+        Self {
+            nodes: AtomicPtr::new(core::ptr::null_mut()),
+            free: Stack::new(),
+            empty: Stack::new(),
+            fresh: AtomicU32::new(0),
+            made: AtomicU32::new(0),
+            idle: AtomicU32::new(0),
+            least_idle: AtomicU32::new(u32::MAX),
+            pause: AtomicU32::new(0),
+        }
+    }
+
+    fn nodes(&self) -> &'static [Node] {
+        // SAFETY: a pointer that was stored comes from a leaked box.
+        if let Some(nodes) = unsafe { self.nodes.load(Acquire).as_ref() } {
+            return nodes;
+        }
+        let nodes = (0..MOST_EVENTS).map(|_| Node::default()).collect();
+        let nodes: &'static mut Box<[Node]> = Box::leak(Box::new(nodes));
+        let raw = core::ptr::from_mut(nodes);
+        match self
+            .nodes
+            .compare_exchange(core::ptr::null_mut(), raw, AcqRel, Acquire)
+        {
+            // SAFETY: leaked; from now on only shared references are made.
+            Ok(_) => unsafe { &*raw },
+            Err(first) => {
+                // SAFETY: nobody else has seen the second one; the first is leaked.
+                unsafe {
+                    drop(Box::from_raw(raw));
+                    &*first
+                }
+            }
+        }
+    }
+
+    /// An event that is pending nowhere, made if need be. The context must be current.
+    pub(crate) fn take(&self, api: &Api) -> Option<u64> {
+        if let Some(event) = self.pop() {
+            return Some(event);
+        }
+        let most = if api.events_are_scarce() {
+            MOST_SCARCE_EVENTS
+        } else {
+            MOST_EVENTS
+        };
+        if self.made.load(Relaxed) >= most {
+            return None;
+        }
+        if self
+            .pause
+            .fetch_update(Relaxed, Relaxed, |pause| pause.checked_sub(1))
+            .is_ok()
+        {
+            return None;
+        }
+        let event = api.create_event();
+        match event {
+            Some(_) => {
+                self.made.fetch_add(1, Relaxed);
+            }
+            None => self.pause.store(REFUSED_PAUSE, Relaxed),
+        }
+        event
+    }
+
+    fn pop(&self) -> Option<u64> {
+        let nodes = self.nodes();
+        let (place, node) = self.free.pop(nodes)?;
+        let event = node.event.load(Relaxed);
+        self.empty.push(place, node);
+        self.idle.fetch_sub(1, Relaxed);
+        Some(event)
+    }
+
+    /// Gives an event back whose time has been read. Answers it when there is no room.
+    pub(crate) fn give(&self, event: u64) -> Option<u64> {
+        let nodes = self.nodes();
+        let place = self.empty.pop(nodes).or_else(|| {
+            let fresh = self.fresh.fetch_add(1, Relaxed);
+            let node = nodes.get(fresh as usize);
+            if node.is_none() {
+                self.fresh.fetch_sub(1, Relaxed);
+            }
+            Some((fresh.wrapping_add(1), node?))
+        });
+        let Some((place, node)) = place else {
+            return Some(event);
+        };
+        node.event.store(event, Relaxed);
+        self.idle.fetch_add(1, Relaxed);
+        self.free.push(place, node);
+        None
+    }
+
+    /// An event has been given up or destroyed.
+    pub(crate) fn lost(&self, count: u32) {
+        let _ = self
+            .made
+            .fetch_update(Relaxed, Relaxed, |made| Some(made.saturating_sub(count)));
+    }
+
+    /// Notes how many events lie idle.
+    pub(crate) fn sample(&self) {
+        self.least_idle.fetch_min(self.idle.load(Relaxed), Relaxed);
+    }
+
+    /// Destroys half of the events that were idle whenever somebody looked. The context must be
+    /// current.
+    pub(crate) fn trim(&self, api: &Api) {
+        let least = self.least_idle.swap(u32::MAX, Relaxed);
+        if least == u32::MAX {
+            return;
+        }
+        for _ in 0..least.saturating_sub(KEPT) / 2 {
+            let Some(event) = self.pop() else { return };
+            api.destroy_event(event);
+            self.lost(1);
+        }
+    }
+
+    /// Destroys all events that are not pending.
+    pub(crate) fn destroy(&self, api: &Api) {
+        while let Some(event) = self.pop() {
+            api.destroy_event(event);
+        }
+        self.made.store(0, Relaxed);
+        self.pause.store(0, Relaxed);
+    }
+
+    /// Forgets everything after a fork: the events belong to the parent, and a thread of the parent
+    /// may have been in the middle of something.
+    pub(crate) fn forget(&self) {
+        for stack in [&self.free, &self.empty] {
+            stack.0.store(0, Relaxed);
+        }
+        for count in [&self.fresh, &self.made, &self.idle, &self.pause] {
+            count.store(0, Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn what_was_given_last_is_taken_first() {
+        let pool = Pool::new();
+        assert_eq!(pool.pop(), None);
+        for event in 1..=3 {
+            assert_eq!(pool.give(event), None);
+        }
+        assert_eq!([pool.pop(), pool.pop()], [Some(3), Some(2)]);
+        assert_eq!(pool.give(9), None);
+        assert_eq!(
+            [pool.pop(), pool.pop(), pool.pop()],
+            [Some(9), Some(1), None]
+        );
+    }
+
+    #[test]
+    fn what_has_no_room_is_handed_back() {
+        let pool = Pool::new();
+        for event in 1..=u64::from(MOST_EVENTS) {
+            assert_eq!(pool.give(event), None);
+        }
+        assert_eq!(pool.give(77), Some(77));
+        assert_eq!(pool.pop(), Some(u64::from(MOST_EVENTS)));
+        assert_eq!(pool.give(78), None);
+    }
+
+    #[test]
+    fn no_event_is_lost_or_taken_twice_between_threads() {
+        let pool = Pool::new();
+        for event in 1..=16 {
+            pool.give(event);
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50_000 {
+                        let taken = [pool.pop(), pool.pop()];
+                        for event in taken.into_iter().flatten() {
+                            pool.give(event);
+                        }
+                    }
+                });
+            }
+        });
+        let events: BTreeSet<u64> = core::iter::from_fn(|| pool.pop()).collect();
+        assert_eq!(events, (1..=16).collect());
+    }
+}

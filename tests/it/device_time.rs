@@ -1,0 +1,262 @@
+//! Device times of a made-up workload, each held against the true one: close to it, and never
+//! further from it than the error bar says.
+
+use std::collections::BTreeMap;
+
+use crate::support::{Recording, Row, Run, Tables, program, truth};
+
+/// Times of tasks, each with how far it was off; printed and judged by its quantiles.
+#[derive(Clone, Debug, Default)]
+struct Spread(Vec<i64>);
+
+impl Spread {
+    /// The value that this share of all does not exceed.
+    fn quantile(&self, share: f64) -> i64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let last = sorted.len().saturating_sub(1);
+        let place = (last as f64 * share).ceil() as usize;
+        sorted.get(place).copied().unwrap_or(0)
+    }
+
+    fn line(&self, name: &str) {
+        let [half, most, nearly] = [0.5, 0.99, 0.999].map(|share| self.quantile(share));
+        let (count, last) = (self.0.len(), self.quantile(1.0));
+        println!(
+            "  {name:<34} {count:>7}  p50 {half:>7}  p99 {most:>7}  p99.9 {nearly:>8}  max {last:>9}"
+        );
+    }
+}
+
+/// How well the times of one recording were.
+#[derive(Clone, Default)]
+struct Result {
+    tasks: usize,
+    untimed: BTreeMap<String, usize>,
+    /// Where the stream had a queue: lengths, and distances between begins.
+    lengths: Spread,
+    steps: Spread,
+    /// Begins against the host, of tasks that had to queue and of those that ran at once.
+    busy_begins: Spread,
+    idle_begins: Spread,
+    /// What such a task may be off by: the length of its call.
+    idle_calls: Spread,
+    bars: Spread,
+    /// As the bars, without what is left open about the task on its device.
+    bands: Spread,
+    inside: usize,
+    inside_device: usize,
+}
+
+impl Result {
+    fn print(&self, soft: &str) {
+        println!("{soft}: {} tasks, untimed {:?}", self.tasks, self.untimed);
+        self.lengths.line("length, busy");
+        self.steps.line("begin to begin, busy");
+        self.busy_begins.line("begin to host, busy");
+        self.idle_begins.line("begin to host, idle");
+        self.idle_calls.line("length of the call, idle");
+        self.bars.line("error bar");
+        self.bands.line("error bar, clock alone");
+        let share = |count: usize| count as f64 / self.bars.0.len() as f64 * 100.0;
+        let [whole, device] = [self.inside, self.inside_device].map(share);
+        println!("  truth inside the bar {whole:.3} %, of the device alone {device:.3} %");
+    }
+}
+
+/// A task with what really happened.
+struct Point<'t> {
+    task: &'t Row,
+    entry: truth::Entry,
+    /// It, and the event after it, were in the queue before the stream came to them.
+    is_busy: (bool, bool),
+}
+
+/// A stream's tasks in their order; the tracer's own among the entries tell whether there was a
+/// queue.
+fn points<'t>(tables: &'t Tables, recording: &Recording) -> Vec<Vec<Point<'t>>> {
+    let mut entries: BTreeMap<(i64, i64), Vec<truth::Entry>> = BTreeMap::new();
+    for entry in truth::read(&recording.truth()) {
+        let stream = (entry.device, entry.stream_id);
+        entries.entry(stream).or_default().push(entry);
+    }
+    let mut tasks: BTreeMap<(i64, i64), Vec<&Row>> = BTreeMap::new();
+    for task in &tables.tasks {
+        let stream = (task.number("device"), task.number("stream_id"));
+        tasks.entry(stream).or_default().push(task);
+    }
+    let lanes = tasks.into_iter().map(|(stream, tasks)| {
+        let all = &entries[&stream];
+        let own = (0..all.len()).filter(|place| !all[*place].is_tracers());
+        let own: Vec<usize> = own.collect();
+        assert_eq!(own.len(), tasks.len(), "on stream {stream:?}");
+        let pairs = own.into_iter().zip(tasks);
+        pairs
+            .map(|(place, task)| {
+                let entry = all[place].clone();
+                assert_eq!(entry.kind, task.text("kind"), "on stream {stream:?}");
+                let before = place.checked_sub(1).map(|place| all[place].end);
+                let after = all.get(place + 1).map(|next| next.begin);
+                Point {
+                    is_busy: (before == Some(entry.begin), after == Some(entry.end)),
+                    entry,
+                    task,
+                }
+            })
+            .collect()
+    });
+    lanes.collect()
+}
+
+fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
+    let mut result = Result {
+        tasks: tables.tasks.len(),
+        ..Result::default()
+    };
+    for lane in lanes {
+        let mut last: Option<(i64, i64)> = None;
+        for point in lane {
+            let (task, truth) = (point.task, &point.entry);
+            let reason = task.text("untimed");
+            if !reason.is_empty() {
+                *result.untimed.entry(reason.to_owned()).or_default() += 1;
+                last = None;
+                continue;
+            }
+            let (begin, end) = (task.number("begin_ns"), task.number("end_ns"));
+            let off = (begin - truth.begin, end - truth.end);
+            let bar = task.number("err_ns");
+            let band = bar - task.number("err_device_ns");
+            result.bars.0.push(bar);
+            result.bands.0.push(band);
+            result.inside += usize::from(off.0.abs() <= bar && off.1.abs() <= bar);
+            let apart = ((end - begin) - (truth.end - truth.begin)).abs();
+            let open = 2 * task.number("err_device_ns");
+            result.inside_device += usize::from(apart <= open);
+            let here = (begin, truth.begin);
+            let (begun_busy, ended_busy) = point.is_busy;
+            if begun_busy {
+                result.busy_begins.0.push(off.0.abs());
+                if ended_busy {
+                    result.lengths.0.push(apart);
+                }
+                if let Some((traced, true_begin)) = last {
+                    let step = (begin - traced) - (truth.begin - true_begin);
+                    result.steps.0.push(step.abs());
+                }
+                last = Some(here);
+            } else {
+                let call = &tables.calls[task.number("call") as usize];
+                let length = call.number("end_ns") - call.number("begin_ns");
+                result.idle_begins.0.push(off.0.abs());
+                result.idle_calls.0.push(length);
+                last = None;
+            }
+        }
+    }
+    result
+}
+
+/// Clocks that are minutes off the host's, each another way.
+fn soft(submit: i64, tick: i64, drift: i64) -> String {
+    format!(
+        "submit_ns={submit},tick_ns={tick},drift_ppm={drift},memset_mbps=100,\
+         clock_offset_ns=412345678901/-98765432101"
+    )
+}
+
+fn run(tasks: usize, submit: i64, tick: i64, drift: i64, options: &[&str]) -> Result {
+    let soft = soft(submit, tick, drift);
+    let recording = Run::new(&program("phases"))
+        .words(&[&tasks.to_string(), "7"])
+        .options(options)
+        .soft(&soft)
+        .traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    let tables = Tables::of(&recording);
+    assert_eq!(tables.tasks.len(), tasks / 2 * 2);
+    let result = judge(&tables, &points(&tables, &recording));
+    result.print(&soft);
+    result
+}
+
+/// What must hold however busy the machine is.
+#[track_caller]
+fn is_true_to_its_word(result: &Result, tick: i64) {
+    let timed = result.bars.0.len();
+    assert!(result.inside * 1000 >= timed * 999, "bars");
+    assert!(result.lengths.quantile(0.99) <= 2 * tick, "lengths");
+    assert!(result.steps.quantile(0.99) <= 2 * tick, "begin to begin");
+    let band = result.bands.quantile(0.99);
+    assert!(result.busy_begins.quantile(0.99) <= band.max(1000));
+    // What runs at once begins when the quickest submission so far would have.
+    let open = band + result.idle_calls.quantile(0.99);
+    assert!(result.idle_begins.quantile(0.99) <= open, "idle streams");
+    assert!(
+        result.inside_device * 1000 >= timed * 999,
+        "bars on the device"
+    );
+    let untimed: usize = result.untimed.values().sum();
+    assert_eq!(timed + untimed, result.tasks);
+    // Each device has a thread and streams of its own: nobody disturbs anybody.
+    assert!(
+        result.untimed.keys().all(|reason| reason == "no-event"),
+        "{:?}",
+        result.untimed
+    );
+    assert!(untimed * 100 <= result.tasks, "{:?}", result.untimed);
+}
+
+/// What must hold in one run of a few: when all processors are taken by others, clocks cannot be
+/// compared well.
+fn is_sharp(result: &Result, submit: i64) -> bool {
+    submit > 3000 || result.bars.quantile(0.99) <= 10_000
+}
+
+const ATTEMPTS: usize = 4;
+
+#[track_caller]
+fn check(tasks: usize, submit: i64, tick: i64, drift: i64) {
+    for _ in 0..ATTEMPTS {
+        let result = run(tasks, submit, tick, drift, &[]);
+        is_true_to_its_word(&result, tick);
+        if is_sharp(&result, submit) {
+            return;
+        }
+    }
+    panic!("in no run were the times sharp");
+}
+
+#[test]
+fn times_are_true_with_a_quick_device_that_ticks_finely_and_lags() {
+    check(10_000, 500, 1, -100);
+}
+
+#[test]
+fn times_are_true_with_an_ordinary_device() {
+    check(10_000, 3000, 20, 100);
+}
+
+#[test]
+fn times_are_true_with_a_slow_device_in_step_with_the_host() {
+    check(10_000, 20_000, 20, 0);
+}
+
+/// Takes minutes: `cargo test -- --ignored every_kind_of_device`.
+#[test]
+#[ignore = "18 recordings of 100,000 tasks"]
+fn times_are_true_with_every_kind_of_device() {
+    for submit in [500, 3000, 20_000] {
+        for tick in [1, 20] {
+            for drift in [-100, 0, 100] {
+                check(100_000, submit, tick, drift);
+            }
+        }
+    }
+}
+
+#[test]
+fn chained_events_are_as_true_and_fewer() {
+    let result = run(10_000, 3000, 20, 50, &["--timing", "chained"]);
+    is_true_to_its_word(&result, 20);
+}

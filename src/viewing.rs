@@ -9,7 +9,7 @@ mod tests;
 use std::borrow::Cow;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 
@@ -24,6 +24,8 @@ use loader::Loader;
 /// A file without an end that has not grown for so long is taken as stopped short; if it grows
 /// after all, it is followed again.
 const STALE: Duration = Duration::from_secs(60);
+/// A lag that was seen so long ago says nothing of now.
+const RECENT: Duration = Duration::from_secs(1);
 /// Longer files, and recordings with more calls and tasks, are read part by part.
 const WHOLE_BYTES: u64 = 2 << 20;
 const WHOLE_ROWS: usize = 400_000;
@@ -35,6 +37,21 @@ pub(crate) struct FileSource {
     /// Whether the recording is made by this process, which then knows that it is going on.
     ours: bool,
     file: PathBuf,
+    lag: Option<Lag>,
+}
+
+/// How late something arrived.
+#[derive(Clone, Copy)]
+struct Lag {
+    arrived: Instant,
+    age: Duration,
+}
+
+/// Time since a moment of a trace that is recorded on this host.
+fn age(moment: i64) -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let now = now.tv_sec * 1_000_000_000 + now.tv_nsec;
+    Duration::from_nanos(now.saturating_sub(moment).max(0).unsigned_abs())
 }
 
 /// How a file is read.
@@ -60,6 +77,7 @@ impl FileSource {
             log: None,
             ours: false,
             file: path.to_owned(),
+            lag: None,
         })
     }
 
@@ -78,6 +96,30 @@ impl FileSource {
             _ if complete || (!self.ours && self.is_stale()) => Recording::Stopped,
             _ => Recording::Running,
         }
+    }
+
+    /// How old the newest thing was when it arrived, if that is not long ago.
+    fn lag(&mut self, changed: bool) -> Option<Duration> {
+        if !self.ours {
+            return None;
+        }
+        if changed && let Some(newest) = self.newest() {
+            self.lag = Some(Lag {
+                arrived: Instant::now(),
+                age: age(newest),
+            });
+        }
+        let lag = self.lag.filter(|it| it.arrived.elapsed() < RECENT)?;
+        Some(lag.age)
+    }
+
+    /// The last moment that is known of.
+    fn newest(&self) -> Option<i64> {
+        let span = match self.overview() {
+            Some(overview) => overview.span,
+            None => self.trace().span(),
+        };
+        span.map(|(_, end)| end)
     }
 
     fn is_stale(&self) -> bool {
@@ -115,7 +157,7 @@ impl Source for FileSource {
         Ok(Progress {
             changed,
             recording: self.state(complete),
-            lag: None,
+            lag: self.lag(changed),
         })
     }
 

@@ -1,6 +1,7 @@
 //! A recording that is watched while it is made.
 
 use std::fs::File;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
@@ -34,7 +35,7 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
         .name("waiter".into())
         .spawn(move || running.wait())
         .context("cannot wait for the program")?;
-    let shown = show(&path, &log, title);
+    let shown = unharmed(|| show(&path, &log, title));
     if let Err(error) = &shown {
         say(format!("no live view: {error:#}"));
     }
@@ -47,6 +48,17 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     Ok(Ended {
         log: kept_in.filter(|path| has_content(path)),
         ..ended?
+    })
+}
+
+/// Shows the view so that a mistake in it cannot end the recording. The terminal has been given back
+/// by then, and the mistake told.
+fn unharmed<T>(show: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+    let shown = std::panic::catch_unwind(AssertUnwindSafe(show));
+    shown.unwrap_or_else(|_| {
+        Err(anyhow::anyhow!(
+            "it failed; please report what is said above"
+        ))
     })
 }
 
@@ -95,5 +107,17 @@ fn log_file(trace: &Path) -> Option<(PathBuf, File)> {
             ));
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_that_panics_is_an_error_and_nothing_more() {
+        assert_eq!(unharmed(|| Ok(7)).unwrap(), 7);
+        let error = unharmed(|| -> anyhow::Result<()> { panic!("as a mistake would") });
+        assert!(error.unwrap_err().to_string().contains("report"));
     }
 }

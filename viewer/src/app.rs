@@ -8,12 +8,13 @@ use ascend_trace_model::Trace;
 use crate::arrangement::{Arrangement, Group};
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::item::{Item, TrackKey};
-use crate::lanes::{self, Row};
+use crate::lanes::{self, Lanes, Row};
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
 use crate::marks::{Bookmark, Marks};
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
+use crate::ranges::Ranges;
 use crate::rank::Rank;
 use crate::rates::Rates;
 use crate::search::Search;
@@ -163,6 +164,9 @@ pub(crate) struct App {
     /// Time since the view began.
     pub(crate) clock: Duration,
     pub(crate) rates: Rates,
+    pub(crate) ranges: Ranges,
+    /// When a long file began to be opened.
+    pub(crate) opening_since: Option<Duration>,
     /// The column where the mouse button went down, and the range at that time.
     pub(crate) drag: Option<(u16, Viewport)>,
     /// What the user must know now.
@@ -216,6 +220,8 @@ impl App {
             rank: None,
             clock: Duration::ZERO,
             rates: Rates::default(),
+            ranges: Ranges::default(),
+            opening_since: None,
             drag: None,
             message: None,
             failure: None,
@@ -266,9 +272,20 @@ impl App {
         self.walk = None;
     }
 
+    fn rows_of(&self, trace: &Trace, overview: Option<&Overview>) -> Vec<Row> {
+        let all = Lanes {
+            trace,
+            tracks: &self.tracks,
+            overview,
+            ranges: &self.ranges,
+            arrangement: &self.arrangement,
+        };
+        lanes::rows(all)
+    }
+
     /// Puts the lanes in the order that is wanted now.
     pub(crate) fn arrange(&mut self, world: World<'_>) {
-        self.rows = lanes::rows(world.trace, &self.tracks, world.overview, &self.arrangement);
+        self.rows = self.rows_of(world.trace, world.overview);
         let is_there = |group| self.rows.contains(&Row::Folded(group));
         self.group = self.group.filter(|group| is_there(*group));
     }
@@ -284,7 +301,8 @@ impl App {
     pub(crate) fn take_in(&mut self, trace: &Trace) {
         let ended = !self.is_running();
         self.tracks.update(trace);
-        self.rows = lanes::rows(trace, &self.tracks, None, &self.arrangement);
+        self.ranges.update(trace);
+        self.rows = self.rows_of(trace, None);
         match ended {
             // A finished trace answers what a growing one could not.
             true => {
@@ -303,7 +321,11 @@ impl App {
 
     /// Brings what is known of a recording up to date of which the trace is only a part.
     pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
-        self.rows = lanes::rows(trace, &self.tracks, Some(overview), &self.arrangement);
+        self.ranges.update(trace);
+        self.rows = self.rows_of(trace, Some(overview));
+        self.opening_since = overview
+            .opening
+            .and(self.opening_since.or(Some(self.clock)));
         self.counts = (overview.tasks, overview.calls);
         if overview.opening.is_none() {
             self.take_span(overview.span);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Lane, Node};
-use ascend_trace_format::api::RetKind;
+use ascend_trace_format::api::{ArgKind, RetKind};
 pub(crate) use ascend_trace_model::Category;
 use ascend_trace_model::summary::DEEPEST;
 use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
@@ -108,6 +108,37 @@ impl Item {
         match self {
             Self::Task(id) => trace.task_name(trace.task(id)),
             Self::Call(id) => &trace.function(trace.call(id).function).name,
+        }
+    }
+
+    /// Which way a copy goes, as far as its arguments say.
+    pub(crate) fn direction(self, trace: &Trace) -> Option<&'static str> {
+        if self.category(trace) != Category::Copy {
+            return None;
+        }
+        let call = trace.call(self.call(trace));
+        let function = trace.function(call.function);
+        let mut arguments = function.args.iter().zip(trace.args(call));
+        arguments.find_map(|(argument, word)| {
+            let known = argument.kind == ArgKind::Enum;
+            let name = trace.constant(&argument.enumeration, word.cast_signed());
+            let way = name.filter(|_| known)?.strip_prefix("ACL_MEMCPY_")?;
+            Some(match way {
+                "HOST_TO_DEVICE" | "HOST_TO_BUF_TO_DEVICE" => "H→D",
+                "DEVICE_TO_HOST" => "D→H",
+                "DEVICE_TO_DEVICE" | "INNER_DEVICE_TO_DEVICE" => "D→D",
+                "INTER_DEVICE_TO_DEVICE" => "D⇒D",
+                "HOST_TO_HOST" => "H→H",
+                _ => return None,
+            })
+        })
+    }
+
+    /// What its colour depends on: the direction of a copy, else its name.
+    pub(crate) fn look(self, trace: &Trace) -> &str {
+        match self.direction(trace) {
+            Some(direction) => direction,
+            None => self.name(trace),
         }
     }
 

@@ -8,6 +8,7 @@ use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;
 use crate::part::Overview;
+use crate::ranges::Ranges;
 use crate::tracks::Tracks;
 
 /// A line of the timeline.
@@ -17,6 +18,8 @@ pub(crate) enum Row {
     Device(ProcessId, u32),
     /// Lanes that are folded into this line.
     Folded(Group),
+    /// Ranges that a thread named, from the outside in.
+    Ranges(ThreadId, u8),
     Track(TrackKey),
 }
 
@@ -24,7 +27,7 @@ impl Row {
     pub(crate) fn track(self) -> Option<TrackKey> {
         match self {
             Self::Track(key) => Some(key),
-            Self::Process(_) | Self::Device(..) | Self::Folded(_) => None,
+            Self::Process(_) | Self::Device(..) | Self::Folded(_) | Self::Ranges(..) => None,
         }
     }
 
@@ -36,25 +39,36 @@ impl Row {
     }
 }
 
+/// What lines are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Lanes<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) tracks: &'a Tracks,
+    pub(crate) overview: Option<&'a Overview>,
+    pub(crate) ranges: &'a Ranges,
+    pub(crate) arrangement: &'a Arrangement,
+}
+
+impl Lanes<'_> {
+    /// Whether a lane has a line of its own, or one together with others.
+    fn shows(&self, key: &TrackKey) -> bool {
+        self.arrangement.wants(self.trace, *key) && !self.arrangement.pinned.contains(key)
+    }
+}
+
 /// All lines in the order in which they are shown; the pinned ones come first.
-pub(crate) fn rows(
-    trace: &Trace,
-    tracks: &Tracks,
-    overview: Option<&Overview>,
-    arrangement: &Arrangement,
-) -> Vec<Row> {
-    let keys = keys(tracks, overview);
-    let is_wanted = |key: &TrackKey| arrangement.wants(trace, *key);
-    let pinned = arrangement.pinned.iter().copied().filter(is_wanted);
+pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<Row> {
+    let keys = keys(lanes.tracks, lanes.overview);
+    let is_wanted = |key: &TrackKey| lanes.arrangement.wants(lanes.trace, *key);
+    let pinned = lanes.arrangement.pinned.iter().copied().filter(is_wanted);
     let mut rows: Vec<_> = pinned.map(Row::Track).collect();
-    let shown = |key: &TrackKey| is_wanted(key) && !arrangement.pinned.contains(key);
-    for index in 0..trace.processes().len() {
+    for index in 0..lanes.trace.processes().len() {
         let process = ProcessId(index as u32);
         rows.push(Row::Process(process));
-        push_devices(trace, process, arrangement, shown, &mut rows);
-        push_threads(trace, &keys, process, arrangement, shown, &mut rows);
+        push_devices(lanes, process, &mut rows);
+        push_threads(lanes, &keys, process, &mut rows);
         // A process of which nothing is to be seen is not named.
-        rows.pop_if(|row| *row == Row::Process(process) && !arrangement.filter.is_empty());
+        rows.pop_if(|row| *row == Row::Process(process) && !lanes.arrangement.filter.is_empty());
     }
     rows
 }
@@ -66,23 +80,17 @@ fn keys(tracks: &Tracks, overview: Option<&Overview>) -> BTreeSet<TrackKey> {
     keys
 }
 
-fn push_devices(
-    trace: &Trace,
-    process: ProcessId,
-    arrangement: &Arrangement,
-    shown: impl Fn(&TrackKey) -> bool,
-    rows: &mut Vec<Row>,
-) {
-    let streams = trace.streams().iter().enumerate();
+fn push_devices(lanes: Lanes<'_>, process: ProcessId, rows: &mut Vec<Row>) {
+    let streams = lanes.trace.streams().iter().enumerate();
     let own: BTreeSet<_> = streams
         .map(|(index, stream)| (StreamId(index as u32), stream))
-        .filter(|(id, stream)| stream.process == process && shown(&TrackKey::Stream(*id)))
+        .filter(|(id, stream)| stream.process == process && lanes.shows(&TrackKey::Stream(*id)))
         .map(|(id, stream)| (stream.device, (!stream.is_default, stream.number()), id))
         .collect();
     let mut device = None;
     for (its_device, _, stream) in own {
         let group = Group::Device(process, its_device);
-        let is_folded = arrangement.is_folded(group);
+        let is_folded = lanes.arrangement.is_folded(group);
         if device.replace(its_device) != Some(its_device) {
             rows.push(match is_folded {
                 true => Row::Folded(group),
@@ -96,30 +104,33 @@ fn push_devices(
 }
 
 fn push_threads(
-    trace: &Trace,
+    lanes: Lanes<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
-    arrangement: &Arrangement,
-    shown: impl Fn(&TrackKey) -> bool,
     rows: &mut Vec<Row>,
 ) {
-    let of_process = |thread: ThreadId| trace.thread(thread).process == process;
+    let of_process = |thread: ThreadId| lanes.trace.thread(thread).process == process;
     let mut keys = keys.iter().copied().filter(|key| match key {
-        TrackKey::Thread(thread, _) => of_process(*thread) && shown(key),
+        TrackKey::Thread(thread, _) => of_process(*thread) && lanes.shows(key),
         TrackKey::Stream(_) => false,
     });
     let group = Group::Threads(process);
-    if arrangement.is_folded(group) {
+    if lanes.arrangement.is_folded(group) {
         rows.extend(keys.next().map(|_| Row::Folded(group)));
         return;
     }
-    let is_folded = |key: &TrackKey| match *key {
-        TrackKey::Thread(thread, depth) => {
-            depth > 0 && arrangement.is_folded(Group::Nested(thread))
+    for key in keys {
+        let TrackKey::Thread(thread, depth) = key else {
+            continue;
+        };
+        if depth == 0 {
+            let lines = lanes.ranges.of_thread(thread);
+            rows.extend(lines.map(|line| Row::Ranges(thread, line)));
         }
-        TrackKey::Stream(_) => false,
-    };
-    rows.extend(keys.filter(|key| !is_folded(key)).map(Row::Track));
+        if depth == 0 || !lanes.arrangement.is_folded(Group::Nested(thread)) {
+            rows.push(Row::Track(key));
+        }
+    }
 }
 
 /// The tracks that are folded into one line.

@@ -22,6 +22,7 @@ mod part;
 mod prompt;
 mod pyramid;
 mod query;
+mod ranges;
 mod rank;
 mod rates;
 mod run;

@@ -39,7 +39,11 @@ fn event_record(trace: &Trace, generation: Generation) -> String {
 /// How a thread is called.
 pub(crate) fn thread(trace: &Trace, id: ThreadId) -> String {
     let thread = trace.thread(id);
+    let process = trace.process(thread.process);
+    let is_main = process.pid == thread.tid && process.name.starts_with(&thread.name);
     match thread.name.as_str() {
+        // The first thread has the name of the process, which says nothing new.
+        _ if is_main => format!("thread {} main", thread.tid),
         "" => format!("thread {}", thread.tid),
         name => format!("thread {} {name}", thread.tid),
     }

@@ -31,6 +31,8 @@ pub struct Options {
     pub live: bool,
     /// Colours; `None` asks the environment (`NO_COLOR`, `COLORTERM`, `TERM`).
     pub colors: Option<ColorMode>,
+    /// Nothing but ASCII; `None` asks the environment (`LC_ALL`, `LC_CTYPE`, `LANG`).
+    pub ascii: Option<bool>,
     /// Show the program's output from the start, if the source has it.
     pub show_log: bool,
 }
@@ -79,7 +81,9 @@ pub fn check_size() -> Result<(), ViewError> {
 pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewError> {
     let mode = options.colors.unwrap_or_else(term::color_mode);
     let mut guard = Guard::new()?;
-    let mut app = App::new(options.title, Theme::new(mode), options.live, term::size()?);
+    let ascii = options.ascii.unwrap_or_else(term::is_ascii);
+    let theme = Theme::new(mode).with_ascii(ascii);
+    let mut app = App::new(options.title, theme, options.live, term::size()?);
     app.log_open = options.show_log && source.log().is_some();
     app.bookmarks = source.bookmarks();
     let begun = Instant::now();

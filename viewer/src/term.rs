@@ -40,6 +40,22 @@ pub(crate) fn color_mode() -> ColorMode {
     )
 }
 
+/// Whether the locale says that the terminal shows nothing but ASCII for sure. Where no locale is
+/// set, as in most containers, the terminal at the other end nearly always has UTF-8.
+pub(crate) fn is_ascii() -> bool {
+    let variables = ["LC_ALL", "LC_CTYPE", "LANG"].map(|name| env::var(name).ok());
+    is_ascii_locale(variables.iter().map(Option::as_deref))
+}
+
+/// The first of the variables that is set decides.
+fn is_ascii_locale<'a>(variables: impl IntoIterator<Item = Option<&'a str>>) -> bool {
+    let mut set = variables.into_iter().flatten().filter(|it| !it.is_empty());
+    set.next().is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        !locale.contains("utf-8") && !locale.contains("utf8")
+    })
+}
+
 /// Columns and rows of the terminal.
 pub(crate) fn size() -> io::Result<(u16, u16)> {
     crossterm::terminal::size()
@@ -258,4 +274,18 @@ fn give_back_on_panic() {
             before(info);
         }));
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ascii_locale;
+
+    #[test]
+    fn the_first_locale_that_is_set_tells_what_the_terminal_shows() {
+        assert!(!is_ascii_locale([None, None, None]));
+        assert!(!is_ascii_locale([None, Some(""), Some("zh_CN.UTF-8")]));
+        assert!(!is_ascii_locale([Some("C.utf8"), None, Some("C")]));
+        assert!(is_ascii_locale([Some("C"), None, Some("en_US.UTF-8")]));
+        assert!(is_ascii_locale([None, None, Some("zh_CN.GB18030")]));
+    }
 }

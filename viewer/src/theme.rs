@@ -56,6 +56,16 @@ const KERNELS: [Tone; 5] = [
     tone(120, 196, 250, Color::Blue),
 ];
 const COPY: Tone = tone(70, 190, 140, Color::Green);
+const COPY_IN: Tone = tone(60, 175, 120, Color::Green);
+const COPY_OUT: Tone = tone(150, 200, 80, Color::LightGreen);
+const COLLECTIVE: Tone = tone(214, 100, 170, Color::LightMagenta);
+const RANGES: [Tone; 4] = [
+    tone(70, 84, 110, Color::Blue),
+    tone(84, 74, 110, Color::Magenta),
+    tone(62, 94, 96, Color::Cyan),
+    tone(100, 86, 62, Color::Yellow),
+];
+const RANGE_INK: Tone = tone(226, 230, 236, Color::White);
 const FILL: Tone = tone(150, 205, 120, Color::LightGreen);
 const HOST_FUNC: Tone = tone(214, 140, 184, Color::Magenta);
 const GRAPH: Tone = tone(236, 170, 70, Color::LightYellow);
@@ -79,11 +89,21 @@ const BAR: Tone = tone(38, 44, 54, Color::Reset);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Theme {
     mode: ColorMode,
+    ascii: bool,
 }
 
 impl Theme {
     pub(crate) fn new(mode: ColorMode) -> Self {
-        Self { mode }
+        Self { mode, ascii: false }
+    }
+
+    /// For terminals that show nothing but ASCII.
+    pub(crate) fn with_ascii(self, ascii: bool) -> Self {
+        Self { ascii, ..self }
+    }
+
+    pub(crate) fn is_ascii(self) -> bool {
+        self.ascii
     }
 
     fn color(self, tone: Tone) -> Color {
@@ -98,8 +118,9 @@ impl Theme {
 
     fn tone(self, category: Category, name: &str) -> Tone {
         match category {
+            Category::Copy => copy(name),
+            _ if name.starts_with("Hccl") && category.is_work() => COLLECTIVE,
             Category::Kernel => KERNELS[hash(name) % KERNELS.len()],
-            Category::Copy => COPY,
             Category::Fill => FILL,
             Category::HostFunc => HOST_FUNC,
             Category::Graph => GRAPH,
@@ -116,6 +137,21 @@ impl Theme {
             ColorMode::None => Style::new(),
             _ => Style::new().fg(self.color(tone)),
         }
+    }
+
+    /// A range that the program named.
+    pub(crate) fn range(self, name: &str) -> Style {
+        match self.mode {
+            ColorMode::None => Style::new().add_modifier(Modifier::UNDERLINED),
+            _ => Style::new()
+                .fg(self.color(RANGE_INK))
+                .bg(self.color(RANGES[hash(name) % RANGES.len()])),
+        }
+    }
+
+    /// The sign of such a range that is too short for more.
+    pub(crate) fn range_shape(self, name: &str) -> Style {
+        self.ink(RANGES[hash(name) % RANGES.len()])
     }
 
     /// A shape in the colour of a category. Slices of one name always have the same colour.
@@ -228,6 +264,15 @@ impl Theme {
             ColorMode::None | ColorMode::Ansi => self.bar().add_modifier(style.add_modifier),
             _ => self.bar().patch(style),
         }
+    }
+}
+
+/// Copies have a colour for each direction.
+fn copy(direction: &str) -> Tone {
+    match direction {
+        "H→D" => COPY_IN,
+        "D→H" => COPY_OUT,
+        _ => COPY,
     }
 }
 

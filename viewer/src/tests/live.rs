@@ -143,3 +143,36 @@ fn the_output_follows_its_end_until_it_is_scrolled() {
     player.play("o");
     assert!(!player.picture().contains("line 40"));
 }
+
+#[test]
+fn a_growing_trace_has_a_rate() {
+    let mut growing = Growing::new(30);
+    assert!(!growing.player.picture().contains("calls/s"));
+    for second in 1..4 {
+        growing
+            .player
+            .event(Event::Clock(std::time::Duration::from_secs(second)));
+        growing.grow(5);
+    }
+    assert!(growing.player.line_with("lost 0").contains(" calls/s"));
+}
+
+#[test]
+fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
+    let trace = ascend_trace_model::Trace::default();
+    let mut player = Player::of(trace, SMALL);
+    let seconds = std::time::Duration::from_secs;
+    for (second, percent) in [(10, 0), (14, 40)] {
+        player.overview = Some(crate::part::Overview {
+            opening: Some(percent),
+            ..Default::default()
+        });
+        player.event(Event::Clock(seconds(second)));
+        player.data();
+    }
+    let line = player.line_with("reading the file");
+    assert!(
+        line.contains("40 %, 6.00 s left  ██████··········"),
+        "{line}"
+    );
+}

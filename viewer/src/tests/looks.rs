@@ -90,3 +90,63 @@ fn the_text_is_the_same_in_all_colours() {
         assert_eq!(with(mode).picture(), picture);
     }
 }
+
+#[test]
+fn without_utf_8_the_picture_is_plain_ascii_of_the_same_form() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.play("n i down enter");
+    let rich = player.picture();
+    player.app.theme = Theme::new(ColorMode::None).with_ascii(true);
+    let plain = player.picture();
+    assert!(plain.is_ascii(), "{plain}");
+    for (rich, plain) in rich.lines().zip(plain.lines()) {
+        let letters =
+            |text: &str| -> String { text.chars().filter(char::is_ascii_alphanumeric).collect() };
+        let kept = letters(rich);
+        let mut shown = plain.chars();
+        assert!(
+            kept.chars().all(|it| shown.any(|other| other == it)),
+            "{rich}\n{plain}"
+        );
+    }
+    let unknown = |text: &str| text.matches('?').count();
+    assert_eq!(
+        unknown(&plain),
+        unknown(&rich),
+        "every symbol has a form of its own:\n{plain}"
+    );
+    player.app.theme = Theme::new(ColorMode::None).with_ascii(true);
+    player.play("?");
+    assert!(player.picture().is_ascii());
+}
+
+#[test]
+fn copies_show_their_direction_and_have_a_colour_for_each() {
+    let mut timeline = ascend_trace_testkit::Timeline::parse(
+        "s1: memcpy(64)[0..100us] memcpy(64)[200us..300us] memcpy(64)[400us..500us]",
+    )
+    .expect("a timeline");
+    let kinds = [
+        "HOST_TO_HOST",
+        "HOST_TO_DEVICE",
+        "DEVICE_TO_HOST",
+        "DEVICE_TO_DEVICE",
+    ];
+    let names = (0..).zip(kinds.map(|kind| format!("ACL_MEMCPY_{kind}")));
+    let enumerations = &mut timeline.tables.enumerations;
+    enumerations.insert("acl_kind".to_owned(), names.collect());
+    let mut kind = 0;
+    for row in &mut timeline.rows {
+        if let ascend_trace_model::rows::Row::Call(call) = row
+            && call.args.len() == 6
+        {
+            kind += 1;
+            call.args[4] = kind;
+        }
+    }
+    let player = Player::of(timeline.trace(), LARGE);
+    let colours = ["H→D 100 µs", "D→H 100 µs", "D→D 100 µs"].map(|it| player.cell_of(it).bg);
+    assert_ne!(colours[0], colours[1]);
+    assert_ne!(colours[1], colours[2]);
+    assert_ne!(colours[0], colours[2]);
+}

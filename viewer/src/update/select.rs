@@ -109,7 +109,7 @@ pub(crate) fn is_current(app: &App, row: Row) -> bool {
     match row {
         Row::Track(key) => app.group.is_none() && app.lane == Some(key),
         Row::Folded(group) => app.group == Some(group),
-        Row::Process(_) | Row::Device(..) => false,
+        Row::Process(_) | Row::Device(..) | Row::Ranges(..) => false,
     }
 }
 

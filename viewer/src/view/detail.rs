@@ -97,7 +97,7 @@ fn heading(scene: &Scene<'_>, item: Item, place: String) -> Line<'static> {
     let theme = scene.app.theme;
     let call = trace.call(item.call(trace));
     let mut spans = vec![
-        Span::styled("■ ", theme.shape(item.category(trace), item.name(trace))),
+        Span::styled("■ ", theme.shape(item.category(trace), item.look(trace))),
         Span::styled(item.label(trace).into_owned(), theme.strong()),
         Span::raw(format!("  {place}")),
     ];
@@ -120,7 +120,10 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let stream = describe::stream(trace, task.stream);
     let device = trace.stream(task.stream).device;
     let kind = task.kind.name();
-    let place = format!("{kind} task {} of {stream}, device {device}", task.sequence);
+    let way = item.direction(trace).map(|way| format!(" {way}"));
+    let way = way.unwrap_or_default();
+    let number = task.sequence;
+    let place = format!("{kind}{way} task {number} of {stream}, device {device}");
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(task_times(scene, id), room));
     lines.extend(graphs::of(scene, task.call, room));

@@ -1,6 +1,7 @@
 //! Drawing: from the state to cells. Nothing here changes the state.
 
 mod arrows;
+mod ascii;
 mod cells;
 mod describe;
 mod detail;
@@ -12,6 +13,7 @@ mod list;
 mod log;
 mod marks;
 mod minimap;
+mod ranges;
 mod route;
 mod ruler;
 mod status;
@@ -54,6 +56,9 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     status::hint(&scene, &layout, hidden, buffer);
     if let Mode::Help(first) = app.mode {
         help::draw(&scene, first, buffer);
+    }
+    if app.theme.is_ascii() {
+        ascii::reduce(buffer);
     }
 }
 

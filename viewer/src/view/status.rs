@@ -211,13 +211,14 @@ fn hidden_arrows(hidden: Option<usize>) -> String {
 }
 
 fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
-    const KEYS: [(&str, &str); 9] = [
+    const KEYS: [(&str, &str); 10] = [
         ("? ", "help"),
         ("q ", "quit"),
         ("i ", "stalls"),
         ("t ", "statistics"),
         ("/ ", "find"),
         ("[ ] ", "dependencies"),
+        ("o ", "output"),
         ("wasd ", "zoom, move"),
         ("←→↑↓ ", "select"),
         (": ", "everything else"),
@@ -225,13 +226,15 @@ fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
     let theme = scene.app.theme;
     let mut spans = Vec::new();
     let mut used = 0;
-    for (key, help) in KEYS {
+    let has_output = scene.world.log.is_some();
+    let useful = KEYS.iter().filter(|(key, _)| has_output || *key != "o ");
+    for (key, help) in useful {
         let wide = key.chars().count() + help.len() + 3;
         if used + wide > room {
             break;
         }
         used += wide;
-        spans.push(Span::styled(key, theme.accent()));
+        spans.push(Span::styled(*key, theme.accent()));
         spans.push(Span::styled(format!("{help}   "), theme.dim()));
     }
     Line::from(spans)

@@ -1,6 +1,6 @@
 //! The lanes with their labels.
 
-use ascend_trace_model::{ProcessId, StreamId};
+use ascend_trace_model::{ProcessId, StreamId, ThreadId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -10,11 +10,11 @@ use crate::lanes::Row;
 use crate::layout::Layout;
 use crate::names;
 use crate::part::working;
-use crate::text::{fit, width};
+use crate::text::{duration, fit, width};
 use crate::update::is_current;
 
 use super::track::Texts;
-use super::{Scene, describe, folded, track};
+use super::{Scene, describe, folded, ranges, track};
 
 /// Draws all rows that are on screen. Answers where texts stand in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
@@ -30,6 +30,10 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
         match row {
             Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
             Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
+            Row::Ranges(thread, level) => {
+                let key = (thread, level);
+                ranges::draw(scene, key, at(layout.lanes), &mut texts, buffer);
+            }
             Row::Process(_) | Row::Device(..) => {}
         }
     }
@@ -37,7 +41,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
     if scene.app.rows.is_empty() {
         let opening = scene.world.overview.and_then(|it| it.opening);
         let text = match (opening, scene.app.is_running()) {
-            (Some(percent), _) => format!("reading the file: {percent} %"),
+            (Some(percent), _) => opening_words(scene, percent),
             (None, true) => "waiting for the first AscendCL call…".to_owned(),
             (None, false) => "there is no AscendCL call in this trace".to_owned(),
         };
@@ -55,6 +59,25 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
     texts
 }
 
+/// How far a long file has been read, and when that will be done.
+fn opening_words(scene: &Scene<'_>, percent: u8) -> String {
+    const BAR: usize = 16;
+    let full = usize::from(percent) * BAR / 100;
+    let bar = "█".repeat(full) + &"·".repeat(BAR - full);
+    let since = scene.app.opening_since.unwrap_or(scene.app.clock);
+    let elapsed = scene.app.clock.saturating_sub(since);
+    let left = match percent {
+        // It is too early to tell.
+        0..3 => String::new(),
+        _ => {
+            let rest = elapsed.as_nanos() * u128::from(100 - percent) / u128::from(percent);
+            let rest = i64::try_from(rest).unwrap_or(i64::MAX);
+            format!(", {} left", duration(rest))
+        }
+    };
+    format!("reading the file: {percent} %{left}  {bar}")
+}
+
 fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     let style = scene.app.theme.faint();
     for y in layout.gutter.top()..layout.gutter.bottom() {
@@ -70,6 +93,8 @@ fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buf
         Row::Process(process) => (0, process_name(scene, process), String::new()),
         Row::Device(_, device) => (1, format!("device {device}"), String::new()),
         Row::Folded(group) => folded_label(scene, group),
+        Row::Ranges(thread, 0) => (2, "ranges".to_owned(), ranges_of(scene, thread)),
+        Row::Ranges(..) => (2, String::new(), String::new()),
         Row::Track(key) => {
             let (text, value) = track_label(scene, key, pinned);
             (2, text, value)
@@ -80,7 +105,7 @@ fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buf
         Row::Process(_) => theme.accent(),
         Row::Device(..) | Row::Folded(_) => theme.strong(),
         Row::Track(_) if is_current => theme.strong(),
-        Row::Track(_) => theme.shape(crate::item::Category::Other, ""),
+        Row::Track(_) | Row::Ranges(..) => theme.shape(crate::item::Category::Other, ""),
     };
     let room = usize::from(area.width).saturating_sub(2);
     let text_room = room.saturating_sub(indent + value.len() + usize::from(!value.is_empty()));
@@ -126,6 +151,11 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         }
         TrackKey::Thread(_, depth) => (format!("└ nested {depth}"), String::new()),
     }
+}
+
+/// Whose ranges they are.
+fn ranges_of(scene: &Scene<'_>, thread: ThreadId) -> String {
+    scene.world.trace.thread(thread).tid.to_string()
 }
 
 /// How lanes in one line are called: their indent, their name, how many they are.

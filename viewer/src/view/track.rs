@@ -103,7 +103,7 @@ impl Painter<'_, '_> {
             false => self
                 .app()
                 .theme
-                .filled(self.category(item), item.name(trace)),
+                .filled(self.category(item), item.look(trace)),
         }
     }
 
@@ -114,7 +114,7 @@ impl Painter<'_, '_> {
             false => self
                 .app()
                 .theme
-                .shape(self.category(item), item.name(trace)),
+                .shape(self.category(item), item.look(trace)),
         }
     }
 
@@ -175,7 +175,7 @@ impl Painter<'_, '_> {
             return self.put(column, "│", left_fill);
         }
         let trace = self.scene.world.trace;
-        let looks = |item: Item| (item.category(trace), item.name(trace));
+        let looks = |item: Item| (item.category(trace), item.look(trace));
         let style = match (self.is_selected(left), self.is_selected(right)) {
             (false, false) => self.app().theme.between(looks(left), looks(right)),
             (true, _) => Style::new()
@@ -221,11 +221,15 @@ impl Painter<'_, '_> {
         let trace = self.scene.world.trace;
         let label = item.label(trace);
         let name = short_name(&label);
-        let long = format!("{name} {}", duration(item.length(trace)));
+        let way = item.direction(trace);
+        let full = way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
+        let long = format!("{full} {}", duration(item.length(trace)));
         let room = usize::from(room).saturating_sub(2);
-        let text = match room {
-            0..3 => return,
+        let text = match (room, way) {
+            (0..3, _) => return,
             _ if width(&long) <= room => long,
+            _ if width(&full) <= room => full,
+            (_, Some(way)) => way.to_owned(),
             _ => fit(name, room),
         };
         let mut style = self.filled(item);

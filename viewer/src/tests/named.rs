@@ -1,0 +1,70 @@
+//! Ranges that the program named.
+
+use ascend_trace_model::TraceBuilder;
+use ascend_trace_model::rows::{RangeRow, Row};
+use ascend_trace_testkit::Timeline;
+
+use super::harness::{LARGE, Player};
+
+fn range(begin_us: i64, end_us: i64, name: &str) -> RangeRow {
+    RangeRow {
+        process: 0,
+        thread: 0,
+        begin_ns: begin_us * 1_000,
+        end_ns: end_us * 1_000,
+        domain: 0,
+        name: name.to_owned(),
+    }
+}
+
+/// The ranges are those of the thread.
+fn player(ranges: Vec<RangeRow>) -> Player {
+    let text = "t1: aclrtMalloc(64)[0..900us]\ns1: A[100us..800us] by t1[10us..11us]";
+    let timeline = Timeline::parse(text).expect("a timeline");
+    let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+    let thread = timeline.rows.iter().find_map(|row| match row {
+        Row::Thread(thread) => Some((thread.process, thread.thread)),
+        _ => None,
+    });
+    let (process, thread) = thread.expect("a thread");
+    timeline.rows.into_iter().for_each(|row| builder.apply(row));
+    for range in ranges {
+        let range = RangeRow {
+            process,
+            thread,
+            ..range
+        };
+        builder.apply(Row::Range(range));
+    }
+    Player::of(builder.finish(), LARGE)
+}
+
+#[test]
+fn ranges_lie_above_their_thread_from_the_outside_in() {
+    let player = player(vec![
+        range(200, 300, "forward"),
+        range(100, 800, "epoch 1"),
+        range(310, 700, "后向"),
+    ]);
+    let (_, outer) = player.place_of("epoch 1 700 µs");
+    let (_, inner) = player.place_of("forward 100 µs");
+    let (_, thread) = player.place_of("thread 1001");
+    assert!(outer < inner && inner < thread);
+    assert!(player.picture().contains("后向 390 µs"));
+    assert!(player.line_with("epoch 1").contains("ranges"));
+    let (first, second) = (player.cell_of("forward"), player.cell_of("epoch 1"));
+    assert_ne!(first.bg, ratatui::style::Color::Reset);
+    assert_ne!(first.bg, second.bg, "names of these have different colours");
+}
+
+#[test]
+fn marks_and_ranges_that_overlap_are_seen_too() {
+    let player = player(vec![
+        range(100, 500, "one"),
+        range(300, 700, "other"),
+        range(850, 850, "mark"),
+    ]);
+    assert!(player.picture().contains("one 400 µs"));
+    assert!(player.picture().contains("other 400 µs"));
+    assert!(player.picture().contains('▪'));
+}

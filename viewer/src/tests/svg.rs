@@ -1,0 +1,159 @@
+//! A screen as a picture: cells become rectangles and text.
+
+use std::fmt::Write;
+
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::{Color, Modifier};
+
+/// Size of a cell, in pixels.
+const WIDE: f64 = 8.0;
+const HIGH: f64 = 17.0;
+const GROUND: &str = "#14181f";
+const INK: &str = "#d7dbe2";
+
+fn color(color: Color, other: &str) -> String {
+    match color {
+        Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
+        _ => other.to_owned(),
+    }
+}
+
+/// Foreground and background; no background where the ground shows.
+fn colors(cell: &Cell) -> (String, Option<String>) {
+    let ink = color(cell.fg, INK);
+    let ground = (cell.bg != Color::Reset).then(|| color(cell.bg, GROUND));
+    match cell.modifier.contains(Modifier::REVERSED) {
+        true => (ground.unwrap_or_else(|| GROUND.to_owned()), Some(ink)),
+        false => (ink, ground),
+    }
+}
+
+/// The part of a cell that a block character fills, as left, top, right, bottom.
+fn block(symbol: &str) -> Option<(f64, f64, f64, f64)> {
+    let eighth = |list: &str| list.chars().position(|it| symbol.starts_with(it));
+    if let Some(index) = eighth("▏▎▍▌▋▊▉█") {
+        return Some((0.0, 0.0, (index + 1) as f64 / 8.0, 1.0));
+    }
+    let index = eighth("▁▂▃▄▅▆▇")?;
+    Some((0.0, 1.0 - (index + 1) as f64 / 8.0, 1.0, 1.0))
+}
+
+fn rectangle(out: &mut String, (x, y, wide, high): (f64, f64, f64, f64), fill: &str) {
+    let _ = writeln!(
+        out,
+        r#"<rect x="{x:.1}" y="{y:.1}" width="{wide:.1}" height="{high:.1}" fill="{fill}"/>"#
+    );
+}
+
+/// The whole screen.
+pub(super) fn render(buffer: &Buffer) -> String {
+    let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
+    let (wide, high) = (columns * WIDE + 16.0, rows * HIGH + 16.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" \
+         viewBox=\"-8 -8 {wide} {high}\">\n<style>text{{font:13px 'DejaVu Sans Mono',Menlo,\
+         Consolas,monospace;white-space:pre}}</style>\n"
+    );
+    let _ = writeln!(
+        out,
+        r#"<rect x="-8" y="-8" width="{wide}" height="{high}" rx="6" fill="{GROUND}"/>"#
+    );
+    for y in 0..buffer.area.height {
+        grounds(buffer, y, &mut out);
+        texts(buffer, y, &mut out);
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Backgrounds, a run of one colour at a time.
+fn grounds(buffer: &Buffer, y: u16, out: &mut String) {
+    let mut x = 0;
+    while x < buffer.area.width {
+        let ground = colors(&buffer[(x, y)]).1;
+        let first = x;
+        while x < buffer.area.width && colors(&buffer[(x, y)]).1 == ground {
+            x += 1;
+        }
+        if let Some(fill) = ground {
+            let area = (
+                f64::from(first) * WIDE,
+                f64::from(y) * HIGH,
+                f64::from(x - first) * WIDE,
+                HIGH,
+            );
+            rectangle(out, area, &fill);
+        }
+    }
+}
+
+/// Runs of plain text of one style together, everything else cell by cell.
+fn texts(buffer: &Buffer, y: u16, out: &mut String) {
+    let mut x = 0;
+    while x < buffer.area.width {
+        let cell = &buffer[(x, y)];
+        let (ink, _) = colors(cell);
+        let (left, top) = (f64::from(x) * WIDE, f64::from(y) * HIGH);
+        let symbol = cell.symbol();
+        if let Some(part) = block(symbol) {
+            let (from, upper, to, lower) = part;
+            let area = (
+                left + from * WIDE,
+                top + upper * HIGH,
+                (to - from) * WIDE,
+                (lower - upper) * HIGH,
+            );
+            rectangle(out, area, &ink);
+            x += 1;
+            continue;
+        }
+        if symbol == "░" {
+            rectangle(out, (left, top, WIDE, HIGH), &format!("{ink}40"));
+            x += 1;
+            continue;
+        }
+        let first = x;
+        let mut text = symbol.to_owned();
+        x += 1;
+        let same = |x: u16| {
+            let other = &buffer[(x, y)];
+            let style = (other.fg, other.bg, other.modifier);
+            style == (cell.fg, cell.bg, cell.modifier) && other.symbol().is_ascii()
+        };
+        while symbol.is_ascii() && x < buffer.area.width && same(x) {
+            text.push_str(buffer[(x, y)].symbol());
+            x += 1;
+        }
+        write_text(out, (left, top), &text, (x - first, &ink, cell.modifier));
+    }
+}
+
+fn write_text(
+    out: &mut String,
+    (left, top): (f64, f64),
+    text: &str,
+    (cells, ink, modifier): (u16, &str, Modifier),
+) {
+    let trimmed = text.trim_end();
+    if trimmed.is_empty() {
+        return;
+    }
+    let cells = f64::from(cells) - (text.len() - trimmed.len()) as f64;
+    let blank = trimmed.len() - trimmed.trim_start().len();
+    let left = left + blank as f64 * WIDE;
+    let length = (cells - blank as f64) * WIDE;
+    let escaped = trimmed
+        .trim_start()
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    let weight = match modifier.contains(Modifier::BOLD) {
+        true => r#" font-weight="bold""#,
+        false => "",
+    };
+    let base = top + HIGH * 0.76;
+    let _ = writeln!(
+        out,
+        r#"<text x="{left:.1}" y="{base:.1}" textLength="{length:.1}" lengthAdjust="spacingAndGlyphs" fill="{ink}"{weight}>{escaped}</text>"#
+    );
+}

@@ -1,0 +1,40 @@
+//! The same picture for terminals that have only ASCII.
+
+use ratatui::buffer::Buffer;
+
+/// What stands for a symbol where there is only ASCII.
+fn plain(symbol: &str) -> &'static str {
+    match symbol {
+        "─" | "━" | "╌" | "┈" | "═" => "-",
+        "│" | "┃" | "┊" | "╷" | "▏" | "▎" | "▍" | "‖" => "|",
+        "┌" | "┐" | "└" | "┘" | "├" | "┤" | "┬" | "┴" | "┼" => "+",
+        "┏" | "┓" | "┗" | "┛" | "┣" | "┫" | "┳" | "┻" | "╋" => "+",
+        "╭" | "╮" | "╰" | "╯" => "+",
+        "▼" | "↓" => "v",
+        "▲" | "↑" => "^",
+        "⇒" | "►" | "▶" | "▹" | "▸" | "→" => ">",
+        "◄" | "←" => "<",
+        "◆" | "●" => "*",
+        "◇" => "o",
+        "❖" => "%",
+        "▪" | "·" | "⡀" | "⣀" | "▁" | "▂" => ".",
+        "░" | "⣄" | "⣤" | "▃" | "▄" => ":",
+        "⣦" | "⣶" | "▅" | "▆" => "+",
+        "⣷" | "⣿" | "▇" | "█" | "▉" | "▊" | "▋" | "▌" | "■" => "#",
+        "…" | "±" => "~",
+        "µ" | "μ" => "u",
+        "×" => "x",
+        "“" | "”" => "\"",
+        _ => "?",
+    }
+}
+
+/// Puts ASCII in the place of everything else.
+pub(crate) fn reduce(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let symbol = plain(cell.symbol());
+            cell.set_symbol(symbol);
+        }
+    }
+}

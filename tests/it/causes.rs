@@ -45,7 +45,10 @@ impl<'t> Played<'t> {
             .collect();
         calls.sort_by_key(|call| call.number("begin_ns"));
         assert_eq!(calls.len(), scenario.calls);
-        let on_streams = tables.stalls.iter().filter(|row| row.text("tid").is_empty());
+        let on_streams = tables
+            .stalls
+            .iter()
+            .filter(|row| row.text("tid").is_empty());
         // A gap before a task and a wait in its time name the same call: the wait counts.
         let mut stalls: BTreeMap<i64, &Row> = BTreeMap::new();
         for stall in on_streams {
@@ -139,7 +142,11 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
         Cause::EventWait { record, root } => {
             let stall = stall.unwrap_or_else(|| panic!("call {call}: no stall"));
             assert_eq!(found, "event-wait", "{stall:?}");
-            assert_eq!(stall.number("blamed_call"), played.number(record), "{stall:?}");
+            assert_eq!(
+                stall.number("blamed_call"),
+                played.number(record),
+                "{stall:?}"
+            );
             assert_eq!(stall.text("root"), "aclrtLaunchHostFunc", "{stall:?}");
             // The truth: the record was reached after the wait, which then ended.
             let (begin, end) = played.true_time(call);
@@ -177,7 +184,10 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
                 _ => "queue-full",
             };
             let is_as_told = found == expected || close && found.starts_with("host");
-            assert!(is_as_told, "{expected}, {synced} {queued} of {length}: {stall:?}");
+            assert!(
+                is_as_told,
+                "{expected}, {synced} {queued} of {length}: {stall:?}"
+            );
             if let (Cause::HostBlocked { call }, "host-blocked") = (cause, found) {
                 let blamed = stall.and_then(|stall| stall.maybe("blamed_call"));
                 assert_eq!(blamed, Some(played.number(call)), "{stall:?}");
@@ -199,7 +209,9 @@ fn adds_up(played: &Played<'_>) {
         let (begin, end) = (create.number("end_ns"), ends.unwrap().number("begin_ns"));
         let own = |row: &&Row| {
             row.text("stream_id") == stream
-                && row.maybe("begin_ns").is_some_and(|it| it >= begin && it < end)
+                && row
+                    .maybe("begin_ns")
+                    .is_some_and(|it| it >= begin && it < end)
         };
         let stalls = played.tables.stalls.iter().filter(own);
         let stalls = stalls.filter(|row| row.text("tid").is_empty());
@@ -213,7 +225,10 @@ fn adds_up(played: &Played<'_>) {
         parts.sort_unstable();
         let (mut covered, mut reached) = (0, begin);
         for (from, to) in parts {
-            assert!(from <= reached, "nothing is said of {reached}..{from} on {stream}");
+            assert!(
+                from <= reached,
+                "nothing is said of {reached}..{from} on {stream}"
+            );
             covered += (to - from.max(reached)).max(0);
             reached = reached.max(to);
         }
@@ -231,10 +246,17 @@ fn arranged_causes_are_found_and_add_up() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("script");
         std::fs::write(&path, &scenario.script).unwrap();
-        let run = Run::new(&script).words(&[path.to_str().unwrap()]).soft(SOFT);
+        let run = Run::new(&script)
+            .words(&[path.to_str().unwrap()])
+            .soft(SOFT);
         let recording = run.traced();
         let out = recording.outcome.out();
-        assert_eq!(out.trim(), format!("{} calls", scenario.calls), "{}", recording.outcome);
+        assert_eq!(
+            out.trim(),
+            format!("{} calls", scenario.calls),
+            "{}",
+            recording.outcome
+        );
         let tables = Tables::of(&recording);
         tables.all_timed();
         let played = Played::new(&tables, &recording, &scenario);
@@ -259,7 +281,8 @@ fn links(tables: &Tables) -> BTreeMap<i64, i64> {
     };
     let is_record = |row: &&Row| row.text("from_name").starts_with("aclrtRecordEvent");
     let is_wait = |row: &&Row| {
-        row.text("kind") == "record-wait" || row.text("to_name").starts_with("aclrtSynchronizeEvent")
+        row.text("kind") == "record-wait"
+            || row.text("to_name").starts_with("aclrtSynchronizeEvent")
     };
     let links = tables.dependencies.iter().filter(is_record).filter(is_wait);
     links

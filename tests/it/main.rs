@@ -6,10 +6,10 @@ mod support;
 
 /// Crates depend on each other in one direction only.
 mod architecture;
-/// The Chrome JSON says what the tables say, in a form that importers take.
-mod chrome;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
+/// The Chrome JSON says what the tables say, in a form that importers take.
+mod chrome;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
 /// Times of a made-up workload, each held against the true one.

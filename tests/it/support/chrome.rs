@@ -244,7 +244,10 @@ fn flows(events: &[Value], slices: &[Slice], tracks: &Tracks) -> Vec<Flow> {
         assert!(start_time <= time, "{event} ends before it starts");
         // Perfetto lets an arrow point from what begins first.
         let (cause, effect) = (&slices[from], &slices[to]);
-        assert!(cause.begin <= effect.begin, "{event} would be turned around");
+        assert!(
+            cause.begin <= effect.begin,
+            "{event} would be turned around"
+        );
         let waiter = || tracks.waiter(slices, effect).expect("a mark has a waiter");
         let to = if effect.is_mark() { waiter() } else { to };
         let name = name.1.as_str().expect("a flow has a name").to_owned();

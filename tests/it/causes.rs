@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use ascend_trace_model::{CallId, Trace};
 use ascend_trace_testkit::oracle;
 use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
 
+use crate::support::compile::built;
 use crate::support::truth::Entry;
 use crate::support::{Recording, Row, Run, Tables, program, truth};
 
@@ -281,12 +283,16 @@ fn links(tables: &Tables) -> BTreeMap<i64, i64> {
     };
     let is_record = |row: &&Row| row.text("from_name").starts_with("aclrtRecordEvent");
     let is_wait = |row: &&Row| {
+<<<<<<< /work/main/tests/it/causes.rs
+        ["record-wait", "captured"].contains(&row.text("kind"))
+=======
         row.text("kind") == "record-wait"
+>>>>>>> /tmp/exp-rec/tests/it/causes.rs
             || row.text("to_name").starts_with("aclrtSynchronizeEvent")
     };
     let links = tables.dependencies.iter().filter(is_record).filter(is_wait);
     links
-        .filter(|row| ["record-wait", "sync", "timed-out"].contains(&row.text("kind")))
+        .filter(|row| ["record-wait", "captured", "sync", "timed-out"].contains(&row.text("kind")))
         .map(|row| (call_of(row, "to"), call_of(row, "from")))
         .collect()
 }
@@ -315,6 +321,58 @@ fn waits_of_every_example_are_linked_as_the_semantics_of_events_say() {
         waits += check_waits(&recording);
     }
     assert!(waits > 10, "{waits}");
+}
+
+/// The conformance programs of the software runtime that wait for events: name, options, source.
+fn conformance() -> Vec<(String, String, PathBuf)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/softacl/tests/programs");
+    let mut found = Vec::new();
+    for section in std::fs::read_dir(folder).unwrap() {
+        let section = section.unwrap().path();
+        let Ok(files) = std::fs::read_dir(&section) else {
+            continue;
+        };
+        for source in files.map(|file| file.unwrap().path()) {
+            let text = match source.extension().is_some_and(|end| end == "c") {
+                true => std::fs::read_to_string(&source).unwrap(),
+                false => continue,
+            };
+            if text.contains("StreamWaitEvent") || text.contains("SynchronizeEvent") {
+                let options = text
+                    .lines()
+                    .take(4)
+                    .find_map(|it| it.split_once("SOFTACL: "));
+                let options = options.map_or("", |it| it.1.trim_end_matches("*/").trim());
+                let stem = source.file_stem().unwrap().to_string_lossy();
+                found.push((format!("conformance_{stem}"), options.to_owned(), source));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn waits_of_every_conformance_program_are_linked_as_the_semantics_of_events_say() {
+    let programs = conformance();
+    assert!(programs.len() >= 10, "{programs:?}");
+    let mut waits = 0;
+    for (name, options, source) in programs {
+        let folder = format!("-I{}", source.parent().unwrap().display());
+        let words = [
+            "-std=gnu11",
+            "-O1",
+            "-pthread",
+            &folder,
+            "-lascendcl",
+            "-ldl",
+            "-lm",
+        ];
+        let program = built(&name, source.to_str().unwrap(), &words);
+        let recording = Run::new(&program).soft(&options).traced();
+        waits += check_waits(&recording);
+    }
+    assert!(waits > 50, "{waits}");
 }
 
 #[test]

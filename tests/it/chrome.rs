@@ -24,9 +24,14 @@ fn number(slice: &Slice, name: &str) -> i64 {
         .unwrap_or_else(|| panic!("{name} of {slice:?}"))
 }
 
-/// Whether a slice is a task: those of devices are.
+/// Whether a slice tells why a stream did nothing.
+fn is_stall(slice: &Slice) -> bool {
+    slice.category == "stall"
+}
+
+/// Whether a slice is a task: those of devices are, but for what tells why there is none.
 fn is_task(slice: &Slice) -> bool {
-    slice.process.contains(" device ") && !slice.is_mark()
+    slice.process.contains(" device ") && !slice.is_mark() && !is_stall(slice)
 }
 
 /// What identifies a task and says when it ran. The document's times count from `zero`.
@@ -84,7 +89,8 @@ fn check_tasks(document: &Document, tables: &Tables) {
 #[track_caller]
 fn check_calls(document: &Document, tables: &Tables) {
     let zero = document.other["begin_ns"].as_i64().unwrap();
-    let own = document.slices.iter().filter(|slice| !slice.is_mark());
+    let own = document.slices.iter();
+    let own = own.filter(|slice| !slice.is_mark() && !is_stall(slice));
     let calls = own.filter(|slice| !is_task(slice));
     let mut drawn: Vec<_> = calls
         .map(|slice| {

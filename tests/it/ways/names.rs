@@ -29,6 +29,25 @@ fn tasks_are_named_by_their_kernels_and_threads_by_their_last_name() {
     run(&mut export).expect(0);
     let chrome = std::fs::read_to_string(recording.beside("t.json")).unwrap();
     assert!(chrome.contains("renamed-later"));
+    let document: serde_json::Value = serde_json::from_str(&chrome).unwrap();
+    let events = document["traceEvents"].as_array().unwrap().iter();
+    let ranges = events.filter(|event| event["cat"] == "mstx" && event["ph"] != "X");
+    let ranges: Vec<_> = ranges
+        .map(|event| {
+            (
+                event["ph"].as_str().unwrap(),
+                event["name"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("b", "step"),
+        ("e", "step"),
+        ("n", "loss is nan"),
+        ("b", "epoch"),
+        ("e", "epoch"),
+    ];
+    assert_eq!(ranges, expected);
     assert_eq!(info(&recording)["ranges"], 3);
 }
 

@@ -1,0 +1,43 @@
+//! Ranges and marks that the program named, as asynchronous events: they overlap in any way, begin
+//! in one thread and end in another, and viewers give them a lane of their own.
+
+use std::io;
+
+use ascend_trace_model::{Range, Trace};
+
+use super::output::{Members, Output};
+use crate::tracks::{Track, Tracks};
+
+/// The category of events whose range has no domain with a name.
+const CATEGORY: &str = "mstx";
+
+pub(super) fn write(output: &mut Output<'_>, trace: &Trace, tracks: &Tracks) -> io::Result<()> {
+    for (range, id) in trace.ranges().iter().zip(1..) {
+        let Some(lane) = tracks.threads.get(range.thread.index()) else {
+            continue;
+        };
+        let Some(tid) = lane.slices.first().copied() else {
+            continue;
+        };
+        let track = Track { pid: lane.pid, tid };
+        if range.begin == range.end {
+            output.event("n", track, |members| {
+                describe(members, trace, range, id);
+                members.at(range.begin);
+            })?;
+            continue;
+        }
+        for (phase, time) in [("b", range.begin), ("e", range.end)] {
+            output.event(phase, track, |members| {
+                describe(members, trace, range, id);
+                members.at(time);
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn describe(members: &mut Members<'_>, trace: &Trace, range: &Range, id: u64) {
+    members.named(&range.name, trace.domain(range).unwrap_or(CATEGORY));
+    members.json.key("id").unsigned(id);
+}

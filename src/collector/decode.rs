@@ -202,17 +202,11 @@ fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock
         stream,
         sequence,
         untimed: header.aux as u8,
-<<<<<<< /tmp/exp-rec/src/collector/decode.rs
-        begin_device_ns: reader.word().cast_signed(),
-        end_device_ns: reader.word().cast_signed(),
-        seen_ns: bound(clock.ns(reader.word())),
-=======
         begin_device_ns,
         end_device_ns,
-        seen_ns,
+        seen_ns: bound(seen_ns),
         arming_ns: passed(entry, begin),
         submitting_ns: passed(begin, closed),
->>>>>>> /tmp/rec/new.tmp
     }
 }
 
@@ -443,13 +437,9 @@ mod tests {
             untimed: 0,
             begin_device_ns: 70,
             end_device_ns: 90,
-<<<<<<< /tmp/exp-rec/src/collector/decode.rs
             seen_ns: 2048,
-=======
-            seen_ns: 2000,
             arming_ns: 100,
             submitting_ns: 300,
->>>>>>> /tmp/rec/new.tmp
         };
         assert_eq!(time, Some(Row::TaskTime(expected)));
     }

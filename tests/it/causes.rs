@@ -283,11 +283,7 @@ fn links(tables: &Tables) -> BTreeMap<i64, i64> {
     };
     let is_record = |row: &&Row| row.text("from_name").starts_with("aclrtRecordEvent");
     let is_wait = |row: &&Row| {
-<<<<<<< /work/main/tests/it/causes.rs
         ["record-wait", "captured"].contains(&row.text("kind"))
-=======
-        row.text("kind") == "record-wait"
->>>>>>> /tmp/exp-rec/tests/it/causes.rs
             || row.text("to_name").starts_with("aclrtSynchronizeEvent")
     };
     let links = tables.dependencies.iter().filter(is_record).filter(is_wait);

@@ -1,40 +1,40 @@
 //! A call's arguments and result as named values, by the meanings that the trace's tables give.
 
 use ascend_trace_format::api::{ArgKind, RetKind};
-use ascend_trace_model::{Argument, Call, Trace};
+use ascend_trace_model::{Argument, Call};
 
+use crate::Source;
 use crate::fields::Fields;
 
 /// Writes every argument under its name.
-pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
+    let trace = source.trace;
     let mut strings = trace.strings(call).iter();
     let arguments = &trace.function(call.function).args;
-    for (argument, word) in arguments.iter().zip(trace.args(call)) {
+    for (place, (argument, word)) in arguments.iter().zip(trace.args(call)).enumerate() {
         match argument.kind {
             ArgKind::String => match strings.next() {
                 Some(Some(text)) => fields.text(&argument.name, text),
                 _ => fields.nothing(&argument.name),
             },
-            _ => write_word(fields, trace, argument, *word),
+            ArgKind::Enum => {
+                let (at, value) = ((call.function, place), *word as i64);
+                match source.constants.argument(trace, at, argument, value) {
+                    Some(constant) => fields.constant(&argument.name, constant),
+                    None => fields.integer(&argument.name, value),
+                }
+            }
+            _ => write_word(fields, argument, *word),
         }
     }
 }
 
-fn write_word<'t>(
-    fields: &mut impl Fields<'t>,
-    trace: &'t Trace,
-    argument: &'t Argument,
-    word: u64,
-) {
+fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u64) {
     let name = argument.name.as_str();
     match argument.kind {
-        ArgKind::Int | ArgKind::Timeout => fields.integer(name, word as i64),
+        ArgKind::Int | ArgKind::Timeout | ArgKind::Enum => fields.integer(name, word as i64),
         ArgKind::Uint | ArgKind::Size | ArgKind::Device => fields.unsigned(name, word),
         ArgKind::Float => fields.float(name, f64::from_bits(word)),
-        ArgKind::Enum => match trace.constant(&argument.enumeration, word as i64) {
-            Some(constant) => fields.constant(name, constant),
-            None => fields.integer(name, word as i64),
-        },
         ArgKind::Pointer
         | ArgKind::Stream
         | ArgKind::Event
@@ -46,12 +46,13 @@ fn write_word<'t>(
 }
 
 /// Writes what the call returned as `ret`, and the name of an error code as `ret_name`.
-pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
+    let trace = source.trace;
     match trace.function(call.function).ret {
         RetKind::Void => {}
         RetKind::Error => {
             fields.integer("ret", call.ret);
-            if let Some(name) = trace.error_name(call.ret) {
+            if let Some(name) = source.constants.result(trace, call.function, call.ret) {
                 fields.constant("ret_name", name);
             }
         }

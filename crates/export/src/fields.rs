@@ -25,10 +25,11 @@ pub(crate) trait Fields<'t> {
 }
 
 /// Of a call: its arguments and result, then what the tracer knows of it.
-pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, id: CallId) {
+pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: CallId) {
+    let trace = source.trace;
     let call = trace.call(id);
-    write_arguments(fields, trace, call);
-    write_result(fields, trace, call);
+    write_arguments(fields, source, call);
+    write_result(fields, source, call);
     fields.unsigned("call", u64::from(id.0));
     if let Some(stream) = call.stream {
         fields.integer("stream_id", trace.stream(stream).number());

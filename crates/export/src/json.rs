@@ -51,6 +51,12 @@ impl Json {
         self.comma = true;
     }
 
+    /// As [`Json::key`], for a name that is written out with its comma, quotes and colon.
+    pub(crate) fn next(&mut self, name: &'static [u8]) -> &mut Self {
+        self.plain(name);
+        self
+    }
+
     /// The name of a member; its value must follow.
     pub(crate) fn name(&mut self, name: &str) -> &mut Self {
         self.separate();
@@ -142,6 +148,11 @@ impl Json {
         write_unsigned(&mut self.text, ns.unsigned_abs() / 1000, 1);
         self.text.push(b'.');
         write_unsigned(&mut self.text, ns.unsigned_abs() % 1000, 3);
+    }
+
+    /// Adds decimals to the number that was written last.
+    pub(crate) fn more_digits(&mut self, digits: &'static str) {
+        self.text.extend_from_slice(digits.as_bytes());
     }
 
     fn quote(&mut self, value: &str) {

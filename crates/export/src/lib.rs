@@ -5,6 +5,7 @@
 
 mod arguments;
 mod chrome;
+mod constants;
 mod counters;
 mod csv;
 mod digits;
@@ -24,6 +25,7 @@ use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
+use constants::Constants;
 use selection::Selection;
 
 pub use chrome::Chrome;
@@ -41,6 +43,7 @@ pub struct Source<'a> {
     pub stalls: Stalls,
     pub graphs: Graphs,
     selection: Selection,
+    constants: Constants<'a>,
 }
 
 impl<'a> Source<'a> {
@@ -58,6 +61,7 @@ impl<'a> Source<'a> {
             dependencies,
             graphs: Graphs::of(trace),
             selection: Selection::of(trace, wanted),
+            constants: Constants::of(trace),
         }
     }
 }

@@ -147,8 +147,14 @@ impl Tracks {
             if place == lane.len() {
                 lane.push(Nesting::default());
             }
-            let arrives_late =
-                matches!(role, Role::SyncStream | Role::SyncEvent | Role::SyncDevice);
+            let arrives_late = matches!(
+                role,
+                Role::SyncStream
+                    | Role::SyncEvent
+                    | Role::SyncDevice
+                    | Role::DestroyStream
+                    | Role::ProcessReport
+            );
             lane[place].push(call.begin, call.end, arrives_late);
             self.put(Node::Call(id), place);
         }

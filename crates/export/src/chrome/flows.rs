@@ -100,7 +100,7 @@ fn write_ends(
 
 fn write_end(
     output: &mut Output<'_>,
-    phase: &str,
+    phase: &'static str,
     (track, time): End,
     name: &str,
     id: u64,
@@ -108,9 +108,9 @@ fn write_end(
     output.event(phase, track, |members| {
         members.named(name, name);
         members.at(time);
-        members.json.key("id").unsigned(id);
+        members.json.next(b",\"id\":").unsigned(id);
         if phase == "f" {
-            members.json.key("bp").string("e");
+            members.json.next(b",\"bp\":").string("e");
         }
     })
 }
@@ -140,13 +140,20 @@ fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
         .next()
 }
 
+/// Whether the call at an end of such a dependency was under way when it came about: a callback
+/// runs inside the call that was there before it.
+fn is_anywhere_in(kind: EdgeKind) -> bool {
+    matches!(
+        kind,
+        EdgeKind::TaskToSync | EdgeKind::TimedOut | EdgeKind::HostFunc | EdgeKind::HostResume
+    )
+}
+
 /// The slices that can stand for a node, best first: a task without a slice, or one whose mapped
 /// time contradicts the dependency, is represented by the call that submitted it.
 fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
     match node {
-        Node::Call(id) if matches!(edge.kind, EdgeKind::TaskToSync | EdgeKind::TimedOut) => {
-            [Some(whole_call(trace, tracks, id)), None]
-        }
+        Node::Call(id) if is_anywhere_in(edge.kind) => [Some(whole_call(trace, tracks, id)), None],
         Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
         // The call is where a launch comes from; it cannot be where it goes.
         Node::Task(id) if edge.kind == EdgeKind::LaunchToTask => [task(trace, tracks, id), None],

@@ -15,7 +15,9 @@ pub(super) struct Output<'a> {
     json: Json,
     /// The moment that is written as 0.
     begin: i64,
-    first: bool,
+    /// How the last event began, and which phase and track that was: the next one is often alike.
+    head: Vec<u8>,
+    head_of: Option<(&'static str, Track)>,
 }
 
 impl<'a> Output<'a> {
@@ -24,7 +26,8 @@ impl<'a> Output<'a> {
             file,
             json: Json::default(),
             begin,
-            first: true,
+            head: Vec::new(),
+            head_of: None,
         }
     }
 
@@ -36,22 +39,40 @@ impl<'a> Output<'a> {
     /// Writes an event of a phase on a track; `rest` adds its other members.
     pub(super) fn event(
         &mut self,
-        phase: &str,
+        phase: &'static str,
         track: Track,
         rest: impl FnOnce(&mut Members<'_>),
     ) -> io::Result<()> {
-        self.json.plain(if self.first { b"\n" } else { b",\n" });
-        self.first = false;
-        self.json.open(b'{');
-        self.json.key("ph").string(phase);
-        self.json.key("pid").unsigned(u64::from(track.pid));
-        self.json.key("tid").unsigned(u64::from(track.tid));
+        if self.head_of == Some((phase, track)) {
+            self.json.plain(&self.head);
+        } else {
+            self.write_head(phase, track);
+        }
         rest(&mut Members {
             json: &mut self.json,
             begin: self.begin,
         });
         self.json.close(b'}');
         self.hand_on(CHUNK)
+    }
+
+    /// The members that every event has, and what separates it from the one before.
+    fn write_head(&mut self, phase: &'static str, track: Track) {
+        self.json.plain(if self.head_of.is_none() {
+            b"\n"
+        } else {
+            b",\n"
+        });
+        let mut head = Json::default();
+        head.open(b'{');
+        head.key("ph").string(phase);
+        head.key("pid").unsigned(u64::from(track.pid));
+        head.key("tid").unsigned(u64::from(track.tid));
+        self.json.plain(head.as_bytes());
+        self.head.clear();
+        self.head.extend_from_slice(b",\n");
+        self.head.extend_from_slice(head.as_bytes());
+        self.head_of = Some((phase, track));
     }
 
     /// Closes the list of events and adds the file's `otherData`.
@@ -82,23 +103,39 @@ pub(super) struct Members<'a> {
 
 impl Members<'_> {
     pub(super) fn named(&mut self, name: &str, category: &str) {
-        self.json.key("name").string(name);
+        self.json.next(b",\"name\":").string(name);
         if !category.is_empty() {
-            self.json.key("cat").string(category);
+            self.json.next(b",\"cat\":").string(category);
         }
     }
 
     pub(super) fn at(&mut self, time: i64) {
-        self.json.key("ts").micros(time - self.begin);
+        self.json.next(b",\"ts\":").micros(time - self.begin);
     }
 
     pub(super) fn lasting(&mut self, begin: i64, end: i64) {
         self.at(begin);
-        self.json.key("dur").micros(end - begin);
+        self.json.next(b",\"dur\":").micros(end - begin);
+    }
+
+    /// As [`Members::lasting`], for a slice that holds something at its very end. Readers add the
+    /// duration to the begin in floating point; where that falls short of the end, the duration
+    /// gets a small part of a nanosecond more.
+    pub(super) fn lasting_until(&mut self, begin: i64, end: i64) {
+        self.lasting(begin, end);
+        let micros = |ns: i64| ns as f64 / 1000.0;
+        let (from, until) = (micros(begin - self.begin), micros(end - self.begin));
+        let length = micros(end - begin);
+        if from + length < until {
+            let more = [("0005", 5e-7), ("005", 5e-6), ("05", 5e-5)];
+            let found = more.iter().find(|it| from + (length + it.1) >= until);
+            let (digits, _) = found.unwrap_or(&("1", 1e-4));
+            self.json.more_digits(digits);
+        }
     }
 
     pub(super) fn args(&mut self, write: impl FnOnce(&mut Json)) {
-        self.json.key("args").open(b'{');
+        self.json.plain(b",\"args\":{");
         write(self.json);
         self.json.close(b'}');
     }

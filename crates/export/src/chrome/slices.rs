@@ -8,7 +8,7 @@ use ascend_trace_model::{StreamId, ThreadId};
 use super::output::Output;
 use crate::Source;
 use crate::fields::{write_call, write_task};
-use crate::tracks::Tracks;
+use crate::tracks::{Tracks, is_beside};
 
 pub(super) fn write_calls(
     output: &mut Output<'_>,
@@ -23,7 +23,7 @@ pub(super) fn write_calls(
             output.event("X", tracks.call(trace, id), |members| {
                 members.named(&function.name, &function.category);
                 members.lasting(call.begin, call.end);
-                members.args(|json| write_call(json, trace, id));
+                members.args(|json| write_call(json, source, id));
             })?;
         }
     }
@@ -44,7 +44,10 @@ pub(super) fn write_tasks(
             };
             output.event("X", track, |members| {
                 members.named(&task_label(trace, task), task.kind.name());
-                members.lasting(time.begin, time.end);
+                match is_beside(task) {
+                    true => members.lasting_until(time.begin, time.end),
+                    false => members.lasting(time.begin, time.end),
+                }
                 members.args(|json| write_task(json, source, id));
             })?;
         }

@@ -81,6 +81,10 @@ impl Memory {
             Some(last) => last.1 = value,
             None => values.push((time, value)),
         }
+        // What is replaced by as much is no change.
+        if matches!(values.as_slice(), [.., (_, before), (_, now)] if before == now) {
+            values.pop();
+        }
     }
 }
 

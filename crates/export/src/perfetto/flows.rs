@@ -60,6 +60,7 @@ struct Extent {
 pub(super) struct Flows<'s, 't> {
     source: &'s Source<'t>,
     tracks: &'s Tracks,
+    linked: Linked,
     /// Dependencies that no pair of slices can show.
     omitted: Cell<u64>,
 }
@@ -69,6 +70,7 @@ impl<'s, 't> Flows<'s, 't> {
         Self {
             source,
             tracks,
+            linked: Linked::of(source),
             omitted: Cell::new(0),
         }
     }
@@ -103,7 +105,9 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Task(_) => None,
         };
         let launch = launched.map(|task| (LAUNCHES + u64::from(task.0), Edge::launch(trace, task)));
-        let stored = drawn(dependencies.stored_outgoing(node));
+        let is_linked = self.linked.has(node);
+        let stored = is_linked.then(|| drawn(dependencies.stored_outgoing(node)));
+        let stored = stored.into_iter().flatten();
         let edges = launch.into_iter().chain(stored);
         for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
             match self.route(&edge) {
@@ -118,7 +122,8 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Task(task) => Some((LAUNCHES + u64::from(task.0), Edge::launch(trace, task))),
             Node::Call(_) => None,
         };
-        let stored = drawn(dependencies.stored_incoming(node));
+        let stored = is_linked.then(|| drawn(dependencies.stored_incoming(node)));
+        let stored = stored.into_iter().flatten();
         let edges = launch.into_iter().chain(stored);
         for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
             if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
@@ -186,6 +191,42 @@ impl<'s, 't> Flows<'s, 't> {
             end: call.end,
             rank: CALLS,
         }
+    }
+}
+
+/// Which calls and tasks have stored edges: most have none, and need not be looked up.
+struct Linked {
+    calls: Vec<bool>,
+    tasks: Vec<bool>,
+}
+
+impl Linked {
+    fn of(source: &Source<'_>) -> Self {
+        let mut linked = Self {
+            calls: vec![false; source.trace.calls().len()],
+            tasks: vec![false; source.trace.tasks().len()],
+        };
+        for edge in source.dependencies.edges() {
+            linked.mark(edge.from);
+            linked.mark(edge.to);
+        }
+        linked
+    }
+
+    fn mark(&mut self, node: Node) {
+        let entry = match node {
+            Node::Call(id) => self.calls.get_mut(id.index()),
+            Node::Task(id) => self.tasks.get_mut(id.index()),
+        };
+        entry.into_iter().for_each(|is_linked| *is_linked = true);
+    }
+
+    fn has(&self, node: Node) -> bool {
+        let entry = match node {
+            Node::Call(id) => self.calls.get(id.index()),
+            Node::Task(id) => self.tasks.get(id.index()),
+        };
+        entry.copied().unwrap_or(false)
     }
 }
 

@@ -99,7 +99,7 @@ fn begin_call<'t>(
     let touch = flows.of_call(id);
     output.event(SLICE_BEGIN, track, call.begin, |event| {
         event.named(function.name.as_str(), &function.category);
-        write_call(event, trace, id);
+        write_call(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
     })?;

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use ascend_trace_format::api::RetKind;
 use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
 use super::{Column, TableWriter, write_table};
@@ -10,13 +9,14 @@ use crate::Source;
 use crate::arguments::write_arguments;
 use crate::json::Json;
 
-struct Row<'t> {
+struct Row<'s, 't> {
+    source: &'s Source<'t>,
     trace: &'t Trace,
     id: CallId,
     call: &'t Call,
 }
 
-impl<'t> Row<'t> {
+impl<'t> Row<'_, 't> {
     fn thread(&self) -> &'t Thread {
         self.trace.thread(self.call.thread)
     }
@@ -40,9 +40,8 @@ impl<'t> Row<'t> {
     }
 
     fn ret_name(&self) -> Option<&'t str> {
-        let is_code = self.function().ret == RetKind::Error;
-        let code = is_code.then_some(self.call.ret)?;
-        self.trace.error_name(code)
+        let (function, code) = (self.call.function, self.call.ret);
+        self.source.constants.result(self.trace, function, code)
     }
 
     fn event_serial(&self) -> Option<u32> {
@@ -53,13 +52,13 @@ impl<'t> Row<'t> {
     fn arguments(&self) -> String {
         let mut json = Json::default();
         json.open(b'{');
-        write_arguments(&mut json, self.trace, self.call);
+        write_arguments(&mut json, self.source, self.call);
         json.close(b'}');
         json.into_string()
     }
 }
 
-fn columns<'t>() -> Vec<Column<Row<'t>>> {
+fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
         Column::number("call", |row, cell| cell.put(row.id.0)),
@@ -105,6 +104,11 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let trace = source.trace;
     let all = trace.calls().iter().zip((0..).map(CallId));
     let chosen = all.filter(|(_, id)| source.selection.call(*id));
-    let rows = chosen.map(|(call, id)| Row { trace, id, call });
+    let rows = chosen.map(|(call, id)| Row {
+        source,
+        trace,
+        id,
+        call,
+    });
     write_table(writer, &columns(), rows)
 }

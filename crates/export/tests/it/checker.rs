@@ -38,6 +38,13 @@ pub(crate) struct Imported {
 
 type TrackId = (u64, u64);
 
+/// The slices of a track by begin, and the latest end up to each of them.
+#[derive(Default)]
+struct Laid {
+    slices: Vec<usize>,
+    reach: Vec<i64>,
+}
+
 #[derive(Default)]
 struct Importer {
     processes: HashMap<u64, String>,
@@ -47,7 +54,9 @@ struct Importer {
     open: HashMap<TrackId, Vec<usize>>,
     /// Begin and end of every slice, and which of them are on a track.
     laid: Vec<(i64, i64)>,
-    of_track: HashMap<TrackId, Vec<usize>>,
+    of_track: HashMap<TrackId, Laid>,
+    /// Begin and end of the outermost slices of a track, added up in floating point.
+    sums: HashMap<TrackId, Vec<(f64, f64)>>,
     starts: HashMap<u64, (String, String, usize)>,
     finished: HashMap<u64, ()>,
     imported: Imported,
@@ -162,9 +171,19 @@ impl Importer {
     /// Remembers a slice so that flows can be looked up by time.
     fn lay(&mut self, event: &Value) {
         let slice = self.slice(event);
+        let number = |key: &str| event[key].as_f64().expect("a number");
+        let (begin, end) = (number("ts"), number("ts") + number("dur"));
+        let sums = self.sums.entry(track(event)).or_default();
+        // Readers take a slice for a child that ends with its parent, give or take a little.
+        if sums.last().is_none_or(|outer| end > outer.1 + 1e-4) {
+            sums.push((begin, end));
+        }
         let index = self.laid.len();
         self.laid.push((slice.begin, slice.end));
-        self.of_track.entry(track(event)).or_default().push(index);
+        let laid = self.of_track.entry(track(event)).or_default();
+        laid.slices.push(index);
+        let reach = laid.reach.last().copied().unwrap_or(i64::MIN);
+        laid.reach.push(reach.max(slice.end));
     }
 
     fn slice(&self, event: &Value) -> Slice {
@@ -228,6 +247,7 @@ impl Importer {
             "{event} is outside {slice:?}"
         );
         self.check_lookup(id, time, bound, event);
+        self.check_sums(id, slice, event);
         bound
     }
 
@@ -236,7 +256,10 @@ impl Importer {
     fn check_lookup(&self, id: TrackId, time: i64, bound: usize, event: &Value) {
         let length = |index: &usize| self.laid[*index].1 - self.laid[*index].0;
         let holding = |within: fn(i64, i64, i64) -> bool| -> Vec<usize> {
-            let here = self.of_track[&id].iter().copied();
+            let track = &self.of_track[&id];
+            let begun = track.slices.partition_point(|it| self.laid[*it].0 <= time);
+            let places = (0..begun).rev().take_while(|at| track.reach[*at] >= time);
+            let here = places.map(|at| track.slices[at]);
             here.filter(|index| within(self.laid[*index].0, time, self.laid[*index].1))
                 .collect()
         };
@@ -256,6 +279,17 @@ impl Importer {
             (slice.begin, slice.end),
             "{event} binds to {slice:?}"
         );
+    }
+
+    /// Whoever adds begin and duration in floating point must find the time inside the outermost
+    /// slice that holds it.
+    fn check_sums(&self, id: TrackId, slice: &Slice, event: &Value) {
+        let time = event["ts"].as_f64().expect("a number");
+        let held = self.sums.get(&id).and_then(|track| {
+            let place = track.partition_point(|(begin, _)| *begin <= time);
+            track[..place].iter().rev().find(|(_, end)| time <= *end)
+        });
+        assert!(held.is_some(), "{event} is in no slice, meant {slice:?}");
     }
 
     fn start_flow(&mut self, event: &Value) {

@@ -20,16 +20,16 @@ pub(crate) fn is_mark(slice: &Slice) -> bool {
     slice.category == "released"
 }
 
-/// The slice that a mark belongs to: the shortest one that holds it.
+/// The slice that a mark belongs to: the innermost one that holds it. Slices are in the order of
+/// their begin.
 #[track_caller]
-fn waiter<'i>(imported: &'i Imported, mark: &'i Slice) -> &'i Slice {
+fn waiter(imported: &Imported, place: usize) -> &Slice {
+    let mark = &imported.slices[place];
     let same = |it: &&Slice| (&it.process, &it.track) == (&mark.process, &mark.track);
     let holds = |it: &&Slice| it.begin < mark.begin && mark.begin <= it.end;
-    let all = imported.slices.iter().filter(|it| !is_mark(it));
-    all.filter(same)
-        .filter(holds)
-        .min_by_key(|it| it.end - it.begin)
-        .expect("a mark belongs to a slice")
+    let before = imported.slices[..place].iter().rev();
+    let mut before = before.filter(|it| !is_mark(it)).filter(same);
+    before.find(holds).expect("a mark belongs to a slice")
 }
 
 fn slice_key(slice: &Slice) -> Key {
@@ -111,7 +111,7 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
 /// Flows by category and what they connect.
 pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
     let key = |index: usize| match &imported.slices[index] {
-        mark if is_mark(mark) => slice_key(waiter(imported, mark)),
+        mark if is_mark(mark) => slice_key(waiter(imported, index)),
         slice => slice_key(slice),
     };
     // Captures are no tasks and no calls.
@@ -291,6 +291,21 @@ fn counters_tell_the_queue_and_the_busy_streams() {
         &[(0, 1), (2, 2), (20, 1), (30, 0)]
     );
     assert_eq!(counter("busy"), &[(10, 1), (15, 2), (30, 1), (40, 0)]);
+}
+
+#[test]
+fn counters_tell_the_memory_in_use() {
+    let trace = super::allocations::trace();
+    let imported = chrome(&trace);
+    let counter = |process: &str, name: &str| {
+        let key = (process.to_owned(), name.to_owned());
+        imported.counters.get(&key).cloned().unwrap_or_default()
+    };
+    assert_eq!(
+        counter("app", "memory in use on device 0"),
+        [(10, 100), (28, 350), (40, 250), (60, 0)]
+    );
+    assert_eq!(counter("app", "pinned memory in use"), [(50, 8)]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Exports read back and compared with the model.
 
+/// A program that allocates memory.
+mod allocations;
 /// A Chrome trace as an importer sees it; knows nothing of the exporter.
 mod checker;
 /// Chrome JSON against the model.
@@ -10,12 +12,17 @@ mod csv;
 mod graphs;
 /// A sink that keeps files in memory.
 mod memory;
+/// Parquet against the CSV tables, and its first queries.
+#[cfg(feature = "parquet")]
+mod parquet;
 /// Perfetto's own format against the model, and against the Chrome JSON.
 mod perfetto;
 /// Messages of protocol buffers.
 mod protobuf;
 /// Random traces through every format.
 mod random;
+/// Exports of a part of a trace.
+mod selection;
 /// Readers that others wrote, where they are installed.
 mod tools;
 /// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.

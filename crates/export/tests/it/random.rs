@@ -19,12 +19,12 @@ impl Dice {
 }
 
 /// A timeline with many touching and empty tasks, several waiters per event, and nested calls.
-fn random_text(dice: &mut Dice) -> String {
+fn random_text(dice: &mut Dice, items: u64) -> String {
     let streams = 1 + dice.roll(4) as usize;
     let mut now = vec![100; streams];
     let mut text = String::new();
     let mut events: Vec<i64> = Vec::new();
-    for _ in 0..dice.roll(40) {
+    for _ in 0..items {
         let stream = dice.roll(streams as u64) as usize;
         let begin = now[stream] + [0, 0, 1, 50][dice.roll(4) as usize];
         let length = [0, 1, 2, 30, 3000][dice.roll(5) as usize];
@@ -49,7 +49,7 @@ fn random_text(dice: &mut Dice) -> String {
         };
         text += &format!("{name} {item}\n");
     }
-    let mut time = 20_000;
+    let mut time = now.iter().copied().max().unwrap_or(0).max(20_000);
     for _ in 0..dice.roll(8) {
         let end = time + dice.roll(50) as i64;
         let what = match dice.roll(3) {
@@ -73,6 +73,8 @@ fn check(trace: &Trace, text: &str) -> u64 {
     let other = perfetto::perfetto(trace);
     chrome::check_slices(trace, &other);
     perfetto::check_same(trace, &other);
+    #[cfg(feature = "parquet")]
+    super::parquet::check(trace);
     let omitted = imported.other["omitted_flows"].as_u64().expect("a count");
     let all = Dependencies::of(trace).all(trace).count() as u64;
     assert_eq!(imported.flows.len() as u64 + omitted, all, "{text}");
@@ -86,7 +88,8 @@ fn random_timelines_survive_every_format() {
     let mut dice = Dice(1);
     let mut waits = 0;
     for _ in 0..150 {
-        let text = random_text(&mut dice);
+        let items = dice.roll(40);
+        let text = random_text(&mut dice, items);
         let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let trace = timeline.trace();
         let untimed = trace.tasks().iter().filter(|it| it.time.is_none()).count();
@@ -100,12 +103,34 @@ fn random_timelines_survive_every_format() {
     assert!(waits > 150, "{waits} waits are too few to mean anything");
 }
 
+/// A long trace through every format; answers how many tasks it had.
+fn check_long(items: u64) -> usize {
+    let text = random_text(&mut Dice(3), items);
+    let timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let trace = timeline.trace();
+    check(&trace, "a long text");
+    trace.tasks().len()
+}
+
+#[test]
+fn a_long_trace_survives_every_format() {
+    assert!(check_long(3000) > 2500);
+}
+
+/// `cargo test --release -p ascend-trace-export -- --ignored a_million`
+#[test]
+#[ignore = "takes minutes and gigabytes"]
+fn a_million_tasks_survive_every_format() {
+    assert!(check_long(1_050_000) >= 1_000_000);
+}
+
 #[test]
 fn times_that_contradict_each_other_lose_no_slice() {
     // The clock mapping errs: tasks overlap their neighbours and end before what they waited for.
     let mut dice = Dice(2);
     for _ in 0..150 {
-        let text = random_text(&mut dice);
+        let items = dice.roll(40);
+        let text = random_text(&mut dice, items);
         let mut timeline = Timeline::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         for row in &mut timeline.rows {
             if let Row::TaskTime(time) = row {

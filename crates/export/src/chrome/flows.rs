@@ -128,7 +128,7 @@ struct Ends {
 
 /// Where the flow of an edge begins and ends.
 fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
-    let early = matches!(edge.kind, EdgeKind::LaunchToTask | EdgeKind::HostFunc);
+    let early = edge.kind == EdgeKind::LaunchToTask;
     let froms = candidates(trace, tracks, edge.from, edge);
     let tos = candidates(trace, tracks, edge.to, edge);
     let pairs = froms
@@ -145,7 +145,7 @@ fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
 fn is_anywhere_in(kind: EdgeKind) -> bool {
     matches!(
         kind,
-        EdgeKind::TaskToSync | EdgeKind::TimedOut | EdgeKind::HostFunc | EdgeKind::HostResume
+        EdgeKind::TaskToSync | EdgeKind::TimedOut | EdgeKind::HostFunc
     )
 }
 
@@ -154,6 +154,13 @@ fn is_anywhere_in(kind: EdgeKind) -> bool {
 fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
     match node {
         Node::Call(id) if is_anywhere_in(edge.kind) => [Some(whole_call(trace, tracks, id)), None],
+        // Arrows to the call end at a mark in its last moment: this one leaves before.
+        Node::Call(id) if edge.kind == EdgeKind::HostResume => {
+            let call = whole_call(trace, tracks, id);
+            let last = (call.last - 1).max(call.first);
+            let mark = None;
+            [Some(Reach { last, mark, ..call }), None]
+        }
         Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
         // The call is where a launch comes from; it cannot be where it goes.
         Node::Task(id) if edge.kind == EdgeKind::LaunchToTask => [task(trace, tracks, id), None],

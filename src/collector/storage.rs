@@ -95,6 +95,7 @@ impl Storage {
             name,
             has_failed: false,
             stored: Stored::default(),
+            unsaid: LossRow::default(),
         };
         let thread = std::thread::Builder::new()
             .name("writer".into())
@@ -122,6 +123,8 @@ struct Store {
     name: String,
     has_failed: bool,
     stored: Stored,
+    /// Losses that the file could not be told of.
+    unsaid: LossRow,
 }
 
 impl Store {
@@ -143,6 +146,8 @@ impl Store {
                 Err(error) => self.give_up(&error),
             }
         }
+        // What these rows say was lost before is lost from the file as well.
+        self.unsaid.add(&batch.lost());
         self.stored.lost_calls += batch.calls();
         self.stored.lost_others += batch.others();
     }
@@ -151,12 +156,14 @@ impl Store {
     fn end(&mut self, end: EndRow) {
         let mut last = Encoder::new();
         if self.has_failed {
-            last.push(&Row::Loss(LossRow {
+            let mut lost = LossRow {
                 thread: None,
                 calls: self.stored.lost_calls,
                 others: self.stored.lost_others,
                 times: 0,
-            }));
+            };
+            lost.add(&self.unsaid);
+            last.push(&Row::Loss(lost));
         }
         last.push(&Row::End(end));
         if let Err(error) = self.writer.write(&last.seal())
@@ -212,16 +219,25 @@ mod tests {
             name: "x".into(),
             has_failed: false,
             stored: Stored::default(),
+            unsaid: LossRow::default(),
         };
         store.rows(&calls(10));
         store.has_failed = true;
         store.rows(&calls(7));
+        let mut encoder = Encoder::new();
+        encoder.push(&Row::Loss(LossRow {
+            thread: Some(1),
+            calls: 5,
+            others: 3,
+            times: 2,
+        }));
+        store.rows(&encoder.seal());
         store.end(end());
         assert_eq!(store.stored.lost_calls, 7);
         let (trace, warnings) = Trace::open(&path).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         assert_eq!(trace.calls().len(), 10);
-        assert_eq!(trace.losses().calls, 7);
+        assert_eq!(trace.losses().calls, 7 + 5);
         assert_eq!(trace.end(), Some((9, 3)));
     }
 

@@ -58,6 +58,8 @@ int main(int count, char **words)
     report_child("forked", child);
     /* What a bare clone makes is good for nothing but to become another program. */
     char *member[] = {words[0], "member", "2", NULL};
+    /* A launcher sets the rank before the program begins. */
+    require(setenv("RANK", "2", 1) == 0, "the rank can be set");
     child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (child == 0) {
         execv(words[0], member);

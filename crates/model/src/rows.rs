@@ -218,6 +218,15 @@ pub struct LossRow {
     pub times: u64,
 }
 
+impl LossRow {
+    /// Adds the amounts of another one.
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.others = self.others.saturating_add(other.others);
+        self.times = self.times.saturating_add(other.times);
+    }
+}
+
 /// A counter of the tool itself, cumulative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterRow {

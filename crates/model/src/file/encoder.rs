@@ -36,6 +36,7 @@ pub struct Encoder {
     ranges: Pending<RangeRow>,
     coverage: Pending<CoverageRow>,
     end: Pending<EndRow>,
+    lost: LossRow,
 }
 
 /// Rows that are ready to be packed and written.
@@ -44,6 +45,7 @@ pub struct Batch {
     pub(super) chunks: Vec<Sealed>,
     calls: u64,
     others: u64,
+    lost: LossRow,
 }
 
 /// The payload of a chunk before packing.
@@ -66,6 +68,11 @@ impl Batch {
     /// Rows that are not calls.
     pub fn others(&self) -> u64 {
         self.others
+    }
+
+    /// What its rows say was lost, of all threads together.
+    pub fn lost(&self) -> LossRow {
+        self.lost
     }
 }
 
@@ -92,6 +99,7 @@ impl Encoder {
             ranges: Pending::new(),
             coverage: Pending::new(),
             end: Pending::new(),
+            lost: LossRow::default(),
         }
     }
 
@@ -106,7 +114,10 @@ impl Encoder {
             Row::Call(row) => self.calls.push(row),
             Row::TaskTime(row) => self.times.push(row),
             Row::Anchor(row) => self.anchors.push(row),
-            Row::Loss(row) => self.losses.push(row),
+            Row::Loss(row) => {
+                self.lost.add(row);
+                self.losses.push(row)
+            }
             Row::Counter(row) => self.counters.push(row),
             Row::Name(row) => self.names.push(row),
             Row::Range(row) => self.ranges.push(row),
@@ -126,6 +137,7 @@ impl Encoder {
     pub fn seal(&mut self) -> Batch {
         let mut batch = Batch {
             calls: self.calls.columns.rows().into(),
+            lost: std::mem::take(&mut self.lost),
             ..Batch::default()
         };
         self.processes.seal(&mut batch);

@@ -1,6 +1,7 @@
 //! The packages depend on each other as ARCHITECTURE.md says, and in no other way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -185,4 +186,29 @@ fn the_software_runtime_uses_nothing_of_ours() {
         .filter(|name| name.starts_with("ascend-trace"))
         .collect();
     assert!(ours.is_empty(), "{ours:?}");
+}
+
+/// Everything that the interposer is made of.
+fn sources_of_the_interposer(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources_of_the_interposer(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn the_interposer_does_not_know_the_software_runtime() {
+    let mut sources = Vec::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("interposer");
+    sources_of_the_interposer(&folder.join("src"), &mut sources);
+    assert!(sources.len() > 20, "{sources:?}");
+    for source in sources {
+        let text = std::fs::read_to_string(&source).unwrap();
+        let name = source.display();
+        assert!(!text.to_lowercase().contains("softacl"), "{name}");
+    }
 }

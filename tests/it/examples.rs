@@ -16,7 +16,7 @@ const ATTEMPTS: usize = 10;
 const BUSY_ATTEMPTS: usize = 3;
 
 /// Whether far more wants to run than there are processors.
-fn machine_is_busy() -> bool {
+pub(crate) fn machine_is_busy() -> bool {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap();
     let load: f64 = text.split(' ').next().unwrap().parse().unwrap();
     let processors = std::thread::available_parallelism().unwrap().get();

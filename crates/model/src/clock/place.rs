@@ -13,7 +13,7 @@ use crate::trace::TaskTime;
 use super::Clock;
 
 /// A longer one is none: so little is known about the clock then that nothing has been learnt.
-const LONGEST_LATENCY_NS: i64 = 100_000;
+const LONGEST_LATENCY_NS: i64 = 10_000_000;
 
 /// The events around a task, on the device's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +55,10 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let latency = Some(first.latency).filter(|latency| *latency <= LONGEST_LATENCY_NS);
     let latency = latency.unwrap_or(0);
     let earliest = launch.begin.saturating_add(latency);
-    let latest = launch.end.saturating_add(latency);
+    let latest = launch.end.saturating_add(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
-    let is_busy = last_host > closed.saturating_add(latency);
+    let is_busy = last_host > closed.saturating_add(last.latency);
     // If the stream was idle when the event after the task arrived, the task had ended before.
     let end_open = match (is_busy, reading.is_moment) {
         (true, _) => 0,

@@ -1,0 +1,99 @@
+//! What timing a task costs the program, against the runtime's own two event records.
+//!
+//! `cargo bench --bench timed_task` runs a small C program on softacl with tasks of several lengths:
+//! bare, recording two events of its own around each task, and traced in each way of `--timing`.
+//! It prints host time per submission and the change of the time that a batch takes. The ways take
+//! turns and each keeps its best.
+
+#![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs/tasks.c");
+/// Memory is filled at this rate, so that lengths can be chosen by bytes.
+const SOFT: &str = "memset_ns=0,memset_mbps=1000";
+const LENGTHS_US: [u64; 4] = [5, 20, 100, 1000];
+const TURNS: usize = 3;
+const WAYS: [&str; 5] = ["bare", "two events", "events", "chained", "off"];
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("tasks");
+    compile(&program)?;
+    for length in LENGTHS_US {
+        let mut best = [[f64::MAX; 2]; WAYS.len()];
+        for _ in 0..TURNS {
+            for (way, best) in WAYS.iter().zip(&mut best) {
+                let figures = run(way, &program, folder.path(), length)?;
+                for (best, figure) in best.iter_mut().zip(figures) {
+                    *best = best.min(figure);
+                }
+            }
+        }
+        println!("tasks of {length} us");
+        let [[bare, whole], [own, _], ..] = best;
+        for (way, [submission, makespan]) in WAYS.iter().zip(best) {
+            println!(
+                "  {way:<12} {submission:8.1} ns a submission, {:+8.1}, {:6.2} x two events, makespan x {:.3}",
+                submission - bare,
+                (submission - bare) / (own - bare),
+                makespan / whole,
+            );
+        }
+    }
+    Ok(())
+}
+
+fn run(way: &str, program: &Path, folder: &Path, length_us: u64) -> Result<[f64; 2]> {
+    let bytes = (length_us * 1000).to_string();
+    let batches = (200_000 / (length_us * 200)).clamp(2, 100).to_string();
+    let mut command = match way {
+        "bare" | "two events" => {
+            let mut command = Command::new(program);
+            command.env("LD_LIBRARY_PATH", soft("--lib-dir")?);
+            command.env("SOFTACL", SOFT);
+            command
+        }
+        timing => {
+            let mut command = Command::new(TOOL);
+            command.args(["record", "--no-tui", "--force", "--timing", timing]);
+            command.arg(format!("--soft={SOFT}"));
+            command.arg("-o").arg(folder.join("tasks.atrace"));
+            command.arg("--").arg(program);
+            command
+        }
+    };
+    command.args([&bytes, "200", &batches]);
+    if way == "two events" {
+        command.arg("events");
+    }
+    let text = String::from_utf8(command.output()?.stdout)?;
+    let figures: Vec<f64> = text
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
+    figures
+        .try_into()
+        .map_err(|_| format!("{command:?} printed {text:?}").into())
+}
+
+fn compile(program: &Path) -> Result<()> {
+    let (include, library) = (soft("--include-dir")?, soft("--lib-dir")?);
+    let status = Command::new("cc")
+        .args(["-O2", "-o"])
+        .arg(program)
+        .args([SOURCE, "-I", &include, "-L", &library, "-lascendcl"])
+        .status()?;
+    status.success().then_some(()).ok_or("cc failed".into())
+}
+
+/// What `ascend-trace soft` says.
+fn soft(what: &str) -> Result<String> {
+    let output = Command::new(TOOL).args(["soft", what]).output()?;
+    Ok(String::from_utf8(output.stdout)?.trim_end().to_owned())
+}

@@ -50,7 +50,7 @@ impl Exporter for Chrome {
         meta::write_names(&mut output, source.trace, &tracks)?;
         slices::write_calls(&mut output, source, &tracks)?;
         slices::write_tasks(&mut output, source, &tracks)?;
-        ranges::write(&mut output, source.trace, &tracks)?;
+        ranges::write(&mut output, source, &tracks)?;
         captures::write(&mut output, source, &tracks)?;
         stalls::write(&mut output, source, &tracks)?;
         counters::write(&mut output, source, &tracks)?;

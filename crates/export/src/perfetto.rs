@@ -19,6 +19,7 @@ mod flows;
 mod meta;
 mod names;
 mod output;
+mod ranges;
 mod slices;
 mod stalls;
 mod wire;
@@ -54,6 +55,7 @@ impl Exporter for Perfetto {
         slices::write_tasks(&mut output, source, &tracks, &flows)?;
         slices::write_calls(&mut output, source, &tracks, &flows)?;
         captures::write(&mut output, source, &tracks)?;
+        ranges::write(&mut output, source, &tracks)?;
         stalls::write(&mut output, source, &tracks)?;
         counters::write(&mut output, source, &tracks)?;
         meta::write_recording(&mut output, source, &flows)?;

@@ -90,10 +90,13 @@ impl Selection {
     }
 
     pub(crate) fn stall(&self, stall: &Stall) -> bool {
-        let is_inside = self
-            .range
-            .is_none_or(|(begin, end)| stall.begin <= end && stall.end >= begin);
-        is_inside && self.node(stall.node)
+        self.span(stall.begin, stall.end) && self.node(stall.node)
+    }
+
+    /// Whether something of a process or a thread, between these moments, has a part in the range.
+    pub(crate) fn span(&self, begin: i64, end: i64) -> bool {
+        self.range
+            .is_none_or(|range| begin <= range.1 && end >= range.0)
     }
 
     /// Whether anything of a thread is shown; of a whole trace, every thread is.

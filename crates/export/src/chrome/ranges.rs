@@ -6,13 +6,20 @@ use std::io;
 use ascend_trace_model::{Range, Trace};
 
 use super::output::{Members, Output};
+use crate::Source;
 use crate::tracks::{Track, Tracks};
 
 /// The category of events whose range has no domain with a name.
 const CATEGORY: &str = "mstx";
 
-pub(super) fn write(output: &mut Output<'_>, trace: &Trace, tracks: &Tracks) -> io::Result<()> {
-    for (range, id) in trace.ranges().iter().zip(1..) {
+pub(super) fn write(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    tracks: &Tracks,
+) -> io::Result<()> {
+    let trace = source.trace;
+    let ranges = trace.ranges().iter().zip(1..);
+    for (range, id) in ranges.filter(|(range, _)| source.selection.span(range.begin, range.end)) {
         let Some(lane) = tracks.threads.get(range.thread.index()) else {
             continue;
         };

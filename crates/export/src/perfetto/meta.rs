@@ -141,6 +141,19 @@ pub(super) fn write_lane(
     Ok(())
 }
 
+/// A track of its own below another one.
+pub(super) fn write_child(
+    output: &mut Output<'_, '_>,
+    own: Uuid,
+    parent: Uuid,
+    name: &str,
+) -> io::Result<()> {
+    write_track(output, own, 0, |wire| {
+        wire.text(track::NAME, name);
+        wire.unsigned(track::PARENT, parent.0);
+    })
+}
+
 pub(super) fn write_counter_track(
     output: &mut Output<'_, '_>,
     counter: Uuid,

@@ -21,6 +21,8 @@ mod perfetto;
 mod protobuf;
 /// Random traces through every format.
 mod random;
+/// Ranges that the program named.
+mod ranges;
 /// Exports of a part of a trace.
 mod selection;
 /// Readers that others wrote, where they are installed.

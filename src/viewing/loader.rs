@@ -23,7 +23,7 @@ pub(super) enum Update {
     /// So many bytes of so many have been read to open the file.
     Opening(u64, u64),
     Overview(Overview),
-    Part(Part),
+    Part(Box<Part>),
     /// The wish with this number has been answered.
     Answered(u64),
     Complete,
@@ -124,7 +124,7 @@ impl Loader {
                     let loaded = self.overview.loaded;
                     self.overview = Overview { loaded, ..overview };
                 }
-                Ok(Update::Part(part)) => self.next = Some(part),
+                Ok(Update::Part(part)) => self.next = Some(*part),
                 Ok(Update::Answered(number)) => {
                     self.answered = number;
                     continue;

@@ -168,12 +168,12 @@ impl Reader {
 
     fn give(&self, trace: Trace, range: Option<(i64, i64)>, given: &mut Given) {
         given.loaded = range;
-        let derived = Derived::of(&trace);
-        self.tell(Update::Part(Part {
+        let derived = Derived::of_part(&trace);
+        self.tell(Update::Part(Box::new(Part {
             trace,
             derived,
             range,
-        }));
+        })));
     }
 }
 

@@ -1,6 +1,11 @@
 //! Device times of a made-up workload, each held against the true one: close to it, and never
 //! further from it than the error bar says.
 
+#![expect(
+    clippy::print_stdout,
+    reason = "the distributions are what a reader wants to see"
+)]
+
 use std::collections::BTreeMap;
 
 use crate::examples::machine_is_busy;

@@ -79,7 +79,7 @@ fn two_streams(options: &[&str]) -> Recording {
 fn two_streams_are_one_graph_that_is_replayed_eight_times() {
     let recording = two_streams(&[]);
     let rows = ["1.1", "2.2", "3.3", "4.4", "5.5", "6.6", "7.7", "8.8"];
-    let expected = rows.map(|value| vec![value; 8].join(" ") + "\n").concat();
+    let expected = rows.map(|value| [value; 8].join(" ") + "\n").concat();
     assert_eq!(recording.outcome.out(), expected);
 
     let tables = Tables::of(&recording);

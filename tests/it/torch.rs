@@ -25,6 +25,9 @@ fn torch_sees_the_same_and_no_fetched_function_is_missed() {
     let unseen = functions.filter(|it| it["ways"].as_array().unwrap().contains(&"unseen".into()));
     let unseen: Vec<_> = unseen.map(|it| it["name"].as_str().unwrap()).collect();
     // Operators that the table does not have are a matter of their own, and are told.
-    let missed: Vec<_> = unseen.iter().filter(|name| !name.starts_with("aclnn")).collect();
+    let missed: Vec<_> = unseen
+        .iter()
+        .filter(|name| !name.starts_with("aclnn"))
+        .collect();
     assert!(missed.is_empty(), "{missed:?}");
 }

@@ -22,13 +22,16 @@ pub struct Derived {
 }
 
 impl Derived {
-    pub fn of(trace: &Trace) -> Self {
+    /// Of a trace that is a part of a recording: what lies before and after it is not known.
+    pub fn of_part(trace: &Trace) -> Self {
         let mut tracks = Tracks::default();
         tracks.update(trace);
+        let dependencies = Dependencies::of(trace);
+        let stalls = Stalls::of_part(trace, &dependencies);
         Self {
             tracks,
-            dependencies: Dependencies::of(trace),
-            stalls: Stalls::of(trace),
+            dependencies,
+            stalls,
             graphs: Graphs::of(trace),
         }
     }

@@ -95,7 +95,7 @@ impl Player {
     /// Goes over to another part, as the loop does.
     pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<(i64, i64)>) {
         let kept = Kept::of(&self.app, &self.trace);
-        let derived = Derived::of(&trace);
+        let derived = Derived::of_part(&trace);
         self.trace = trace;
         if let Some(overview) = &mut self.overview {
             overview.loaded = loaded;

@@ -96,6 +96,17 @@ pub(crate) fn bytes(count: u64) -> String {
     }
 }
 
+/// A speed, in powers of ten as data sheets give it.
+pub(crate) fn rate(bytes_per_second: f64) -> String {
+    let (value, unit) = match bytes_per_second {
+        ..1e6 => (bytes_per_second / 1e3, "kB/s"),
+        1e6..1e9 => (bytes_per_second / 1e6, "MB/s"),
+        _ => (bytes_per_second / 1e9, "GB/s"),
+    };
+    let decimals = if value < 9.95 { 2 } else { 1 };
+    format!("{value:.decimals$} {unit}")
+}
+
 /// A count, shortened from ten thousand on.
 pub(crate) fn count(value: u64) -> String {
     match value {
@@ -209,6 +220,9 @@ mod tests {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(4 << 20), "4 MiB");
         assert_eq!(bytes(1_536), "1.5 KiB");
+        assert_eq!(rate(21.5e9), "21.5 GB/s");
+        assert_eq!(rate(16e6), "16.0 MB/s");
+        assert_eq!(rate(512.0), "0.51 kB/s");
         assert_eq!(count(9_999), "9999");
         assert_eq!(count(1_234_567), "1.23M");
     }

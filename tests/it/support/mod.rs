@@ -7,6 +7,7 @@ pub(crate) mod process;
 pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod tables;
+pub(crate) mod tmux;
 pub(crate) mod truth;
 
 pub(crate) use compile::{example, program};

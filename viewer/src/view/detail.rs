@@ -11,7 +11,7 @@ use crate::blame;
 use crate::item::{Category, Item};
 use crate::layout::Layout;
 use crate::names;
-use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, short_name, width};
+use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
 use crate::update::{causes, effects};
 
 use super::{Scene, describe, gap, graphs, trail};
@@ -192,11 +192,7 @@ fn speed(trace: &Trace, id: TaskId) -> Option<String> {
     let moved = trace.bytes(trace.call(task.call))?;
     let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);
     Some(match seconds > 0.0 {
-        true => format!(
-            "{} at {:.1} GB/s",
-            bytes(moved),
-            moved as f64 / 1e9 / seconds
-        ),
+        true => format!("{} at {}", bytes(moved), rate(moved as f64 / seconds)),
         false => bytes(moved),
     })
 }

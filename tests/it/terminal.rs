@@ -1,0 +1,145 @@
+//! The timeline in a terminal that is looked at: keys, mouse, sizes, suspending, leaving. Skipped with
+//! a message where there is no tmux.
+
+use crate::support::tmux::{PROMPT, Tmux};
+use crate::support::{Run, example};
+
+/// A shell in a terminal, and a trace in its folder.
+fn with_trace(columns: u16, rows: u16) -> Option<Tmux> {
+    let tmux = Tmux::start(columns, rows)?;
+    let recording = Run::new(&example("cross_stream")).traced();
+    recording.outcome.clone().expect(0);
+    std::fs::copy(recording.trace(), tmux.folder().join("t.atrace")).unwrap();
+    Some(tmux)
+}
+
+/// The line of the screen that has a text, and its number.
+#[track_caller]
+fn line_of(screen: &str, text: &str) -> usize {
+    let found = screen.lines().position(|line| line.contains(text));
+    found.unwrap_or_else(|| panic!("no {text} in\n{screen}"))
+}
+
+/// The shell has the terminal as it was: what is typed is shown, and a new line begins at the left.
+#[track_caller]
+fn is_given_back(tmux: &Tmux) {
+    tmux.shell("echo as' 'before; echo again");
+    let screen = tmux.until("\nas before\nagain\n");
+    assert!(screen.contains("echo as' 'before"), "{screen}");
+}
+
+#[test]
+fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
+    let Some(tmux) = with_trace(80, 24) else {
+        return;
+    };
+    tmux.shell("\"$TOOL\" view t.atrace");
+    let screen = tmux.until("stream 3");
+    tmux.mouse(0, 5, line_of(&screen, "stream 3"));
+    tmux.until("▶ stream 3");
+    tmux.press(&["i"]);
+    tmux.until("longest stalls  1/");
+    tmux.press(&["Enter", "["]);
+    tmux.until(" ← ");
+    // The wheel zooms in at the pointer.
+    let before = tmux.press_and_read_length(&["0"]);
+    tmux.mouse(64, 50, 6);
+    tmux.wait_for("a shorter range", |screen| length(screen) != before);
+    tmux.resize(200, 50);
+    let screen = tmux.until("streams 3");
+    assert!(
+        screen.lines().any(|line| line.chars().count() > 190),
+        "{screen}"
+    );
+    tmux.resize(40, 10);
+    tmux.wait_for("a small screen", |screen| {
+        screen.contains("lost 0") && screen.lines().all(|line| line.chars().count() <= 40)
+    });
+    tmux.resize(30, 8);
+    tmux.until("too small");
+    tmux.resize(80, 24);
+    tmux.until("stream 3");
+    tmux.press(&["C-z"]);
+    tmux.until("Stopped");
+    tmux.shell("echo in' 'between");
+    tmux.until("\nin between\n");
+    tmux.shell("fg");
+    tmux.until("stream 3");
+    tmux.press(&["q"]);
+    tmux.wait_for("the shell", |screen| screen.trim_end().ends_with(PROMPT));
+    is_given_back(&tmux);
+}
+
+impl Tmux {
+    /// Presses keys and tells the length of what is then on screen, as the last line has it.
+    fn press_and_read_length(&self, keys: &[&str]) -> String {
+        self.press(keys);
+        length(&self.until("lost 0"))
+    }
+}
+
+fn length(screen: &str) -> String {
+    let last = screen.lines().rev().find(|line| line.contains("lost"));
+    let words = last.unwrap_or_default().split_whitespace().take(2);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_program_is_watched_live_until_it_has_ended() {
+    let Some(tmux) = Tmux::start(80, 24) else {
+        return;
+    };
+    tmux.shell("\"$TOOL\" demo stall; echo status=$?");
+    tmux.until("● live, following");
+    tmux.press(&["p"]);
+    tmux.until("view paused, still recording");
+    tmux.press(&["p"]);
+    tmux.until("■ program ended, status 0");
+    tmux.press(&["o"]);
+    tmux.until("20 rounds, correct");
+    tmux.press(&["t"]);
+    tmux.until("operations  1/");
+    tmux.press(&["i"]);
+    tmux.until("longest stalls  1/");
+    tmux.press(&["q", "b", "Enter"]);
+    tmux.until("bookmarked");
+    tmux.press(&["q"]);
+    tmux.until("\nstatus=0\n");
+    is_given_back(&tmux);
+    let files = std::fs::read_dir(tmux.folder()).unwrap();
+    let names: Vec<_> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    for ending in [".atrace", ".atrace.log", ".atrace.marks"] {
+        let is_there = names.iter().any(|name| name.ends_with(ending));
+        assert!(is_there, "no {ending} in {names:?}");
+    }
+}
+
+#[test]
+fn the_program_runs_on_and_is_recorded_when_the_view_is_left() {
+    let Some(tmux) = Tmux::start(80, 24) else {
+        return;
+    };
+    tmux.shell("\"$TOOL\" demo overlap; echo status=$?");
+    tmux.until("● live, following");
+    tmux.press(&["q"]);
+    tmux.until("the program runs on and is recorded");
+    let screen = tmux.until("\nstatus=0\n");
+    assert!(screen.contains("look at it with"), "{screen}");
+    is_given_back(&tmux);
+}
+
+#[test]
+fn a_signal_that_ends_the_view_gives_the_terminal_back() {
+    let Some(tmux) = with_trace(80, 24) else {
+        return;
+    };
+    tmux.shell("sh -c 'echo $$ >pid; exec \"$TOOL\" view t.atrace'; echo status=$?");
+    tmux.until("stream 3");
+    let pid = std::fs::read_to_string(tmux.folder().join("pid")).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    tmux.until("\nstatus=143\n");
+    is_given_back(&tmux);
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Loads a Chrome JSON export in catapult's trace viewer, in headless Chromium.
 
-Usage: scripts/catapult.py TRACE.json [-o SCREENSHOT.png]
+Usage: scripts/catapult.py TRACE.json [-o SCREENSHOT.png [--range BEGIN END]]
 
 Prints what the viewer's importer found as one JSON object: numbers of slices, arrows and counters, and its
 warnings. The exit status is 1 when it warns or an arrow has no slice at an end. Needs Chromium, the
@@ -53,6 +53,17 @@ function count(model) {{
   answer.warnings = model.importWarnings.map(warning => warning.message);
   return answer;
 }}
+function draw(viewer) {{
+  const range = {range};
+  const viewport = viewer.trackView.viewport;
+  const kinds = viewer.model.flowEvents.map(arrow => arrow.category);
+  viewport.selectedFlowEvents = new Set(kinds);
+  if (range) {{
+    const transform = viewport.currentDisplayTransform.clone();
+    transform.xSetWorldBounds(range[0], range[1], 1200);
+    viewport.setDisplayTransformImmediately(transform);
+  }}
+}}
 function show() {{
   try {{
     const model = new tr.Model();
@@ -66,6 +77,7 @@ function show() {{
     Polymer.dom(document.body).appendChild(viewer);
     viewer.model = model;
     tell(count(model));
+    setTimeout(() => draw(viewer), 500);
   }} catch (error) {{
     tell({{error: String(error) + ' ' + error.stack}});
   }}
@@ -108,6 +120,7 @@ def main():
     words = argparse.ArgumentParser()
     words.add_argument("trace", type=pathlib.Path)
     words.add_argument("-o", "--output", type=pathlib.Path)
+    words.add_argument("--range", nargs=2, type=float, help="milliseconds to show")
     words.add_argument("--page")
     words.add_argument("--polyfill", type=pathlib.Path)
     args = words.parse_args()
@@ -119,7 +132,7 @@ def main():
         skip("--polyfill names no webcomponents.js 0.7.24")
     viewer = viewer_page(args.page).read_text()
     text = json.dumps(args.trace.read_text()).replace("</", "<\\/")
-    page = PAGE.format(polyfill=args.polyfill.read_text(), viewer=viewer, text=text)
+    page = PAGE.format(polyfill=args.polyfill.read_text(), viewer=viewer, text=text, range=json.dumps(args.range))
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "page.html"
         file.write_text(page)

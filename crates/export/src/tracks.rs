@@ -280,14 +280,20 @@ struct Nesting {
     open: Vec<(i64, i64, bool)>,
     /// The last slice without a length.
     mark: Option<i64>,
+    /// The end of the last slice that is over.
+    over: Option<i64>,
 }
 
 impl Nesting {
     /// Whether a slice can follow here, in the order of begin times. A child must begin after its
     /// parent, so that an arrow which leaves at the parent's begin finds the parent.
     fn accepts(&mut self, begin: i64, end: i64) -> bool {
-        while self.open.last().is_some_and(|open| open.1 <= begin) {
-            self.open.pop();
+        while let Some((_, over, _)) = self.open.pop_if(|open| open.1 <= begin) {
+            self.over = self.over.max(Some(over));
+        }
+        // What has no length would be taken for a part of what ends there.
+        if begin == end && self.over == Some(begin) {
+            return false;
         }
         if self.mark.is_some_and(|mark| mark >= begin) {
             return false;

@@ -118,19 +118,17 @@ impl Members<'_> {
         self.json.next(b",\"dur\":").micros(end - begin);
     }
 
-    /// As [`Members::lasting`], for a slice that holds something at its very end. Readers add the
-    /// duration to the begin in floating point; where that falls short of the end, the duration
-    /// gets a small part of a nanosecond more.
+    /// As [`Members::lasting`], for a slice that holds something at its very end. Readers turn
+    /// microseconds into milliseconds and add in floating point, which can fall short of the end:
+    /// the duration gets a small part of a nanosecond more, by how coarse a double is there.
     pub(super) fn lasting_until(&mut self, begin: i64, end: i64) {
         self.lasting(begin, end);
-        let micros = |ns: i64| ns as f64 / 1000.0;
-        let (from, until) = (micros(begin - self.begin), micros(end - self.begin));
-        let length = micros(end - begin);
-        if from + length < until {
-            let more = [("0005", 5e-7), ("005", 5e-6), ("05", 5e-5)];
-            let found = more.iter().find(|it| from + (length + it.1) >= until);
-            let (digits, _) = found.unwrap_or(&("1", 1e-4));
-            self.json.more_digits(digits);
+        if begin < end {
+            self.json.more_digits(match end - self.begin {
+                ..1_000_000_000_000 => "0005",
+                ..10_000_000_000_000 => "005",
+                _ => "05",
+            });
         }
     }
 

@@ -172,10 +172,12 @@ impl Importer {
     fn lay(&mut self, event: &Value) {
         let slice = self.slice(event);
         let number = |key: &str| event[key].as_f64().expect("a number");
-        let (begin, end) = (number("ts"), number("ts") + number("dur"));
+        // Some readers count in milliseconds.
+        let (begin, length) = (number("ts") / 1000.0, number("dur") / 1000.0);
+        let end = begin + length;
         let sums = self.sums.entry(track(event)).or_default();
         // Readers take a slice for a child that ends with its parent, give or take a little.
-        if sums.last().is_none_or(|outer| end > outer.1 + 1e-4) {
+        if sums.last().is_none_or(|outer| end > outer.1 + 1e-7) {
             sums.push((begin, end));
         }
         let index = self.laid.len();
@@ -284,7 +286,7 @@ impl Importer {
     /// Whoever adds begin and duration in floating point must find the time inside the outermost
     /// slice that holds it.
     fn check_sums(&self, id: TrackId, slice: &Slice, event: &Value) {
-        let time = event["ts"].as_f64().expect("a number");
+        let time = event["ts"].as_f64().expect("a number") / 1000.0;
         let held = self.sums.get(&id).and_then(|track| {
             let place = track.partition_point(|(begin, _)| *begin <= time);
             track[..place].iter().rev().find(|(_, end)| time <= *end)

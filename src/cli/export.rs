@@ -67,11 +67,9 @@ fn only(conditions: &[String]) -> anyhow::Result<Only> {
     Ok(only)
 }
 
-/// Says what nobody may take for the whole. Damage was said when the trace was opened.
+/// Says what nobody may take for the whole. Damage, and that the recording goes on or was cut off,
+/// was said when the trace was opened.
 fn say_what_is_missing(trace: &Trace) {
-    if trace.end().is_none() {
-        say("the recording has no end: it goes on, or was cut off; this is what there was");
-    }
     let losses = trace.losses();
     if losses.calls + losses.others > 0 {
         say(format!(

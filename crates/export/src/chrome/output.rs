@@ -124,11 +124,12 @@ impl Members<'_> {
     pub(super) fn lasting_until(&mut self, begin: i64, end: i64) {
         self.lasting(begin, end);
         if begin < end {
-            self.json.more_digits(match end - self.begin {
-                ..1_000_000_000_000 => "0005",
-                ..10_000_000_000_000 => "005",
-                _ => "05",
-            });
+            self.json
+                .more_digits(match (end - self.begin) / 1_000_000_000 {
+                    ..1_000 => "0005",
+                    1_000..10_000 => "005",
+                    _ => "05",
+                });
         }
     }
 

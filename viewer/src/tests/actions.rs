@@ -339,3 +339,68 @@ fn help_names_every_key_and_any_key_leaves_it() {
     player.play("x");
     assert_eq!(player.app.mode, Mode::Timeline);
 }
+
+/// A view in which every action has something to do: a selection in the middle of the lanes and of
+/// time, an open output, a mark, something to undo and to redo, a folded and a hidden lane.
+fn busy(size: (u16, u16)) -> Player {
+    let mut player = Player::new(PIPELINE, size);
+    let lines = (1..=40).map(|n| format!("line {n}")).collect();
+    player.log = Some(super::harness::Lines(lines));
+    player.play("o K / matmul enter W m down x / gelu enter w u");
+    player
+}
+
+#[test]
+fn no_action_is_without_an_answer_at_any_size() {
+    for size in [SMALL, LARGE] {
+        for (action, name) in crate::commands::COMMANDS {
+            let mut player = busy(size);
+            let before = (player.picture(), player.effects.clone());
+            let key = crate::keymap::keys_of(*action)[0];
+            player.play(key);
+            let after = (player.picture(), player.effects.clone());
+            let scrolls = matches!(
+                action,
+                crate::action::Action::PageDown | crate::action::Action::PageUp
+            );
+            // All lanes have room here, so there is nothing to scroll: another test does that.
+            assert!(before != after || scrolls, "{name} ({key}) at {size:?}");
+            // Whatever it did, one gets back.
+            player.play("esc esc esc");
+            assert!(
+                player.app.list.is_none() && player.app.mode == Mode::Timeline,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_action_of_the_palette_does_what_its_key_does() {
+    for (action, name) in crate::commands::COMMANDS {
+        let mut by_key = busy(SMALL);
+        by_key.play(crate::keymap::keys_of(*action)[0]);
+        let mut by_name = busy(SMALL);
+        by_name.play(":");
+        for letter in name.chars() {
+            let word = if letter == ' ' {
+                "space".to_owned()
+            } else {
+                letter.to_string()
+            };
+            by_name.play(&word);
+        }
+        let list = by_name.app.list.as_ref().expect("the palette");
+        let place = list
+            .entries
+            .iter()
+            .position(|entry| entry.cells[1] == *name);
+        for _ in 0..place.unwrap_or_else(|| panic!("{name} is not found")) {
+            by_name.play("down");
+        }
+        by_name.play("enter");
+        assert_eq!(by_name.effects, by_key.effects, "{name}");
+        assert_eq!(by_name.selected(), by_key.selected(), "{name}");
+        assert_eq!(by_name.app.viewport, by_key.app.viewport, "{name}");
+    }
+}

@@ -308,6 +308,7 @@ mod tests {
             out: true,
             width: size_of::<T>() as u8,
             enumeration: "",
+            count: None,
         };
         read_output(core::ptr::from_ref(value) as usize as u64, &arg)
     }

@@ -11,6 +11,7 @@ use ascend_trace_format::record::{
 };
 use ascend_trace_ring::Producer;
 
+use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
 use crate::traits::Traits;
 use crate::{session, thread};
@@ -61,8 +62,13 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
         | flag(call.graph.is_some(), flags::GRAPH);
     let optional = (flags & !flags::BLOBS).count_ones() as usize;
     let mut words = FIXED_WORDS + optional + call.args.len();
+    let list = if has_strings {
+        integers::of(call)
+    } else {
+        None
+    };
     if has_strings {
-        words += strings(call)
+        words += strings(call, list.as_ref())
             .map(|text| 1 + text.map_or(0, |t| t.len().div_ceil(8)))
             .sum::<usize>();
     }
@@ -91,7 +97,7 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
             record.push(*word);
         }
         if has_strings {
-            for text in strings(call) {
+            for text in strings(call, list.as_ref()) {
                 match text {
                     Some(text) => record.push_string(text),
                     None => record.push(NULL_STRING),
@@ -114,12 +120,18 @@ const fn flag(set: bool, flag: u8) -> u8 {
     if set { flag } else { 0 }
 }
 
-/// The string arguments of a call; `None` for NULL.
-fn strings<'a>(call: &'a CallRecord<'_>) -> impl Iterator<Item = Option<&'a [u8]>> {
+/// The arguments of a call that are told as texts; `None` for NULL.
+fn strings<'a>(
+    call: &'a CallRecord<'_>,
+    list: Option<&'a List>,
+) -> impl Iterator<Item = Option<&'a [u8]>> {
     let texts = call.function.args.iter().zip(call.args);
     texts
-        .filter(|(arg, _)| arg.kind == ArgKind::String && !arg.out)
-        .map(|(_, word)| text(*word))
+        .filter(|(arg, _)| arg.kind.is_text() && !arg.out)
+        .map(move |(arg, word)| match arg.kind {
+            ArgKind::Integers => list.and_then(List::text),
+            _ => text(*word),
+        })
 }
 
 /// The string at an address that the program passed to the runtime, cut to what a record holds.

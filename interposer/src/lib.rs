@@ -22,6 +22,7 @@ mod errno;
 mod graph_roles;
 mod graphs;
 mod hook;
+mod integers;
 mod kernels;
 mod last_task;
 mod libraries;

@@ -1,6 +1,6 @@
 //! What the hot path needs to know of each function, worked out at compile time.
 
-use ascend_trace_format::api::{ArgKind, Function, Role};
+use ascend_trace_format::api::{Function, Role};
 
 use crate::hooks::FUNCTIONS;
 
@@ -13,7 +13,7 @@ pub(crate) struct Traits {
     pub(crate) calls_back: bool,
     /// It answers through pointers.
     pub(crate) has_outputs: bool,
-    /// It takes strings.
+    /// It takes strings or arrays that are told as texts.
     pub(crate) has_strings: bool,
     /// It means something for streams, events or contexts.
     pub(crate) has_role: bool,
@@ -33,7 +33,7 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut args = function.args;
     while let [arg, rest @ ..] = args {
         traits.has_outputs |= arg.out;
-        traits.has_strings |= matches!(arg.kind, ArgKind::String) && !arg.out;
+        traits.has_strings |= arg.kind.is_text() && !arg.out;
         args = rest;
     }
     traits
@@ -97,6 +97,7 @@ mod tests {
         assert!(named("aclrtProcessReport").calls_back);
         assert!(named("aclrtCreateStream").has_outputs);
         assert!(named("aclInit").has_strings);
+        assert!(named("aclCreateTensor").has_strings);
         assert!(!named("aclrtFree").has_role);
     }
 }

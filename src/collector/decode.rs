@@ -2,7 +2,7 @@
 //!
 //! The program that wrote them is not trusted: a record that makes no sense is counted and skipped.
 
-use ascend_trace_format::api::{ArgKind, Function};
+use ascend_trace_format::api::Function;
 use ascend_trace_format::record::{
     Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
 };
@@ -106,7 +106,7 @@ fn call(
         let texts = function
             .args
             .iter()
-            .filter(|arg| arg.kind == ArgKind::String);
+            .filter(|arg| arg.kind.is_text() && !arg.out);
         row.strings.extend(texts.map(|_| string(&mut reader)));
     }
     row.thread = origin.thread;
@@ -261,7 +261,7 @@ fn string(reader: &mut Reader<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::api::{Arg, Blocks, RetKind, Role, TaskKind, Untimed};
+    use ascend_trace_format::api::{Arg, ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
     use ascend_trace_format::record::{MAX_WORDS, NULL_STRING, Words, pair};
 
     const ORIGIN: Origin = Origin {
@@ -278,6 +278,7 @@ mod tests {
             out: false,
             width: 8,
             enumeration: "",
+            count: None,
         }
     }
 

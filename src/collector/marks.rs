@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{ArgKind, Function, RetKind, Role};
+use ascend_trace_format::api::{Function, RetKind, Role};
 use ascend_trace_model::rows::{CallRow, NameRow, RangeRow, Row};
 
 use super::decode::Origin;
@@ -121,7 +121,7 @@ fn name(call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
     };
     let text = usize::from(naming.text);
     let before = function.args.iter().take(text);
-    let index = before.filter(|arg| arg.kind == ArgKind::String).count();
+    let index = before.filter(|arg| arg.kind.is_text()).count();
     let name = call.strings.get(index)?.clone()?;
     let row = NameRow {
         process: at.process,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Lane, Node};
-use ascend_trace_format::api::{ArgKind, RetKind};
+use ascend_trace_format::api::RetKind;
 pub(crate) use ascend_trace_model::Category;
 use ascend_trace_model::summary::DEEPEST;
-use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, Direction, StreamId, TaskId, ThreadId, Trace};
 
 /// A line of the timeline that holds slices, which never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,20 +117,12 @@ impl Item {
             return None;
         }
         let call = trace.call(self.call(trace));
-        let function = trace.function(call.function);
-        let mut arguments = function.args.iter().zip(trace.args(call));
-        arguments.find_map(|(argument, word)| {
-            let known = argument.kind == ArgKind::Enum;
-            let name = trace.constant(&argument.enumeration, word.cast_signed());
-            let way = name.filter(|_| known)?.strip_prefix("ACL_MEMCPY_")?;
-            Some(match way {
-                "HOST_TO_DEVICE" | "HOST_TO_BUF_TO_DEVICE" => "H→D",
-                "DEVICE_TO_HOST" => "D→H",
-                "DEVICE_TO_DEVICE" | "INNER_DEVICE_TO_DEVICE" => "D→D",
-                "INTER_DEVICE_TO_DEVICE" => "D⇒D",
-                "HOST_TO_HOST" => "H→H",
-                _ => return None,
-            })
+        Some(match trace.direction(call)? {
+            Direction::HostToDevice => "H→D",
+            Direction::DeviceToHost => "D→H",
+            Direction::DeviceToDevice => "D→D",
+            Direction::Peer => "D⇒D",
+            Direction::HostToHost => "H→H",
         })
     }
 

@@ -81,6 +81,10 @@ pub(crate) fn arguments(trace: &Trace, call: &Call) -> Vec<(String, String)> {
                 Some(Some(text)) => format!("\"{text}\""),
                 _ => "NULL".to_owned(),
             },
+            ArgKind::Integers => match strings.next() {
+                Some(Some(text)) => text.clone(),
+                _ => "NULL".to_owned(),
+            },
             _ => value(trace, argument, *word),
         };
         (argument.name.clone(), value)
@@ -104,6 +108,7 @@ fn value(trace: &Trace, argument: &Argument, word: u64) -> String {
         | ArgKind::Event
         | ArgKind::Context
         | ArgKind::String
+        | ArgKind::Integers
         | ArgKind::Function
         | ArgKind::Handle => hex(word),
     }

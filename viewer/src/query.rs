@@ -94,10 +94,7 @@ impl Query {
             places.any(|(index, (argument, value))| {
                 let is_named = argument.eq_ignore_ascii_case(name);
                 let word = trace.args(call).get(index).copied();
-                let is_text = function
-                    .args
-                    .get(index)
-                    .is_some_and(|it| it.kind == ascend_trace_format::api::ArgKind::String);
+                let is_text = function.args.get(index).is_some_and(|it| it.kind.is_text());
                 is_named && (has_value(value, wanted) || (!is_text && is_number(word, wanted)))
             })
         })

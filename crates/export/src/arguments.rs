@@ -13,7 +13,7 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
     let arguments = &trace.function(call.function).args;
     for (place, (argument, word)) in arguments.iter().zip(trace.args(call)).enumerate() {
         match argument.kind {
-            ArgKind::String => match strings.next() {
+            ArgKind::String | ArgKind::Integers => match strings.next() {
                 Some(Some(text)) => fields.text(&argument.name, text),
                 _ => fields.nothing(&argument.name),
             },
@@ -41,7 +41,8 @@ fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u6
         | ArgKind::Context
         | ArgKind::Function
         | ArgKind::Handle
-        | ArgKind::String => fields.address(name, word),
+        | ArgKind::String
+        | ArgKind::Integers => fields.address(name, word),
     }
 }
 

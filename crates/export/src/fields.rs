@@ -35,6 +35,7 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
         fields.integer("stream_id", trace.stream(stream).number());
     }
     write_event(fields, trace, call);
+    write_work(fields, trace, call);
     if let Some(graph) = call.graph {
         fields.unsigned("graph", u64::from(graph.serial));
         fields.unsigned("graph_index", u64::from(graph.index));
@@ -45,6 +46,9 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
         fields.unsigned("task_seq", u64::from(task.sequence));
         fields.constant("task_kind", task.kind.name());
         fields.constant("untimed", crate::untimed_reason(task));
+        if trace.is_pageable(call) {
+            fields.boolean("pageable", true);
+        }
     }
 }
 
@@ -67,6 +71,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
         fields.unsigned("bytes", bytes);
     }
     write_event(fields, trace, call);
+    write_work(fields, trace, call);
     fields.unsigned("call", u64::from(task.call.0));
     if let Some((index, number)) = source.graphs.replayed(trace, id) {
         let graph = &source.graphs.all()[index];
@@ -152,6 +157,16 @@ pub(crate) fn write_recording<'t>(
     fields.unsigned("left_out_tasks", tasks);
     // Dependencies that no pair of slices can show.
     fields.unsigned("omitted_flows", omitted_flows);
+}
+
+/// What an operator works on, and which way a copy goes.
+fn write_work<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {
+    if let Some(shapes) = trace.shapes(call) {
+        fields.text("shapes", &shapes);
+    }
+    if let Some(direction) = trace.direction(call) {
+        fields.constant("direction", direction.name());
+    }
 }
 
 fn write_event<'t>(fields: &mut impl Fields<'t>, trace: &'t Trace, call: &Call) {

@@ -173,6 +173,16 @@ coded_enum! {
         Float = 12 "float",
         /// Milliseconds or seconds until the call gives up.
         Timeout = 13 "timeout",
+        /// An array of 64-bit integers that the call reads, such as dimensions: copied into the
+        /// record after a successful call, as a text like `[4, 2]`.
+        Integers = 14 "integers",
+    }
+}
+
+impl ArgKind {
+    /// Whether a text stands for the argument, behind the argument words.
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::String | Self::Integers)
     }
 }
 
@@ -250,6 +260,8 @@ pub struct Arg {
     pub width: u8,
     /// The enumeration of `ArgKind::Enum`, else empty.
     pub enumeration: &'static str,
+    /// Index of the argument that holds the length of `ArgKind::Integers`.
+    pub count: Option<u8>,
 }
 
 /// One function of the hook table.

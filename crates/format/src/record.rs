@@ -15,7 +15,7 @@
 //!
 //! A call continues with: begin ticks; duration ticks (low half) and return code (high half); then
 //! one word for each flag that is set, in the order of the flags; then one word per argument; then,
-//! with `BLOBS`, for each string argument its length and its bytes padded to words.
+//! with `BLOBS`, for each argument that is told as a text its length and its bytes padded to words.
 
 use crate::api::{TaskKind, Untimed};
 

@@ -21,6 +21,8 @@ pub struct HookArg {
     pub width: u8,
     /// The enumeration of `ArgKind::Enum`, else empty.
     pub enumeration: String,
+    /// Position of the argument that holds the length of `ArgKind::Integers`.
+    pub count: Option<u8>,
 }
 
 pub(crate) struct Arguments<'a> {
@@ -72,6 +74,10 @@ impl Arguments<'_> {
             (Class::Enumeration(name), ArgKind::Enum) => name.clone(),
             _ => String::new(),
         };
+        let count = said.count.and_then(|count| self.length(function, count));
+        if kind == ArgKind::Integers && (count.is_none() || !self.is_numbers(ctype)) {
+            return Err(error("it is no array of 64-bit integers with a length"));
+        }
         let width = Types::width(&class);
         Ok(HookArg {
             name: name.clone(),
@@ -81,7 +87,30 @@ impl Arguments<'_> {
             out,
             width,
             enumeration,
+            count,
         })
+    }
+
+    /// The position of the argument of this name, if it can be a length.
+    fn length(&self, function: &Function, name: &str) -> Option<u8> {
+        let named = |param: &Param| param.name == name;
+        let position = function.params.iter().position(named)?;
+        let class = self
+            .types
+            .class(&function.params.get(position)?.ctype)
+            .ok()?;
+        let position = u8::try_from(position).ok()?;
+        matches!(class, Class::Integer { .. }).then_some(position)
+    }
+
+    /// Whether it leads to 64-bit integers.
+    fn is_numbers(&self, ctype: &CType) -> bool {
+        let signed = Class::Integer {
+            signed: true,
+            width: 8,
+        };
+        let target = self.types.pointee(ctype);
+        target.is_some_and(|(_, class)| class == signed)
     }
 
     /// Whether a function of this name answers through its pointers.
@@ -152,6 +181,7 @@ fn is_possible(kind: ArgKind, class: &Class) -> bool {
                 | ArgKind::Event
                 | ArgKind::Context
                 | ArgKind::String
+                | ArgKind::Integers
                 | ArgKind::Function
                 | ArgKind::Handle
         ),

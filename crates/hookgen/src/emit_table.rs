@@ -141,8 +141,8 @@ fn variant(name: &str, value: Option<impl Debug>) -> String {
 fn argument(arg: &HookArg) -> String {
     format!(
         "            Arg {{ name: {:?}, ctype: {:?}, kind: ArgKind::{:?}, out: {}, width: {}, \
-         enumeration: {:?} }},\n",
-        arg.name, arg.ctype, arg.kind, arg.out, arg.width, arg.enumeration
+         enumeration: {:?}, count: {:?} }},\n",
+        arg.name, arg.ctype, arg.kind, arg.out, arg.width, arg.enumeration, arg.count
     )
 }
 

@@ -66,9 +66,11 @@ pub(crate) struct NamingSpec {
 
 /// What is said about one argument.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ArgSpec {
+pub(crate) struct ArgSpec<'a> {
     pub(crate) out: Option<bool>,
     pub(crate) kind: Option<ArgKind>,
+    /// The argument that holds the length of an array.
+    pub(crate) count: Option<&'a str>,
 }
 
 impl HookSpec {
@@ -132,7 +134,7 @@ impl HookSpec {
         function: &str,
         ctype: &str,
         name: &str,
-    ) -> Result<ArgSpec, Error> {
+    ) -> Result<ArgSpec<'_>, Error> {
         let special = self
             .functions
             .get(function)
@@ -173,15 +175,23 @@ impl FunctionSpec {
     }
 }
 
-impl ArgSpec {
-    /// `in`, `out`, a kind, or a direction and a kind.
-    fn parse(text: &str) -> Result<Self, String> {
+impl<'a> ArgSpec<'a> {
+    /// `in`, `out`, a kind, or a direction and a kind. A kind may name the argument that holds the
+    /// length: `integers:size`.
+    fn parse(text: &'a str) -> Result<Self, String> {
         let mut spec = Self::default();
         for word in text.split_whitespace() {
             match word {
                 "in" => spec.out = Some(false),
                 "out" => spec.out = Some(true),
-                kind => spec.kind = Some(kind_from_name(kind)?),
+                word => {
+                    let (kind, count) = match word.split_once(':') {
+                        Some((kind, count)) => (kind, Some(count)),
+                        None => (word, None),
+                    };
+                    spec.kind = Some(kind_from_name(kind)?);
+                    spec.count = count;
+                }
             }
         }
         Ok(spec)

@@ -6,16 +6,20 @@
 pub mod archive;
 mod category;
 mod clock;
+mod direction;
 pub mod file;
 pub mod load;
 mod names;
+mod operands;
 pub mod rows;
 pub mod summary;
 pub mod trace;
 
 pub use archive::{Archive, Summary};
 pub use category::Category;
+pub use direction::Direction;
 pub use file::{Follower, OpenError, Progress, Warning};
 pub use load::TraceBuilder;
+pub use operands::Operand;
 pub use rows::GraphRef;
 pub use trace::*;

@@ -72,6 +72,7 @@ impl TraceBuilder {
             .functions
             .extend(mentioned.into_iter().skip(named));
         self.trace.enumerations = tables.enumerations;
+        self.trace.operands.set_functions(&self.trace.functions);
     }
 
     /// Takes one row in. Lists are in order and times are mapped only after [`Self::settle`].
@@ -304,6 +305,7 @@ impl TraceBuilder {
         self.calls_span = Some(self.calls_span.map_or(span, |all| widen(all, span)));
         self.trace.calls.push(call);
         self.trace.thread_calls[thread.index()].push(id);
+        self.trace.note_operands(process, id);
     }
 
     fn task(&mut self, call: CallId, stream: StreamId, row: TaskRow) -> TaskId {

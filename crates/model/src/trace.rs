@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
 use crate::names::Names;
+use crate::operands::Operands;
 use crate::rows::{CoverageRow, GraphRef, SessionRow};
 
 /// Declares an index into one of the trace's tables.
@@ -221,6 +222,7 @@ pub struct Trace {
     pub(crate) losses: Losses,
     pub(crate) counters: BTreeMap<(u32, u16), u64>,
     pub(crate) names: Names,
+    pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
     pub(crate) coverage: Vec<CoverageRow>,
     /// Set once the recording has ended properly.
@@ -331,9 +333,9 @@ impl Trace {
     pub fn label(&self, call: &Call) -> Option<&str> {
         let function = self.function(call.function);
         let position = usize::from(function.label?);
-        if function.args.get(position)?.kind == ArgKind::String {
+        if function.args.get(position)?.kind.is_text() {
             let before = function.args.iter().take(position);
-            let index = before.filter(|arg| arg.kind == ArgKind::String).count();
+            let index = before.filter(|arg| arg.kind.is_text()).count();
             return self.strings(call).get(index)?.as_deref();
         }
         let key = *self.args(call).get(position)?;

@@ -9,6 +9,17 @@ fn info(recording: &Recording) -> serde_json::Value {
     serde_json::from_str(&run(&mut command).expect(0).out()).unwrap()
 }
 
+fn chrome(recording: &Recording) -> serde_json::Value {
+    let mut export = tool();
+    export.arg("export").arg(recording.trace());
+    export
+        .args(["--format", "chrome", "-o"])
+        .arg(recording.beside("t.json"));
+    run(&mut export).expect(0);
+    let chrome = std::fs::read_to_string(recording.beside("t.json")).unwrap();
+    serde_json::from_str(&chrome).unwrap()
+}
+
 fn named() -> Recording {
     let kernel = library("way_named_kernel", &[]);
     let program = program("way_named", LINKED);
@@ -21,15 +32,8 @@ fn tasks_are_named_by_their_kernels_and_threads_by_their_last_name() {
     let tables = crate::support::Tables::of(&recording);
     let names: Vec<_> = tables.tasks.iter().map(|task| task.text("name")).collect();
     assert_eq!(names, ["way_kernel"; 3]);
-    let mut export = tool();
-    export.arg("export").arg(recording.trace());
-    export
-        .args(["--format", "chrome", "-o"])
-        .arg(recording.beside("t.json"));
-    run(&mut export).expect(0);
-    let chrome = std::fs::read_to_string(recording.beside("t.json")).unwrap();
-    assert!(chrome.contains("renamed-later"));
-    let document: serde_json::Value = serde_json::from_str(&chrome).unwrap();
+    let document = chrome(&recording);
+    assert!(document.to_string().contains("renamed-later"));
     let events = document["traceEvents"].as_array().unwrap().iter();
     let ranges = events.filter(|event| event["cat"] == "mstx" && event["ph"] != "X");
     let ranges: Vec<_> = ranges
@@ -58,6 +62,61 @@ fn stubs_of_launches_below_the_interface_have_names() {
     let tables = compare(&Run::new(&program("way_launch", &options)));
     let names: Vec<_> = tables.tasks.iter().map(|task| task.text("name")).collect();
     assert_eq!(names, ["add_custom_0", "mul_custom_1", "add_custom_0"]);
+}
+
+#[test]
+fn operators_have_the_types_and_dimensions_of_what_they_work_on() {
+    let recording = Run::new(&program("way_operands", LINKED)).compared();
+    let tables = crate::support::Tables::of(&recording);
+    let tasks = tables.tasks.iter();
+    let told: Vec<_> = tasks
+        .map(|task| (task.text("name"), task.text("shapes")))
+        .collect();
+    let add = "self float32 [4, 2]; other float32 [4, 2]; alpha Scalar float32; \
+               out float32 [4, 2]";
+    let expected = [
+        ("aclnnRelu", "self float16 [2, 3, 4]; out float16 [2, 3, 4]"),
+        ("aclnnAdd", add),
+        ("aclnnCast", "self int32 []; out int64 []"),
+    ];
+    assert_eq!(told, expected);
+    let mut calls = tables.calls.iter();
+    let axes = calls.find(|call| call.text("name") == "aclCreateIntArray");
+    super::passed(axes.unwrap(), r#""value":"[2, 3, 4]""#);
+    let calls = tables.calls.iter();
+    let mut made = calls.filter(|call| call.text("name") == "aclCreateTensor");
+    super::passed(made.next_back().unwrap(), r#""viewDims":null"#);
+    let chrome = chrome(&recording);
+    let events = chrome["traceEvents"].as_array().unwrap().iter();
+    let shapes = events.filter(|event| event["args"]["shapes"] == add);
+    // Both calls and the task.
+    assert_eq!(shapes.count(), 3);
+}
+
+#[test]
+fn copies_tell_where_they_go_and_that_the_host_made_them() {
+    let recording = Run::new(&crate::support::program("pageable_copy")).compared();
+    let tables = crate::support::Tables::of(&recording);
+    let tasks = tables.tasks.iter();
+    let told: Vec<_> = tasks
+        .map(|task| {
+            let host = task.text("untimed") == "host-copy";
+            (task.text("direction"), task.text("bytes"), host)
+        })
+        .collect();
+    let round = [
+        ("H2D", "65536", true),
+        ("D2H", "65536", true),
+        ("D2H", "65536", false),
+    ];
+    assert_eq!(told, round.repeat(4));
+    let chrome = chrome(&recording);
+    let events = chrome["traceEvents"].as_array().unwrap().iter();
+    let pageable = events.filter(|event| event["args"]["pageable"] == true);
+    let ways: Vec<_> = pageable
+        .map(|event| event["args"]["direction"].as_str().unwrap())
+        .collect();
+    assert_eq!(ways, ["H2D", "D2H"].repeat(4));
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod long;
 mod looks;
 mod measuring;
 mod named;
+mod operands;
 mod parts;
 mod pictures;
 mod screenshots;

@@ -121,7 +121,10 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let device = trace.stream(task.stream).device;
     let kind = task.kind.name();
     let way = item.direction(trace).map(|way| format!(" {way}"));
-    let way = way.unwrap_or_default();
+    let mut way = way.unwrap_or_default();
+    if trace.is_pageable(trace.call(task.call)) {
+        way.push_str(" pageable");
+    }
     let number = task.sequence;
     let place = format!("{kind}{way} task {number} of {stream}, device {device}");
     let mut lines = vec![heading(scene, item, place)];
@@ -253,6 +256,8 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
     }
     lines.extend(flow(related, room));
     let call = trace.call(item.call(trace));
+    let operands = trace.operands(call).into_iter();
+    lines.extend(operands.map(|operand| Line::raw(fit(&operand.to_string(), room))));
     let arguments = describe::arguments(trace, call).into_iter();
     let arguments = arguments.map(|(name, value)| {
         let name = format!("{name}=");

@@ -5,7 +5,7 @@ use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{Call, GraphRef, Process, Stream, Task, TaskId, Trace};
+use ascend_trace_model::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::{Source, untimed_reason};
@@ -91,6 +91,14 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
         // As err_ns, but against other tasks of the same device only.
         Column::number("err_device_ns", |row, cell| {
             cell.maybe(row.task.time.map(|time| time.local_error))
+        }),
+        // Which way a copy goes: H2D, D2H, D2D, P2P between devices, H2H.
+        Column::text("direction", |row, cell| {
+            cell.maybe(row.trace.direction(row.call()).map(Direction::name));
+        }),
+        // What an operator works on, with its type and dimensions.
+        Column::text("shapes", |row, cell| {
+            cell.maybe(row.trace.shapes(row.call()));
         }),
     ]
 }

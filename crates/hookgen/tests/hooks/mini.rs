@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ascend_trace_format::api::ArgKind;
 use ascend_trace_hookgen::{ApiModel, HookSpec, HookTable, Tables, emit_hooks, emit_table};
 
 const SPEC: &str = include_str!("mini/hooks.toml");
@@ -56,6 +57,23 @@ fn a_group_that_is_not_chosen_is_left_out() {
 fn refusal(from: &str, to: &str) -> String {
     assert!(SPEC.contains(from));
     table(&SPEC.replace(from, to)).unwrap_err()
+}
+
+#[test]
+fn an_array_of_integers_needs_integers_and_a_length() {
+    let problem =
+        "hooks.toml: aclrtEventElapsedTime: ms: it is no array of 64-bit integers with a length";
+    for kind in ["in integers", "in integers:startEvent"] {
+        assert_eq!(
+            refusal("args.ms = \"out\"", &format!("args.ms = \"{kind}\"")),
+            problem
+        );
+    }
+    let table = HookTable::embedded().unwrap();
+    for (name, position, count) in [("aclCreateTensor", 0, 1), ("aclInitTensor", 1, 2)] {
+        let arg = &table.hook(name).unwrap().args[position];
+        assert_eq!((arg.kind, arg.count), (ArgKind::Integers, Some(count)));
+    }
 }
 
 #[test]

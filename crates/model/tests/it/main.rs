@@ -21,5 +21,7 @@ mod golden;
 mod load;
 /// Random damage.
 mod mutations;
+/// What operators work on.
+mod operands;
 /// Rows to bytes and back.
 mod round_trip;

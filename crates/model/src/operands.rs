@@ -1,0 +1,220 @@
+//! What operators work on: tensors, scalars and lists, which a program makes one by one and passes
+//! by handle to the call that plans an operator; a second call submits what was planned.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display, Formatter};
+
+use ascend_trace_format::api::{ArgKind, RetKind};
+
+use crate::trace::{Argument, Call, CallId, Function, ProcessId, Trace};
+
+/// What the first of an operator's two calls is called, after the name of the second.
+const PLANNING: &str = "GetWorkspaceSize";
+
+/// What needs no word for what it is.
+const TENSOR: &str = "Tensor";
+
+/// What a function has to do with operands. The numbers are positions of arguments.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    None,
+    /// Makes an operand, whose handle it returns, or is passed.
+    Makes(Option<u8>),
+    Ends(u8),
+    /// Answers with an executor, which holds the operands.
+    Plans(u8),
+    /// Submits what an executor holds.
+    Runs(u8),
+}
+
+/// What handles stood for, and from when on. They are used again.
+type History = HashMap<(ProcessId, u64), Vec<(i64, Option<CallId>)>>;
+
+/// The calls that made operands, and those that planned operators.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Operands {
+    /// By function.
+    parts: Vec<Part>,
+    made: History,
+    planned: History,
+}
+
+/// Something that an operator works on.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'t> {
+    /// What the operator calls it.
+    pub name: &'t str,
+    /// The call that made it.
+    pub made: CallId,
+    /// What it is, as in `aclCreateScalar`.
+    noun: &'t str,
+    data_type: Option<&'t str>,
+    /// Dimensions of a tensor, or the numbers of an array, like `[4, 2]`.
+    pub numbers: Option<&'t str>,
+    count: Option<u64>,
+}
+
+impl Operands {
+    pub(crate) fn set_functions(&mut self, functions: &[Function]) {
+        self.parts = functions.iter().map(part_of).collect();
+    }
+}
+
+fn part_of(function: &Function) -> Part {
+    let name = function.name.as_str();
+    let executor = || {
+        let is_it = |arg: &Argument| arg.kind == ArgKind::Handle && arg.name == "executor";
+        let position = function.args.iter().position(is_it)?;
+        let arg = function.args.get(position)?;
+        Some((u8::try_from(position).ok()?, arg.out))
+    };
+    if function.category == "aclnn_framework" {
+        return match name {
+            // As `aclCreateTensor`, in the place of another one.
+            "aclInitTensor" => Part::Makes(Some(0)),
+            _ if name.starts_with("aclCreate") => Part::Makes(None),
+            _ if name.starts_with("aclDestroy") => Part::Ends(0),
+            _ => Part::None,
+        };
+    }
+    match executor() {
+        Some((position, true)) if name.ends_with(PLANNING) => Part::Plans(position),
+        Some((position, false)) if function.stream.is_some() => Part::Runs(position),
+        _ => Part::None,
+    }
+}
+
+fn note(history: &mut History, key: (ProcessId, u64), since: i64, call: Option<CallId>) {
+    let entries = history.entry(key).or_default();
+    let place = entries.partition_point(|(earlier, _)| *earlier <= since);
+    entries.insert(place, (since, call));
+}
+
+fn find(history: &History, key: (ProcessId, u64), at: i64) -> Option<CallId> {
+    let entries = history.get(&key)?;
+    let later = entries.partition_point(|(since, _)| *since <= at);
+    entries.get(later.checked_sub(1)?)?.1
+}
+
+impl Trace {
+    /// Remembers what a call that has just come made, ended or planned.
+    pub(crate) fn note_operands(&mut self, process: ProcessId, id: CallId) {
+        let call = *self.call(id);
+        let part = self.operands.parts.get(call.function.index());
+        let (part, word) = match part {
+            None | Some(Part::None | Part::Runs(_)) => return,
+            Some(part @ Part::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
+            Some(part @ (Part::Makes(Some(at)) | Part::Ends(at) | Part::Plans(at))) => {
+                (*part, self.args(&call).get(usize::from(*at)).copied())
+            }
+        };
+        let by_code = self.function(call.function).ret == RetKind::Error;
+        let Some(handle) = word.filter(|word| *word != 0 && !(by_code && call.ret != 0)) else {
+            return;
+        };
+        let key = (process, handle);
+        match part {
+            Part::Makes(_) => note(&mut self.operands.made, key, call.end, Some(id)),
+            // Another thread may get the handle again before this call returns.
+            Part::Ends(_) => note(&mut self.operands.made, key, call.begin, None),
+            _ => note(&mut self.operands.planned, key, call.end, Some(id)),
+        }
+    }
+
+    /// What an operator works on, by either of its two calls. What was made outside of the trace
+    /// is not told.
+    pub fn operands(&self, call: &Call) -> Vec<Operand<'_>> {
+        let Some(planned) = self.planning_of(call) else {
+            return Vec::new();
+        };
+        let process = self.thread(planned.thread).process;
+        let function = self.function(planned.function);
+        let arguments = function.args.iter().zip(self.args(planned));
+        let handles = arguments.filter(|(arg, _)| arg.kind == ArgKind::Handle && !arg.out);
+        let known = handles.filter_map(|(arg, word)| {
+            let made = find(&self.operands.made, (process, *word), planned.begin)?;
+            Some(self.operand(&arg.name, made))
+        });
+        known.collect()
+    }
+
+    /// The same as one text: `self float32 [4, 2]; out float32 [4, 2]`.
+    pub fn shapes(&self, call: &Call) -> Option<String> {
+        let operands = self.operands(call);
+        let texts: Vec<_> = operands.iter().map(Operand::to_string).collect();
+        Some(texts.join("; ")).filter(|text| !text.is_empty())
+    }
+
+    /// The call that planned an operator: this one, or the one whose executor it submits.
+    fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
+        let position = match self.operands.parts.get(call.function.index())? {
+            Part::Plans(_) => return Some(call),
+            Part::Runs(position) => *position,
+            _ => return None,
+        };
+        let executor = *self.args(call).get(usize::from(position))?;
+        let process = self.thread(call.thread).process;
+        let planned = find(&self.operands.planned, (process, executor), call.begin)?;
+        let planned = self.call(planned);
+        // The executor of a call that was not seen may have had the handle since.
+        let name = self.function(planned.function).name.as_str();
+        let is_its = name.strip_suffix(PLANNING) == Some(&self.function(call.function).name);
+        is_its.then_some(planned)
+    }
+
+    fn operand<'t>(&'t self, name: &'t str, made: CallId) -> Operand<'t> {
+        let call = self.call(made);
+        let function = self.function(call.function);
+        let noun = function.name.strip_prefix("aclCreate").unwrap_or(TENSOR);
+        let arguments = || function.args.iter().zip(self.args(call));
+        let data_type = arguments().find(|(arg, _)| arg.enumeration == "aclDataType");
+        let data_type =
+            data_type.and_then(|(arg, word)| self.constant(&arg.enumeration, word.cast_signed()));
+        let count = arguments().find(|(arg, _)| arg.name == "size");
+        let has_numbers = function
+            .args
+            .iter()
+            .any(|arg| arg.kind == ArgKind::Integers);
+        let numbers = self.strings(call).first().filter(|_| has_numbers);
+        Operand {
+            name,
+            made,
+            noun,
+            data_type,
+            numbers: numbers.and_then(Option::as_deref),
+            count: count.map(|(_, word)| *word),
+        }
+    }
+}
+
+impl Operand<'_> {
+    /// The type of its elements, such as `float16`.
+    pub fn data_type(&self) -> Option<String> {
+        let name = self.data_type?;
+        let name = name.strip_prefix("ACL_").unwrap_or(name);
+        Some(match name {
+            "FLOAT" => "float32".to_owned(),
+            "DOUBLE" => "float64".to_owned(),
+            "BF16" => "bfloat16".to_owned(),
+            _ => name.to_ascii_lowercase(),
+        })
+    }
+}
+
+/// `self float32 [4, 2]`, `alpha Scalar int64`, `dim IntArray [0, 1]`, `tensors TensorList of 3`.
+impl Display for Operand<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        if self.noun != TENSOR {
+            write!(f, " {}", self.noun)?;
+        }
+        if let Some(data_type) = self.data_type() {
+            write!(f, " {data_type}")?;
+        }
+        match (self.numbers, self.count) {
+            (Some(numbers), _) => write!(f, " {numbers}"),
+            (None, Some(count)) => write!(f, " of {count}"),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -317,6 +317,7 @@ fn put_graph(graph: Option<GraphRef>, columns: &mut Columns, memory: &mut CallMe
         return;
     };
     let last = std::mem::replace(&mut memory.graph, graph);
+    columns.keep_each(column::GRAPHS);
     columns.put(column::GRAPHS, std::mem::take(&mut memory.without_graph));
     columns.put_signed(column::GRAPHS, step(last.serial, graph.serial));
     columns.put_signed(column::GRAPHS, step(last.index, graph.index));

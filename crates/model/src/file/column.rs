@@ -176,6 +176,11 @@ impl Columns {
         self.put(column, value.map_or(0, |value| u64::from(value) + 1));
     }
 
+    /// Keeps every value of a column that says by its end how many there are.
+    pub(super) fn keep_each(&mut self, column: usize) {
+        self.columns[column].spread();
+    }
+
     /// Appends a length and the bytes.
     pub(super) fn put_text(&mut self, column: usize, text: &str) {
         let text = &text[..text.floor_char_boundary(MAX_TEXT)];

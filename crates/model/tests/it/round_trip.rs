@@ -219,6 +219,22 @@ pub(crate) fn any_row() -> impl Strategy<Value = Row> {
     prop_oneof![3 => call(), 1 => thing(), 2 => measurement()]
 }
 
+#[test]
+fn graphs_of_calls_end_where_they_end() {
+    let on = |graph| {
+        Row::Call(CallRow {
+            graph,
+            ..CallRow::default()
+        })
+    };
+    let (serial, index) = (0, 0);
+    // Three values that are the same, in a table of three rows.
+    let rows = [on(Some(GraphRef { serial, index })), on(None), on(None)];
+    let (session, tables) = workload::leading();
+    let (contents, _) = read(&write(&session, &tables, &rows));
+    assert_eq!(contents.rows.get(..3), Some(&rows[..]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 

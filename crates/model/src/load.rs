@@ -129,6 +129,7 @@ impl TraceBuilder {
     pub fn settle(&mut self) {
         let ended = self.trace.end.is_some();
         self.lanes.settle(&mut self.trace);
+        self.trace.operands.settle();
         self.times.settle(&mut self.trace, ended);
         if ended {
             self.give_up_waiting();

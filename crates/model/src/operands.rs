@@ -1,7 +1,7 @@
 //! What operators work on: tensors, scalars and lists, which a program makes one by one and passes
 //! by handle to the call that plans an operator; a second call submits what was planned.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 
 use ascend_trace_format::api::{ArgKind, RetKind};
@@ -27,8 +27,16 @@ enum Part {
     Runs(u8),
 }
 
+/// A handle of a process.
+type Key = (ProcessId, u64);
+
 /// What handles stood for, and from when on. They are used again.
-type History = HashMap<(ProcessId, u64), Vec<(i64, Option<CallId>)>>;
+#[derive(Clone, Debug, Default)]
+struct History {
+    entries: HashMap<Key, Vec<(i64, Option<CallId>)>>,
+    /// Whose entries are not in order: those of another thread came later.
+    unsorted: HashSet<Key>,
+}
 
 /// The calls that made operands, and those that planned operators.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +66,12 @@ impl Operands {
     pub(crate) fn set_functions(&mut self, functions: &[Function]) {
         self.parts = functions.iter().map(part_of).collect();
     }
+
+    /// Puts what has come since the last time in order.
+    pub(crate) fn settle(&mut self) {
+        self.made.settle();
+        self.planned.settle();
+    }
 }
 
 fn part_of(function: &Function) -> Part {
@@ -84,16 +98,28 @@ fn part_of(function: &Function) -> Part {
     }
 }
 
-fn note(history: &mut History, key: (ProcessId, u64), since: i64, call: Option<CallId>) {
-    let entries = history.entry(key).or_default();
-    let place = entries.partition_point(|(earlier, _)| *earlier <= since);
-    entries.insert(place, (since, call));
-}
+impl History {
+    fn note(&mut self, key: Key, since: i64, call: Option<CallId>) {
+        let entries = self.entries.entry(key).or_default();
+        if entries.last().is_some_and(|(last, _)| *last > since) {
+            self.unsorted.insert(key);
+        }
+        entries.push((since, call));
+    }
 
-fn find(history: &History, key: (ProcessId, u64), at: i64) -> Option<CallId> {
-    let entries = history.get(&key)?;
-    let later = entries.partition_point(|(since, _)| *since <= at);
-    entries.get(later.checked_sub(1)?)?.1
+    fn settle(&mut self) {
+        for key in self.unsorted.drain() {
+            if let Some(entries) = self.entries.get_mut(&key) {
+                entries.sort_by_key(|(since, _)| *since);
+            }
+        }
+    }
+
+    fn find(&self, key: Key, at: i64) -> Option<CallId> {
+        let entries = self.entries.get(&key)?;
+        let later = entries.partition_point(|(since, _)| *since <= at);
+        entries.get(later.checked_sub(1)?)?.1
+    }
 }
 
 impl Trace {
@@ -114,10 +140,10 @@ impl Trace {
         };
         let key = (process, handle);
         match part {
-            Part::Makes(_) => note(&mut self.operands.made, key, call.end, Some(id)),
+            Part::Makes(_) => self.operands.made.note(key, call.end, Some(id)),
             // Another thread may get the handle again before this call returns.
-            Part::Ends(_) => note(&mut self.operands.made, key, call.begin, None),
-            _ => note(&mut self.operands.planned, key, call.end, Some(id)),
+            Part::Ends(_) => self.operands.made.note(key, call.begin, None),
+            _ => self.operands.planned.note(key, call.end, Some(id)),
         }
     }
 
@@ -132,7 +158,7 @@ impl Trace {
         let arguments = function.args.iter().zip(self.args(planned));
         let handles = arguments.filter(|(arg, _)| arg.kind == ArgKind::Handle && !arg.out);
         let known = handles.filter_map(|(arg, word)| {
-            let made = find(&self.operands.made, (process, *word), planned.begin)?;
+            let made = self.operands.made.find((process, *word), planned.begin)?;
             Some(self.operand(&arg.name, made))
         });
         known.collect()
@@ -154,7 +180,10 @@ impl Trace {
         };
         let executor = *self.args(call).get(usize::from(position))?;
         let process = self.thread(call.thread).process;
-        let planned = find(&self.operands.planned, (process, executor), call.begin)?;
+        let planned = self
+            .operands
+            .planned
+            .find((process, executor), call.begin)?;
         let planned = self.call(planned);
         // The executor of a call that was not seen may have had the handle since.
         let name = self.function(planned.function).name.as_str();

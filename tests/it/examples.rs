@@ -15,12 +15,13 @@ const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
 const ATTEMPTS: usize = 10;
 const BUSY_ATTEMPTS: usize = 3;
 
-/// Whether far more wants to run than there are processors.
+/// Whether more wants to run than there are processors, or did in the last minute.
 pub(crate) fn machine_is_busy() -> bool {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap();
-    let load: f64 = text.split(' ').next().unwrap().parse().unwrap();
+    let words: Vec<&str> = text.split([' ', '/']).collect();
+    let (load, running): (f64, f64) = (words[0].parse().unwrap(), words[3].parse().unwrap());
     let processors = std::thread::available_parallelism().unwrap().get();
-    load > 2.0 * processors as f64
+    load.max(running) > processors as f64
 }
 
 macro_rules! examples {

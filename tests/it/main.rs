@@ -30,10 +30,10 @@ mod robustness;
 mod robustness_processes;
 /// The command works as a single file.
 mod self_contained;
-/// PyTorch, where an interpreter that has it is named.
-mod torch;
 /// The timeline in a terminal that is looked at, with keys and mouse.
 mod terminal;
+/// PyTorch, where an interpreter that has it is named.
+mod torch;
 /// The timeline in a terminal.
 mod view;
 /// However a program gets at a function, its calls are caught, and nothing else changes.

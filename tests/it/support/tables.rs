@@ -1,20 +1,39 @@
 //! The CSV tables of a trace, read without the exporter's help.
 
-use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::process::{run, tool};
 use super::run::Recording;
 
-/// A line of a table, by the names of its columns.
+/// A line of a table, by the names of its columns. Some tables have millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row(HashMap<String, String>);
+pub(crate) struct Row {
+    columns: Arc<[String]>,
+    /// All cells, one after another, and where each ends.
+    text: Box<str>,
+    ends: Box<[u32]>,
+}
 
 impl Row {
     #[track_caller]
     pub(crate) fn text(&self, column: &str) -> &str {
-        let cell = self.0.get(column);
-        cell.unwrap_or_else(|| panic!("there is no column {column}"))
+        let place = self.columns.iter().position(|name| name == column);
+        let place = place.unwrap_or_else(|| panic!("there is no column {column}"));
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin as usize..self.ends[place] as usize]
+    }
+
+    fn new(columns: &Arc<[String]>, cells: &[String]) -> Self {
+        let ends = cells.iter().scan(0, |end, cell| {
+            *end += cell.len() as u32;
+            Some(*end)
+        });
+        Self {
+            columns: Arc::clone(columns),
+            ends: ends.collect(),
+            text: cells.concat().into(),
+        }
     }
 
     /// A number; every row must have one.
@@ -104,18 +123,21 @@ impl Tables {
 /// Reads RFC 4180 text with a header.
 #[track_caller]
 pub(crate) fn parse(text: &str) -> Table {
-    let mut lines = cells(text).into_iter();
-    let header = lines.next().expect("a header");
-    lines
-        .map(|cells| {
+    let mut header: Option<Arc<[String]>> = None;
+    let mut table = Table::new();
+    cells(text, |cells| match &header {
+        None => header = Some(cells.into()),
+        Some(header) => {
             assert_eq!(cells.len(), header.len(), "{cells:?}");
-            Row(header.iter().cloned().zip(cells).collect())
-        })
-        .collect()
+            table.push(Row::new(header, &cells));
+        }
+    });
+    assert!(header.is_some(), "a header");
+    table
 }
 
-fn cells(text: &str) -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
+/// Hands on the cells of one line after another.
+fn cells(text: &str, mut take: impl FnMut(Vec<String>)) {
     let (mut line, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut rest = text.chars().peekable();
     while let Some(next) = rest.next() {
@@ -125,7 +147,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
             (',', false) => line.push(std::mem::take(&mut cell)),
             ('\n', false) => {
                 line.push(std::mem::take(&mut cell));
-                lines.push(std::mem::take(&mut line));
+                take(std::mem::take(&mut line));
             }
             (other, _) => cell.push(other),
         }
@@ -134,7 +156,6 @@ fn cells(text: &str) -> Vec<Vec<String>> {
         cell.is_empty() && line.is_empty(),
         "the last line has no end"
     );
-    lines
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The tool inside tmux: a terminal that shows what is on screen, not only what was written to it.
 
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
 use std::process::{Command, Output};
 use std::thread;
 use std::time::{Duration, Instant};

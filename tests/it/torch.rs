@@ -1,33 +1,178 @@
-//! PyTorch, where `ASCEND_TRACE_TORCH_PYTHON` names an interpreter that has torch and torch_npu
+//! PyTorch, where `ASCEND_TRACE_TORCH_PYTHON` names an interpreter that has torch and `torch_npu`
 //! (docs/HOOKING.md says how to get one).
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
-use crate::support::{Run, Tables, run, tool};
+use crate::support::compile::{built, built_from};
+use crate::support::process::{clean, scratch};
+use crate::support::{Run, Tables, run};
+
+/// Starts the program with a library preloaded before ours and a folder of libraries before softacl's.
+const START: &str = r#"LD_PRELOAD="$1${LD_PRELOAD:+:$LD_PRELOAD}" \
+LD_LIBRARY_PATH="$2:$LD_LIBRARY_PATH" exec "$3" "$4""#;
 
 #[test]
-fn torch_sees_the_same_and_no_fetched_function_is_missed() {
+fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
     let Some(python) = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON") else {
         eprintln!("skipped: ASCEND_TRACE_TORCH_PYTHON names no interpreter");
         return;
     };
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/torch_small.py");
-    let run_it = Run::new(Path::new(&python)).words(&[script.to_str().unwrap()]);
-    let recording = run_it.compared();
-    recording.outcome.clone().expect(0);
+    let folder = tempfile::tempdir().unwrap();
+    let (bare_file, traced_file) = (folder.path().join("bare"), folder.path().join("traced"));
+    let run_it = small_program(&python);
+    let observed = |file: &Path| run_it.clone().variable("OBSERVED", text(file));
+    let bare = observed(&bare_file).bare().expect(0);
+    let recording = observed(&traced_file).traced();
+    let traced = recording.outcome.clone().expect(0);
+    assert_eq!(traced.out(), bare.out(), "{traced}");
+    assert_eq!(traced.program_err(), bare.err(), "{traced}");
+    assert!(!traced.err().contains("LOST"), "{traced}");
+
+    let (bare, traced) = (observations(&bare_file), observations(&traced_file));
+    assert_eq!(answers(&traced), answers(&bare));
     let tables = Tables::of(&recording);
-    assert!(tables.count_calls("aclInit") == 1 && !tables.tasks.is_empty());
-    let mut info = tool();
-    info.arg("info").arg(recording.trace()).arg("--json");
-    let info: serde_json::Value = serde_json::from_str(&run(&mut info).expect(0).out()).unwrap();
-    let libraries = info["coverage"].as_array().unwrap().iter();
-    let functions = libraries.flat_map(|library| library["functions"].as_array().unwrap());
-    let unseen = functions.filter(|it| it["ways"].as_array().unwrap().contains(&"unseen".into()));
-    let unseen: Vec<_> = unseen.map(|it| it["name"].as_str().unwrap()).collect();
-    // Operators that the table does not have are a matter of their own, and are told.
-    let missed: Vec<_> = unseen
-        .iter()
-        .filter(|name| !name.starts_with("aclnn"))
+    let fetched = traced.iter().filter(|(name, _)| is_acl(name));
+    let mut functions = 0;
+    let mut calls = 0;
+    for (name, observed) in fetched {
+        let recorded = tables.count_calls(name);
+        assert_eq!(recorded, observed.calls, "calls of {name}");
+        functions += usize::from(observed.answer == "found");
+        calls += recorded;
+    }
+    assert!(functions > 30 && calls > 30, "{functions} {calls}");
+    tables.all_timed();
+    let is_task = |name: &str| tables.tasks.iter().any(|task| task.text("name") == name);
+    assert!(["aclnnAdd", "aclnnMuls"].into_iter().all(is_task));
+}
+
+/// The small program, with an observer of what it fetches and with what it needs beside softacl.
+fn small_program(python: &OsStr) -> Run {
+    let beside = scratch().join("programs/torch");
+    std::fs::create_dir_all(&beside).unwrap();
+    let runtime = ["-Wl,--no-as-needed", "-lascendcl"];
+    let compiler = "libacl_op_compiler.so";
+    shared(compiler, "torch_op_compiler.c", &runtime);
+    cuda(python);
+    let observer = built(
+        "torch_observer.so",
+        "torch_observer.c",
+        &["-shared", "-fPIC", "-pthread"],
+    );
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/torch_small.py");
+    let words = [&observer, &beside, Path::new(python), &script].map(text);
+    Run::new(Path::new("/bin/sh")).words(&[&["-c", START, "sh"][..], &words].concat())
+}
+
+/// A library of `tests/programs/`, by its name for the loader.
+fn shared(name: &str, source: &str, more: &[&str]) {
+    let soname = format!("-Wl,-soname,{name}");
+    let options = [&["-shared", "-fPIC", &soname][..], more].concat();
+    built(&format!("torch/{name}"), source, &options);
+}
+
+/// The usual wheel of torch does not load without the libraries of CUDA. Where they are missing,
+/// libraries take their place in which every function says that there is no such device.
+fn cuda(python: &OsStr) {
+    let needs = run(clean("ldd")
+        .arg("-r")
+        .arg(torch_folder(python).join("lib/libtorch_python.so")));
+    let (missing, functions) = unresolved(&(needs.out() + &needs.err()));
+    for library in &missing {
+        let names = functions.get(library.as_str()).into_iter().flatten();
+        let source: String = names
+            .map(|name| format!("int {name}(void);\nint {name}(void) {{ return 100; }}\n"))
+            .collect();
+        let versions = scratch()
+            .join("programs/torch")
+            .join(format!("{library}.map"));
+        // These libraries give their own names as the version of what they have.
+        std::fs::write(&versions, format!("{library} {{ global: *; }};\n")).unwrap();
+        let versions = format!("-Wl,--version-script={}", text(&versions));
+        let soname = format!("-Wl,-soname,{library}");
+        let options = ["-shared", "-fPIC", "-fno-builtin", &soname, &versions];
+        built_from(&format!("torch/{library}"), &source, &options);
+    }
+}
+
+fn torch_folder(python: &OsStr) -> PathBuf {
+    let ask =
+        "import importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0])";
+    let told = run(clean(python).args(["-c", ask])).expect(0);
+    PathBuf::from(told.out().trim_end())
+}
+
+type Functions = BTreeMap<String, BTreeSet<String>>;
+
+/// Libraries that `ldd -r` does not find, and the functions that are wanted of each. The functions
+/// without a version are taken for those of the last one.
+fn unresolved(told: &str) -> (BTreeSet<String>, Functions) {
+    let lines = told.lines().map(str::trim);
+    let missing: BTreeSet<String> = lines
+        .clone()
+        .filter_map(|line| line.strip_suffix(" => not found"))
+        .map(str::to_owned)
         .collect();
-    assert!(missed.is_empty(), "{missed:?}");
+    let mut functions = Functions::new();
+    let last = missing.last().cloned().unwrap_or_default();
+    for wanted in lines.filter_map(|line| line.strip_prefix("undefined symbol: ")) {
+        let wanted = wanted
+            .split(['\t', '('])
+            .next()
+            .unwrap_or_default()
+            .trim_end();
+        let (name, library) = match wanted.split_once(", version ") {
+            Some((name, library)) => (name, library.to_owned()),
+            None => (wanted, last.clone()),
+        };
+        // The interpreter has these.
+        if !name.trim_start_matches('_').starts_with("Py") {
+            functions
+                .entry(library)
+                .or_default()
+                .insert(name.to_owned());
+        }
+    }
+    (missing, functions)
+}
+
+/// What the observer says of one name.
+struct Observed {
+    answer: String,
+    calls: usize,
+}
+
+fn observations(file: &Path) -> BTreeMap<String, Observed> {
+    let content = std::fs::read_to_string(file).unwrap();
+    let entry = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
+        let [name, answer, calls] = words[..] else {
+            panic!("{line:?}");
+        };
+        let observed = Observed {
+            answer: answer.to_owned(),
+            calls: calls.parse().unwrap(),
+        };
+        (name.to_owned(), observed)
+    };
+    content.lines().map(entry).collect()
+}
+
+/// Every name that was asked for, AscendCL's or not, and whether it was there.
+fn answers(observed: &BTreeMap<String, Observed>) -> Vec<(&str, &str)> {
+    let each = observed.iter();
+    each.map(|(name, it)| (name.as_str(), it.answer.as_str()))
+        .collect()
+}
+
+/// Those whose calls the observer counts.
+fn is_acl(name: &str) -> bool {
+    ["acl", "Hccl"].iter().any(|start| name.starts_with(start))
+}
+
+#[track_caller]
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
 }

@@ -5,10 +5,9 @@
 //! with all registers and the stack as they were. The stubs are a table in the program text: no code
 //! is made while the program runs.
 
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-use crate::spin::SpinLock;
 use crate::{registers, thread};
 
 /// One function of a name that has a usual one as well.
@@ -27,26 +26,30 @@ static ALTERNATES: [Alternate; registers::STUBS] = [const {
     }
 }; registers::STUBS];
 
-/// Places taken so far; held while one is taken.
-static USED: SpinLock<usize> = SpinLock::new(0);
+/// Places taken so far. A lock would do as well, were it
+/// not for a process that forks while another thread holds it.
+static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The stub for the function `id` at `address`; `None` when all are taken.
+/// The stub for the function `id` at `address`; `None` when all are taken. Threads that ask for the
+/// same at one moment may get a stub each.
 pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     let id = u32::try_from(id).ok()?;
-    let mut used = USED.lock_patiently();
     let is_it =
         |place: &Alternate| place.address.load(Acquire) == address && place.id.load(Acquire) == id;
-    let known = ALTERNATES.iter().take(*used).position(is_it);
-    if let Some(index) = known {
+    let used = USED.load(Relaxed);
+    if let Some(index) = ALTERNATES.iter().take(used).position(is_it) {
         return Some(registers::stub_address(index));
     }
-    let place = ALTERNATES.get(*used)?;
+    if used >= ALTERNATES.len() {
+        return None;
+    }
+    let index = USED.fetch_add(1, Relaxed);
+    let place = ALTERNATES.get(index)?;
     place.id.store(id, Release);
     place.wrapper.store(wrapper, Release);
+    // Last: who finds the address finds the rest.
     place.address.store(address, Release);
-    let stub = registers::stub_address(*used);
-    *used += 1;
-    Some(stub)
+    Some(registers::stub_address(index))
 }
 
 /// Called by a stub: notes the address and answers the wrapper to go on with.

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 
 use ascend_trace_format::record::pair;
 
-use crate::objects::Serials;
+use crate::objects::{Serials, keyed};
 use crate::table::{Entry, HandleTable};
 
 /// A graph, keyed by its `aclmdlRI` handle.
@@ -28,17 +28,7 @@ struct GroupEntry {
     graph: AtomicU32,
 }
 
-impl Entry for GraphEntry {
-    fn key(&self) -> &AtomicU64 {
-        &self.key
-    }
-}
-
-impl Entry for GroupEntry {
-    fn key(&self) -> &AtomicU64 {
-        &self.key
-    }
-}
+keyed!(GraphEntry, GroupEntry);
 
 impl GraphEntry {
     #[expect(

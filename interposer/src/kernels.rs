@@ -6,6 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::call::Context;
+use crate::objects::keyed;
 use crate::table::{Entry, HandleTable};
 use crate::{emit, real, session};
 
@@ -15,11 +16,7 @@ struct Kernel {
     is_named: AtomicBool,
 }
 
-impl Entry for Kernel {
-    fn key(&self) -> &AtomicU64 {
-        &self.key
-    }
-}
+keyed!(Kernel);
 
 static KERNELS: HandleTable<Kernel, 16_384> = HandleTable::new(
     [const {

@@ -96,6 +96,8 @@ macro_rules! keyed {
     )+};
 }
 
+pub(crate) use keyed;
+
 keyed!(ContextEntry, StreamEntry, EventEntry);
 
 impl ContextEntry {

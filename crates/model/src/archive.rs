@@ -8,6 +8,7 @@
 
 mod clocks;
 mod counts;
+mod find;
 mod lanes;
 mod layout;
 mod parts;
@@ -24,6 +25,7 @@ use clocks::Clocks;
 use layout::Layout;
 
 pub use counts::Counts;
+pub use find::{Answer, Towards};
 pub use lanes::Summary;
 pub use parts::Part;
 pub use window::WindowError;

@@ -22,7 +22,7 @@ impl Part {
 
 impl Archive {
     /// The moments at which parts of about so many rows begin, and the end.
-    fn cuts(&self, rows: u64) -> Vec<i64> {
+    pub(super) fn cuts(&self, rows: u64) -> Vec<i64> {
         let mut begins: Vec<(i64, u64)> = self
             .layout
             .groups()

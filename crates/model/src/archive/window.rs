@@ -31,6 +31,14 @@ impl From<std::io::Error> for WindowError {
 /// A task: process, serial of the stream, sequence.
 type TaskKey = (ProcessId, u32, u32);
 
+/// What the call says about a task can move it by as much as its time is uncertain, but hardly further
+/// than this.
+const MOST_SLACK_NS: i64 = 1_000_000;
+
+fn slack(error: i64) -> i64 {
+    error.clamp(0, MOST_SLACK_NS)
+}
+
 fn overlap(span: Option<(i64, i64)>, range: (i64, i64)) -> bool {
     span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
 }
@@ -174,10 +182,10 @@ impl Window {
         let key = (process, row.stream, row.sequence);
         if let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns)) {
             let is_timed = row.untimed == 0;
-            if is_timed && end.host < self.range.0 {
+            if is_timed && end.host.saturating_add(slack(end.error)) < self.range.0 {
                 return;
             }
-            if is_timed && begin.host <= self.range.1 {
+            if is_timed && begin.host.saturating_sub(slack(begin.error)) <= self.range.1 {
                 self.inside.insert(key);
             }
         }

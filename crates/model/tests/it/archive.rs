@@ -14,15 +14,15 @@ const STEPS: u32 = 18_000;
 /// Rows that are handed over before the writer flushes.
 const FLUSH: usize = 5_000;
 
-struct Files {
+pub(crate) struct Files {
     _folder: tempfile::TempDir,
-    path: PathBuf,
-    bytes: Vec<u8>,
-    whole: Trace,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) whole: Trace,
 }
 
 /// One long file, made once for all tests.
-fn files() -> &'static Files {
+pub(crate) fn files() -> &'static Files {
     static FILES: OnceLock<Files> = OnceLock::new();
     FILES.get_or_init(|| {
         let (session, tables) = workload::leading();
@@ -62,7 +62,7 @@ fn files() -> &'static Files {
     })
 }
 
-fn open(path: &Path) -> Archive {
+pub(crate) fn open(path: &Path) -> Archive {
     Archive::open(path, |_, _| true).unwrap()
 }
 

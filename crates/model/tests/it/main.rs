@@ -11,6 +11,8 @@ mod archive;
 mod clock;
 /// Files that are cut, damaged or made to do harm.
 mod damage;
+/// Searches along the time of a long file.
+mod find;
 /// Files that grow while they are read.
 mod follow;
 /// The reader against the document.

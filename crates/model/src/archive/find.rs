@@ -1,0 +1,127 @@
+//! Looks for something along the time of an archive, part by part.
+
+use crate::file::index::{Group, Segment};
+use crate::trace::{FunctionId, Trace};
+
+use super::{Archive, WindowError};
+
+/// Rows of a part, about: many enough that reading them outweighs setting out, few enough that a
+/// search that is given up stops at once.
+const ROWS: u64 = 100_000;
+
+/// Which way a search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Towards {
+    Later,
+    Earlier,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer<T> {
+    Found(T),
+    /// There is nothing as far as the recording goes.
+    Nothing,
+    /// It was told to stop.
+    Stopped,
+}
+
+impl<T> Answer<T> {
+    pub fn found(self) -> Option<T> {
+        match self {
+            Self::Found(found) => Some(found),
+            Self::Nothing | Self::Stopped => None,
+        }
+    }
+}
+
+impl Archive {
+    /// Looks for something from the moment `from` on, towards the end or the begin of the recording.
+    ///
+    /// The archive is read part by part, in that order; parts do not overlap and leave nothing out.
+    /// `look` gets each part as a trace with the range of it that counts, both moments included: it
+    /// answers with the first match (the last one towards earlier times) among what *begins* in the
+    /// range, and the search ends. A task with a time counts by its begin, one without by its
+    /// call's. The trace holds all that has a part in the range, and more.
+    /// Ids of calls and tasks are those of that trace; ids of streams, threads and functions are the
+    /// same in all.
+    ///
+    /// `may_match` says whether a call of a function, or the task that it launched, can be a match;
+    /// where an index tells that there are no such calls, nothing is read. `keep_on` is told how far
+    /// the search has come before each part, and ends it by answering false.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn find<T>(
+        &mut self,
+        from: i64,
+        towards: Towards,
+        may_match: impl Fn(FunctionId) -> bool,
+        mut keep_on: impl FnMut(i64) -> bool,
+        mut look: impl FnMut(&Trace, (i64, i64)) -> Option<T>,
+    ) -> Result<Answer<T>, WindowError> {
+        for range in self.steps(from, towards) {
+            let reached = match towards {
+                Towards::Later => range.0,
+                Towards::Earlier => range.1,
+            };
+            if !keep_on(reached) {
+                return Ok(Answer::Stopped);
+            }
+            if !self.may_hold(range, &may_match) {
+                continue;
+            }
+            // What is asked for here is wanted whatever it takes.
+            let trace = self.window(range, u64::MAX)?;
+            if let Some(found) = look(&trace, range) {
+                return Ok(Answer::Found(found));
+            }
+        }
+        Ok(Answer::Nothing)
+    }
+
+    /// The ranges that a search goes through, in its order.
+    fn steps(&self, from: i64, towards: Towards) -> Vec<(i64, i64)> {
+        let cuts = self.cuts(ROWS);
+        let inner = cuts.get(1..cuts.len().max(1) - 1).unwrap_or_default();
+        let begins = std::iter::once(i64::MIN).chain(inner.iter().copied());
+        let ends = inner.iter().map(|cut| cut - 1).chain([i64::MAX]);
+        let all = begins.zip(ends);
+        match towards {
+            Towards::Later => {
+                let left = all.filter(|range| range.1 >= from);
+                left.map(|range| (range.0.max(from), range.1)).collect()
+            }
+            Towards::Earlier => {
+                let left = all.filter(|range| range.0 <= from);
+                let left = left.map(|range| (range.0, range.1.min(from)));
+                let mut steps: Vec<_> = left.collect();
+                steps.reverse();
+                steps
+            }
+        }
+    }
+
+    /// Whether anything in a range, or what launched it, can be a call of such a function.
+    fn may_hold(&self, range: (i64, i64), may_match: &impl Fn(FunctionId) -> bool) -> bool {
+        let overlaps = |group: &&Group| {
+            let span = group.span();
+            span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
+        };
+        let near: Vec<&Group> = self.layout.groups().filter(overlaps).collect();
+        let Some(last) = near.last() else {
+            return false;
+        };
+        let segments = near.iter().flat_map(|group| &group.segments);
+        let launched = segments.filter(|it: &&Segment| it.task_span.is_some());
+        let from = launched.map(|segment| segment.launched_from).min();
+        let from = from.unwrap_or(u64::MAX).min(near[0].begin);
+        let mut groups = self.layout.groups();
+        groups.any(|group| {
+            let functions = group.totals.functions.iter().zip(0..);
+            let mut called = functions.filter(|((calls, _), _)| *calls > 0);
+            (group.end > from && group.begin <= last.begin)
+                && called.any(|(_, number)| may_match(FunctionId(number)))
+        })
+    }
+}

@@ -15,7 +15,7 @@ use crate::objects::StreamEntry;
 use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
-use crate::{last_task, lifecycle, roles, session, thread};
+use crate::{cost, last_task, lifecycle, roles, session, thread};
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
 /// exits inside it), dropping the span still leaves the thread's state right.
@@ -100,6 +100,9 @@ impl Span {
         }
         let function = FUNCTIONS.get(id)?;
         let traits = traits::of(id)?;
+        if state.is_sampling() {
+            cost::begin_sample(state);
+        }
         let mut span = Self {
             id,
             function,
@@ -165,7 +168,7 @@ impl Span {
             graph_roles::after_task(self, &context, succeeded);
         }
         let task = if self.traits.submits {
-            self.finish_task(state, succeeded)
+            self.finish_task(state, succeeded, end)
         } else {
             None
         };
@@ -201,14 +204,22 @@ impl Span {
             graph: self.graph,
             args,
         };
-        emit::call(state, &record);
+        let is_first = emit::call(state, &record);
+        if is_first | state.is_sampling() {
+            cost::recorded(state, self.depth, is_first, (self.begin, end));
+        }
         if has_role {
             roles::afterwards(self, &context, succeeded, end);
         }
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.
-    fn finish_task(&mut self, thread: &thread::State, succeeded: bool) -> Option<TaskWord> {
+    fn finish_task(
+        &mut self,
+        thread: &thread::State,
+        succeeded: bool,
+        end: u64,
+    ) -> Option<TaskWord> {
         let kind = self.function.task.unwrap_or(TaskKind::Other);
         let state = core::mem::replace(&mut self.task, TaskState::None);
         let sequence = match (&state, self.stream) {
@@ -235,7 +246,7 @@ impl Span {
         let untimed = match state {
             TaskState::None => return None,
             TaskState::Untimed(reason) => reason,
-            TaskState::Timed(submission) => submission.finish(sequence, self.begin),
+            TaskState::Timed(submission) => submission.finish(thread, sequence, (self.begin, end)),
         };
         Some(TaskWord {
             sequence: sequence?,

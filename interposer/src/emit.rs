@@ -46,9 +46,9 @@ const PLAIN: Header = Header {
 /// Words of a call before its optional ones: header, begin, duration and code.
 const FIXED_WORDS: usize = 3;
 
-/// Records a call.
+/// Records a call. Answers whether it was the first one to go into a new segment.
 #[inline]
-pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
+pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
     let has_strings = call.traits.has_strings;
     let duration = call.end.wrapping_sub(call.begin);
     let is_long = duration > u64::from(u32::MAX);
@@ -73,6 +73,7 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
             .sum::<usize>();
     }
     let slots = slots_for(words).min(MAX_SLOTS);
+    let mut is_first = false;
     state.record(|producer| {
         let Some(room) = producer.reserve(slots) else {
             producer.count_dropped(RecordKind::Call);
@@ -112,8 +113,9 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) {
             device: call.device,
             ..PLAIN
         });
-        producer.publish(slots);
+        is_first = producer.publish(slots);
     });
+    is_first
 }
 
 const fn flag(set: bool, flag: u8) -> u8 {
@@ -318,6 +320,11 @@ pub(crate) fn task_untimed(stream: u32, sequence: u32, reason: Untimed) {
 /// How far one of the tool's own counters has come.
 pub(crate) fn counter(what: Counter, value: u64) {
     from_inside(RecordKind::Counter, 0, &[what as u64, value]);
+}
+
+/// What the tracer has cost a thread of this process.
+pub(crate) fn cost(state: &thread::State, words: &[u64]) {
+    state.record(|producer| other(producer, RecordKind::Cost, 0, words, &[]));
 }
 
 /// That the program has fetched a function by name.

@@ -17,6 +17,7 @@ mod alternate;
 mod asked;
 mod call;
 mod clock;
+mod cost;
 mod emit;
 mod errno;
 mod graph_roles;

@@ -10,7 +10,7 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane, reference};
-use crate::{emit, graphs, kernels, libraries, loader, session, thread};
+use crate::{cost, emit, graphs, kernels, libraries, loader, session, thread};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
@@ -24,14 +24,17 @@ extern "C" fn loaded() {
 /// still there: its destructors run after ours.
 extern "C" fn unloaded() {
     libraries::tell_new();
-    if !session::is_timed() {
+    if !session::is_joined() {
         return;
     }
     thread::with(|state| {
         if !state.is_busy() && !session::is_new_child() {
             state.set_busy(true);
-            emit::rename(state);
-            harvest::at_exit();
+            if session::is_timed() {
+                emit::rename(state);
+                harvest::at_exit();
+            }
+            cost::tell_all(state);
             state.set_busy(false);
         }
     });
@@ -66,6 +69,7 @@ pub(crate) fn become_child(state: &thread::State) {
     graphs::forget_all();
     kernels::forget();
     counters::forget();
+    cost::forget();
     reference::forget();
     harvester::forget();
     emit::announce_again();

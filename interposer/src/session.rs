@@ -48,6 +48,11 @@ pub(crate) fn is_on() -> bool {
     }
 }
 
+/// Whether calls are being recorded, without trying to join.
+pub(crate) fn is_joined() -> bool {
+    STATE.load(Acquire) == ON
+}
+
 /// Whether tasks are to be timed.
 #[inline]
 pub(crate) fn is_timed() -> bool {

@@ -10,7 +10,7 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::traits;
-use crate::{call, lifecycle, session, thread};
+use crate::{call, cost, lifecycle, session, thread};
 
 /// A simple call under way. Dropping it, when the real function does not return normally, leaves
 /// the thread's state right.
@@ -33,6 +33,9 @@ impl Simple {
         let thread = unsafe { &*state };
         if thread.is_busy() || !(session::is_settled() || settle(thread)) {
             return None;
+        }
+        if thread.is_sampling() {
+            cost::begin_sample(thread);
         }
         Some(Self {
             state,
@@ -60,6 +63,7 @@ impl Simple {
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
         let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
+        let mut is_first = false;
         match state.producer().filter(|_| fits) {
             Some(producer) => match producer.reserve(slots) {
                 Some([first, begin, length, rest @ ..]) => {
@@ -77,11 +81,14 @@ impl Simple {
                     for (place, word) in rest.iter_mut().zip(args) {
                         *place = word;
                     }
-                    producer.publish(slots);
+                    is_first = producer.publish(slots);
                 }
                 _ => producer.count_dropped(RecordKind::Call),
             },
             None => self.record_in_full(ID, &mut args, result, end),
+        }
+        if is_first | state.is_sampling() {
+            cost::recorded(state, self.depth, is_first, (self.begin, end));
         }
         state.set_busy(false);
     }

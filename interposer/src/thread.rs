@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use ascend_trace_ring::Producer;
 
+use crate::cost::{self, Meter, Sample};
 use crate::errno::Errno;
 use crate::objects::ContextEntry;
 use crate::{emit, session, shortcut};
@@ -16,6 +17,13 @@ pub(crate) struct State {
     /// The tracer itself is at work in this thread: a hook that is entered now is not the
     /// program's, or comes from a signal handler, and passes straight through.
     busy: Cell<bool>,
+    /// Calls are to be measured; see [`cost`].
+    sampling: Cell<bool>,
+    /// How many more of them.
+    samples_left: Cell<u8>,
+    /// The one that is being measured.
+    sample: Cell<Option<Sample>>,
+    meter: Cell<Option<&'static Meter>>,
     depth: Cell<u8>,
     /// Calls around the present one that submit tasks: what is submitted inside them is part of
     /// their task.
@@ -43,6 +51,10 @@ thread_local! {
     static STATE: State = const {
         State {
             busy: Cell::new(false),
+            sampling: Cell::new(false),
+            samples_left: Cell::new(0),
+            sample: Cell::new(None),
+            meter: Cell::new(None),
             depth: Cell::new(0),
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
@@ -84,6 +96,48 @@ impl State {
 
     pub(crate) fn set_busy(&self, busy: bool) {
         self.busy.set(busy);
+    }
+
+    /// Whether calls are to be measured.
+    #[inline]
+    pub(crate) fn is_sampling(&self) -> bool {
+        self.sampling.get()
+    }
+
+    /// So many of the calls that follow are to be measured.
+    pub(crate) fn set_sampling(&self, calls: u8) {
+        self.samples_left.set(calls);
+        self.sampling.set(calls > 0);
+    }
+
+    /// One of them has been measured.
+    pub(crate) fn count_sample(&self) {
+        self.set_sampling(self.samples_left.get().saturating_sub(1));
+    }
+
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.sample.get()
+    }
+
+    pub(crate) fn set_sample(&self, sample: Option<Sample>) {
+        self.sample.set(sample);
+    }
+
+    /// Where it is counted what the tracer costs this thread.
+    #[inline]
+    pub(crate) fn meter(&self) -> &'static Meter {
+        match self.meter.get() {
+            Some(meter) => meter,
+            None => self.first_meter(),
+        }
+    }
+
+    #[cold]
+    fn first_meter(&self) -> &'static Meter {
+        let meter = cost::claim();
+        self.meter.set(Some(meter));
+        watch_thread_end();
+        meter
     }
 
     pub(crate) fn depth(&self) -> u8 {
@@ -218,6 +272,7 @@ impl State {
             watch_thread_end();
             if let Channel::Open(producer) = channel {
                 self.name.set(emit::introduce(producer));
+                self.set_sampling(cost::SAMPLES);
             }
         }
         match channel {
@@ -240,6 +295,8 @@ impl State {
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
         self.context.set(None);
+        self.meter.set(None);
+        self.sample.set(None);
     }
 }
 
@@ -279,6 +336,9 @@ unsafe extern "C" fn thread_ends(_: *mut c_void) {
         if !state.is_busy() {
             state.set_busy(true);
             emit::rename(state);
+            if let Some(meter) = state.meter.take() {
+                meter.release(state);
+            }
             state.set_busy(false);
             state.close();
         }

@@ -100,6 +100,14 @@ impl Clock {
         }
     }
 
+    /// How long so many ticks take.
+    pub(crate) fn length(&self, ticks: u64) -> u64 {
+        match (self.source, self.pieces.last()) {
+            (TickSource::Counter, Some(piece)) => (ticks as f64 * piece.rate) as u64,
+            _ => ticks,
+        }
+    }
+
     /// The time at which the counter showed `ticks`.
     #[inline]
     pub(crate) fn ns(&self, ticks: u64) -> i64 {

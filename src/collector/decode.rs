@@ -74,6 +74,8 @@ impl Decoder {
             RecordKind::Name => Row::Name(name(reader, process, clock)),
             // These are for the report on what was caught.
             RecordKind::Lookup | RecordKind::Library => return None,
+            // This needs to know of all threads.
+            RecordKind::Cost => return None,
         };
         Some(&self.other)
     }

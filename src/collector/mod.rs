@@ -4,6 +4,7 @@
 //! until it is told that the program has ended; another one packs the columns and writes them.
 
 pub(crate) mod clock;
+mod cost;
 pub(crate) mod coverage;
 mod decode;
 pub(crate) mod exports;
@@ -23,6 +24,7 @@ use ascend_trace_ring::Arena;
 use crate::output::say;
 use crate::tables;
 use clock::Clock;
+use cost::Costs;
 use coverage::Coverage;
 use decode::Decoder;
 use file::Recorder;
@@ -47,6 +49,7 @@ pub(crate) struct Collector {
     counts: Counts,
     coverage: Coverage,
     marks: Marks,
+    costs: Costs,
     homeless: u64,
     out_of_memory: bool,
 }
@@ -63,6 +66,7 @@ impl Collector {
             counts: Counts::default(),
             coverage: Coverage::default(),
             marks: Marks::default(),
+            costs: Costs::default(),
             homeless: 0,
             out_of_memory: false,
         }
@@ -113,6 +117,10 @@ impl Collector {
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
         let marks = &mut self.marks;
+        let costs = &mut self.costs;
+        costs.introduce(origin.process, origin.thread, origin.tid);
+        let writer = (origin.process, origin.thread);
+        let mut calls = 0;
         let drained = self
             .arena
             .drain(channel, gone, &mut |words| match decoder.decode(
@@ -123,6 +131,7 @@ impl Collector {
             ) {
                 Some(row) => {
                     if let Row::Call(call) = row {
+                        calls += 1;
                         coverage.count(call.function);
                         let function = tables::FUNCTIONS.get(usize::from(call.function));
                         if let Some(function) = function
@@ -135,8 +144,12 @@ impl Collector {
                     file.push(row);
                 }
                 None if coverage.take(words) => {}
-                None => counts.unreadable += 1,
+                None => match costs.take(words, writer, calls, clock) {
+                    Some(row) => file.push(&Row::Cost(row)),
+                    None => counts.unreadable += 1,
+                },
             });
+        self.costs.count(origin.thread, calls);
         if let Some(loss) = self.roster.settle(channel, drained) {
             self.lose(loss);
         }
@@ -192,6 +205,9 @@ impl Collector {
         }
         for row in self.marks.close(end_ns) {
             self.file.push(&row);
+        }
+        for row in self.costs.close(end_ns) {
+            self.file.push(&Row::Cost(row));
         }
         let stored = self.file.finish(EndRow {
             end_ns,

@@ -12,6 +12,8 @@ mod causes;
 mod chrome;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
+/// What the tool says of its own cost.
+mod cost;
 /// Times of a made-up workload, each held against the true one.
 mod device_time;
 /// Every example, held against what it counts itself and against the true device times.

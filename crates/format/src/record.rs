@@ -68,6 +68,10 @@ pub enum RecordKind {
     Library = 11,
     /// `[key, ticks]` and one blob: from then on what the key stands for has this name.
     Name = 12,
+    /// What the tool has cost the calling thread so far: `[ticks, sampled calls, ticks spent on these,
+    /// ticks spent otherwise on recording, tasks timed, events recorded, ticks spent on these events,
+    /// ticks spent on reading times]`.
+    Cost = 13,
 }
 
 impl RecordKind {
@@ -86,6 +90,7 @@ impl RecordKind {
             10 => Self::Lookup,
             11 => Self::Library,
             12 => Self::Name,
+            13 => Self::Cost,
             _ => return None,
         })
     }

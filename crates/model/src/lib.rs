@@ -6,6 +6,7 @@
 pub mod archive;
 mod category;
 mod clock;
+pub mod cost;
 mod direction;
 pub mod file;
 pub mod load;
@@ -17,6 +18,7 @@ pub mod trace;
 
 pub use archive::{Archive, Summary};
 pub use category::Category;
+pub use cost::{Cost, Costs};
 pub use direction::Direction;
 pub use file::{Follower, OpenError, Progress, Warning};
 pub use load::TraceBuilder;

@@ -104,6 +104,10 @@ impl TraceBuilder {
             }
             Row::Range(row) => self.range_row(row),
             Row::Coverage(row) => self.trace.coverage.push(row),
+            Row::Cost(row) => {
+                let thread = self.thread_of(row.thread);
+                self.trace.costs.add(thread, &row);
+            }
             Row::End(EndRow {
                 end_ns,
                 exit_status,

@@ -236,6 +236,22 @@ pub struct CounterRow {
     pub value: u64,
 }
 
+/// What the tool has cost a thread of the program so far: every number only grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CostRow {
+    pub thread: u32,
+    pub at_ns: i64,
+    /// Calls that were recorded, and the time that this took. It is measured for some of the calls.
+    pub calls: u64,
+    pub recording_ns: u64,
+    /// Tasks with events of ours around them, these events, and the time that recording them took.
+    pub tasks: u64,
+    pub events: u64,
+    pub timing_ns: u64,
+    /// Time spent on reading the times of tasks.
+    pub reading_ns: u64,
+}
+
 /// What the program called something that it passes by handle or number: a kernel, a model, a
 /// domain of marks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -309,5 +325,6 @@ pub enum Row {
     Name(NameRow),
     Range(RangeRow),
     Coverage(CoverageRow),
+    Cost(CostRow),
     End(EndRow),
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
+use crate::cost::Costs;
 use crate::names::Names;
 use crate::operands::Operands;
 use crate::rows::{CoverageRow, GraphRef, SessionRow};
@@ -225,6 +226,7 @@ pub struct Trace {
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
     pub(crate) coverage: Vec<CoverageRow>,
+    pub(crate) costs: Costs,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
     pub(crate) span: Option<(i64, i64)>,
@@ -390,6 +392,11 @@ impl Trace {
             .filter(|((_, code), _)| *code == what)
             .map(|(_, value)| value)
             .sum()
+    }
+
+    /// What the tool itself cost the program, thread by thread.
+    pub fn costs(&self) -> &Costs {
+        &self.costs
     }
 
     /// When the recording ended and with which status, once it has ended properly.

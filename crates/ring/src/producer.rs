@@ -76,13 +76,15 @@ impl Producer {
         })
     }
 
-    /// Publishes the record that was written into the last reservation of `slots` slots.
+    /// Publishes the record that was written into the last reservation of `slots` slots. Answers
+    /// whether it was the first one in its segment.
     #[inline]
-    pub fn publish(&mut self, slots: usize) {
+    pub fn publish(&mut self, slots: usize) -> bool {
         self.used += slots as u32;
         if let Some(header) = self.session.segment_header(self.segment) {
             header.committed.store(self.used, Release);
         }
+        self.used == slots as u32
     }
 
     /// Counts a record that found no room.

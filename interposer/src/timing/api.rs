@@ -4,8 +4,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
-use crate::real;
-use crate::timing::counters;
+use crate::{real, thread};
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
@@ -160,7 +159,9 @@ impl Api {
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
         // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
         let recorded = unsafe { (self.record)(handle(event), handle(stream)) == 0 };
-        counters::INJECTED.add(u64::from(recorded));
+        if recorded {
+            thread::with(|state| state.meter().events.add(1));
+        }
         recorded
     }
 

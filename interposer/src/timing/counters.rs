@@ -7,6 +7,7 @@ use ascend_trace_format::record::Counter;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::ticks;
+use crate::cost::{self, Meter, Sum};
 use crate::emit;
 
 /// A number that only grows, and how much of it the trace knows.
@@ -18,16 +19,16 @@ pub(crate) struct Tally {
     told: AtomicU64,
 }
 
-/// Events recorded on the program's streams.
-pub(crate) static INJECTED: Tally = Tally::new(Counter::InjectedEvents);
 /// Pairs that were given up unread.
 pub(crate) static LOST: Tally = Tally::new(Counter::LostPairs);
+/// Events recorded on the program's streams.
+static INJECTED: Tally = Tally::new(Counter::InjectedEvents);
 /// Tasks that were submitted with events around them.
-pub(crate) static TIMED: Tally = Tally::new(Counter::TimedTasks);
+static TIMED: Tally = Tally::new(Counter::TimedTasks);
 /// Time that the program's threads spent on these events.
-pub(crate) static TIMING: Tally = Tally::in_ticks(Counter::TimingNs);
+static TIMING: Tally = Tally::in_ticks(Counter::TimingNs);
 /// Time that the program's threads spent on reading times after a synchronisation.
-pub(crate) static HARVEST: Tally = Tally::in_ticks(Counter::HarvestNs);
+static HARVEST: Tally = Tally::in_ticks(Counter::HarvestNs);
 /// The most pairs that one stream had in its queue or unread.
 pub(crate) static MOST_PENDING: Tally = Tally::new(Counter::MostPendingPairs);
 /// For how long the host was suspended.
@@ -98,7 +99,7 @@ pub(crate) fn begin() {
 }
 
 /// A number of ticks in nanoseconds, by how far the two clocks have come.
-fn nanoseconds(count: u64) -> u64 {
+pub(crate) fn nanoseconds(count: u64) -> u64 {
     let passed_ns = monotonic().wrapping_sub(FIRST_NS.load(Relaxed));
     let passed = ticks().wrapping_sub(FIRST_TICKS.load(Relaxed)).max(1);
     (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
@@ -106,6 +107,14 @@ fn nanoseconds(count: u64) -> u64 {
 
 /// Tells the trace what is new. The thread must be marked busy.
 pub(crate) fn tell() {
+    let sum = |of: fn(&Meter) -> &Sum| {
+        let all = cost::all().map(|meter| of(meter).get());
+        all.fold(0, u64::wrapping_add)
+    };
+    INJECTED.raise(sum(|meter| &meter.events));
+    TIMED.raise(sum(|meter| &meter.tasks));
+    TIMING.raise(sum(|meter| &meter.timing));
+    HARVEST.raise(sum(|meter| &meter.reading));
     ALL.iter().for_each(|tally| tally.tell());
 }
 

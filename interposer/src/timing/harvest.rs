@@ -5,13 +5,13 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use ascend_trace_format::api::Untimed;
 
 use crate::clock::ticks;
-use crate::emit;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::anchor;
 use crate::timing::api::{self, Api};
 use crate::timing::counters;
 use crate::timing::lane::{self, Lane, Pair, UNREAD};
 use crate::timing::reference;
+use crate::{emit, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -145,7 +145,7 @@ pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
     if let Some(lane) = lane_of(stream) {
         self::lane(lane, api, AFTER_SYNC, Some(proof));
     }
-    counters::HARVEST.add(ticks().wrapping_sub(begin));
+    spent_since(begin);
 }
 
 /// The program has synchronised a whole context.
@@ -155,7 +155,13 @@ pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
     for lane in lanes_of(context) {
         self::lane(lane, api, AFTER_SYNC, Some(proof));
     }
-    counters::HARVEST.add(ticks().wrapping_sub(begin));
+    spent_since(begin);
+}
+
+/// The program's thread has been reading times since then.
+fn spent_since(begin: u64) {
+    let spent = ticks().wrapping_sub(begin);
+    thread::with(|state| state.meter().reading.add(spent));
 }
 
 fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {

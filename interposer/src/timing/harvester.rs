@@ -5,10 +5,10 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use crate::objects::{self, ContextEntry};
-use crate::thread;
 use crate::timing::api::{self, Api};
 use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, counters, harvest, lane};
+use crate::{cost, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
@@ -84,6 +84,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
             clocks = clocks.follow();
             counters::tell();
         }
+        thread::with(cost::tell_due);
         // A program that submits faster than that is read without a rest.
         if is_behind {
             continue;

@@ -155,9 +155,14 @@ fn take_events(api: &Api, context: &ContextEntry, begins: Begins) -> Result<(u64
 
 impl Submission {
     /// The real call has returned. `sequence` is the number of the task that it submitted, if it
-    /// did, and `begin` the ticks before it. Answers why the task will have no time, if it will not.
-    pub(crate) fn finish(self, sequence: Option<u32>, begin: u64) -> Untimed {
-        let left = ticks();
+    /// did, and the ticks are those before it and after it. Answers why the task will have no time,
+    /// if it will not.
+    pub(crate) fn finish(
+        self,
+        state: &thread::State,
+        sequence: Option<u32>,
+        (begin, end): (u64, u64),
+    ) -> Untimed {
         // Another thread may have begun to capture the stream meanwhile.
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
@@ -169,14 +174,17 @@ impl Submission {
             unsafe { self.lane.pending.push(pair) };
         }
         self.lane.chained.store(has_ended && alone, Relaxed);
+        let meter = state.meter();
         let spent = begin.wrapping_sub(self.entry);
-        counters::TIMING.add(spent.wrapping_add(ticks().wrapping_sub(left)));
+        meter
+            .timing
+            .add(spent.wrapping_add(closed.wrapping_sub(end)));
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
         match sequence {
             Some(_) if !alone => Untimed::Contended,
             Some(_) if !has_ended => Untimed::NoEvent,
             Some(_) => {
-                counters::TIMED.add(1);
+                meter.tasks.add(1);
                 Untimed::Timed
             }
             None => Untimed::Timed,

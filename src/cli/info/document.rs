@@ -123,6 +123,10 @@ pub(crate) struct Cost {
     pub(crate) lost_pairs: u64,
     /// Tasks that were submitted with events around them.
     pub(crate) timed_tasks: u64,
+    /// Host time that recording a call took from the program, on average.
+    pub(crate) host_ns_per_call: f64,
+    /// Host time that all of this took from the program's threads.
+    pub(crate) host_ns: u64,
     /// Injected events per such task.
     pub(crate) events_per_task: f64,
     /// Host time that such a task's events took from the program.
@@ -139,14 +143,23 @@ pub(crate) struct Cost {
 fn cost(trace: &Trace) -> Cost {
     let counter = |counter: Counter| trace.counter(counter as u16);
     let timed_tasks = counter(Counter::TimedTasks);
-    let per_task = |sum: u64| {
-        if timed_tasks == 0 {
+    let per = |count: u64, sum: u64| {
+        if count == 0 {
             0.0
         } else {
-            sum as f64 / timed_tasks as f64
+            sum as f64 / count as f64
         }
     };
+    let per_task = |sum: u64| per(timed_tasks, sum);
+    let recording = trace.costs().total();
+    let host_ns = [
+        recording.recording_ns,
+        counter(Counter::TimingNs),
+        counter(Counter::HarvestNs),
+    ];
     Cost {
+        host_ns_per_call: per(recording.calls, recording.recording_ns),
+        host_ns: host_ns.into_iter().fold(0, u64::saturating_add),
         injected_events: counter(Counter::InjectedEvents),
         lost_pairs: counter(Counter::LostPairs),
         timed_tasks,

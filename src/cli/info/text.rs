@@ -74,13 +74,15 @@ fn head(document: &Document) -> String {
         (
             "tool's cost",
             format!(
-                "{} device events injected ({:.1} per task), {} never read; {} of the program's \
-                 time per timed task, {} in all to read times",
+                "{} of the program's time: {} per call, {} more per timed task, {} to read times; \
+                 {} device events injected ({:.1} per task), {} never read",
+                duration(i64::try_from(document.cost.host_ns).unwrap_or(i64::MAX)),
+                duration(document.cost.host_ns_per_call.round() as i64),
+                duration(document.cost.host_ns_per_task.round() as i64),
+                duration(i64::try_from(document.cost.harvest_ns).unwrap_or(i64::MAX)),
                 count(document.cost.injected_events),
                 document.cost.events_per_task,
                 count(document.cost.lost_pairs),
-                duration(document.cost.host_ns_per_task.round() as i64),
-                duration(i64::try_from(document.cost.harvest_ns).unwrap_or(i64::MAX)),
             ),
         ),
     ];

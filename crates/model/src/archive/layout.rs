@@ -315,7 +315,10 @@ impl Layout {
 
     /// Takes a chunk of things that the whole trace needs.
     fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
-        let is_endless = matches!(found.kind, kinds::EVENT | kinds::RANGE | kinds::NAME);
+        let is_endless = matches!(
+            found.kind,
+            kinds::EVENT | kinds::RANGE | kinds::NAME | kinds::COST
+        );
         let taken = self.taken.entry(found.kind).or_default();
         if is_endless && *taken > MOST_THINGS {
             self.left.entry(found.kind).or_insert(found.offset);

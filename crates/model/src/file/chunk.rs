@@ -34,6 +34,7 @@ pub(crate) const COUNTER: Kind = *b"CNTR";
 pub(crate) const NAME: Kind = *b"NAME";
 pub(crate) const RANGE: Kind = *b"RNGE";
 pub(crate) const COVERAGE: Kind = *b"COVR";
+pub(crate) const COST: Kind = *b"COST";
 /// A group's lanes, summed up finely.
 pub(crate) const SUMMARY: Kind = *b"SUMM";
 /// What a group of chunks holds where.
@@ -59,6 +60,7 @@ pub(super) fn is_table(kind: Kind) -> bool {
             | NAME
             | RANGE
             | COVERAGE
+            | COST
             | END
     )
 }

@@ -1,8 +1,8 @@
 //! From chunks to rows.
 
 use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow, NameRow,
-    ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
+    NameRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 
 use super::chunk::{self, Kind};
@@ -132,6 +132,7 @@ pub(super) fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) ->
         chunk::NAME => rows::<NameRow>(payload, sink),
         chunk::RANGE => rows::<RangeRow>(payload, sink),
         chunk::COVERAGE => rows::<CoverageRow>(payload, sink),
+        chunk::COST => rows::<CostRow>(payload, sink),
         chunk::END => rows::<EndRow>(payload, sink),
         _ => Ok(()),
     }

@@ -2,8 +2,8 @@
 //! another thread than it encodes them on.
 
 use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow, NameRow,
-    ProcessRow, RangeRow, Row, StreamRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
+    NameRow, ProcessRow, RangeRow, Row, StreamRow, TaskTimeRow, ThreadRow,
 };
 
 use super::chunk::Kind;
@@ -35,6 +35,7 @@ pub struct Encoder {
     names: Pending<NameRow>,
     ranges: Pending<RangeRow>,
     coverage: Pending<CoverageRow>,
+    costs: Pending<CostRow>,
     end: Pending<EndRow>,
     lost: LossRow,
 }
@@ -98,6 +99,7 @@ impl Encoder {
             names: Pending::new(),
             ranges: Pending::new(),
             coverage: Pending::new(),
+            costs: Pending::new(),
             end: Pending::new(),
             lost: LossRow::default(),
         }
@@ -122,6 +124,7 @@ impl Encoder {
             Row::Name(row) => self.names.push(row),
             Row::Range(row) => self.ranges.push(row),
             Row::Coverage(row) => self.coverage.push(row),
+            Row::Cost(row) => self.costs.push(row),
             Row::End(row) => self.end.push(row),
         }
     }
@@ -153,6 +156,7 @@ impl Encoder {
         self.counters.seal(&mut batch);
         self.ranges.seal(&mut batch);
         self.coverage.seal(&mut batch);
+        self.costs.seal(&mut batch);
         self.end.seal(&mut batch);
         batch.others -= batch.calls;
         batch

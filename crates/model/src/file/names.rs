@@ -1,6 +1,6 @@
-//! The columns of rows that say what things are called and what was caught.
+//! The columns of rows that say what things are called, what was caught and what that cost.
 
-use crate::rows::{CoverageRow, NameRow, RangeRow, Row};
+use crate::rows::{CostRow, CoverageRow, NameRow, RangeRow, Row};
 
 use super::chunk::{self, Kind};
 use super::column::{Columns, Cursors};
@@ -87,5 +87,39 @@ impl Table for CoverageRow {
 
     fn into_row(self) -> Row {
         Row::Coverage(self)
+    }
+}
+
+impl Table for CostRow {
+    const KIND: Kind = chunk::COST;
+    const COLUMNS: usize = 8;
+    type Memory = ();
+
+    fn put(&self, columns: &mut Columns, (): &mut ()) {
+        columns.put(0, self.thread.into());
+        columns.put_signed(1, self.at_ns);
+        columns.put(2, self.calls);
+        columns.put(3, self.recording_ns);
+        columns.put(4, self.tasks);
+        columns.put(5, self.events);
+        columns.put(6, self.timing_ns);
+        columns.put(7, self.reading_ns);
+    }
+
+    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
+        Some(Self {
+            thread: cursors.take_as(0)?,
+            at_ns: cursors.take_signed(1)?,
+            calls: cursors.take(2)?,
+            recording_ns: cursors.take(3)?,
+            tasks: cursors.take(4)?,
+            events: cursors.take(5)?,
+            timing_ns: cursors.take(6)?,
+            reading_ns: cursors.take(7)?,
+        })
+    }
+
+    fn into_row(self) -> Row {
+        Row::Cost(self)
     }
 }

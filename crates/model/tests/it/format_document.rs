@@ -272,6 +272,28 @@ fn losses_counters_and_the_end() {
     let columns = [numbers(&[1]), numbers(&[2]), numbers(&[99])];
     assert_eq!(rows(b"CNTR", 1, &columns), [Row::Counter(counter)]);
 
+    let cost = CostRow {
+        thread: 3,
+        at_ns: 77,
+        calls: 9,
+        recording_ns: 300,
+        tasks: 4,
+        events: 8,
+        timing_ns: 1600,
+        reading_ns: 20,
+    };
+    let columns = [
+        numbers(&[3]),
+        Column::signed(&[77]),
+        numbers(&[9]),
+        numbers(&[300]),
+        numbers(&[4]),
+        numbers(&[8]),
+        numbers(&[1600]),
+        numbers(&[20]),
+    ];
+    assert_eq!(rows(b"COST", 1, &columns), [Row::Cost(cost)]);
+
     let end = EndRow {
         end_ns: 123,
         exit_status: -2,

@@ -212,7 +212,25 @@ fn measurement() -> impl Strategy<Value = Row> {
             value,
         })
     });
-    prop_oneof![4 => task, 2 => anchor, 1 => loss, 1 => counter]
+    let cost = (
+        number(),
+        time(),
+        [word(), word(), word()],
+        [word(), word(), word()],
+    );
+    let cost = cost.prop_map(|(thread, at_ns, counts, times)| {
+        Row::Cost(CostRow {
+            thread,
+            at_ns,
+            calls: counts[0],
+            tasks: counts[1],
+            events: counts[2],
+            recording_ns: times[0],
+            timing_ns: times[1],
+            reading_ns: times[2],
+        })
+    });
+    prop_oneof![4 => task, 2 => anchor, 1 => loss, 1 => counter, 1 => cost]
 }
 
 pub(crate) fn any_row() -> impl Strategy<Value = Row> {

@@ -20,7 +20,7 @@ const MOST_ENTRIES: u32 = 1 << 20;
 
 /// Kinds of things by the number that the index has for them. New ones are added at the end; an older
 /// reader passes over them.
-pub(super) const THINGS: [Kind; 8] = [
+pub(super) const THINGS: [Kind; 9] = [
     chunk::PROCESS,
     chunk::THREAD,
     chunk::CONTEXT,
@@ -29,6 +29,7 @@ pub(super) const THINGS: [Kind; 8] = [
     chunk::NAME,
     chunk::RANGE,
     chunk::COVERAGE,
+    chunk::COST,
 ];
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up

@@ -1,0 +1,236 @@
+//! What the tool costs the threads of the program: from what they measure now and then to sums.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::record::{Header, Reader, RecordKind};
+use ascend_trace_model::rows::CostRow;
+
+use super::clock::Clock;
+
+/// A thread by its process and its number in the trace.
+pub(crate) type ThreadKey = (u32, u32);
+
+/// What a thread says, in ticks and since its begin.
+#[derive(Clone, Copy, Default)]
+struct Said {
+    at: u64,
+    /// Calls whose recording was measured, and how long that took.
+    samples: u64,
+    sampled: u64,
+    /// What took longer than the recording of a call: memory for more of them.
+    besides: u64,
+    tasks: u64,
+    events: u64,
+    timing: u64,
+    reading: u64,
+}
+
+/// One thread.
+#[derive(Clone, Copy, Default)]
+struct Thread {
+    /// Calls that have been recorded.
+    calls: u64,
+    last: CostRow,
+    said: Said,
+}
+
+/// All threads of the recording.
+#[derive(Default)]
+pub(crate) struct Costs {
+    /// By number of the thread.
+    threads: Vec<Thread>,
+    /// Which thread of a process has this id.
+    ids: HashMap<(u32, u32), u32>,
+    /// Calls that were measured in any thread, and for how long in nanoseconds.
+    measured: (u64, u64),
+}
+
+impl Costs {
+    /// A thread is about to be heard.
+    pub(crate) fn introduce(&mut self, process: u32, thread: u32, tid: u32) {
+        let place = thread as usize;
+        if place < self.threads.len() {
+            return;
+        }
+        self.threads.resize(place + 1, Thread::default());
+        self.threads[place].last.thread = thread;
+        self.ids.insert((process, tid), thread);
+    }
+
+    /// More calls of a thread have been recorded.
+    pub(crate) fn count(&mut self, thread: u32, calls: u64) {
+        if let Some(thread) = self.threads.get_mut(thread as usize) {
+            thread.calls += calls;
+        }
+    }
+
+    /// What a record says of its thread, or of another one of its process, if it is about that.
+    /// `calls` of the thread that wrote it have come since they were counted.
+    pub(crate) fn take(
+        &mut self,
+        words: &[u64],
+        (process, writer): ThreadKey,
+        calls: u64,
+        clock: &Clock,
+    ) -> Option<CostRow> {
+        let header = Header::decode(*words.first()?)?;
+        if header.kind != RecordKind::Cost {
+            return None;
+        }
+        let mut reader = Reader::new(words);
+        let number = *self.ids.get(&(process, reader.word() as u32))?;
+        let said = Said {
+            at: reader.word(),
+            samples: reader.word(),
+            sampled: reader.word(),
+            besides: reader.word(),
+            tasks: reader.word(),
+            events: reader.word(),
+            timing: reader.word(),
+            reading: reader.word(),
+        };
+        let thread = self.threads.get_mut(number as usize)?;
+        let since = if number == writer { calls } else { 0 };
+        let (samples, sampled_ns) = thread.hear(said, thread.calls + since, clock);
+        self.measured.0 += samples;
+        self.measured.1 += sampled_ns;
+        Some(thread.last)
+    }
+
+    /// The sums of all threads that recorded more since they last said something of it, at the end
+    /// of the recording: what they say last may be lost with them.
+    pub(crate) fn close(&mut self, end_ns: i64) -> Vec<CostRow> {
+        let (samples, sampled_ns) = self.measured;
+        let usual = |calls: u64| scaled(sampled_ns, calls, samples);
+        let threads = self.threads.iter_mut();
+        threads
+            .filter(|thread| thread.calls > thread.last.calls)
+            .map(|thread| {
+                let more = thread.calls - thread.last.calls;
+                thread.last.recording_ns += usual(more);
+                thread.last.calls = thread.calls;
+                thread.last.at_ns = thread.last.at_ns.max(end_ns);
+                thread.last
+            })
+            .collect()
+    }
+}
+
+impl Thread {
+    /// Takes in what the thread says after so many calls; answers the new measurements in it.
+    fn hear(&mut self, said: Said, calls: u64, clock: &Clock) -> (u64, u64) {
+        // Two threads may speak for one, and be heard in another order.
+        if said.at < self.said.at {
+            return (0, 0);
+        }
+        let ns = |ticks: u64| clock.length(ticks);
+        let samples = said.samples.saturating_sub(self.said.samples);
+        let sampled_ns = ns(said.sampled.saturating_sub(self.said.sampled));
+        let besides_ns = ns(said.besides.saturating_sub(self.said.besides));
+        let more = calls.saturating_sub(self.last.calls);
+        // Without a new measurement the earlier ones have to do.
+        let recording_ns = match samples {
+            0 => scaled(ns(said.sampled), more, said.samples),
+            samples => scaled(sampled_ns, more, samples),
+        };
+        let timing_ns = ns(said.timing.saturating_sub(self.said.timing));
+        let reading_ns = ns(said.reading.saturating_sub(self.said.reading));
+        self.last = CostRow {
+            at_ns: clock.ns(said.at),
+            calls: calls.max(self.last.calls),
+            recording_ns: self.last.recording_ns + recording_ns + besides_ns,
+            tasks: said.tasks,
+            events: said.events,
+            timing_ns: self.last.timing_ns + timing_ns,
+            reading_ns: self.last.reading_ns + reading_ns,
+            ..self.last
+        };
+        self.said = said;
+        (samples, sampled_ns)
+    }
+}
+
+/// What `count` cost if `samples` cost `sum`.
+fn scaled(sum: u64, count: u64, samples: u64) -> u64 {
+    let product = u128::from(sum) * u128::from(count);
+    u64::try_from(product / u128::from(samples.max(1))).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ascend_trace_format::record::Words;
+
+    /// A record of the thread `tid`: when, samples, their length, what came besides, timing.
+    fn record(tid: u64, [at, samples, sampled, besides, timing]: [u64; 5]) -> Vec<u64> {
+        let mut buffer = vec![0; 16];
+        let mut words = Words::new(&mut buffer);
+        for word in [tid, at, samples, sampled, besides, 5, 10, timing, 0] {
+            words.push(word);
+        }
+        words.finish(Header {
+            kind: RecordKind::Cost,
+            slots: 0,
+            aux: 0,
+            depth: 0,
+            flags: 0,
+            device: None,
+        });
+        buffer
+    }
+
+    fn costs() -> (Costs, Clock) {
+        let mut costs = Costs::default();
+        costs.introduce(1, 0, 70);
+        costs.introduce(1, 1, 71);
+        (costs, Clock::monotonic())
+    }
+
+    #[test]
+    fn the_calls_that_were_measured_stand_for_the_others() {
+        let (mut costs, clock) = costs();
+        costs.count(0, 900);
+        let row = costs.take(&record(70, [5000, 10, 400, 1000, 77]), (1, 0), 100, &clock);
+        let row = row.unwrap();
+        assert_eq!((row.calls, row.recording_ns), (1000, 1000 * 40 + 1000));
+        assert_eq!((row.tasks, row.events, row.timing_ns), (5, 10, 77));
+        costs.count(0, 300);
+        // Calls have become quicker: that holds for the new ones.
+        let row = costs.take(&record(70, [9000, 20, 600, 1000, 77]), (1, 0), 0, &clock);
+        assert_eq!(row.unwrap().recording_ns, 41_000 + 200 * 20);
+    }
+
+    #[test]
+    fn a_thread_can_speak_for_another_one_of_its_process() {
+        let (mut costs, clock) = costs();
+        costs.count(1, 50);
+        let row = costs.take(&record(71, [100, 1, 30, 0, 0]), (1, 0), 7, &clock);
+        let row = row.unwrap();
+        assert_eq!((row.thread, row.calls, row.recording_ns), (1, 50, 1500));
+        assert_eq!(
+            costs.take(&record(72, [100, 1, 30, 0, 0]), (1, 0), 0, &clock),
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_heard_too_late_changes_nothing() {
+        let (mut costs, clock) = costs();
+        let now = costs.take(&record(70, [200, 4, 80, 0, 9]), (1, 1), 0, &clock);
+        let late = costs.take(&record(70, [100, 2, 40, 0, 5]), (1, 0), 0, &clock);
+        assert_eq!(late, now);
+    }
+
+    #[test]
+    fn threads_that_said_nothing_are_taken_for_the_same() {
+        let (mut costs, clock) = costs();
+        costs.count(0, 10);
+        costs.take(&record(70, [100, 2, 80, 0, 0]), (1, 0), 0, &clock);
+        costs.count(1, 5);
+        let rows = costs.close(900);
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].thread, rows[0].calls), (1, 5));
+        assert_eq!((rows[0].recording_ns, rows[0].at_ns), (200, 900));
+        assert!(costs.close(900).is_empty());
+    }
+}

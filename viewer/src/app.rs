@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
+use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::{self, Lanes, Row};
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
 use crate::marks::{Bookmark, Marks};
+use crate::nodes::{Node, NodeLines};
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
-use crate::ranges::Ranges;
+use crate::ranges::{RangeId, Ranges};
 use crate::rank::Rank;
 use crate::rates::Rates;
 use crate::search::Search;
@@ -38,13 +41,17 @@ pub(crate) enum Selected {
     Item(Item),
     /// A stall that is no task and no call: an idle stretch of a stream.
     Gap(Stall),
+    /// A range that the program named, and the line that it is on.
+    Range(RangeId, u8),
+    /// A node of a graph, in one of its replays.
+    Node(Node),
 }
 
 impl Selected {
     pub(crate) fn item(self) -> Option<Item> {
         match self {
             Self::Item(item) => Some(item),
-            Self::Gap(_) => None,
+            Self::Gap(_) | Self::Range(..) | Self::Node(_) => None,
         }
     }
 
@@ -52,6 +59,8 @@ impl Selected {
         match self {
             Self::Item(item) => item.span(trace),
             Self::Gap(stall) => (stall.begin, stall.end),
+            Self::Range(id, _) => id.span(trace),
+            Self::Node(node) => (node.begin, node.end),
         }
     }
 
@@ -62,6 +71,16 @@ impl Selected {
                 Lane::Stream(stream) => TrackKey::Stream(stream),
                 Lane::Thread(thread) => TrackKey::Thread(thread, 0),
             },
+            Self::Range(id, level) => TrackKey::Ranges(id.thread(trace), level),
+            Self::Node(node) => TrackKey::Nodes(trace.task(node.replay).stream),
+        }
+    }
+
+    /// Whether a line shows it.
+    pub(crate) fn is_on(self, trace: &Trace, key: TrackKey) -> bool {
+        match self {
+            Self::Item(item) => item.is_on(trace, key),
+            _ => self.track(trace) == key,
         }
     }
 }
@@ -124,6 +143,8 @@ pub(crate) struct App {
     pub(crate) dependencies: Dependencies,
     pub(crate) stalls: Stalls,
     pub(crate) graphs: Graphs,
+    pub(crate) nodes: NodeLines,
+    pub(crate) communicators: Communicators,
     pub(crate) selected: Option<Selected>,
     /// What was selected in a part of the recording that is not loaded now.
     pub(crate) away: Option<Identity>,
@@ -161,6 +182,8 @@ pub(crate) struct App {
     pub(crate) unsaved: bool,
     /// The selection's rank among its kind, and when that was found out.
     pub(crate) rank: Option<(Item, (u64, u64), Rank)>,
+    /// What happened in the selected range, and when that was found out.
+    pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
     /// Time since the view began.
     pub(crate) clock: Duration,
     pub(crate) rates: Rates,
@@ -188,6 +211,8 @@ impl App {
             dependencies: Dependencies::default(),
             stalls: Stalls::default(),
             graphs: Graphs::default(),
+            nodes: NodeLines::default(),
+            communicators: Communicators::default(),
             selected: None,
             away: None,
             lane: None,
@@ -218,6 +243,7 @@ impl App {
             bookmarks: Vec::new(),
             unsaved: false,
             rank: None,
+            inside: None,
             clock: Duration::ZERO,
             rates: Rates::default(),
             ranges: Ranges::default(),
@@ -278,6 +304,7 @@ impl App {
             tracks: &self.tracks,
             overview,
             ranges: &self.ranges,
+            nodes: &self.nodes,
             arrangement: &self.arrangement,
         };
         lanes::rows(all)
@@ -302,6 +329,9 @@ impl App {
         let ended = !self.is_running();
         self.tracks.update(trace);
         self.ranges.update(trace);
+        self.graphs.update(trace);
+        self.nodes.update(trace, &self.graphs);
+        self.communicators.update(trace);
         self.rows = self.rows_of(trace, None);
         match ended {
             // A finished trace answers what a growing one could not.
@@ -314,7 +344,6 @@ impl App {
                 self.stalls.update(trace, &self.dependencies);
             }
         }
-        self.graphs.update(trace);
         self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
         self.take_span(trace.span());
     }
@@ -350,13 +379,14 @@ impl App {
         match self.selected? {
             Selected::Gap(stall) => Some(stall),
             Selected::Item(item) => self.stall_of(trace, item),
+            Selected::Range(..) | Selected::Node(_) => None,
         }
     }
 
     /// The stall that an item is: a wait that held its stream, or a call that blocked.
     pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
         let (begin, end) = item.span(trace);
-        let lane = item.track(trace).lane();
+        let lane = item.track(trace).lane()?;
         let stalls = self.stalls.in_window(lane, begin, end);
         let own = |stall: &&Stall| stall.node == item.node() && !stall.is_gap();
         stalls.iter().find(own).copied()

@@ -33,10 +33,14 @@ impl Arrangement {
     /// The innermost group of a lane that can be folded.
     pub(crate) fn group(&self, trace: &Trace, key: TrackKey, has_nested: bool) -> Group {
         match key {
-            TrackKey::Stream(id) => {
+            TrackKey::Stream(id)
+            | TrackKey::Nodes(id)
+            | TrackKey::Callbacks(id)
+            | TrackKey::Collectives(_, id) => {
                 let stream = trace.stream(id);
                 Group::Device(stream.process, stream.device)
             }
+            TrackKey::Ranges(id, _) => Group::Threads(trace.thread(id).process),
             TrackKey::Thread(id, depth) => {
                 let nested = Group::Nested(id);
                 match depth > 0 || (has_nested && !self.is_folded(nested)) {
@@ -97,11 +101,11 @@ impl Arrangement {
 
     /// Whether a lane is wanted at all.
     pub(crate) fn wants(&self, trace: &Trace, key: TrackKey) -> bool {
-        let owner = match key {
-            TrackKey::Thread(id, _) => TrackKey::Thread(id, 0),
-            stream => stream,
+        let first = match key {
+            TrackKey::Ranges(id, _) => TrackKey::Ranges(id, 0),
+            own => own,
         };
-        let is_hidden = self.is_hidden(key) || self.is_hidden(owner);
+        let is_hidden = self.is_hidden(first) || self.is_hidden(key.owner());
         !is_hidden && (self.filter.is_empty() || self.has_name(trace, key))
     }
 
@@ -113,8 +117,9 @@ impl Arrangement {
     /// Makes a lane visible that is folded away, hidden or filtered out. Tells whether it was.
     pub(crate) fn reveal(&mut self, trace: &Trace, key: TrackKey) -> bool {
         let mut changed = self.hidden.remove(&key);
-        if let TrackKey::Thread(id, _) = key {
-            changed |= self.hidden.remove(&TrackKey::Thread(id, 0));
+        changed |= self.hidden.remove(&key.owner());
+        if let TrackKey::Ranges(id, _) = key {
+            changed |= self.hidden.remove(&TrackKey::Ranges(id, 0));
         }
         if !self.filter.is_empty() && !self.has_name(trace, key) {
             self.filter.clear();
@@ -124,10 +129,14 @@ impl Arrangement {
             return changed;
         }
         let groups = match key {
-            TrackKey::Stream(id) => {
+            TrackKey::Stream(id)
+            | TrackKey::Nodes(id)
+            | TrackKey::Callbacks(id)
+            | TrackKey::Collectives(_, id) => {
                 let stream = trace.stream(id);
                 [Some(Group::Device(stream.process, stream.device)), None]
             }
+            TrackKey::Ranges(id, _) => [Some(Group::Threads(trace.thread(id).process)), None],
             TrackKey::Thread(id, depth) => [
                 Some(Group::Threads(trace.thread(id).process)),
                 (depth > 0).then_some(Group::Nested(id)),

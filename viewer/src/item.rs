@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use ascend_trace_analysis::collectives::Places;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Lane, Node};
-use ascend_trace_format::api::RetKind;
+use ascend_trace_format::api::{RetKind, TaskKind};
 pub(crate) use ascend_trace_model::Category;
 use ascend_trace_model::summary::DEEPEST;
 use ascend_trace_model::{Call, CallId, Direction, StreamId, TaskId, ThreadId, Trace};
@@ -13,6 +14,14 @@ use ascend_trace_model::{Call, CallId, Direction, StreamId, TaskId, ThreadId, Tr
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum TrackKey {
     Stream(StreamId),
+    /// What the graphs are made of that run on a stream.
+    Nodes(StreamId),
+    /// The host functions of a stream.
+    Callbacks(StreamId),
+    /// The collectives of a communicator, by its handle, that run on a stream.
+    Collectives(u64, StreamId),
+    /// Ranges that a thread named, from the outside in.
+    Ranges(ThreadId, u8),
     /// Calls of a thread at one depth of nesting.
     Thread(ThreadId, u8),
 }
@@ -22,13 +31,43 @@ impl TrackKey {
         Self::Thread(call.thread, call.depth.min(DEEPEST))
     }
 
-    /// The same line as the analyses name it.
-    pub(crate) fn lane(self) -> Lane {
+    /// The same line as the analyses name it, if they know it.
+    pub(crate) fn lane(self) -> Option<Lane> {
         match self {
-            Self::Stream(stream) => Lane::Stream(stream),
-            Self::Thread(thread, _) => Lane::Thread(thread),
+            Self::Stream(stream) => Some(Lane::Stream(stream)),
+            Self::Thread(thread, _) => Some(Lane::Thread(thread)),
+            Self::Nodes(_) | Self::Callbacks(_) | Self::Collectives(..) | Self::Ranges(..) => None,
         }
     }
+
+    /// The line that stands for it and others when lines are hidden.
+    pub(crate) fn owner(self) -> Self {
+        match self {
+            Self::Nodes(stream) | Self::Callbacks(stream) => Self::Stream(stream),
+            Self::Ranges(thread, _) | Self::Thread(thread, _) => Self::Thread(thread, 0),
+            own => own,
+        }
+    }
+
+    /// Whether it shows what another line shows as well.
+    pub(crate) fn is_copy(self) -> bool {
+        matches!(self, Self::Callbacks(_) | Self::Collectives(..))
+    }
+
+    /// Whether arrows may begin and end in it.
+    pub(crate) fn has_arrows(self) -> bool {
+        matches!(self, Self::Stream(_) | Self::Thread(..))
+    }
+}
+
+/// Lines that show a task besides that of its stream.
+pub(crate) fn copies(trace: &Trace, id: TaskId, places: Option<&Places>) -> Option<TrackKey> {
+    let task = trace.task(id);
+    if task.kind == TaskKind::HostFunc {
+        return Some(TrackKey::Callbacks(task.stream));
+    }
+    let comm = places?.comm(trace, trace.call(task.call))?;
+    Some(TrackKey::Collectives(comm, task.stream))
 }
 
 /// A task or a call.
@@ -60,6 +99,19 @@ impl Item {
             Self::Task(task) => TrackKey::Stream(trace.task(task).stream),
             Self::Call(call) => TrackKey::of_call(trace.call(call)),
         }
+    }
+
+    /// Whether a line shows the item.
+    pub(crate) fn is_on(self, trace: &Trace, key: TrackKey) -> bool {
+        let copy = || match self {
+            Self::Task(id) => {
+                let call = trace.call(trace.task(id).call);
+                let places = Places::of(trace.function(call.function));
+                copies(trace, id, places.as_ref())
+            }
+            Self::Call(_) => None,
+        };
+        self.track(trace) == key || (key.is_copy() && copy() == Some(key))
     }
 
     /// Where the item is drawn. A task without a time is drawn at the moment of its launch.

@@ -1,12 +1,13 @@
 //! The lines of the timeline from top to bottom: pinned lanes, then process by process its devices
 //! with their streams, and its threads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 
 use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;
+use crate::nodes::NodeLines;
 use crate::part::Overview;
 use crate::ranges::Ranges;
 use crate::tracks::Tracks;
@@ -18,8 +19,6 @@ pub(crate) enum Row {
     Device(ProcessId, u32),
     /// Lanes that are folded into this line.
     Folded(Group),
-    /// Ranges that a thread named, from the outside in.
-    Ranges(ThreadId, u8),
     Track(TrackKey),
 }
 
@@ -27,8 +26,13 @@ impl Row {
     pub(crate) fn track(self) -> Option<TrackKey> {
         match self {
             Self::Track(key) => Some(key),
-            Self::Process(_) | Self::Device(..) | Self::Folded(_) | Self::Ranges(..) => None,
+            Self::Process(_) | Self::Device(..) | Self::Folded(_) => None,
         }
+    }
+
+    /// Whether it may take a second line for arrows.
+    pub(crate) fn has_arrows(self) -> bool {
+        self.track().is_some_and(TrackKey::has_arrows)
     }
 
     pub(crate) fn folded(self) -> Option<Group> {
@@ -46,6 +50,7 @@ pub(crate) struct Lanes<'a> {
     pub(crate) tracks: &'a Tracks,
     pub(crate) overview: Option<&'a Overview>,
     pub(crate) ranges: &'a Ranges,
+    pub(crate) nodes: &'a NodeLines,
     pub(crate) arrangement: &'a Arrangement,
 }
 
@@ -65,7 +70,7 @@ pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<Row> {
     for index in 0..lanes.trace.processes().len() {
         let process = ProcessId(index as u32);
         rows.push(Row::Process(process));
-        push_devices(lanes, process, &mut rows);
+        push_devices(lanes, &keys, process, &mut rows);
         push_threads(lanes, &keys, process, &mut rows);
         // A process of which nothing is to be seen is not named.
         rows.pop_if(|row| *row == Row::Process(process) && !lanes.arrangement.filter.is_empty());
@@ -80,26 +85,46 @@ fn keys(tracks: &Tracks, overview: Option<&Overview>) -> BTreeSet<TrackKey> {
     keys
 }
 
-fn push_devices(lanes: Lanes<'_>, process: ProcessId, rows: &mut Vec<Row>) {
-    let streams = lanes.trace.streams().iter().enumerate();
+/// The streams of each device, with what belongs to them, then the communicators.
+fn push_devices(
+    lanes: Lanes<'_>,
+    keys: &BTreeSet<TrackKey>,
+    process: ProcessId,
+    rows: &mut Vec<Row>,
+) {
+    let streams = (0..).map(StreamId).zip(lanes.trace.streams());
     let own: BTreeSet<_> = streams
-        .map(|(index, stream)| (StreamId(index as u32), stream))
-        .filter(|(id, stream)| stream.process == process && lanes.shows(&TrackKey::Stream(*id)))
+        .filter(|(_, stream)| stream.process == process)
         .map(|(id, stream)| (stream.device, (!stream.is_default, stream.number()), id))
         .collect();
-    let mut device = None;
-    for (its_device, _, stream) in own {
-        let group = Group::Device(process, its_device);
-        let is_folded = lanes.arrangement.is_folded(group);
-        if device.replace(its_device) != Some(its_device) {
-            rows.push(match is_folded {
-                true => Row::Folded(group),
-                false => Row::Device(process, its_device),
-            });
+    let mut devices: BTreeMap<u32, Vec<TrackKey>> = BTreeMap::new();
+    for (device, _, stream) in own {
+        let nodes = lanes.nodes.has(stream).then_some(TrackKey::Nodes(stream));
+        let callbacks = Some(TrackKey::Callbacks(stream)).filter(|key| keys.contains(key));
+        let lines = [Some(TrackKey::Stream(stream)), nodes, callbacks];
+        let lines = lines.into_iter().flatten();
+        devices.entry(device).or_default().extend(lines);
+    }
+    for key in keys.iter().copied() {
+        if let TrackKey::Collectives(_, stream) = key
+            && lanes.trace.stream(stream).process == process
+        {
+            let device = lanes.trace.stream(stream).device;
+            devices.entry(device).or_default().push(key);
         }
-        if !is_folded {
-            rows.push(Row::Track(TrackKey::Stream(stream)));
+    }
+    for (device, mut lines) in devices {
+        lines.retain(|key| lanes.shows(key));
+        if lines.is_empty() {
+            continue;
         }
+        let group = Group::Device(process, device);
+        if lanes.arrangement.is_folded(group) {
+            rows.push(Row::Folded(group));
+            continue;
+        }
+        rows.push(Row::Device(process, device));
+        rows.extend(lines.into_iter().map(Row::Track));
     }
 }
 
@@ -112,7 +137,7 @@ fn push_threads(
     let of_process = |thread: ThreadId| lanes.trace.thread(thread).process == process;
     let mut keys = keys.iter().copied().filter(|key| match key {
         TrackKey::Thread(thread, _) => of_process(*thread) && lanes.shows(key),
-        TrackKey::Stream(_) => false,
+        _ => false,
     });
     let group = Group::Threads(process);
     if lanes.arrangement.is_folded(group) {
@@ -125,7 +150,8 @@ fn push_threads(
         };
         if depth == 0 {
             let lines = lanes.ranges.of_thread(thread);
-            rows.extend(lines.map(|line| Row::Ranges(thread, line)));
+            let lines = lines.map(|line| TrackKey::Ranges(thread, line));
+            rows.extend(lines.filter(|key| lanes.shows(key)).map(Row::Track));
         }
         if depth == 0 || !lanes.arrangement.is_folded(Group::Nested(thread)) {
             rows.push(Row::Track(key));

@@ -91,7 +91,7 @@ impl Layout {
 
     /// Lines per track: two, the second one free for arrows, when everything has room for that.
     pub(crate) fn track_height(&self, rows: &[Row]) -> u16 {
-        let tracks = rows.iter().filter(|row| row.track().is_some()).count();
+        let tracks = rows.iter().filter(|row| row.has_arrows()).count();
         let needed = rows.len() + tracks;
         if needed <= usize::from(self.lanes.height) {
             2
@@ -116,7 +116,7 @@ impl Layout {
             .chain(others)
             .scan(top, move |y, (index, row)| {
                 let line = *y;
-                *y = y.saturating_add(if row.track().is_some() { height } else { 1 });
+                *y = y.saturating_add(if row.has_arrows() { height } else { 1 });
                 (line < bottom).then_some((index, *row, line))
             })
     }

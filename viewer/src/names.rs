@@ -49,6 +49,13 @@ pub(crate) fn thread(trace: &Trace, id: ThreadId) -> String {
     }
 }
 
+/// How a communicator is called: by its name, else by its handle.
+pub(crate) fn communicator(trace: &Trace, comm: u64, stream: StreamId) -> String {
+    let process = trace.stream(stream).process;
+    let name = trace.name_of(process, comm, i64::MAX);
+    name.map_or_else(|| format!("HCCL {comm:#x}"), |name| format!("HCCL {name}"))
+}
+
 /// How a lane is called by someone who sees no other lane.
 pub(crate) fn lane(trace: &Trace, key: TrackKey) -> String {
     match key {
@@ -57,6 +64,14 @@ pub(crate) fn lane(trace: &Trace, key: TrackKey) -> String {
             let default = if its.is_default { " default" } else { "" };
             format!("device {} {}{default}", its.device, stream(trace, id))
         }
+        TrackKey::Nodes(id) => format!("nodes of {}", lane(trace, TrackKey::Stream(id))),
+        TrackKey::Callbacks(id) => format!("callbacks of {}", lane(trace, TrackKey::Stream(id))),
+        TrackKey::Collectives(comm, id) => {
+            let its = trace.stream(id);
+            let name = communicator(trace, comm, id);
+            format!("device {} {name} on {}", its.device, stream(trace, id))
+        }
+        TrackKey::Ranges(id, _) => format!("ranges of {}", thread(trace, id)),
         TrackKey::Thread(id, 0) => thread(trace, id),
         TrackKey::Thread(id, depth) => format!("{} nested {depth}", thread(trace, id)),
     }

@@ -4,12 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
 use ascend_trace_model::summary::{LaneSummary, Sums};
-use ascend_trace_model::{Category, StreamId, Summary, ThreadId, Trace};
+use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
 use crate::app::{App, Place, Selected, World};
 use crate::item::{Item, TrackKey};
+use crate::nodes::NodeLines;
+use crate::ranges::RangeId;
 use crate::tracks::Tracks;
 
 /// What the view derives from a trace. It may be made on another thread than the view's.
@@ -19,6 +22,8 @@ pub struct Derived {
     dependencies: Dependencies,
     stalls: Stalls,
     graphs: Graphs,
+    nodes: NodeLines,
+    communicators: Communicators,
 }
 
 impl Derived {
@@ -28,11 +33,16 @@ impl Derived {
         tracks.update(trace);
         let dependencies = Dependencies::of(trace);
         let stalls = Stalls::of_part(trace, &dependencies);
+        let graphs = Graphs::of(trace);
+        let mut nodes = NodeLines::default();
+        nodes.update(trace, &graphs);
         Self {
             tracks,
             dependencies,
             stalls,
-            graphs: Graphs::of(trace),
+            graphs,
+            nodes,
+            communicators: Communicators::of(trace),
         }
     }
 }
@@ -87,6 +97,7 @@ fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {
     match key {
         TrackKey::Stream(id) => summary.stream(id),
         TrackKey::Thread(id, depth) => summary.thread(id, depth),
+        _ => None,
     }
 }
 
@@ -94,8 +105,8 @@ fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {
 pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
     let slot = sums.main_slot();
     match key {
-        TrackKey::Stream(_) => Category::of_stream_slot(slot),
         TrackKey::Thread(..) => Category::of_thread_slot(slot),
+        _ => Category::of_stream_slot(slot),
     }
 }
 
@@ -103,8 +114,8 @@ pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
 pub(crate) fn working(key: TrackKey, sums: &Sums) -> u64 {
     let slots = sums.busy.iter().enumerate();
     let category = |slot| match key {
-        TrackKey::Stream(_) => Category::of_stream_slot(slot),
         TrackKey::Thread(..) => Category::of_thread_slot(slot),
+        _ => Category::of_stream_slot(slot),
     };
     slots
         .filter(|(slot, _)| category(*slot).is_work())
@@ -125,10 +136,34 @@ pub(crate) enum Identity {
         begin: i64,
         depth: u8,
     },
+    Range {
+        thread: ThreadId,
+        level: u8,
+        begin: i64,
+        end: i64,
+    },
 }
 
 impl Identity {
-    fn of(item: Item, trace: &Trace) -> Self {
+    /// Of what is selected. A node is named by its replay; a stall has no name.
+    fn of(selected: Selected, trace: &Trace) -> Option<Self> {
+        match selected {
+            Selected::Gap(_) => None,
+            Selected::Item(item) => Some(Self::of_item(item, trace)),
+            Selected::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
+            Selected::Range(id, level) => {
+                let range = trace.ranges().get(id.index())?;
+                Some(Self::Range {
+                    thread: range.thread,
+                    level,
+                    begin: range.begin,
+                    end: range.end,
+                })
+            }
+        }
+    }
+
+    fn of_item(item: Item, trace: &Trace) -> Self {
         match item {
             Item::Task(id) => {
                 let task = trace.task(id);
@@ -149,8 +184,25 @@ impl Identity {
         }
     }
 
-    fn find(self, trace: &Trace) -> Option<Item> {
+    fn find(self, trace: &Trace) -> Option<Selected> {
         match self {
+            Self::Range {
+                thread,
+                level,
+                begin,
+                end,
+            } => {
+                let is_it = |it: &Range| (it.thread, it.begin, it.end) == (thread, begin, end);
+                let place = trace.ranges().iter().position(is_it)?;
+                Some(Selected::Range(RangeId(place as u32), level))
+            }
+            _ => self.find_item(trace).map(Selected::Item),
+        }
+    }
+
+    fn find_item(self, trace: &Trace) -> Option<Item> {
+        match self {
+            Self::Range { .. } => None,
             Self::Task {
                 stream,
                 sequence,
@@ -189,10 +241,7 @@ pub(crate) struct Kept {
 impl Kept {
     /// Notes what items of the present part the state names.
     pub(crate) fn of(app: &App, trace: &Trace) -> Self {
-        let identity = |selected: Option<Selected>| {
-            let item = selected.and_then(Selected::item);
-            item.map(|item| Identity::of(item, trace))
-        };
+        let identity = |selected: Option<Selected>| Identity::of(selected?, trace);
         let history = app.history.iter().map(|place| identity(place.selected));
         Self {
             selected: identity(app.selected).or(app.away),
@@ -205,14 +254,18 @@ impl App {
     /// Goes over to another part of the recording.
     pub(crate) fn take_part(&mut self, derived: Derived, kept: Kept, world: World<'_>) {
         let trace = world.trace;
-        self.tracks = derived.tracks;
+        let before = std::mem::replace(&mut self.tracks, derived.tracks);
+        self.tracks.keep_lines_of(&before);
         self.dependencies = derived.dependencies;
         self.stalls = derived.stalls;
         self.graphs = derived.graphs;
+        self.nodes = derived.nodes.with_lines_of(&self.nodes);
+        self.communicators.take(derived.communicators);
         self.walk = None;
         self.rank = None;
+        self.inside = None;
         self.stale = true;
-        let find = |identity: Option<Identity>| identity?.find(trace).map(Selected::Item);
+        let find = |identity: Option<Identity>| identity?.find(trace);
         self.selected = find(kept.selected);
         // What is not in this part is selected again when it comes back.
         self.away = kept.selected.filter(|_| self.selected.is_none());

@@ -4,6 +4,27 @@ use std::collections::BTreeMap;
 
 use ascend_trace_model::{Range, ThreadId, Trace};
 
+/// Position of a range in [`Trace::ranges`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct RangeId(pub(crate) u32);
+
+impl RangeId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Nothing lasts nothing: a range that is gone is an empty one.
+    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+        let range = trace.ranges().get(self.index());
+        range.map_or((0, 0), |range| (range.begin, range.end))
+    }
+
+    pub(crate) fn thread(self, trace: &Trace) -> ThreadId {
+        let range = trace.ranges().get(self.index());
+        range.map_or(ThreadId(0), |range| range.thread)
+    }
+}
+
 /// Deeper ranges share the last line.
 const DEEPEST: u8 = 3;
 
@@ -52,17 +73,18 @@ impl Ranges {
         lines.map(|((_, line), _)| *line)
     }
 
+    fn line(&self, line: (ThreadId, u8)) -> &[u32] {
+        self.lines.get(&line).map_or(&[], Vec::as_slice)
+    }
+
     /// The ranges of a line that have a part in `[begin, end]`, by begin time.
     pub(crate) fn in_window<'t>(
         &'t self,
         trace: &'t Trace,
-        (thread, line): (ThreadId, u8),
+        line: (ThreadId, u8),
         (begin, end): (i64, i64),
-    ) -> impl Iterator<Item = &'t Range> {
-        let line = self
-            .lines
-            .get(&(thread, line))
-            .map_or(&[][..], Vec::as_slice);
+    ) -> impl Iterator<Item = (RangeId, &'t Range)> {
+        let line = self.line(line);
         let range = |index: &u32| &trace.ranges()[*index as usize];
         // Ranges of one line do not overlap, except on the last one.
         let first = line.partition_point(|index| range(index).end < begin);
@@ -70,7 +92,43 @@ impl Ranges {
         line.get(first..last)
             .unwrap_or_default()
             .iter()
-            .map(range)
-            .filter(move |range| range.end >= begin)
+            .map(move |index| (RangeId(*index), range(index)))
+            .filter(move |(_, range)| range.end >= begin)
+    }
+
+    /// The range of a line before or after another one.
+    pub(crate) fn beside(
+        &self,
+        trace: &Trace,
+        line: (ThreadId, u8),
+        from: RangeId,
+        forward: bool,
+    ) -> Option<RangeId> {
+        let line = self.line(line);
+        let begin = from.span(trace).0;
+        let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+        let place = near + line[near..].iter().position(|index| *index == from.0)?;
+        let next = match forward {
+            true => place + 1,
+            false => place.checked_sub(1)?,
+        };
+        line.get(next).copied().map(RangeId)
+    }
+
+    /// The range of a line at a moment, else the one nearest to it.
+    pub(crate) fn nearest(
+        &self,
+        trace: &Trace,
+        line: (ThreadId, u8),
+        time: i64,
+    ) -> Option<RangeId> {
+        let line = self.line(line);
+        let after = line.partition_point(|index| RangeId(*index).span(trace).0 <= time);
+        let near = line.get(after.saturating_sub(1)..(after + 1).min(line.len()))?;
+        let distance = |id: &RangeId| {
+            let (begin, end) = id.span(trace);
+            (begin - time).max(time - end).max(0)
+        };
+        near.iter().copied().map(RangeId).min_by_key(distance)
     }
 }

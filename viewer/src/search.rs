@@ -77,7 +77,7 @@ impl Search {
         if !self.possible {
             return None;
         }
-        let found = tracks.keys().filter_map(|key| {
+        let found = tracks.originals().filter_map(|key| {
             let track = tracks.get(key)?;
             let step = |(time, item)| match forward {
                 true => track.after(trace, time, item),

@@ -119,7 +119,7 @@ impl Theme {
     fn tone(self, category: Category, name: &str) -> Tone {
         match category {
             Category::Copy => copy(name),
-            _ if name.starts_with("Hccl") && category.is_work() => COLLECTIVE,
+            _ if is_collective(name) && category.is_work() => COLLECTIVE,
             Category::Kernel => KERNELS[hash(name) % KERNELS.len()],
             Category::Fill => FILL,
             Category::HostFunc => HOST_FUNC,
@@ -265,6 +265,10 @@ impl Theme {
             _ => self.bar().patch(style),
         }
     }
+}
+
+fn is_collective(name: &str) -> bool {
+    ["Hccl", "Lccl"].iter().any(|it| name.starts_with(it))
 }
 
 /// Copies have a colour for each direction.

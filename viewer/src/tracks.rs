@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ascend_trace_analysis::collectives::Places;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
 
-use crate::item::{Category, Item, TrackKey};
+use crate::item::{Category, Item, TrackKey, copies};
 use crate::pyramid::{Pyramid, Totals};
 
 /// The slices of one line.
@@ -43,8 +44,8 @@ impl Track {
 
     fn wrap(&self, id: u32) -> Item {
         match self.key {
-            TrackKey::Stream(_) => Item::Task(TaskId(id)),
             TrackKey::Thread(..) => Item::Call(CallId(id)),
+            _ => Item::Task(TaskId(id)),
         }
     }
 
@@ -209,6 +210,8 @@ fn gallop(items: &[u32], from: usize, before: impl Fn(&u32) -> bool) -> usize {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tracks {
     tracks: BTreeMap<TrackKey, Track>,
+    /// By function: where a collective says what it is.
+    places: Vec<Option<Places>>,
     streams: usize,
     tasks: usize,
     calls: usize,
@@ -223,8 +226,21 @@ impl Tracks {
         self.tracks.keys().copied()
     }
 
+    /// The tracks that together show everything once.
+    pub(crate) fn originals(&self) -> impl Iterator<Item = TrackKey> {
+        self.keys().filter(|key| !key.is_copy())
+    }
+
     pub(crate) fn pending(&self) -> usize {
-        self.tracks.values().map(Track::pending).sum()
+        let pending = |key| self.get(key).map_or(0, Track::pending);
+        self.originals().map(pending).sum()
+    }
+
+    /// Keeps the lines that another part of the recording has, so that they do not come and go.
+    pub(crate) fn keep_lines_of(&mut self, other: &Self) {
+        for key in other.keys().filter(|key| key.is_copy()) {
+            self.track(key);
+        }
     }
 
     /// Takes in what the trace has gained.
@@ -233,11 +249,20 @@ impl Tracks {
             self.track(TrackKey::Stream(StreamId(index as u32)));
         }
         self.streams = trace.streams().len();
+        for function in trace.functions().iter().skip(self.places.len()) {
+            self.places.push(Places::of(function));
+        }
         for index in self.tasks..trace.tasks().len() {
-            let stream = trace.tasks()[index].stream;
-            self.track(TrackKey::Stream(stream))
-                .pending
-                .push(index as u32);
+            let task = &trace.tasks()[index];
+            let function = trace.call(task.call).function;
+            let places = self.places.get(function.index()).and_then(Option::as_ref);
+            let copy = copies(trace, TaskId(index as u32), places);
+            for key in [Some(TrackKey::Stream(task.stream)), copy]
+                .into_iter()
+                .flatten()
+            {
+                self.track(key).pending.push(index as u32);
+            }
         }
         self.tasks = trace.tasks().len();
         for index in self.calls..trace.calls().len() {

@@ -4,12 +4,14 @@
 //! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
 //! trace that is still growing.
 //!
+//! - [`collectives`]: communicators and what they move;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
 
+pub mod collectives;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;

@@ -165,6 +165,15 @@ impl Player {
         match self.app.selected {
             None => "nothing".to_owned(),
             Some(Selected::Gap(stall)) => format!("gap before {}", stall.end),
+            Some(Selected::Range(id, _)) => {
+                let range = &self.trace.ranges()[id.index()];
+                format!("range {} at {}", range.name, range.begin)
+            }
+            Some(Selected::Node(node)) => {
+                let name = Item::Task(node.task).name(&self.trace);
+                let name = crate::text::short_name(name);
+                format!("node {} {name} at {}", node.number, node.begin)
+            }
             Some(Selected::Item(item)) => {
                 let kind = match item {
                     Item::Task(_) => "task",

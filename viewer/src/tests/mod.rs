@@ -9,6 +9,7 @@ mod documented;
 mod edges;
 mod finding;
 mod graphs;
+mod lines;
 mod lists;
 mod live;
 mod long;

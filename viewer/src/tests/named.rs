@@ -4,6 +4,8 @@ use ascend_trace_model::TraceBuilder;
 use ascend_trace_model::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
 
+use crossterm::event::{MouseButton, MouseEventKind};
+
 use super::harness::{LARGE, Player};
 
 fn range(begin_us: i64, end_us: i64, name: &str) -> RangeRow {
@@ -67,4 +69,43 @@ fn marks_and_ranges_that_overlap_are_seen_too() {
     assert!(player.picture().contains("one 400 µs"));
     assert!(player.picture().contains("other 400 µs"));
     assert!(player.picture().contains('▪'));
+}
+
+#[test]
+fn a_range_is_selected_by_key_and_click_and_tells_what_ran_in_it() {
+    let mut player = player(vec![
+        range(5, 50, "forward"),
+        range(0, 880, "epoch 1"),
+        range(310, 700, "backward"),
+    ]);
+    player.play("down right");
+    assert_eq!(player.selected(), "range epoch 1 at 0");
+    assert!(player.line_with("ranges").starts_with('▶'));
+    player.play("down left");
+    assert_eq!(player.selected(), "range forward at 5000");
+    let details = player.picture();
+    assert!(details.contains("range of thread 1001"), "{details}");
+    assert!(details.contains("default domain"), "{details}");
+    assert!(
+        details.contains("tasks submitted inside 1, busy 700 µs"),
+        "{details}"
+    );
+    assert!(details.contains("mostly  A ×1 700 µs"), "{details}");
+    player.play("right");
+    assert_eq!(player.selected(), "range backward at 310000");
+    assert!(
+        player
+            .picture()
+            .contains("at work meanwhile 1, busy 390 µs in sum")
+    );
+    player.play("right");
+    let message = player.app.message.clone().unwrap_or_default();
+    assert!(message.contains("nothing more"), "{message}");
+    let (x, y) = player.place_of("epoch 1 880");
+    player.mouse(MouseEventKind::Down(MouseButton::Left), x + 3, y);
+    assert_eq!(player.selected(), "range epoch 1 at 0");
+    // It can be zoomed to, marked and left like anything else.
+    player.play("F m [ esc");
+    assert_eq!(player.app.marks.all().len(), 1);
+    assert_eq!(player.selected(), "nothing");
 }

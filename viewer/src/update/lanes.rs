@@ -82,9 +82,11 @@ pub(super) fn hide(app: &mut App, world: World<'_>) {
     let Some(key) = app.lane.filter(|_| app.group.is_none()) else {
         return;
     };
+    // Of threads and ranges all lines go together.
     let key = match key {
         TrackKey::Thread(id, _) => TrackKey::Thread(id, 0),
-        stream => stream,
+        TrackKey::Ranges(id, _) => TrackKey::Ranges(id, 0),
+        own => own,
     };
     let place = app.rows.iter().position(|row| row.track() == Some(key));
     app.arrangement.hide(key);
@@ -93,7 +95,8 @@ pub(super) fn hide(app: &mut App, world: World<'_>) {
     let next = after.copied().find_map(Row::track);
     let any = || app.rows.iter().rev().copied().find_map(Row::track);
     app.lane = next.or_else(any);
-    if app.selected.is_some_and(|it| it.track(world.trace) == key) {
+    let selected = app.selected.map(|it| it.track(world.trace));
+    if selected.is_some_and(|lane| !app.arrangement.wants(world.trace, lane)) {
         app.selected = None;
     }
     let hidden = app.arrangement.hidden_lanes();

@@ -1,5 +1,6 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
+mod along;
 mod lanes;
 mod lists;
 mod marks;
@@ -15,6 +16,7 @@ pub(crate) use walk::{causes, effects};
 use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::inside;
 use crate::keymap;
 use crate::list::{Kind, Page};
 use crate::prompt::Asked;
@@ -26,6 +28,7 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effec
     let effects = answer(app, world, event);
     lists::refresh(app, world);
     rank::refresh(app, world.trace);
+    inside::refresh(app, world.trace);
     effects
 }
 

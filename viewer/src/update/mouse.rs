@@ -9,7 +9,7 @@ use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::viewport::Viewport;
 
-use super::{lanes, lists, marks, navigate, select, walk};
+use super::{along, lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
@@ -102,6 +102,9 @@ fn row_at(app: &App, at: Position) -> Option<Row> {
 /// What is drawn in a cell of a track: the longest item there, else the idle stretch.
 fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
     let trace = world.trace;
+    if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
+        return pick_line(app, world, key, cell);
+    }
     let track = app.tracks.get(key)?;
     let width = app.layout().lanes.width;
     let window = |cell: u16| {
@@ -121,7 +124,7 @@ fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selecte
     };
     let (begin, end) = window(cell);
     let gap = || {
-        let stalls = app.stalls.in_window(key.lane(), begin, end);
+        let stalls = app.stalls.in_window(key.lane()?, begin, end);
         stalls
             .iter()
             .find(|stall| is_gap(stall))
@@ -136,6 +139,16 @@ fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selecte
         .map(item)
         .or_else(gap)
         .or_else(|| beside().map(item))
+}
+
+/// What is drawn in a cell of a line that holds no tasks or calls.
+fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
+    let width = app.layout().lanes.width;
+    let begin = app.viewport.time(i64::from(cell), width);
+    let end = app.viewport.time(i64::from(cell) + 1, width);
+    let found = along::nearest(app, world.trace, key, begin + (end - begin) / 2)?;
+    let span = found.span(world.trace);
+    (span.0 < end && span.1 >= begin).then_some(found)
 }
 
 fn drag(app: &mut App, at: Position) {

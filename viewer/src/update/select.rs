@@ -7,13 +7,15 @@ use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::text;
 
-use super::{navigate, walk};
+use super::{along, navigate, walk};
 
 /// Selects, and moves the view as little as is needed to show it.
 pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
     app.selected = Some(selected);
     app.away = None;
-    let lane = selected.track(world.trace);
+    // What two lanes show is looked at in the one that the cursor is on.
+    let here = app.lane.filter(|lane| selected.is_on(world.trace, *lane));
+    let lane = here.unwrap_or_else(|| selected.track(world.trace));
     app.reveal_track(world, lane);
     app.lane = Some(lane);
     app.group = None;
@@ -33,23 +35,15 @@ fn moment(app: &App, world: World<'_>) -> i64 {
 
 /// Selects the item before or after in the lane.
 pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
-    let Some(track) = app.lane.and_then(|lane| app.tracks.get(lane)) else {
-        return;
-    };
+    let Some(lane) = app.lane else { return };
     let trace = world.trace;
-    let here = app.selected.filter(|it| Some(it.track(trace)) == app.lane);
+    let here = app.selected.filter(|it| it.is_on(trace, lane));
     let found = match here {
-        Some(selected) => {
-            let from = (selected.span(trace).0, selected.item());
-            match forward {
-                true => track.after(trace, from.0, from.1),
-                false => track.before(trace, from.0, from.1),
-            }
-        }
-        None => track.nearest(trace, moment(app, world)),
+        Some(selected) => along::beside(app, trace, lane, selected, forward),
+        None => along::nearest(app, trace, lane, moment(app, world)),
     };
     match found {
-        Some(item) => select(app, world, Selected::Item(item)),
+        Some(selected) => select(app, world, selected),
         None => {
             app.message = Some(nothing_more(
                 app,
@@ -94,12 +88,8 @@ pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
     app.group = None;
     reveal_lane(app);
     if app.selected.is_some() {
-        let item = app
-            .tracks
-            .get(key)
-            .and_then(|it| it.nearest(world.trace, time));
-        if let Some(item) = item {
-            select(app, world, Selected::Item(item));
+        if let Some(selected) = along::nearest(app, world.trace, key, time) {
+            select(app, world, selected);
         }
     }
 }
@@ -109,7 +99,7 @@ pub(crate) fn is_current(app: &App, row: Row) -> bool {
     match row {
         Row::Track(key) => app.group.is_none() && app.lane == Some(key),
         Row::Folded(group) => app.group == Some(group),
-        Row::Process(_) | Row::Device(..) | Row::Ranges(..) => false,
+        Row::Process(_) | Row::Device(..) => false,
     }
 }
 
@@ -134,7 +124,7 @@ fn last_scroll(app: &App) -> usize {
 }
 
 fn row_height(row: Row, track_height: u16) -> u16 {
-    row.track().map_or(1, |_| track_height)
+    if row.has_arrows() { track_height } else { 1 }
 }
 
 /// Scrolls just far enough to show the current lane.
@@ -164,19 +154,20 @@ pub(super) fn reveal_lane(app: &mut App) {
 /// Selects the next or previous stall on any lane, in the order in which they begin.
 pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let trace = world.trace;
-    let lanes = app.tracks.keys().filter(|key| {
-        let is_nested = matches!(key, TrackKey::Thread(_, depth) if *depth > 0);
-        !is_nested && app.arrangement.wants(trace, *key)
+    let lanes = app.tracks.originals().filter_map(|key| {
+        let is_nested = matches!(key, TrackKey::Thread(_, depth) if depth > 0);
+        let is_wanted = !is_nested && app.arrangement.wants(trace, key);
+        key.lane().filter(|_| is_wanted)
     });
     let key = |stall: &Stall| (stall.begin, Some(stall.lane));
     let from = match (app.selected_stall(trace), app.selected) {
         (Some(stall), _) => key(&stall),
-        (None, Some(selected)) => (selected.span(trace).0, Some(selected.track(trace).lane())),
+        (None, Some(selected)) => (selected.span(trace).0, selected.track(trace).lane()),
         (None, None) if forward => (app.viewport.begin(), None),
         (None, None) => (app.viewport.end(), None),
     };
     let found = lanes.filter_map(|lane| {
-        let stalls = app.stalls.lane(lane.lane());
+        let stalls = app.stalls.lane(lane);
         let is_notable = |stall: &&Stall| stall.is_notable();
         match forward {
             true => {

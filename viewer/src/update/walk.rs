@@ -8,6 +8,9 @@ use crate::item::Item;
 
 use super::select::select;
 
+/// What to say of a range.
+const NO_TASK: &str = "a range is no task or call: nothing waits for it";
+
 /// Steps that can be undone.
 const HISTORY: usize = 200;
 
@@ -83,6 +86,11 @@ pub(super) fn to_cause(app: &mut App, world: World<'_>) {
                 "why the stream was idle is not known",
             );
         }
+        Some(Selected::Node(node)) => {
+            let items = vec![Item::Task(node.replay), Item::Task(node.task)];
+            start(app, world, items, true, "");
+        }
+        Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }
 }
@@ -101,6 +109,18 @@ pub(super) fn to_effect(app: &mut App, world: World<'_>) {
             );
         }
         Some(Selected::Gap(stall)) => start(app, world, vec![stall.node.into()], false, ""),
+        Some(Selected::Node(node)) => {
+            let replay = Item::Task(node.replay);
+            let effects = effects(app, world.trace, replay);
+            start(
+                app,
+                world,
+                effects,
+                false,
+                "nothing is known to have waited for its replay",
+            );
+        }
+        Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) const FULL: u8 = STEPS as u8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Idle,
+    /// What is there has not been read, and no sums tell of it.
+    Unknown,
     /// One slice, from one step of the cell to another.
     Part {
         item: Item,
@@ -65,6 +67,9 @@ pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
 }
 
 fn summed_up(overview: &Overview, key: TrackKey, range: (i64, i64)) -> Cell {
+    if key.is_copy() {
+        return Cell::Unknown;
+    }
     let sums = overview.sums(key, range);
     match sums.count {
         0 => Cell::Idle,

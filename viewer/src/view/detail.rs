@@ -1,7 +1,7 @@
 //! Everything that is known about the selection.
 
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{CallId, TaskId, Trace};
+use ascend_trace_model::{CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -14,7 +14,7 @@ use crate::names;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, describe, gap, graphs, trail};
+use super::{Scene, collectives, describe, gap, graphs, range, trail};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
@@ -34,6 +34,8 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
         Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),
+        Some(Selected::Range(id, _)) => range::of(scene, id, room),
+        Some(Selected::Node(node)) => graphs::of_node(scene, node, room),
         None => of_nothing(scene),
     };
     put(area, lines, room, scene, buffer);
@@ -129,9 +131,16 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let place = format!("{kind}{way} task {number} of {stream}, device {device}");
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(task_times(scene, id), room));
+    lines.extend(collectives::of(scene, id, room));
     lines.extend(graphs::of(scene, task.call, room));
     finish(scene, item, room, &mut lines);
     lines
+}
+
+/// How far the times may be off: against the host's clock, and against the device's other tasks.
+pub(super) fn errors(time: TaskTime) -> String {
+    let (host, device) = (duration(time.error), duration(time.local_error));
+    format!("±{host} host, ±{device} device")
 }
 
 /// When it ran and how long it waited.
@@ -147,8 +156,8 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
                 theme.strong(),
             )],
             vec![
-                Span::raw(range(scene, time.begin, time.end)),
-                Span::styled(format!(" ±{}", duration(time.error)), theme.dim()),
+                Span::raw(span(scene, time.begin, time.end)),
+                Span::styled(format!(" {}", errors(time)), theme.dim()),
             ],
         ],
         None => vec![vec![Span::styled(
@@ -178,13 +187,20 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
     let text = match rank.count {
         1 => "the only one of its kind".to_owned(),
         all if rank.same == all => format!("as long as all {all} of its kind"),
-        all if rank.longer == 0 => format!("longest of {all}"),
-        all if rank.longer + rank.same == all => format!("shortest of {all}"),
+        all if rank.longer == 0 => format!("longest of {all} (p100)"),
+        all if rank.longer + rank.same == all => {
+            format!("shortest of {all} (p{})", rank.percentile())
+        }
         all => format!(
             "number {} of {all} by length (p{})",
             rank.longer + 1,
             rank.percentile()
         ),
+    };
+    // Of a long recording only a part is there to compare with.
+    let text = match scene.world.overview {
+        Some(_) => format!("{text}, of what is loaded"),
+        None => text,
     };
     Some(vec![Span::styled(text, theme.dim())])
 }
@@ -218,7 +234,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
             duration(call.end - call.begin),
             theme.strong(),
         )],
-        vec![Span::raw(range(scene, call.begin, call.end))],
+        vec![Span::raw(span(scene, call.begin, call.end))],
     ];
     if let Some(stall) = scene.app.stall_of(trace, item) {
         let text = blame::words(scene.app, trace, &stall).swap_remove(0);
@@ -227,6 +243,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
             theme.stall(),
         )]);
     }
+    times.extend(call.task.and_then(|task| submitted(scene, task)));
     times.extend(rank(scene));
     let thread = names::thread(trace, call.thread);
     let place = format!("call by {thread}{device}{nested}");
@@ -235,6 +252,20 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     lines.extend(graphs::of(scene, id, room));
     finish(scene, item, room, &mut lines);
     lines
+}
+
+/// When the task of a call ran.
+fn submitted(scene: &Scene<'_>, id: TaskId) -> Option<Group> {
+    let trace = scene.world.trace;
+    let task = trace.task(id);
+    let time = task.time?;
+    let length = duration(time.end.saturating_sub(time.begin));
+    let stream = describe::stream(trace, task.stream);
+    let when = span(scene, time.begin, time.end);
+    Some(vec![
+        Span::raw(format!("its task took {length} on {stream}, {when} ")),
+        Span::styled(errors(time), scene.app.theme.dim()),
+    ])
 }
 
 /// Dependencies and arguments.
@@ -314,7 +345,7 @@ pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
 }
 
 /// Two moments in the same unit.
-pub(super) fn range(scene: &Scene<'_>, begin: i64, end: i64) -> String {
+pub(super) fn span(scene: &Scene<'_>, begin: i64, end: i64) -> String {
     let start = scene.app.span.map_or(0, |span| span.0);
     let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));
     let unit = moment_unit(begin.saturating_abs().max(end.saturating_abs()));

@@ -10,7 +10,7 @@ use crate::names;
 use crate::text::{duration, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow, range, since_start};
+use super::detail::{Group, flow, since_start, span};
 
 /// Functions that are named of what the thread did meanwhile.
 const NAMED: usize = 4;
@@ -32,7 +32,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     lines.extend(flow(
         vec![
             vec![Span::styled(duration(stall.length()), theme.strong())],
-            vec![Span::raw(range(scene, stall.begin, stall.end))],
+            vec![Span::raw(span(scene, stall.begin, stall.end))],
             vec![Span::styled(blame, theme.stall())],
         ],
         room,

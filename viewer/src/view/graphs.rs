@@ -5,9 +5,11 @@ use ascend_trace_model::{CallId, ThreadId, Trace};
 use ratatui::text::{Line, Span};
 
 use crate::app::App;
-use crate::text::short_name;
+use crate::item::Item;
+use crate::nodes::Node;
+use crate::text::{fit, short_name};
 
-use super::detail::{Group, flow};
+use super::detail::{Group, flow, since_start};
 use super::{Scene, describe};
 
 /// Nodes that are listed.
@@ -70,6 +72,49 @@ pub(super) fn of(scene: &Scene<'_>, call: CallId, room: usize) -> Vec<Line<'stat
         lines.extend(failure(scene, &why, room));
     }
     lines.extend(flow(nodes(scene, graph, number), room));
+    lines
+}
+
+/// A node in a replay, and all others of its graph.
+pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let task = trace.task(node.task);
+    let item = Item::Task(node.task);
+    let stream = describe::stream(trace, task.stream);
+    let replay = Item::Task(node.replay).label(trace).into_owned();
+    let mut lines = vec![Line::from(vec![
+        Span::styled("■ ", theme.shape(item.category(trace), item.look(trace))),
+        Span::styled(item.name(trace).to_owned(), theme.strong()),
+        Span::raw(format!(
+            "  {} node {} of {replay}, captured on {stream}",
+            task.kind.name(),
+            node.number
+        )),
+    ])];
+    let captured = since_start(scene, trace.call(task.call).begin);
+    let times = vec![
+        vec![Span::styled(
+            "a replay is one task: its nodes have no times, and are drawn in their order",
+            theme.dim(),
+        )],
+        vec![Span::raw(format!("captured {captured}"))],
+        vec![
+            Span::styled("[ after ", theme.accent()),
+            Span::raw("its replay, its capture"),
+        ],
+    ];
+    lines.extend(flow(times, room));
+    let arguments = describe::arguments(trace, trace.call(task.call)).into_iter();
+    let arguments = arguments.map(|(name, value)| {
+        let name = Span::styled(format!("{name}="), theme.dim());
+        vec![name, Span::raw(fit(&value, room / 2))]
+    });
+    lines.extend(flow(arguments.collect(), room));
+    if let Some((index, _)) = scene.app.graphs.replayed(trace, node.replay) {
+        let graph = &scene.app.graphs.all()[index];
+        lines.extend(flow(nodes(scene, graph, node.number), room));
+    }
     lines
 }
 

@@ -56,7 +56,7 @@ fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
     }
     let tracks = scene.app.tracks.keys().filter_map(|key| match key {
         TrackKey::Stream(_) => scene.app.tracks.get(key).filter(|it| it.len() > 0),
-        TrackKey::Thread(..) => None,
+        _ => None,
     });
     let tracks: Vec<_> = tracks.take(STREAMS).collect();
     let mut sums = vec![0_u64; usize::from(width)];

@@ -14,7 +14,7 @@ use crate::text::{duration, fit, width};
 use crate::update::is_current;
 
 use super::track::Texts;
-use super::{Scene, describe, folded, ranges, track};
+use super::{Scene, describe, folded, nodes, ranges, track};
 
 /// Draws all rows that are on screen. Answers where texts stand in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
@@ -28,12 +28,15 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
         let pinned = index < layout.pinned;
         label(scene, row, pinned, at(layout.gutter), buffer);
         match row {
-            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
-            Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
-            Row::Ranges(thread, level) => {
+            Row::Track(TrackKey::Ranges(thread, level)) => {
                 let key = (thread, level);
                 ranges::draw(scene, key, at(layout.lanes), &mut texts, buffer);
             }
+            Row::Track(TrackKey::Nodes(stream)) => {
+                nodes::draw(scene, stream, at(layout.lanes), &mut texts, buffer);
+            }
+            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
+            Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
             Row::Process(_) | Row::Device(..) => {}
         }
     }
@@ -93,8 +96,6 @@ fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buf
         Row::Process(process) => (0, process_name(scene, process), String::new()),
         Row::Device(_, device) => (1, format!("device {device}"), String::new()),
         Row::Folded(group) => folded_label(scene, group),
-        Row::Ranges(thread, 0) => (2, "ranges".to_owned(), ranges_of(scene, thread)),
-        Row::Ranges(..) => (2, String::new(), String::new()),
         Row::Track(key) => {
             let (text, value) = track_label(scene, key, pinned);
             (2, text, value)
@@ -105,7 +106,7 @@ fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buf
         Row::Process(_) => theme.accent(),
         Row::Device(..) | Row::Folded(_) => theme.strong(),
         Row::Track(_) if is_current => theme.strong(),
-        Row::Track(_) | Row::Ranges(..) => theme.shape(crate::item::Category::Other, ""),
+        Row::Track(_) => theme.shape(crate::item::Category::Other, ""),
     };
     let room = usize::from(area.width).saturating_sub(2);
     let text_room = room.saturating_sub(indent + value.len() + usize::from(!value.is_empty()));
@@ -141,6 +142,11 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
             };
             (device + &stream_name(scene, id), busy(scene, key))
         }
+        TrackKey::Nodes(id) => (below(scene, id, "nodes", pinned), String::new()),
+        TrackKey::Callbacks(id) => (below(scene, id, "callbacks", pinned), busy(scene, key)),
+        TrackKey::Collectives(comm, id) => (collectives(scene, comm, id), busy(scene, key)),
+        TrackKey::Ranges(id, 0) => ("ranges".to_owned(), ranges_of(scene, id)),
+        TrackKey::Ranges(..) => (String::new(), String::new()),
         TrackKey::Thread(id, 0) => {
             let pin = if pinned { "* " } else { "" };
             let name = format!("{pin}{}", names::thread(scene.world.trace, id));
@@ -151,6 +157,29 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         }
         TrackKey::Thread(_, depth) => (format!("└ nested {depth}"), String::new()),
     }
+}
+
+/// A line that belongs to the stream above it; away from there it says to which.
+fn below(scene: &Scene<'_>, id: StreamId, what: &str, pinned: bool) -> String {
+    match pinned {
+        true => format!("* {what} of {}", stream_name(scene, id)),
+        false => format!("└ {what}"),
+    }
+}
+
+/// A communicator by its name, or by the end of its handle, and this process's part in it.
+fn collectives(scene: &Scene<'_>, comm: u64, id: StreamId) -> String {
+    let trace = scene.world.trace;
+    let process = trace.stream(id).process;
+    let name = trace.name_of(process, comm, i64::MAX);
+    let name = name.map_or_else(|| format!("{:04x}", comm & 0xffff), str::to_owned);
+    let known = scene.app.communicators.get(process, comm);
+    let part = match known.map(|it| (it.rank, it.size)) {
+        Some((Some(rank), Some(size))) => format!(" rank {rank}/{size}"),
+        Some((Some(rank), None)) => format!(" rank {rank}"),
+        _ => format!(" s{}", trace.stream(id).number()),
+    };
+    format!("HCCL {name}{part}")
 }
 
 /// Whose ranges they are.
@@ -201,6 +230,9 @@ fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
     if let Some(overview) = scene.world.overview
         && !overview.is_loaded(range)
     {
+        if key.is_copy() {
+            return None;
+        }
         return Some(working(key, &overview.sums(key, range)));
     }
     let track = scene.app.tracks.get(key)?;

@@ -26,6 +26,8 @@ pub(crate) const STALL: &str = "░";
 pub(crate) const IDLE: &str = "╌";
 /// The ground of a thread while it captures.
 pub(crate) const CAPTURING: &str = "┈";
+/// What has not been read.
+pub(super) const UNKNOWN: &str = "·";
 /// A task that is drawn at its launch.
 const LAUNCHED: &str = "▹";
 
@@ -125,6 +127,10 @@ impl Painter<'_, '_> {
     fn cell(&mut self, column: u16) {
         match self.at(column) {
             Cell::Idle => {}
+            Cell::Unknown => {
+                let style = self.app().theme.faint();
+                self.put(column, UNKNOWN, style);
+            }
             Cell::Part { item, from, to } => self.part(column, item, from, to),
             Cell::Two { left, at, right } => self.two(column, left, at, right),
             Cell::Mark { item, more } => {
@@ -295,7 +301,10 @@ impl Painter<'_, '_> {
         let app = self.app();
         let moment = |column| app.viewport.time(i64::from(column), self.line.width);
         let middle = moment(first + (end - first) / 2);
-        let stalls = app.stalls.in_window(self.key.lane(), middle, middle);
+        let Some(lane) = self.key.lane() else {
+            return;
+        };
+        let stalls = app.stalls.in_window(lane, middle, middle);
         let Some(stall) = stalls.iter().find(|stall| is_gap(stall)).copied() else {
             return;
         };

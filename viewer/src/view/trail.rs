@@ -49,6 +49,14 @@ fn name(scene: &Scene<'_>, selected: Selected) -> String {
     let trace = scene.world.trace;
     match selected {
         Selected::Gap(stall) => format!("idle {}", duration(stall.length())),
+        Selected::Range(id, _) => {
+            let range = trace.ranges().get(id.index());
+            range.map(|range| range.name.clone()).unwrap_or_default()
+        }
+        Selected::Node(node) => {
+            let name = short_name(Item::Task(node.task).name(trace));
+            format!("node {} {name}", node.number)
+        }
         Selected::Item(item) => {
             let label = item.label(trace);
             let name = short_name(&label);

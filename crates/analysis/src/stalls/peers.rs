@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_model::{Function, ProcessId, TaskId, TaskTime, Trace};
+use ascend_trace_model::{ProcessId, TaskId, TaskTime, Trace};
+
+use crate::collectives::Places;
 
 /// A communicator of one process: the handle that its collectives name.
 type Communicator = (ProcessId, u64);
@@ -80,7 +82,7 @@ fn round(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<Peer
 
 /// The collectives of each communicator that have times, in the order of submission.
 fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
-    let places: Vec<Option<Places>> = trace.functions().iter().map(places).collect();
+    let places: Vec<Option<Places>> = trace.functions().iter().map(Places::of).collect();
     let mut all: BTreeMap<Communicator, Vec<Collective>> = BTreeMap::new();
     if places.iter().all(Option::is_none) {
         return all;
@@ -88,16 +90,16 @@ fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
     for (index, task) in trace.tasks().iter().enumerate() {
         let call = trace.call(task.call);
         let places = places[call.function.index()];
-        let (Some((comm, amount)), Some(time)) = (places, task.time) else {
+        let (Some(places), Some(time)) = (places, task.time) else {
             continue;
         };
-        let args = trace.args(call);
-        let Some(comm) = args.get(comm) else { continue };
+        let Some(comm) = places.comm(trace, call) else {
+            continue;
+        };
         let process = trace.thread(call.thread).process;
-        let amount = amount.and_then(|place| args.get(place).copied());
-        all.entry((process, *comm)).or_default().push(Collective {
+        all.entry((process, comm)).or_default().push(Collective {
             task: TaskId(index as u32),
-            shape: (call.function.0, amount),
+            shape: (call.function.0, places.amount(trace, call)),
             time,
         });
     }
@@ -105,17 +107,6 @@ fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
         run.sort_by_key(|it| trace.call(trace.task(it.task).call).begin);
     }
     all
-}
-
-/// Where a collective's arguments name its communicator and the amount of data.
-type Places = (usize, Option<usize>);
-
-fn places(function: &Function) -> Option<Places> {
-    let place = |wanted: &str| function.args.iter().position(|arg| arg.name == wanted);
-    let is_collective = function.name.starts_with("Hccl") || function.name.starts_with("Lccl");
-    let comm = place("comm").filter(|_| is_collective)?;
-    let amounts = ["count", "sendCount", "recvCount"];
-    Some((comm, amounts.into_iter().find_map(place)))
 }
 
 fn are_peers(one: &[Collective], other: &[Collective]) -> bool {

@@ -39,14 +39,20 @@ impl Functions {
             (507000, "ACL_ERROR_RT_INTERNAL_ERROR"),
             (507046, "ACL_ERROR_RT_STREAM_SYNC_TIMEOUT"),
         ];
-        let codes = codes
-            .into_iter()
-            .map(|(code, name)| (code, name.to_owned()));
+        let types = [(3, "HCCL_DATA_TYPE_FP16"), (4, "HCCL_DATA_TYPE_FP32")];
         TablesRow {
             functions: self.rows,
-            enumerations: BTreeMap::from([("aclError".to_owned(), codes.collect())]),
+            enumerations: BTreeMap::from([
+                ("aclError".to_owned(), constants(&codes)),
+                ("HcclDataType".to_owned(), constants(&types)),
+            ]),
         }
     }
+}
+
+fn constants(all: &[(i64, &str)]) -> BTreeMap<i64, String> {
+    let owned = all.iter().map(|(value, name)| (*value, (*name).to_owned()));
+    owned.collect()
 }
 
 /// A function that launches a kernel, in the shape of aclnn's second phase.
@@ -246,6 +252,20 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "comm:handle count:uint stream:stream",
     ),
     (
+        "HcclBroadcast",
+        "hccl",
+        "task",
+        "kernel",
+        "comm:handle count:uint dataType:enum=HcclDataType root:uint stream:stream",
+    ),
+    (
+        "HcclCommInitRootInfo",
+        "hccl",
+        "plain",
+        "",
+        "nRanks:uint rank:uint comm:handle=out",
+    ),
+    (
         "aclrtRecordNotify",
         "notify",
         "task",
@@ -310,14 +330,15 @@ fn row(name: &str, category: &str, role: &str, task: &str, args: &str) -> Functi
 
 fn argument(text: &str) -> ArgRow {
     let (name, kind) = text.split_once(':').unwrap_or((text, "uint"));
+    let (kind, more) = kind.split_once('=').unwrap_or((kind, ""));
     ArgRow {
         name: name.to_owned(),
         kind: kind.to_owned(),
-        out: false,
-        enumeration: if kind == "enum" {
-            format!("acl_{name}")
-        } else {
-            String::new()
+        out: more == "out",
+        enumeration: match (kind, more) {
+            ("enum", "") => format!("acl_{name}"),
+            ("enum", name) => name.to_owned(),
+            _ => String::new(),
         },
     }
 }

@@ -1,0 +1,256 @@
+//! Collective communication: which calls are collectives, of which communicator, and what they move;
+//! and what the program let know of its communicators.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::ArgKind;
+use ascend_trace_model::{Call, Function, ProcessId, Trace};
+
+/// Calls that tell something of a communicator, with the arguments that do.
+const TELLING: [&str; 2] = ["HcclGetRankId", "HcclGetRankSize"];
+
+/// Where a function's arguments say what a collective is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Places {
+    comm: usize,
+    amount: Option<usize>,
+    data_type: Option<usize>,
+    operation: Option<usize>,
+    peer: Option<(usize, Peer)>,
+}
+
+/// What another rank is to a collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    Root,
+    Destination,
+    Source,
+}
+
+impl Peer {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::Destination => "to rank",
+            Self::Source => "from rank",
+        }
+    }
+}
+
+/// What a collective does, as far as its call says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective<'t> {
+    /// The communicator's handle.
+    pub comm: u64,
+    /// Elements that this rank gives, or takes where it gives none.
+    pub count: Option<u64>,
+    pub data_type: Option<&'t str>,
+    /// How elements are put together.
+    pub operation: Option<&'t str>,
+    pub peer: Option<(Peer, u64)>,
+}
+
+impl Places {
+    /// Nothing for a function that is no collective.
+    pub fn of(function: &Function) -> Option<Self> {
+        let place = |wanted: &str| function.args.iter().position(|arg| arg.name == wanted);
+        let is_collective = function.name.starts_with("Hccl") || function.name.starts_with("Lccl");
+        let comm = place("comm").filter(|_| is_collective && function.stream.is_some())?;
+        let first = |names: &[&str]| names.iter().find_map(|name| place(name));
+        let peers = [
+            ("root", Peer::Root),
+            ("destRank", Peer::Destination),
+            ("srcRank", Peer::Source),
+        ];
+        let mut peers = peers.into_iter();
+        Some(Self {
+            comm,
+            amount: first(&["count", "sendCount", "recvCount"]),
+            data_type: first(&["dataType", "sendType"]),
+            operation: place("op"),
+            peer: peers.find_map(|(name, peer)| Some((place(name)?, peer))),
+        })
+    }
+
+    /// The communicator that a call names.
+    pub fn comm(&self, trace: &Trace, call: &Call) -> Option<u64> {
+        trace.args(call).get(self.comm).copied()
+    }
+
+    /// The amount of data that a call names.
+    pub(crate) fn amount(&self, trace: &Trace, call: &Call) -> Option<u64> {
+        trace.args(call).get(self.amount?).copied()
+    }
+}
+
+impl<'t> Collective<'t> {
+    /// What a call does; nothing when it is no collective.
+    pub fn of(trace: &'t Trace, call: &Call) -> Option<Self> {
+        let function = trace.function(call.function);
+        let places = Places::of(function)?;
+        let args = trace.args(call);
+        let constant = |place: Option<usize>| {
+            let place = place?;
+            let value = args.get(place)?.cast_signed();
+            trace.constant(&function.args.get(place)?.enumeration, value)
+        };
+        Some(Self {
+            comm: places.comm(trace, call)?,
+            count: places.amount(trace, call),
+            data_type: constant(places.data_type),
+            operation: constant(places.operation),
+            peer: places
+                .peer
+                .and_then(|(place, peer)| Some((peer, *args.get(place)?))),
+        })
+    }
+
+    /// Bytes that this rank gives, or takes where it gives none.
+    pub fn bytes(&self) -> Option<u64> {
+        self.count?.checked_mul(self.data_type.and_then(width)?)
+    }
+}
+
+/// Bytes of an element, by the bits that its type has in its name.
+fn width(data_type: &str) -> Option<u64> {
+    let name = data_type.strip_prefix("HCCL_DATA_TYPE_")?;
+    let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
+    let end = digits.find(|it: char| !it.is_ascii_digit());
+    let bits: u64 = digits[..end.unwrap_or(digits.len())].parse().ok()?;
+    (bits.is_multiple_of(8) && bits > 0).then_some(bits / 8)
+}
+
+/// What the program let know of a communicator.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Communicator {
+    /// This process's number in it.
+    pub rank: Option<u64>,
+    /// How many take part.
+    pub size: Option<u64>,
+}
+
+/// The communicators of a trace. [`Communicators::update`] reads only what a growing trace has
+/// gained.
+#[derive(Clone, Debug, Default)]
+pub struct Communicators {
+    known: BTreeMap<(ProcessId, u64), Communicator>,
+    /// By function: what it tells.
+    telling: Vec<Option<Telling>>,
+    calls: usize,
+}
+
+/// Positions of the arguments that tell something: the handle, the rank, the size.
+#[derive(Clone, Copy, Debug)]
+struct Telling {
+    comm: usize,
+    rank: Option<usize>,
+    size: Option<usize>,
+}
+
+impl Telling {
+    fn of(function: &Function) -> Option<Self> {
+        let name = function.name.as_str();
+        let makes = name.starts_with("HcclCommInit") || name == "HcclCreateSubCommConfig";
+        let is_handle = |kind: ArgKind| kind == ArgKind::Handle;
+        let place = |wanted: &[&str]| {
+            let is_it = |arg: &str| wanted.contains(&arg);
+            function.args.iter().position(|arg| is_it(&arg.name))
+        };
+        let handles = function.args.iter().enumerate();
+        let mut handles = handles.filter(|(_, arg)| is_handle(arg.kind) && arg.out == makes);
+        let (comm, _) = handles
+            .next()
+            .filter(|_| makes || TELLING.contains(&name))?;
+        let found = Self {
+            comm,
+            rank: place(&["rank", "subCommRankId"]),
+            size: place(&["nRanks", "rankNum", "rankSize"]),
+        };
+        (found.rank.is_some() || found.size.is_some()).then_some(found)
+    }
+}
+
+impl Communicators {
+    /// The communicators of a whole trace.
+    pub fn of(trace: &Trace) -> Self {
+        let mut communicators = Self::default();
+        communicators.update(trace);
+        communicators
+    }
+
+    /// Takes in what the trace has gained.
+    pub fn update(&mut self, trace: &Trace) {
+        for function in trace.functions().iter().skip(self.telling.len()) {
+            self.telling.push(Telling::of(function));
+        }
+        let calls = trace.calls();
+        let new = calls.get(self.calls..).unwrap_or_default();
+        self.calls = calls.len();
+        if self.telling.iter().all(Option::is_none) {
+            return;
+        }
+        for call in new.iter().filter(|call| call.ret == 0) {
+            let telling = self.telling.get(call.function.index());
+            let Some(Some(telling)) = telling else {
+                continue;
+            };
+            let args = trace.args(call);
+            let Some(comm) = args.get(telling.comm) else {
+                continue;
+            };
+            let process = trace.thread(call.thread).process;
+            let known = self.known.entry((process, *comm)).or_default();
+            let value = |place: Option<usize>| args.get(place?).copied();
+            known.rank = value(telling.rank).or(known.rank);
+            known.size = value(telling.size).or(known.size);
+        }
+    }
+
+    /// Adds what is known from another part of the recording.
+    pub fn take(&mut self, other: Self) {
+        self.known.extend(other.known);
+    }
+
+    /// What is known of the communicator with this handle, by the last call that told anything.
+    pub fn get(&self, process: ProcessId, comm: u64) -> Option<&Communicator> {
+        self.known.get(&(process, comm))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_testkit::timeline;
+
+    use super::*;
+
+    #[test]
+    fn a_collective_names_its_communicator_and_what_it_moves() {
+        let trace = timeline(
+            "t1: HcclCommInitRootInfo(8,3,77)[0..1us]
+             s1: HcclBroadcast(77,1024,4,5)[10us..20us] MatMul[20us..30us]",
+        );
+        let calls = trace.tasks().iter().map(|task| trace.call(task.call));
+        let all: Vec<_> = calls.map(|call| Collective::of(&trace, call)).collect();
+        let broadcast = all[0].expect("it is a collective");
+        assert_eq!((broadcast.comm, broadcast.count), (77, Some(1024)));
+        assert_eq!(broadcast.peer, Some((Peer::Root, 5)));
+        assert_eq!(all[1], None);
+        let known = Communicators::of(&trace);
+        let expected = Communicator {
+            rank: Some(3),
+            size: Some(8),
+        };
+        assert_eq!(known.get(ProcessId(0), 77), Some(&expected));
+        assert_eq!(known.get(ProcessId(0), 78), None);
+    }
+
+    #[test]
+    fn the_width_of_an_element_is_in_its_types_name() {
+        let types = ["FP16", "BFP16", "INT128", "FP8E4M3", "INT8", "RESERVED"];
+        let widths = types.map(|name| width(&format!("HCCL_DATA_TYPE_{name}")));
+        let expected = [Some(2), Some(2), Some(16), Some(1), Some(1), None];
+        assert_eq!(widths, expected);
+        assert_eq!(width("something"), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The nodes of graphs inside their replays. A replay is one task, so nodes have no times of their
+//! own: they share its time in their order.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::{Graph, Graphs};
+use ascend_trace_model::{StreamId, TaskId, Trace};
+
+/// A node in a replay, with its share of the replay's time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Node {
+    pub(crate) replay: TaskId,
+    /// The task that was captured.
+    pub(crate) task: TaskId,
+    /// Counts the nodes of the graph from 1.
+    pub(crate) number: u32,
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+}
+
+/// Times of a replay may still be corrected while a trace grows; the node stays the same.
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        (self.replay, self.number) == (other.replay, other.number)
+    }
+}
+
+impl Eq for Node {}
+
+/// A replay and what it is made of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nodes<'g> {
+    graph: &'g Graph,
+    replay: TaskId,
+    span: (i64, i64),
+}
+
+impl<'g> Nodes<'g> {
+    /// Nothing when the task is no replay, has no time, or its graph's nodes are not known.
+    pub(crate) fn of(graphs: &'g Graphs, trace: &Trace, task: TaskId) -> Option<Self> {
+        let time = trace.task(task).time?;
+        let (index, _) = graphs.replayed(trace, task)?;
+        let graph = graphs.all().get(index)?;
+        (!graph.nodes.is_empty()).then_some(Self {
+            graph,
+            replay: task,
+            span: (time.begin, time.end.max(time.begin)),
+        })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.graph.nodes.len()
+    }
+
+    /// The node at a place, from 0.
+    pub(crate) fn node(&self, place: usize) -> Option<Node> {
+        let node = self.graph.nodes.get(place)?;
+        Some(Node {
+            replay: self.replay,
+            task: node.task,
+            number: node.number,
+            begin: self.share(place),
+            end: self.share(place + 1),
+        })
+    }
+
+    /// When the share of the node at a place begins.
+    fn share(&self, place: usize) -> i64 {
+        let length = i128::from(self.span.1) - i128::from(self.span.0);
+        let part = length * place as i128 / self.len().max(1) as i128;
+        self.span.0.saturating_add(part as i64)
+    }
+
+    /// The node whose share holds a moment.
+    pub(crate) fn at(&self, time: i64) -> Option<Node> {
+        let length = (i128::from(self.span.1) - i128::from(self.span.0)).max(1);
+        let offset = (i128::from(time) - i128::from(self.span.0)).clamp(0, length - 1);
+        let place = (offset * self.len() as i128 / length) as usize;
+        // The share was rounded down, so the moment may belong to the next one.
+        let next = place + 1 < self.len() && self.share(place + 1) <= time;
+        self.node(place + usize::from(next))
+    }
+
+    /// The place of a node with this number.
+    pub(crate) fn place(&self, number: u32) -> Option<usize> {
+        let nodes = &self.graph.nodes;
+        nodes.binary_search_by_key(&number, |node| node.number).ok()
+    }
+}
+
+/// The streams that have a line for nodes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeLines {
+    streams: BTreeSet<StreamId>,
+    /// By graph: the replays that have been looked at.
+    seen: Vec<usize>,
+}
+
+impl NodeLines {
+    /// Takes in the replays that are new.
+    pub(crate) fn update(&mut self, trace: &Trace, graphs: &Graphs) {
+        self.seen.resize(graphs.all().len(), 0);
+        for (graph, seen) in graphs.all().iter().zip(&mut self.seen) {
+            if graph.nodes.is_empty() {
+                continue;
+            }
+            let new = graph.replays.get(*seen..).unwrap_or_default();
+            let tasks = new.iter().filter_map(|replay| replay.task);
+            self.streams
+                .extend(tasks.map(|task| trace.task(task).stream));
+            *seen = graph.replays.len();
+        }
+    }
+
+    /// With the lines that another part of the recording had.
+    pub(crate) fn with_lines_of(mut self, other: &Self) -> Self {
+        self.streams.extend(&other.streams);
+        self
+    }
+
+    pub(crate) fn has(&self, stream: StreamId) -> bool {
+        self.streams.contains(&stream)
+    }
+}

@@ -1,0 +1,109 @@
+//! Walking along a lane, whatever it holds.
+
+use ascend_trace_model::{StreamId, Trace};
+
+use crate::app::{App, Selected};
+use crate::item::{Item, TrackKey};
+use crate::nodes::{Node, Nodes};
+
+/// What follows in a lane, or comes before.
+pub(super) fn beside(
+    app: &App,
+    trace: &Trace,
+    lane: TrackKey,
+    from: Selected,
+    forward: bool,
+) -> Option<Selected> {
+    match (lane, from) {
+        (TrackKey::Nodes(stream), Selected::Node(node)) => {
+            let node = node_beside(app, trace, stream, node, forward)?;
+            Some(Selected::Node(node))
+        }
+        (TrackKey::Nodes(_), _) => None,
+        (TrackKey::Ranges(thread, level), Selected::Range(id, _)) => {
+            let range = app.ranges.beside(trace, (thread, level), id, forward)?;
+            Some(Selected::Range(range, level))
+        }
+        (TrackKey::Ranges(..), _) => None,
+        _ => {
+            let track = app.tracks.get(lane)?;
+            let (time, item) = (from.span(trace).0, from.item());
+            let found = match forward {
+                true => track.after(trace, time, item),
+                false => track.before(trace, time, item),
+            };
+            found.map(Selected::Item)
+        }
+    }
+}
+
+/// What a lane holds at a moment, or nearest to it.
+pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Option<Selected> {
+    match lane {
+        TrackKey::Nodes(stream) => {
+            let nodes = nodes_near(app, trace, stream, time)?;
+            nodes.at(time).map(Selected::Node)
+        }
+        TrackKey::Ranges(thread, level) => {
+            let range = app.ranges.nearest(trace, (thread, level), time)?;
+            Some(Selected::Range(range, level))
+        }
+        _ => {
+            let item = app.tracks.get(lane)?.nearest(trace, time)?;
+            Some(Selected::Item(item))
+        }
+    }
+}
+
+/// The replay at a moment, else the nearest of those before and after.
+fn nodes_near<'a>(app: &'a App, trace: &Trace, stream: StreamId, time: i64) -> Option<Nodes<'a>> {
+    let track = app.tracks.get(TrackKey::Stream(stream))?;
+    let here = track.nearest(trace, time)?;
+    let known = |item: Item| nodes_of(app, trace, item);
+    known(here).or_else(|| {
+        let from = Selected::Item(here);
+        let after = replay_beside(app, trace, stream, from, true);
+        after.or_else(|| replay_beside(app, trace, stream, from, false))
+    })
+}
+
+fn nodes_of<'a>(app: &'a App, trace: &Trace, item: Item) -> Option<Nodes<'a>> {
+    match item {
+        Item::Task(task) => Nodes::of(&app.graphs, trace, task),
+        Item::Call(_) => None,
+    }
+}
+
+/// The next replay of a stream.
+fn replay_beside<'a>(
+    app: &'a App,
+    trace: &Trace,
+    stream: StreamId,
+    from: Selected,
+    forward: bool,
+) -> Option<Nodes<'a>> {
+    let lane = TrackKey::Stream(stream);
+    let step = |from: &Selected| beside(app, trace, lane, *from, forward);
+    let mut items = std::iter::successors(step(&from), step);
+    items.find_map(|selected| nodes_of(app, trace, selected.item()?))
+}
+
+fn node_beside(
+    app: &App,
+    trace: &Trace,
+    stream: StreamId,
+    node: Node,
+    forward: bool,
+) -> Option<Node> {
+    let nodes = Nodes::of(&app.graphs, trace, node.replay)?;
+    let place = nodes.place(node.number)?;
+    let next = match forward {
+        true => nodes.node(place + 1),
+        false => place.checked_sub(1).and_then(|place| nodes.node(place)),
+    };
+    next.or_else(|| {
+        let from = Selected::Item(Item::Task(node.replay));
+        let other = replay_beside(app, trace, stream, from, forward)?;
+        other.node(if forward { 0 } else { other.len() - 1 })
+    })
+}

@@ -1,0 +1,66 @@
+//! What the detail pane tells of a collective: its communicator, and what it moves.
+
+use ascend_trace_analysis::collectives::{Collective, Communicator};
+use ascend_trace_model::{TaskId, Trace};
+use ratatui::text::{Line, Span};
+
+use crate::names;
+use crate::text::{bytes, count, rate};
+
+use super::Scene;
+use super::detail::flow;
+
+/// Nothing for a task that is no collective.
+pub(super) fn of(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let task = trace.task(id);
+    let Some(collective) = Collective::of(trace, trace.call(task.call)) else {
+        return Vec::new();
+    };
+    let name = names::communicator(trace, collective.comm, task.stream);
+    let mut groups = vec![vec![Span::styled(name, scene.app.theme.accent())]];
+    let process = trace.stream(task.stream).process;
+    let known = scene.app.communicators.get(process, collective.comm);
+    groups.extend(known.and_then(part).map(|text| vec![Span::raw(text)]));
+    groups.extend(amount(trace, id, &collective).map(|text| vec![Span::raw(text)]));
+    if let Some(operation) = collective.operation {
+        let word = operation.strip_prefix("HCCL_REDUCE_").unwrap_or(operation);
+        groups.push(vec![Span::raw(word.to_lowercase())]);
+    }
+    if let Some((peer, rank)) = collective.peer {
+        groups.push(vec![Span::raw(format!("{} {rank}", peer.name()))]);
+    }
+    flow(groups, room)
+}
+
+/// This process's part in a communicator.
+fn part(known: &Communicator) -> Option<String> {
+    match (known.rank, known.size) {
+        (Some(rank), Some(size)) => Some(format!("rank {rank} of {size}")),
+        (Some(rank), None) => Some(format!("rank {rank}")),
+        (None, Some(size)) => Some(format!("{size} ranks")),
+        (None, None) => None,
+    }
+}
+
+/// Bytes with their speed, else elements.
+fn amount(trace: &Trace, id: TaskId, collective: &Collective<'_>) -> Option<String> {
+    let data_type = collective.data_type.unwrap_or("elements");
+    let data_type = data_type
+        .strip_prefix("HCCL_DATA_TYPE_")
+        .unwrap_or(data_type);
+    let elements = format!("{} {data_type}", count(collective.count?));
+    let Some(moved) = collective.bytes() else {
+        return Some(elements);
+    };
+    let time = trace.task(id).time;
+    let seconds = time.map_or(0.0, |it| it.end.saturating_sub(it.begin) as f64 / 1e9);
+    Some(match seconds > 0.0 {
+        true => format!(
+            "{} ({elements}) at {}",
+            bytes(moved),
+            rate(moved as f64 / seconds)
+        ),
+        false => format!("{} ({elements})", bytes(moved)),
+    })
+}

@@ -1,0 +1,69 @@
+//! Boxes with names in one line, for what is no task and no call.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::text::{fit, width};
+use crate::viewport::Viewport;
+
+use super::track::Texts;
+
+/// What is too short for a box.
+const MARK: &str = "▪";
+
+/// Something with a begin, an end and a name.
+pub(super) struct Boxed<'a> {
+    pub(super) span: (i64, i64),
+    /// The longest form of its name, and the short one, which is cut where there is no room.
+    pub(super) names: (String, &'a str),
+    pub(super) filled: Style,
+    pub(super) mark: Style,
+}
+
+/// Draws one after another from the left.
+pub(super) struct Line<'b> {
+    pub(super) viewport: Viewport,
+    pub(super) area: Rect,
+    pub(super) texts: &'b mut Texts,
+    pub(super) buffer: &'b mut Buffer,
+    /// The first column that nothing is drawn in.
+    pub(super) drawn: u16,
+}
+
+impl Line<'_> {
+    /// The columns of a span on screen.
+    pub(super) fn columns(&self, span: (i64, i64)) -> (u16, u16) {
+        let width = self.area.width;
+        let column = |time| self.viewport.cell(time, width).clamp(0, i64::from(width)) as u16;
+        (column(span.0), column(span.1))
+    }
+
+    pub(super) fn draw(&mut self, boxed: Boxed<'_>) {
+        let (first, end) = self.columns(boxed.span);
+        // What lies in cells that are drawn already would not be seen.
+        if end < self.drawn || first >= self.area.width {
+            return;
+        }
+        let (x, y) = (self.area.x, self.area.y);
+        if end <= first + 1 {
+            if first >= self.drawn {
+                self.buffer.set_stringn(x + first, y, MARK, 1, boxed.mark);
+            }
+            self.drawn = first + 1;
+            return;
+        }
+        let first = first.max(self.drawn);
+        let room = usize::from(end - first);
+        let text = match width(&boxed.names.0) + 2 <= room {
+            true => boxed.names.0,
+            false => fit(boxed.names.1, room.saturating_sub(2)),
+        };
+        let blank = " ".repeat(room.saturating_sub(width(&text) + 1));
+        let text = format!("▏{text}{blank}");
+        self.buffer
+            .set_stringn(x + first, y, text, room, boxed.filled);
+        self.texts.push((y, first..end));
+        self.drawn = end;
+    }
+}

@@ -1,0 +1,118 @@
+//! The nodes of a graph below its replays. They have no times of their own, so they are drawn in
+//! their order and without ground, unlike slices.
+
+use ascend_trace_model::StreamId;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use crate::app::Selected;
+use crate::item::{Category, Item, TrackKey};
+use crate::nodes::{Node, Nodes};
+use crate::text::short_name;
+
+use super::Scene;
+use super::cells::{Cell, cells};
+use super::line::{Boxed, Line};
+use super::track::{Texts, UNKNOWN};
+
+/// Nodes that share cells.
+const MANY: &str = "⣀";
+
+pub(crate) fn draw(
+    scene: &Scene<'_>,
+    stream: StreamId,
+    area: Rect,
+    texts: &mut Texts,
+    buffer: &mut Buffer,
+) {
+    let cells = cells(scene, TrackKey::Stream(stream), area.width);
+    let mut line = Line {
+        viewport: scene.app.viewport,
+        area,
+        texts,
+        buffer,
+        drawn: 0,
+    };
+    let mut last = None;
+    for (column, cell) in (0..).zip(&cells) {
+        match *cell {
+            Cell::Part { item, .. } if last != Some(item) => {
+                last = Some(item);
+                replay(scene, item, &mut line);
+            }
+            // Replays that cannot be told apart.
+            Cell::Many {
+                main: Category::Graph,
+                ..
+            } => crowd(scene, column, column + 1, &mut line),
+            _ => {}
+        }
+    }
+}
+
+fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {
+    let (app, trace) = (scene.app, scene.world.trace);
+    let Item::Task(task) = item else { return };
+    let Some(nodes) = Nodes::of(&app.graphs, trace, task) else {
+        if item.category(trace) == Category::Graph {
+            let (first, end) = line.columns(item.span(trace));
+            dots(scene, UNKNOWN, first, end, line);
+        }
+        return;
+    };
+    let (first, end) = line.columns(item.span(trace));
+    let Some(room) = end.checked_sub(first).filter(|room| *room > 0) else {
+        return crowd(scene, first, first + 1, line);
+    };
+    let length = item.length(trace).max(1);
+    let all = line.viewport.cell(
+        length.saturating_add(line.viewport.begin()),
+        line.area.width,
+    );
+    if all < 2 * nodes.len() as i64 {
+        return crowd(scene, first, first + room, line);
+    }
+    // Only those on screen: a graph may have thousands.
+    let from = line.viewport.time(i64::from(first), line.area.width);
+    let place = nodes.at(from).and_then(|node| nodes.place(node.number));
+    let shown = (place.unwrap_or(0)..nodes.len()).map_while(|place| nodes.node(place));
+    let last = line.viewport.end();
+    for node in shown.take_while(|node| node.begin <= last) {
+        draw_node(scene, node, line);
+    }
+}
+
+fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
+    let (app, trace) = (scene.app, scene.world.trace);
+    let item = Item::Task(node.task);
+    let name = short_name(item.name(trace));
+    let style = match app.selected == Some(Selected::Node(node)) {
+        true => app.theme.chosen(),
+        false => {
+            let style = app.theme.shape(item.category(trace), item.look(trace));
+            style.add_modifier(Modifier::UNDERLINED)
+        }
+    };
+    line.draw(Boxed {
+        span: (node.begin, node.end),
+        names: (format!("{} {name}", node.number), name),
+        filled: style,
+        mark: style,
+    });
+}
+
+fn crowd(scene: &Scene<'_>, first: u16, end: u16, line: &mut Line<'_>) {
+    dots(scene, MANY, first, end, line);
+}
+
+fn dots(scene: &Scene<'_>, symbol: &str, first: u16, end: u16, line: &mut Line<'_>) {
+    let style = scene.app.theme.shape(Category::Graph, "");
+    for column in first.max(line.drawn)..end.min(line.area.width) {
+        let place = (line.area.x + column, line.area.y);
+        if let Some(cell) = line.buffer.cell_mut(place) {
+            cell.set_symbol(symbol).set_style(style);
+        }
+    }
+    line.drawn = line.drawn.max(end);
+}

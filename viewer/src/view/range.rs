@@ -1,0 +1,94 @@
+//! What the detail pane tells of a range that the program named.
+
+use ratatui::text::{Line, Span};
+
+use crate::inside::Inside;
+use crate::names;
+use crate::ranges::RangeId;
+use crate::text::{count, duration, fit, short_name};
+
+use super::Scene;
+use super::detail::{Group, flow, span};
+
+pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'static>> {
+    let trace = scene.world.trace;
+    let theme = scene.app.theme;
+    let Some(range) = trace.ranges().get(id.index()) else {
+        return Vec::new();
+    };
+    let domain = match trace.domain(range) {
+        Some(domain) => format!("domain {domain}"),
+        None => "default domain".to_owned(),
+    };
+    let kind = if range.begin == range.end {
+        "mark"
+    } else {
+        "range"
+    };
+    let thread = names::thread(trace, range.thread);
+    let place = format!("  {kind} of {thread}, {domain}");
+    let name = fit(&range.name, room.saturating_sub(place.len() + 2).max(16));
+    let mut lines = vec![Line::from(vec![
+        Span::styled("■ ", theme.range_shape(&range.name)),
+        Span::styled(name, theme.strong()),
+        Span::raw(place),
+    ])];
+    let length = range.end.saturating_sub(range.begin);
+    let mut groups = vec![
+        vec![Span::styled(duration(length), theme.strong())],
+        vec![Span::raw(span(scene, range.begin, range.end))],
+    ];
+    let known = scene.app.inside.as_ref().filter(|(it, _, _)| *it == id);
+    let is_loaded = |it: &crate::part::Overview| it.is_loaded((range.begin, range.end));
+    if let Some((_, _, inside)) = known {
+        groups.extend(counts(inside, length));
+        let part = !scene.world.overview.is_none_or(is_loaded) || inside.more;
+        if part {
+            groups.push(vec![Span::styled("only of what is loaded", theme.stall())]);
+        }
+    }
+    lines.extend(flow(groups, room));
+    if let Some((_, _, inside)) = known {
+        lines.extend(flow(most(scene, inside), room));
+    }
+    lines
+}
+
+/// What was called and submitted inside, and what worked meanwhile.
+fn counts(inside: &Inside, length: i64) -> Vec<Group> {
+    let plain = |text: String| vec![Span::raw(text)];
+    let untimed = match inside.untimed {
+        0 => String::new(),
+        number => format!(" ({number} without a time)"),
+    };
+    let mut groups = vec![
+        plain(format!("calls inside {}", count(inside.calls as u64))),
+        plain(format!(
+            "tasks submitted inside {}{untimed}, busy {}",
+            count(inside.tasks as u64),
+            duration(inside.busy)
+        )),
+    ];
+    let (busy, streams) = inside.meanwhile;
+    if streams > 0 && length > 0 {
+        let busy = i64::try_from(busy).unwrap_or(i64::MAX);
+        groups.push(plain(format!(
+            "streams at work meanwhile {streams}, busy {} in sum",
+            duration(busy)
+        )));
+    }
+    groups
+}
+
+fn most(scene: &Scene<'_>, inside: &Inside) -> Vec<Group> {
+    if inside.most.is_empty() {
+        return Vec::new();
+    }
+    let label = Span::styled("mostly", scene.app.theme.dim());
+    let mut groups = vec![vec![label]];
+    groups.extend(inside.most.iter().map(|(name, number, total)| {
+        let name = short_name(name);
+        vec![Span::raw(format!("{name} ×{number} {}", duration(*total)))]
+    }));
+    groups
+}

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+pub mod engine;
 pub mod record;
 pub mod session;
 pub mod version;

@@ -1,0 +1,74 @@
+//! Whether a function can be patched where it begins, told from its bytes.
+
+pub mod arm;
+pub mod x86;
+
+use ascend_trace_format::engine::Outcome;
+
+/// Bytes at a function's begin that a patch may take, on both architectures: a jump to any address.
+pub const PATCH: usize = 16;
+
+/// What a function's code allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It can be patched; so many bytes of it are moved elsewhere, in whole instructions.
+    Sound(usize),
+    /// It is nothing but a jump to this address.
+    JumpsTo(usize),
+    /// It is nothing but a jump to the address that is stored here.
+    JumpsThrough(usize),
+    Refused(Outcome),
+}
+
+/// Judges the function whose bytes these are, all of them, at this address.
+pub fn examine(code: &[u8], address: usize) -> Verdict {
+    #[cfg(target_arch = "x86_64")]
+    return x86::examine(code, address);
+    #[cfg(target_arch = "aarch64")]
+    return arm::examine(code, address);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    Verdict::Refused(Outcome::Undecodable)
+}
+
+/// Where the code at `address` jumps on to, if that is all that it does. The bytes are those that
+/// could be read there, and may reach beyond the function.
+pub fn jump(code: &[u8], address: usize) -> Option<Verdict> {
+    #[cfg(target_arch = "x86_64")]
+    return x86::jump(code, address);
+    #[cfg(target_arch = "aarch64")]
+    return arm::jump(code, address);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    None
+}
+
+/// Whether this is where the loader's lazy binding begins: a slot that leads here is not bound yet.
+pub fn is_lazy_binding(code: &[u8]) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return x86::is_lazy_binding(code);
+    #[cfg(target_arch = "aarch64")]
+    return arm::is_lazy_binding(code);
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    false
+}
+
+/// Offsets that the function's own branches go to, as far as a patch could matter.
+#[derive(Default)]
+struct Targets(u64);
+
+impl Targets {
+    /// Remembers a branch to `target` in a function that begins at `address`.
+    fn note(&mut self, target: usize, address: usize) {
+        let offset = target.wrapping_sub(address);
+        if offset < 64 {
+            self.0 |= 1 << offset;
+        }
+    }
+
+    /// Whether a branch goes to one of the first `moved` bytes.
+    fn hit(&self, moved: usize) -> bool {
+        let mask = 1u64
+            .checked_shl(moved as u32)
+            .map_or(u64::MAX, |bit| bit - 1);
+        self.0 & mask != 0
+    }
+}

@@ -1,0 +1,149 @@
+//! Patching a number of functions: judge, plan, wait for nobody, patch, tell, seal.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use ascend_trace_format::engine::{Host, Outcome, Patch, VERSION};
+
+use crate::forwarder;
+use crate::image::Image;
+use crate::plan::{self, Candidate};
+use crate::{protection, threads};
+
+/// A library that patches functions. What it is given was judged before.
+///
+/// # Safety
+/// After `replace` has succeeded, calling its answer must do what the function did, at once; after
+/// `commit`, calls of the function must reach the replacement with every register and the stack as
+/// they were; and both must last for as long as the process lives.
+pub unsafe trait Patcher {
+    fn begin(&mut self);
+
+    /// Prepares a patch, which takes effect with [`Patcher::commit`]; answers the way to the
+    /// function as it was.
+    ///
+    /// # Safety
+    /// `entry` must be that of a function that can be patched and stays loaded, `replacement` a
+    /// function that takes its calls.
+    unsafe fn replace(&mut self, entry: usize, replacement: usize) -> Result<usize, Outcome>;
+
+    fn commit(&mut self);
+}
+
+/// Entries that were patched. They stay so.
+static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// Does what an engine's table offers, with a patcher that is made when it is needed.
+///
+/// # Safety
+/// As `Engine::install`: `host` must be null or valid, `patches` must lead to `count` of them, with
+/// functions that stay loaded and replacements for them.
+pub unsafe fn install(
+    host: *const Host,
+    patches: *mut Patch,
+    count: usize,
+    patcher: impl FnOnce() -> Box<dyn Patcher>,
+) {
+    if host.is_null() || patches.is_null() {
+        return;
+    }
+    // SAFETY: as the caller says.
+    let (host, patches) = unsafe { (&*host, core::slice::from_raw_parts_mut(patches, count)) };
+    if host.version != VERSION {
+        return;
+    }
+    // A panic must not reach the program; what was committed by then stays and works.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        // Whoever forked while another thread was here finds it locked for ever, and patches no more.
+        if let Ok(mut taken) = TAKEN.try_lock() {
+            work(host, patches, &mut taken, patcher);
+        }
+    }));
+}
+
+fn work(
+    host: &Host,
+    patches: &mut [Patch],
+    taken: &mut BTreeSet<usize>,
+    patcher: impl FnOnce() -> Box<dyn Patcher>,
+) {
+    let image = Image::now(host.own);
+    let mut candidates = Vec::new();
+    for (index, patch) in patches.iter_mut().enumerate() {
+        match forwarder::entry(&image, patch.address, patch.size) {
+            Ok(entry) => candidates.push(Candidate { index, entry }),
+            Err(outcome) => patch.outcome = outcome as u32,
+        }
+    }
+    let plan = plan::settle(&candidates, taken);
+    let tell = |patches: &mut [Patch], index: usize, outcome: Outcome| {
+        if let Some(patch) = patches.get_mut(index) {
+            patch.outcome = outcome as u32;
+        }
+    };
+    for (index, outcome) in &plan.refused {
+        tell(patches, *index, *outcome);
+    }
+    if let Some(obstacle) = obstacle(&plan.patched) {
+        for candidate in &plan.patched {
+            tell(patches, candidate.index, obstacle);
+        }
+        return;
+    }
+    if !plan.patched.is_empty() {
+        apply(host, patches, &plan.patched, taken, &mut *patcher());
+    }
+}
+
+/// What forbids to patch anything now.
+fn obstacle(planned: &[Candidate]) -> Option<Outcome> {
+    if planned.is_empty() {
+        return None;
+    }
+    if !protection::can_be_changed() {
+        return Some(Outcome::CodeIsLocked);
+    }
+    let ranges: Vec<_> = planned
+        .iter()
+        .map(|it| it.entry.address..it.entry.address + it.entry.moved)
+        .collect();
+    (!threads::are_away(&ranges)).then_some(Outcome::ThreadsRunning)
+}
+
+fn apply(
+    host: &Host,
+    patches: &mut [Patch],
+    planned: &[Candidate],
+    taken: &mut BTreeSet<usize>,
+    patcher: &mut dyn Patcher,
+) {
+    patcher.begin();
+    for Candidate { index, entry } in planned {
+        let Some(patch) = patches.get_mut(*index) else {
+            continue;
+        };
+        // SAFETY: the entry was judged; the host keeps the library and vouches for the replacement.
+        let replaced = unsafe { patcher.replace(entry.address, patch.replacement) };
+        let outcome = match replaced {
+            Ok(original) => {
+                patch.original = original;
+                patch.entry = entry.address;
+                taken.insert(entry.address);
+                if entry.is_forwarded {
+                    Outcome::PatchedAtTarget
+                } else {
+                    Outcome::Patched
+                }
+            }
+            Err(outcome) => outcome,
+        };
+        patch.outcome = outcome as u32;
+    }
+    // SAFETY: the host's own function, with as many patches as it is told.
+    unsafe { (host.publish)(patches.as_ptr(), patches.len()) };
+    patcher.commit();
+    for candidate in planned {
+        protection::seal(candidate.entry.address, candidate.entry.moved);
+    }
+}

@@ -1,0 +1,54 @@
+//! Protection of code.
+
+use core::ffi::c_void;
+
+const READ_ONLY: i32 = libc::PROT_READ | libc::PROT_EXEC;
+
+fn page_size() -> usize {
+    // SAFETY: asks for a constant of the system.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
+
+fn protect(address: usize, length: usize, protection: i32) -> bool {
+    let page = page_size();
+    let start = address & !(page - 1);
+    let end = address.saturating_add(length).next_multiple_of(page);
+    // SAFETY: pages of code that stay readable and executable.
+    unsafe { libc::mprotect(start as *mut c_void, end - start, protection) == 0 }
+}
+
+/// A function of ours whose page is written to, to see whether that is allowed.
+#[inline(never)]
+extern "C" fn page_to_try() -> i32 {
+    std::hint::black_box(17)
+}
+
+/// Whether the system lets code be changed: hardened ones do not, and libraries that patch code end
+/// the process then. What is tried is what they do, on code of ours.
+pub(crate) fn can_be_changed() -> bool {
+    let address = page_to_try as *const () as usize;
+    if !protect(address, 1, READ_ONLY | libc::PROT_WRITE) {
+        return false;
+    }
+    let byte = address as *mut u8;
+    // SAFETY: writes what is there already, to a page that can be written.
+    unsafe { byte.write_volatile(byte.read_volatile()) };
+    protect(address, 1, READ_ONLY)
+}
+
+/// Takes back the permission to write, which libraries leave behind after patching.
+pub(crate) fn seal(address: usize, length: usize) {
+    protect(address, length, READ_ONLY);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_works_on_after_the_trial() {
+        assert!(can_be_changed());
+        assert_eq!(page_to_try(), 17);
+    }
+}

@@ -114,7 +114,10 @@ mod tests {
 
     #[test]
     fn a_process_with_one_thread_may_be_patched() {
-        assert_ne!(in_child(|| are_away(&[0..usize::MAX])), Some(false));
+        assert_ne!(
+            in_child(|| are_away(std::slice::from_ref(&(0..usize::MAX)))),
+            Some(false)
+        );
     }
 
     #[test]
@@ -137,7 +140,7 @@ mod tests {
             let _thread = std::thread::spawn(move || receiver.recv());
             // Until it waits, it runs.
             while !are_away(&[]) {}
-            let answer = !are_away(&[0..usize::MAX]);
+            let answer = !are_away(std::slice::from_ref(&(0..usize::MAX)));
             drop(sender);
             answer
         });

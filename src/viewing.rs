@@ -15,7 +15,7 @@ use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
 use ascend_trace_viewer::{
-    Bookmark, Derived, Log, Options, Outcome, Overview, Progress, Recording, Source,
+    Bookmark, Derived, Log, News, Options, Outcome, Overview, Progress, Quest, Recording, Source,
 };
 
 use crate::log::LogBook;
@@ -189,6 +189,19 @@ impl Source for FileSource {
         match &mut self.reading {
             Reading::Whole(_) => None,
             Reading::Parts(loader) => loader.next_part(),
+        }
+    }
+
+    fn ask(&mut self, quest: Option<Box<Quest>>) {
+        if let Reading::Parts(loader) = &mut self.reading {
+            loader.ask(quest);
+        }
+    }
+
+    fn news(&mut self) -> Option<News> {
+        match &mut self.reading {
+            Reading::Whole(_) => None,
+            Reading::Parts(loader) => loader.news(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reads the parts of a long recording that the view looks at, on a thread of its own.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use ascend_trace_model::{OpenError, Trace};
-use ascend_trace_viewer::{Derived, Overview};
+use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
 use super::reader::Reader;
 
@@ -27,6 +28,7 @@ pub(super) enum Update {
     /// The wish with this number has been answered.
     Answered(u64),
     Complete,
+    News(News),
     Failed(OpenError),
 }
 
@@ -44,6 +46,8 @@ pub(super) struct Wish {
     pub(super) range: Option<(i64, i64)>,
     /// Counts the wishes.
     pub(super) number: u64,
+    /// Counts what was asked for or given up.
+    pub(super) quest: u64,
     pub(super) stop: bool,
 }
 
@@ -51,6 +55,7 @@ pub(super) struct Wish {
 #[derive(Debug, Default)]
 pub(super) struct Wishes {
     wish: Mutex<Wish>,
+    quest: Mutex<Option<Box<Quest>>>,
     changed: Condvar,
 }
 
@@ -66,6 +71,17 @@ impl Wishes {
             .changed
             .wait_timeout_while(wish, time, |wish| *wish == known);
         *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// What is looked for, if that has not been taken yet.
+    pub(super) fn take_quest(&self) -> Option<Box<Quest>> {
+        let mut quest = self.quest.lock().unwrap_or_else(PoisonError::into_inner);
+        quest.take()
+    }
+
+    fn ask(&self, quest: Option<Box<Quest>>) {
+        *self.quest.lock().unwrap_or_else(PoisonError::into_inner) = quest;
+        self.change(|wish| wish.quest += 1);
     }
 
     fn change(&self, change: impl FnOnce(&mut Wish)) {
@@ -84,6 +100,7 @@ pub(super) struct Loader {
     next: Option<Part>,
     answered: u64,
     complete: bool,
+    news: VecDeque<News>,
 }
 
 impl Loader {
@@ -108,6 +125,7 @@ impl Loader {
             next: None,
             answered: 0,
             complete: false,
+            news: VecDeque::new(),
         })
     }
 
@@ -130,6 +148,10 @@ impl Loader {
                     continue;
                 }
                 Ok(Update::Complete) => self.complete = true,
+                Ok(Update::News(news)) => {
+                    self.news.push_back(news);
+                    continue;
+                }
                 Ok(Update::Failed(error)) => return Err(error),
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return Ok(changed),
             }
@@ -144,6 +166,15 @@ impl Loader {
                 wish.number += 1;
             });
         }
+    }
+
+    pub(super) fn ask(&mut self, quest: Option<Box<Quest>>) {
+        self.news.clear();
+        self.wishes.ask(quest);
+    }
+
+    pub(super) fn news(&mut self) -> Option<News> {
+        self.news.pop_front()
     }
 
     pub(super) fn is_loading(&self) -> bool {

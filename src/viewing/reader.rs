@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ascend_trace_model::archive::WindowError;
 use ascend_trace_model::{Archive, OpenError, Summary, Trace};
-use ascend_trace_viewer::{Derived, Overview};
+use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
 use super::loader::{IDLE_TICK, Part, TICK, Update, Wish, Wishes};
 
@@ -80,12 +80,17 @@ impl Reader {
         self.sum_up(&mut archive, &mut given)?;
         self.give(archive.things().clone(), None, &mut given);
         let mut was_complete = false;
+        let mut quest: Option<Box<Quest>> = None;
         loop {
             if archive.complete() && !was_complete {
                 was_complete = true;
                 self.tell(Update::Complete);
             }
-            let time = if archive.complete() { IDLE_TICK } else { TICK };
+            let time = match (&quest, archive.complete()) {
+                (Some(_), _) => Duration::ZERO,
+                (None, true) => IDLE_TICK,
+                (None, false) => TICK,
+            };
             let wish = self.wishes.wait(given.wish, time);
             if wish.stop {
                 return Ok(());
@@ -99,9 +104,38 @@ impl Reader {
             {
                 self.look(&mut archive, &mut given, range, grown)?;
             }
+            if wish.quest != given.wish.quest {
+                quest = self.wishes.take_quest();
+            }
             given.wish = wish;
             self.tell(Update::Answered(wish.number));
+            if let Some(mut own) = quest.take() {
+                match self.pursue(&mut archive, &mut own, wish) {
+                    Ok(true) => self.tell(Update::News(News::Done(own))),
+                    Ok(false) => quest = Some(own),
+                    Err(WindowError::Open(error)) => return Err(error),
+                    Err(WindowError::TooMany(_)) => self.tell(Update::News(News::Done(own))),
+                }
+            }
         }
+    }
+
+    /// Goes on looking for something until it is found or the view wants something else.
+    fn pursue(
+        &self,
+        archive: &mut Archive,
+        quest: &mut Quest,
+        wish: Wish,
+    ) -> Result<bool, WindowError> {
+        let mut told: Option<Instant> = None;
+        quest.advance(archive, &mut |news| {
+            let is_due = told.is_none_or(|told| told.elapsed() > TICK);
+            if let (true, News::Reached(moment, wrapped)) = (is_due, news) {
+                told = Some(Instant::now());
+                self.tell(Update::News(News::Reached(*moment, *wrapped)));
+            }
+            self.wishes.now() == wish
+        })
     }
 
     /// Sums the whole recording up.

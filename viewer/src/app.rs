@@ -7,7 +7,9 @@ use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
+use crate::blame::Known;
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::hunt::{Hunt, Longest};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::{self, Lanes, Row};
@@ -17,6 +19,7 @@ use crate::marks::{Bookmark, Marks};
 use crate::nodes::{Node, NodeLines};
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
+use crate::quest::Quest;
 use crate::ranges::{RangeId, Ranges};
 use crate::rank::Rank;
 use crate::rates::Rates;
@@ -192,6 +195,14 @@ pub(crate) struct App {
     pub(crate) opening_since: Option<Duration>,
     /// The column where the mouse button went down, and the range at that time.
     pub(crate) drag: Option<(u16, Viewport)>,
+    /// What is looked for in all of the recording.
+    pub(crate) hunt: Option<Hunt>,
+    /// Counts these.
+    pub(crate) hunts: u64,
+    /// What the source is to be asked; `Some(None)` makes it give up.
+    pub(crate) asking: Option<Option<Box<Quest>>>,
+    /// The longest stalls of all of the recording, once they have been asked for.
+    pub(crate) longest: Option<Longest>,
     /// What the user must know now.
     pub(crate) message: Option<String>,
     /// Why the source can no longer be read.
@@ -249,6 +260,10 @@ impl App {
             ranges: Ranges::default(),
             opening_since: None,
             drag: None,
+            hunt: None,
+            hunts: 0,
+            asking: None,
+            longest: None,
             message: None,
             failure: None,
         }
@@ -371,6 +386,14 @@ impl App {
             self.lane = self
                 .lane
                 .or_else(|| self.rows.iter().find_map(|row| row.track()));
+        }
+    }
+
+    /// What stalls are explained by.
+    pub(crate) fn known(&self) -> Known<'_> {
+        Known {
+            dependencies: &self.dependencies,
+            stalls: &self.stalls,
         }
     }
 

@@ -1,9 +1,8 @@
 //! Stalls in a few words: the cause, who is to blame, and how long it took.
 
-use ascend_trace_analysis::{Cause, Culprit, Lane, Node, Stall};
+use ascend_trace_analysis::{Cause, Culprit, Dependencies, Lane, Node, Stall, Stalls};
 use ascend_trace_model::{CallId, ThreadId, Trace};
 
-use crate::app::App;
 use crate::item::Item;
 use crate::names;
 use crate::text::{duration, short_name};
@@ -11,10 +10,17 @@ use crate::text::{duration, short_name};
 /// Stalls of a thread that are looked at to find the one that held a stream up.
 const LOOKED_AT: usize = 1_000;
 
+/// What stalls are explained by.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) dependencies: &'a Dependencies,
+    pub(crate) stalls: &'a Stalls,
+}
+
 /// A stall in words, the longest form first and its mere length last.
-pub(crate) fn words(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+pub(crate) fn words(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let length = duration(stall.length());
-    let mut forms: Vec<String> = forms(app, trace, stall)
+    let mut forms: Vec<String> = forms(known, trace, stall)
         .into_iter()
         .map(|form| format!("{form} {length}"))
         .collect();
@@ -24,19 +30,19 @@ pub(crate) fn words(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
 }
 
 /// The cause and who is to blame, without the length.
-pub(crate) fn sentence(app: &App, trace: &Trace, stall: &Stall) -> String {
-    forms(app, trace, stall).swap_remove(0)
+pub(crate) fn sentence(known: Known<'_>, trace: &Trace, stall: &Stall) -> String {
+    forms(known, trace, stall).swap_remove(0)
 }
 
-fn forms(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     match stall.cause {
         Cause::EventWait | Cause::SignalWait | Cause::HostSync | Cause::HostCopy => {
-            awaited(app, trace, stall)
+            awaited(known, trace, stall)
         }
-        Cause::QueueFull if !stall.is_gap() => awaited(app, trace, stall),
+        Cause::QueueFull if !stall.is_gap() => awaited(known, trace, stall),
         Cause::HostLate => of_host(trace, stall, "host late"),
         Cause::GraphLaunch => of_host(trace, stall, "graph launch"),
-        Cause::HostBlocked | Cause::QueueFull => held_up(app, trace, stall),
+        Cause::HostBlocked | Cause::QueueFull => held_up(known, trace, stall),
         Cause::Callback => {
             let name = Item::from(stall.node).label(trace);
             vec![
@@ -44,7 +50,7 @@ fn forms(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
                 "host function".to_owned(),
             ]
         }
-        Cause::CollectivePeer => of_peer(app, trace, stall),
+        Cause::CollectivePeer => of_peer(known, trace, stall),
         Cause::Drained => vec!["nothing more to do".to_owned()],
         Cause::Switch => vec!["idle".to_owned()],
         Cause::Unknown => vec!["cause unknown".to_owned(), "idle".to_owned()],
@@ -52,8 +58,8 @@ fn forms(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
 }
 
 /// A wait on a stream or in a call, with what it waited for.
-fn awaited(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
-    let culprit = stall.culprit(trace, &app.dependencies);
+fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let culprit = stall.culprit(trace, known.dependencies);
     let (long, short) = match stall.cause {
         Cause::EventWait => {
             let event = culprit.event.map(|it| names::event(trace, it));
@@ -112,14 +118,14 @@ fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
 }
 
 /// The call that held up the thread that submits.
-fn held_up(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
+fn held_up(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let short = match stall.cause {
         Cause::QueueFull => "queue full",
         _ => "host blocked",
     };
     let submission = Item::from(stall.node).call(trace);
     let thread = trace.call(submission).thread;
-    let Some(call) = blocker(app, stall, thread) else {
+    let Some(call) = blocker(known, stall, thread) else {
         return vec![short.to_owned()];
     };
     let name = short_name(Item::Call(call).name(trace));
@@ -132,9 +138,9 @@ fn held_up(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
 }
 
 /// The call that took most of a gap.
-pub(crate) fn blocker(app: &App, stall: &Stall, thread: ThreadId) -> Option<CallId> {
+pub(crate) fn blocker(known: Known<'_>, stall: &Stall, thread: ThreadId) -> Option<CallId> {
     let lane = Lane::Thread(thread);
-    let stalls = app.stalls.in_window(lane, stall.begin, stall.end);
+    let stalls = known.stalls.in_window(lane, stall.begin, stall.end);
     let part = |it: &&Stall| it.end.min(stall.end) - it.begin.max(stall.begin);
     let is_queue =
         |it: &&Stall| (it.cause == Cause::QueueFull) == (stall.cause == Cause::QueueFull);
@@ -145,8 +151,8 @@ pub(crate) fn blocker(app: &App, stall: &Stall, thread: ThreadId) -> Option<Call
     }
 }
 
-fn of_peer(app: &App, trace: &Trace, stall: &Stall) -> Vec<String> {
-    let evidence = app.stalls.evidence(trace, &app.dependencies, stall);
+fn of_peer(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
+    let evidence = known.stalls.evidence(trace, known.dependencies, stall);
     let (from, task) = source(trace, &evidence.culprit, device_of(trace, stall));
     vec![
         format!("waits for a peer{from}{task}"),

@@ -40,6 +40,10 @@ impl TrackKey {
         }
     }
 
+    pub(crate) fn is_stream(self) -> bool {
+        matches!(self, Self::Stream(_))
+    }
+
     /// The line that stands for it and others when lines are hidden.
     pub(crate) fn owner(self) -> Self {
         match self {

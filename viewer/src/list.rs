@@ -5,6 +5,7 @@ use ascend_trace_model::StreamId;
 
 use crate::action::Action;
 use crate::app::Place;
+use crate::quest::Told;
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,8 @@ impl Column {
 pub(crate) enum Target {
     Nowhere,
     Stall(Stall),
+    /// A stall that need not be loaded.
+    Told(Box<Told>),
     /// The slowest task or call of this name.
     Slowest {
         name: String,

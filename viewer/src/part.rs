@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
@@ -14,6 +14,7 @@ use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
 use crate::ranges::RangeId;
 use crate::tracks::Tracks;
+use crate::update::of_stall;
 
 /// What the view derives from a trace. It may be made on another thread than the view's.
 #[derive(Debug, Default)]
@@ -130,6 +131,8 @@ pub(crate) enum Identity {
         sequence: u32,
         /// Captured tasks have the sequence of the next one that ran: their calls tell them apart.
         launched: i64,
+        /// Where it is drawn.
+        begin: i64,
     },
     Call {
         thread: ThreadId,
@@ -142,13 +145,22 @@ pub(crate) enum Identity {
         begin: i64,
         end: i64,
     },
+    Stall {
+        lane: Lane,
+        begin: i64,
+        end: i64,
+    },
 }
 
 impl Identity {
-    /// Of what is selected. A node is named by its replay; a stall has no name.
-    fn of(selected: Selected, trace: &Trace) -> Option<Self> {
+    /// Of what is selected. A node is named by its replay.
+    pub(crate) fn of(selected: Selected, trace: &Trace) -> Option<Self> {
         match selected {
-            Selected::Gap(_) => None,
+            Selected::Gap(stall) => Some(Self::Stall {
+                lane: stall.lane,
+                begin: stall.begin,
+                end: stall.end,
+            }),
             Selected::Item(item) => Some(Self::of_item(item, trace)),
             Selected::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
             Selected::Range(id, level) => {
@@ -163,7 +175,7 @@ impl Identity {
         }
     }
 
-    fn of_item(item: Item, trace: &Trace) -> Self {
+    pub(crate) fn of_item(item: Item, trace: &Trace) -> Self {
         match item {
             Item::Task(id) => {
                 let task = trace.task(id);
@@ -171,6 +183,7 @@ impl Identity {
                     stream: task.stream,
                     sequence: task.sequence,
                     launched: trace.call(task.call).begin,
+                    begin: item.span(trace).0,
                 }
             }
             Item::Call(id) => {
@@ -184,8 +197,26 @@ impl Identity {
         }
     }
 
-    fn find(self, trace: &Trace) -> Option<Selected> {
+    /// Where it begins.
+    pub(crate) fn begin(self) -> i64 {
         match self {
+            Self::Task { begin, .. }
+            | Self::Call { begin, .. }
+            | Self::Range { begin, .. }
+            | Self::Stall { begin, .. } => begin,
+        }
+    }
+
+    pub(crate) fn find(self, trace: &Trace, stalls: &Stalls) -> Option<Selected> {
+        match self {
+            Self::Stall { lane, begin, end } => {
+                // Times of a task may differ a little from part to part: its clock is known better
+                // in one than in the other.
+                let near = stalls.in_window(lane, begin, end);
+                let part = |it: &&Stall| it.end.min(end).saturating_sub(it.begin.max(begin));
+                let found = near.iter().filter(|it| it.is_notable()).max_by_key(part)?;
+                Some(of_stall(*found))
+            }
             Self::Range {
                 thread,
                 level,
@@ -202,11 +233,12 @@ impl Identity {
 
     fn find_item(self, trace: &Trace) -> Option<Item> {
         match self {
-            Self::Range { .. } => None,
+            Self::Range { .. } | Self::Stall { .. } => None,
             Self::Task {
                 stream,
                 sequence,
                 launched,
+                ..
             } => {
                 let tasks = trace.stream_tasks(stream);
                 let place = tasks.partition_point(|id| trace.task(*id).sequence < sequence);
@@ -265,13 +297,15 @@ impl App {
         self.rank = None;
         self.inside = None;
         self.stale = true;
-        let find = |identity: Option<Identity>| identity?.find(trace);
-        self.selected = find(kept.selected);
-        // What is not in this part is selected again when it comes back.
-        self.away = kept.selected.filter(|_| self.selected.is_none());
-        for (place, identity) in self.history.iter_mut().zip(kept.history) {
+        let find = |identity: Option<Identity>| identity?.find(trace, &self.stalls);
+        let selected = find(kept.selected);
+        let history: Vec<_> = kept.history.into_iter().map(find).collect();
+        for (place, selected) in self.history.iter_mut().zip(history) {
             let place: &mut Place = place;
-            place.selected = find(identity);
+            place.selected = selected;
         }
+        // What is not in this part is selected again when it comes back.
+        self.away = kept.selected.filter(|_| selected.is_none());
+        self.selected = selected;
     }
 }

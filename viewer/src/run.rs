@@ -110,6 +110,9 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             return Ok(outcome);
         }
         keep_bookmarks(&mut app, source);
+        if let Some(quest) = app.asking.take() {
+            source.ask(quest);
+        }
     }
 }
 
@@ -148,7 +151,11 @@ fn tick(app: &App, source: &dyn Source) -> Duration {
     if source.is_loading() {
         return LOADING_TICK;
     }
-    if app.is_running() { TICK } else { IDLE_TICK }
+    if app.is_running() || app.hunt.is_some() {
+        TICK
+    } else {
+        IDLE_TICK
+    }
 }
 
 fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
@@ -178,6 +185,14 @@ fn poll(app: &mut App, source: &mut dyn Source) {
         update(app, world, Event::Data(progress));
     }
     update(app, world, event);
+    hear(app, source);
+}
+
+/// Tells the state what the source found.
+fn hear(app: &mut App, source: &mut dyn Source) {
+    while let Some(news) = source.news() {
+        crate::update::hear(app, self::world(source), news);
+    }
 }
 
 /// Waits for events and lets the state answer. Tells when the view is to end.

@@ -13,6 +13,8 @@ pub(crate) struct Search {
     query: Query,
     /// By function: whether its name has what is asked of names.
     named: Vec<bool>,
+    /// By function: whether its calls have names of their own.
+    labelled: Vec<bool>,
     /// Whether any function is there that could match.
     possible: bool,
 }
@@ -24,6 +26,7 @@ impl Search {
             text: text.to_owned(),
             query: Query::parse(text)?,
             named: Vec::new(),
+            labelled: Vec::new(),
             possible: false,
         };
         search.update(trace);
@@ -36,8 +39,16 @@ impl Search {
         for function in &trace.functions()[known..] {
             let named = self.query.has_name(function);
             self.named.push(named);
+            self.labelled.push(function.label.is_some());
             self.possible |= named || function.label.is_some();
         }
+    }
+
+    /// Whether a call of a function can be a match.
+    pub(crate) fn may_match(&self, function: FunctionId) -> bool {
+        // Of a function that is new, nothing is known.
+        let named = self.named.get(function.index()).copied();
+        named.unwrap_or(true) || self.labelled.get(function.index()).copied().unwrap_or(true)
     }
 
     pub(crate) fn is_match(&self, trace: &Trace, item: Item) -> bool {

@@ -8,6 +8,7 @@ use ascend_trace_model::Trace;
 
 use crate::marks::Bookmark;
 use crate::part::{Derived, Overview};
+use crate::quest::{News, Quest};
 
 /// A trace that is there, or is still being recorded.
 pub trait Source {
@@ -36,6 +37,15 @@ pub trait Source {
 
     /// Makes a part that has been loaded the trace, if there is a new one.
     fn next_part(&mut self) -> Option<Derived> {
+        None
+    }
+
+    /// Begins to look for something in all of a long recording, instead of what was looked for, or
+    /// gives that up. Only a source that has an [`Self::overview`] is asked.
+    fn ask(&mut self, _quest: Option<Box<Quest>>) {}
+
+    /// What there is to say of what it was asked for.
+    fn news(&mut self) -> Option<News> {
         None
     }
 

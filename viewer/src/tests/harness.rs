@@ -15,6 +15,7 @@ use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
 use crate::keymap::key;
 use crate::part::{Derived, Kept, Overview};
+use crate::quest::News;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
@@ -133,6 +134,16 @@ impl Player {
             overview: self.overview.as_ref(),
         };
         self.effects.extend(update(&mut self.app, world, event));
+    }
+
+    /// Tells the state how a quest goes.
+    pub(super) fn hear(&mut self, news: News) {
+        let world = World {
+            trace: &self.trace,
+            log: None,
+            overview: self.overview.as_ref(),
+        };
+        crate::update::hear(&mut self.app, world, news);
     }
 
     /// Presses the keys that a script names. A word that is no key is typed letter by letter.

@@ -19,6 +19,7 @@ mod named;
 mod operands;
 mod parts;
 mod pictures;
+mod quests;
 mod screenshots;
 mod speed;
 mod svg;

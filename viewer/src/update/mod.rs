@@ -1,6 +1,7 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
 mod along;
+mod hunt;
 mod lanes;
 mod lists;
 mod marks;
@@ -10,7 +11,8 @@ mod prompts;
 mod select;
 mod walk;
 
-pub(crate) use select::is_current;
+pub(crate) use hunt::hear;
+pub(crate) use select::{is_current, of_stall};
 pub(crate) use walk::{causes, effects};
 
 use crate::action::{Action, Effect};
@@ -81,6 +83,10 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
         }
         Mode::Help(_) if !is_interrupt => {
             on_help_key(app, key);
+            Vec::new()
+        }
+        Mode::Timeline if key.code == KeyCode::Esc && app.hunt.is_some() => {
+            hunt::give_up(app);
             Vec::new()
         }
         _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),

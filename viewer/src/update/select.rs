@@ -5,9 +5,10 @@ use ascend_trace_analysis::Stall;
 use crate::app::{App, Selected, World, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
+use crate::part::Overview;
 use crate::text;
 
-use super::{along, navigate, walk};
+use super::{along, hunt, navigate, walk};
 
 /// Selects, and moves the view as little as is needed to show it.
 pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
@@ -87,10 +88,10 @@ pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
     app.lane = Some(key);
     app.group = None;
     reveal_lane(app);
-    if app.selected.is_some() {
-        if let Some(selected) = along::nearest(app, world.trace, key, time) {
-            select(app, world, selected);
-        }
+    if app.selected.is_some()
+        && let Some(selected) = along::nearest(app, world.trace, key, time)
+    {
+        select(app, world, selected);
     }
 }
 
@@ -163,8 +164,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let from = match (app.selected_stall(trace), app.selected) {
         (Some(stall), _) => key(&stall),
         (None, Some(selected)) => (selected.span(trace).0, selected.track(trace).lane()),
-        (None, None) if forward => (app.viewport.begin(), None),
-        (None, None) => (app.viewport.end(), None),
+        (None, None) => (start(app, forward), None),
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane);
@@ -184,6 +184,12 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
         true => found.min_by_key(|stall| key(stall)),
         false => found.max_by_key(|stall| key(stall)),
     };
+    let found = found.filter(|stall| {
+        is_known(world, from.0, stall.begin) && !is_open(app, world, (from.0, stall.begin))
+    });
+    if let (None, Some(overview)) = (found, world.overview) {
+        return hunt::next_stall(app, overview, from, forward);
+    }
     let Some(stall) = found.copied() else {
         let which = if forward {
             "no stall after this"
@@ -197,8 +203,56 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     select(app, world, of_stall(stall));
 }
 
+/// Where to begin to look when nothing is selected: at what will be as soon as it is loaded, else at
+/// the edge of the screen.
+fn start(app: &App, forward: bool) -> i64 {
+    match (app.away, forward) {
+        (Some(away), _) => away.begin(),
+        (None, true) => app.viewport.begin(),
+        (None, false) => app.viewport.end(),
+    }
+}
+
+/// Whether nothing that is not loaded can lie between a moment and what was found from there on.
+fn is_known(world: World<'_>, from: i64, found: i64) -> bool {
+    let Some(overview) = world.overview else {
+        return true;
+    };
+    overview.is_loaded((from.min(found), from.max(found)))
+}
+
+/// Whether a stream may have begun to be idle between two moments and have gone on only behind what is
+/// loaded, so that this is not known to be a stall.
+fn is_open(app: &App, world: World<'_>, (one, other): (i64, i64)) -> bool {
+    let Some((_, end)) = world.overview.and_then(|overview| overview.loaded) else {
+        return false;
+    };
+    let trace = world.trace;
+    let between = (one.min(other), one.max(other));
+    let goes_on = |key| {
+        let rest = (end, app.span.map_or(end, |span| span.1));
+        let sums = world.overview.map(|overview| overview.sums(key, rest));
+        rest.0 < rest.1 && sums.is_some_and(|sums| sums.count > 0)
+    };
+    app.tracks.originals().any(|key| {
+        let track = app.tracks.get(key).filter(|_| key.is_stream());
+        let last = track.and_then(|track| track.before(trace, end, None));
+        let last = last.map(|item| item.span(trace).1);
+        last.is_some_and(|last| between.0 < last && last < between.1) && goes_on(key)
+    })
+}
+
+/// Whether a moment is loaded, and where what is not loaded begins behind it.
+fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
+    match overview.loaded.filter(|it| (it.0..=it.1).contains(&from)) {
+        Some((_, end)) if forward => (true, end.saturating_add(1)),
+        Some((begin, _)) => (true, begin.saturating_sub(1)),
+        None => (false, from),
+    }
+}
+
 /// What is selected when a stall is.
-pub(super) fn of_stall(stall: Stall) -> Selected {
+pub(crate) fn of_stall(stall: Stall) -> Selected {
     match is_gap(&stall) {
         true => Selected::Gap(stall),
         false => Selected::Item(Item::from(stall.node)),
@@ -213,10 +267,26 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
     };
     let from = match app.selected {
         Some(selected) => (selected.span(world.trace).0, selected.item()),
-        None if forward => (app.viewport.begin(), None),
-        None => (app.viewport.end(), None),
+        None => (start(app, forward), None),
     };
     let found = search.from(world.trace, &app.tracks, from, forward);
+    if let Some(overview) = world.overview {
+        let found = found.filter(|item| is_known(world, from.0, item.span(world.trace).0));
+        let (is_here, begin) = behind(overview, from.0, forward);
+        match found {
+            Some(item) => {
+                walk::remember(app);
+                select(app, world, Selected::Item(item));
+            }
+            None => {
+                // From what is selected it goes on behind it.
+                let is_at = from.1.is_some() || app.away.is_some();
+                let step = i64::from(is_at && !is_here) * if forward { 1 } else { -1 };
+                hunt::next_match(app, begin.saturating_add(step), forward);
+            }
+        }
+        return;
+    }
     let wrapped = || {
         let end = if forward { i64::MIN } else { i64::MAX };
         search.from(world.trace, &app.tracks, (end, None), forward)

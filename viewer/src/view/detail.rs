@@ -36,6 +36,10 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),
         Some(Selected::Range(id, _)) => range::of(scene, id, room),
         Some(Selected::Node(node)) => graphs::of_node(scene, node, room),
+        None if scene.app.away.is_some() => vec![Line::styled(
+            "what is selected is not loaded",
+            scene.app.theme.dim(),
+        )],
         None => of_nothing(scene),
     };
     put(area, lines, room, scene, buffer);
@@ -237,7 +241,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         vec![Span::raw(span(scene, call.begin, call.end))],
     ];
     if let Some(stall) = scene.app.stall_of(trace, item) {
-        let text = blame::words(scene.app, trace, &stall).swap_remove(0);
+        let text = blame::words(scene.app.known(), trace, &stall).swap_remove(0);
         times.push(vec![Span::styled(
             format!("blocked: {text}"),
             theme.stall(),

@@ -28,7 +28,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
         Span::styled(format!("{stream} was idle"), theme.strong()),
         Span::raw(format!(": {}", reason(stall.cause))),
     ])];
-    let blame = blame::sentence(scene.app, trace, stall);
+    let blame = blame::sentence(scene.app.known(), trace, stall);
     lines.extend(flow(
         vec![
             vec![Span::styled(duration(stall.length()), theme.strong())],

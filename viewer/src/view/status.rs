@@ -150,14 +150,20 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
     let has_line = layout.hint.height > 0;
     let area = if has_line { layout.hint } else { layout.status };
     let measured = app.marks.measure().map(super::marks::words);
-    let needs_line =
-        app.message.is_some() || measured.is_some() || matches!(app.mode, Mode::Prompt(_));
+    let needs_line = app.message.is_some()
+        || app.hunt.is_some()
+        || measured.is_some()
+        || matches!(app.mode, Mode::Prompt(_));
     if !has_line && !needs_line {
         return;
     }
     let room = usize::from(area.width).saturating_sub(2);
     let line = match (&app.mode, &app.message, &app.failure) {
         (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
+        _ if let Some(hunt) = &app.hunt => {
+            let text = hunt.words(app.span.unwrap_or_default(), app.clock);
+            Line::styled(fit(&text, room), theme.accent())
+        }
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),
         (_, _, Some(failure)) => Line::styled(fit(failure, room), theme.bad()),
         _ if app.list.is_some() => {

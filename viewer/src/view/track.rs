@@ -254,7 +254,7 @@ impl Painter<'_, '_> {
         let trace = self.scene.world.trace;
         let room = usize::from(room).saturating_sub(4);
         let forms = match self.app().stall_of(trace, item) {
-            Some(stall) => blame::words(self.app(), trace, &stall),
+            Some(stall) => blame::words(self.app().known(), trace, &stall),
             None => {
                 let label = item.label(trace);
                 let name = short_name(&label);
@@ -312,7 +312,7 @@ impl Painter<'_, '_> {
             true => app.theme.chosen_shape(),
             false => app.theme.idle(),
         };
-        let forms = blame::words(app, self.scene.world.trace, &stall);
+        let forms = blame::words(app.known(), self.scene.world.trace, &stall);
         for column in first..end {
             self.put(column, IDLE, style);
         }

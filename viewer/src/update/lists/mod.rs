@@ -13,7 +13,7 @@ use crate::keymap;
 use crate::list::{Basis, Column, Entry, Kind, List, Page, Target};
 use crate::rank;
 
-use super::{select, walk};
+use super::{hunt, select, walk};
 
 /// What a list is made of.
 struct Content {
@@ -32,8 +32,12 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
 }
 
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
+    // Of a long recording the list begins with what is loaded, until all of it has been read.
+    if let (Kind::Stalls(cause), Some(_)) = (kind, world.overview) {
+        hunt::longest(app, cause);
+    }
     let content = content(app, world, kind, "");
-    if content.entries.is_empty() && kind != Kind::Commands {
+    if content.entries.is_empty() && kind != Kind::Commands && app.hunt.is_none() {
         app.list = None;
         app.message = Some(match kind {
             Kind::Stalls(_) => select::nothing_more(app, world, "there is no stall"),
@@ -180,9 +184,20 @@ pub(super) fn choose(app: &mut App, world: World<'_>, entry: usize) {
 /// Shows the stall that the cursor is on.
 fn preview(app: &mut App, world: World<'_>) {
     let target = app.list.as_ref().and_then(List::current);
-    if let Some(Target::Stall(stall)) = target.map(|entry| entry.target.clone()) {
-        select::select(app, world, select::of_stall(stall));
+    match target.map(|entry| entry.target.clone()) {
+        Some(Target::Stall(stall)) => select::select(app, world, select::of_stall(stall)),
+        Some(Target::Told(told)) => hunt::show(app, world, &told.found()),
+        _ => {}
     }
+}
+
+/// Shows the longest stalls of all of the recording, in the place of those that were loaded.
+pub(super) fn show_longest(app: &mut App, world: World<'_>) {
+    remake(app, world);
+    if let Some(list) = &mut app.list {
+        list.cursor = 0;
+    }
+    preview(app, world);
 }
 
 /// Closes the list and stays.
@@ -216,7 +231,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
             open(app, world, Kind::Stalls(Some(cause)));
             return Vec::new();
         }
-        Some(Target::Stall(_)) => walk::remember_place(app, origin),
+        Some(Target::Stall(_) | Target::Told(_)) => walk::remember_place(app, origin),
         Some(Target::Slowest { name, task }) => {
             walk::remember(app);
             to_slowest(app, world, &name, task, range);

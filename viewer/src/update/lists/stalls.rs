@@ -9,10 +9,11 @@ use crate::list::{Column, Entry, Target, left, right};
 use crate::names;
 use crate::text::{duration, moment};
 
-use super::Content;
+use crate::hunt::Longest;
+use crate::quest::Told;
+use crate::update::hunt::{self, LISTED};
 
-/// Stalls that are listed.
-const LISTED: usize = 200;
+use super::Content;
 
 const COLUMNS: &[Column] = &[
     right("length"),
@@ -23,6 +24,9 @@ const COLUMNS: &[Column] = &[
 
 pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Content {
     let trace = world.trace;
+    if let Some(longest) = world.overview.and_then(|_| hunt::known_longest(app, cause)) {
+        return of_all(app, world, longest);
+    }
     let wanted = |stall: &Stall| {
         stall.is_notable()
             && cause.is_none_or(|cause| stall.cause == cause)
@@ -33,7 +37,7 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
         cells: vec![
             duration(stall.length()),
             names::lane(trace, track(stall)),
-            blame::sentence(app, trace, stall),
+            blame::sentence(app.known(), trace, stall),
             moment(stall.begin.saturating_sub(start)),
         ],
         target: Target::Stall(*stall),
@@ -49,6 +53,30 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
         Some(_) => format!("{number} of the part that is loaded")
             .trim_start()
             .to_owned(),
+    };
+    Content {
+        columns: COLUMNS,
+        entries,
+        note,
+    }
+}
+
+/// Those of all of a long recording.
+fn of_all(app: &App, world: World<'_>, longest: &Longest) -> Content {
+    let start = app.span.map_or(0, |span| span.0);
+    let entry = |told: &Told| Entry {
+        cells: vec![
+            duration(told.length()),
+            names::lane(world.trace, told.track()),
+            told.words.clone(),
+            moment(told.begin.saturating_sub(start)),
+        ],
+        target: Target::Told(Box::new(told.clone())),
+    };
+    let entries: Vec<_> = longest.stalls.iter().map(entry).collect();
+    let note = match entries.len() {
+        LISTED => format!("the first {LISTED} of all of the recording"),
+        _ => "of all of the recording".to_owned(),
     };
     Content {
         columns: COLUMNS,

@@ -1,0 +1,171 @@
+//! What is looked for in all of a long recording, part by part, while the view goes on. The source
+//! lends its archive; a quest that has to wait goes on where it was.
+
+mod matches;
+mod stalls;
+
+use ascend_trace_model::archive::{Towards, WindowError};
+use ascend_trace_model::{Archive, Trace};
+
+pub(crate) use matches::MatchQuest;
+pub(crate) use stalls::{StallQuest, Told, Wanted};
+
+use crate::item::{Item, TrackKey};
+use crate::part::Identity;
+
+/// What is looked for.
+#[derive(Debug)]
+pub struct Quest {
+    /// Counts the quests of a view.
+    pub(crate) number: u64,
+    pub(crate) kind: Kind,
+    pub(crate) course: Course,
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// The next match of a question.
+    Match(Box<MatchQuest>),
+    /// The next stall, or the longest ones.
+    Stalls(Box<StallQuest>),
+}
+
+/// Where a quest is, and where it may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Course {
+    pub(crate) towards: Towards,
+    /// The moment from which it began.
+    pub(crate) begun: i64,
+    /// The moment from which it goes on.
+    pub(crate) next: i64,
+    /// Whether it goes on from the other end, up to where it began.
+    pub(crate) wraps: bool,
+    pub(crate) wrapped: bool,
+}
+
+impl Course {
+    pub(crate) fn new(forward: bool, begun: i64, wraps: bool) -> Self {
+        Self {
+            towards: match forward {
+                true => Towards::Later,
+                false => Towards::Earlier,
+            },
+            begun,
+            next: begun,
+            wraps,
+            wrapped: false,
+        }
+    }
+
+    pub(crate) fn is_forward(&self) -> bool {
+        self.towards == Towards::Later
+    }
+
+    /// Goes on behind a range that has been looked at.
+    fn pass(&mut self, range: (i64, i64)) {
+        self.next = match self.towards {
+            Towards::Later => range.1.saturating_add(1),
+            Towards::Earlier => range.0.saturating_sub(1),
+        };
+    }
+
+    /// Whether nothing lies behind a range.
+    fn is_last(&self, range: (i64, i64)) -> bool {
+        match self.towards {
+            Towards::Later => range.1 == i64::MAX,
+            Towards::Earlier => range.0 == i64::MIN,
+        }
+    }
+
+    /// Whether a second round has come to where the first one began.
+    fn is_round(&self, reached: i64) -> bool {
+        self.wrapped
+            && match self.towards {
+                Towards::Later => reached > self.begun,
+                Towards::Earlier => reached < self.begun,
+            }
+    }
+
+    /// Starts over at the other end, if that is wanted and has not been done.
+    fn wrap(&mut self) -> bool {
+        if !self.wraps || self.wrapped {
+            return false;
+        }
+        self.wrapped = true;
+        self.next = match self.towards {
+            Towards::Later => i64::MIN,
+            Towards::Earlier => i64::MAX,
+        };
+        true
+    }
+
+    /// The share of the way that lies behind it at a moment, from 0 to 1.
+    pub(crate) fn share(&self, span: (i64, i64), reached: i64) -> f64 {
+        let inside = |time: i64| time.clamp(span.0, span.1);
+        let (begun, reached) = (inside(self.begun), inside(reached));
+        let length = |from: i64, to: i64| to.saturating_sub(from).max(0) as f64;
+        let (first, second, done) = match self.towards {
+            Towards::Later => (
+                length(begun, span.1),
+                length(span.0, begun),
+                length(if self.wrapped { span.0 } else { begun }, reached),
+            ),
+            Towards::Earlier => (
+                length(span.0, begun),
+                length(begun, span.1),
+                length(reached, if self.wrapped { span.1 } else { begun }),
+            ),
+        };
+        let all = first + if self.wraps { second } else { 0.0 };
+        let done = done + if self.wrapped { first } else { 0.0 };
+        if all > 0.0 {
+            (done / all).clamp(0.0, 1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// What a source has to say of a quest.
+#[derive(Debug)]
+pub enum News {
+    /// It has come to this moment, with or without having started over.
+    Reached(i64, bool),
+    Done(Box<Quest>),
+}
+
+impl Quest {
+    /// Goes on until it is done. `keep_on` is told how far it has come, and lets it wait by answering
+    /// false. Tells whether it is done.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn advance(
+        &mut self,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        match &mut self.kind {
+            Kind::Match(quest) => quest.advance(&mut self.course, archive, keep_on),
+            Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
+        }
+    }
+}
+
+/// Something that was found in another part than the one that is loaded.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) span: (i64, i64),
+    pub(crate) lane: TrackKey,
+    pub(crate) identity: Identity,
+}
+
+impl Found {
+    fn of(trace: &Trace, item: Item) -> Self {
+        Self {
+            span: item.span(trace),
+            lane: item.track(trace),
+            identity: Identity::of_item(item, trace),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Looking for something in all of a long recording, of which a part is loaded.
+
+use std::sync::OnceLock;
+
+use ascend_trace_analysis::{Dependencies, Stall, Stalls};
+use ascend_trace_model::file::Writer;
+use ascend_trace_model::rows::Row;
+use ascend_trace_model::{Archive, Trace};
+use ascend_trace_testkit::workload::{self, Workload};
+
+use super::harness::{LARGE, Player};
+use super::parts::{load, overview};
+use crate::list::Kind;
+use crate::quest::{News, Quest};
+
+/// Calls that fail.
+const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
+
+/// About 600 000 rows: six parts, of which one is read at a time.
+fn archive() -> Archive {
+    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
+    Archive::from_bytes(BYTES.get_or_init(bytes).clone()).expect("it reads back")
+}
+
+fn bytes() -> Vec<u8> {
+    let (session, tables) = workload::leading();
+    let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
+    let workload = Workload {
+        steps: 9_000,
+        rest_ns: 20_000,
+        ..Workload::default()
+    };
+    let mut calls = 0;
+    workload::run(workload, |mut row| {
+        if let Row::Call(call) = &mut row {
+            calls += 1;
+            if FAILED.contains(&calls) {
+                call.ret = 107_000;
+            }
+        }
+        writer.push(row).expect("it takes rows");
+    });
+    writer.finish(Default::default()).expect("it ends")
+}
+
+/// A view of the begin of it, zoomed in, with a part loaded.
+fn player() -> (Player, Archive) {
+    let mut archive = archive();
+    let overview = overview(&mut archive);
+    let things = archive.things().clone();
+    let mut player = Player::of_parts(things, overview, LARGE);
+    player.play("W W W home");
+    load(&mut player, &mut archive);
+    (player, archive)
+}
+
+/// What the source was asked for.
+fn asked(player: &mut Player) -> Box<Quest> {
+    let asked = player.app.asking.take().flatten();
+    asked.unwrap_or_else(|| panic!("nothing is looked for: {:?}", player.app.message))
+}
+
+/// Looks for what was asked for, with a pause after every part, and loads what is on screen then.
+fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
+    let mut quest = asked(player);
+    let mut pauses = 0;
+    loop {
+        let mut news = Vec::new();
+        let done = quest.advance(archive, &mut |it| {
+            if let News::Reached(moment, wrapped) = it {
+                news.push(News::Reached(*moment, *wrapped));
+            }
+            news.len() < 2
+        });
+        let done = done.expect("it is in memory");
+        news.into_iter().for_each(|news| player.hear(news));
+        if done {
+            break;
+        }
+        pauses += 1;
+        assert!(pauses < 100, "it does not come to an end");
+    }
+    player.hear(News::Done(quest));
+    load(player, archive);
+    pauses
+}
+
+fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
+    let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
+    let dependencies = Dependencies::of(&trace);
+    let stalls = Stalls::of_part(&trace, &dependencies);
+    (trace, dependencies, stalls)
+}
+
+fn message(player: &Player) -> String {
+    player.app.message.clone().unwrap_or_default()
+}
+
+#[test]
+fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
+    let (mut player, mut archive) = player();
+    let (trace, ..) = whole(&mut archive);
+    let mut failed: Vec<i64> = trace
+        .calls()
+        .iter()
+        .filter(|call| call.ret != 0)
+        .map(
+            |call| match call.task.and_then(|task| trace.task(task).time) {
+                Some(time) => time.begin,
+                None => call.begin,
+            },
+        )
+        .collect();
+    failed.sort_unstable();
+    assert_eq!(failed.len(), FAILED.len());
+    player.play("/ ! enter");
+    assert!(player.line_with("looking for “!”").contains("esc: stop"));
+    let mut pauses = 0;
+    for begin in &failed {
+        pauses += pursue(&mut player, &mut archive);
+        assert!(player.app.hunt.is_none());
+        let selected = player.app.selected.expect("it is loaded and selected");
+        assert_eq!(
+            selected.span(&player.trace).0,
+            *begin,
+            "{}",
+            player.selected()
+        );
+        assert!(
+            message(&player).contains("“!” found"),
+            "{}",
+            message(&player)
+        );
+        player.play(">");
+    }
+    assert!(pauses > 2, "it can be stopped after each part");
+    // Past the last one it starts over, and says so.
+    pursue(&mut player, &mut archive);
+    let selected = player.app.selected.expect("the first one again");
+    assert_eq!(selected.span(&player.trace).0, failed[0]);
+    assert!(
+        message(&player).contains("went on from the beginning"),
+        "{}",
+        message(&player)
+    );
+    player.play("<");
+    pursue(&mut player, &mut archive);
+    let selected = player.app.selected.expect("the last one");
+    assert_eq!(selected.span(&player.trace).0, failed[2]);
+    assert!(
+        message(&player).contains("went on from the end"),
+        "{}",
+        message(&player)
+    );
+    player.play("<");
+    pursue(&mut player, &mut archive);
+    let selected = player.app.selected.expect("the one before");
+    assert_eq!(selected.span(&player.trace).0, failed[1]);
+}
+
+#[test]
+fn a_search_for_what_is_nowhere_ends_and_says_so() {
+    let (mut player, mut archive) = player();
+    let before = player.app.viewport;
+    player.play("/ >100s enter");
+    pursue(&mut player, &mut archive);
+    assert!(
+        message(&player).contains("nothing in all of the recording"),
+        "{}",
+        message(&player)
+    );
+    assert_eq!(player.app.viewport, before);
+}
+
+#[test]
+fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
+    let (mut player, mut archive) = player();
+    player.play("/ ! enter");
+    let mut quest = asked(&mut player);
+    let before = (player.app.viewport, player.app.away);
+    player.play("esc");
+    assert!(matches!(player.app.asking, Some(None)));
+    assert!(message(&player).contains("stopped looking for “!”"));
+    let done = quest.advance(&mut archive, &mut |_| true);
+    assert!(done.expect("it is in memory"));
+    player.hear(News::Done(quest));
+    assert_eq!((player.app.viewport, player.app.away), before);
+    // Another one after it is not mistaken for it.
+    player.play("/ ! enter");
+    let quest = asked(&mut player);
+    player.play("/ >100s enter");
+    player.hear(News::Done(quest));
+    assert!(player.app.hunt.is_some());
+}
+
+fn notable(stalls: &Stalls) -> Vec<Stall> {
+    let all = stalls.sorted().into_iter().copied();
+    all.filter(|stall| stall.is_notable()).collect()
+}
+
+#[test]
+fn the_longest_stalls_are_those_of_the_whole_recording() {
+    let (mut player, mut archive) = player();
+    player.play("i");
+    let list = player
+        .app
+        .list
+        .as_ref()
+        .expect("what is loaded is listed at once");
+    assert_eq!(list.kind, Kind::Stalls(None));
+    assert!(
+        list.note.contains("of the part that is loaded"),
+        "{}",
+        list.note
+    );
+    pursue(&mut player, &mut archive);
+    let list = player.app.list.as_ref().expect("the list is still open");
+    assert!(
+        list.note.contains("of all of the recording"),
+        "{}",
+        list.note
+    );
+    let (_, _, stalls) = whole(&mut archive);
+    let worst = stalls.worst_where(50, Stall::is_notable);
+    let longest = player.app.longest.as_ref().expect("they are kept");
+    for (told, stall) in longest.stalls.iter().zip(worst) {
+        // Of one more or less well known clock.
+        let far = (told.length() - stall.length()).abs();
+        assert!(far < 1_000, "{told:?} {stall:?}");
+    }
+    assert!(longest.stalls.iter().all(|it| !it.words.is_empty()));
+    // The first one is on screen, and selected once it is loaded.
+    let first = longest.stalls[0].clone();
+    assert!(player.app.viewport.overlaps((first.begin, first.end)));
+    let selected = player.app.selected.expect("it is selected");
+    assert!((selected.span(&player.trace).0 - first.begin).abs() < 1_000);
+    // A second look costs nothing.
+    player.play("enter i");
+    assert!(player.app.asking.is_none() && player.app.hunt.is_none());
+    assert_eq!(
+        player.app.list.as_ref().map(|it| it.entries.len()),
+        Some(200)
+    );
+}
+
+#[test]
+fn the_next_stall_is_looked_for_behind_what_is_loaded() {
+    let (mut player, mut archive) = player();
+    let (_, _, stalls) = whole(&mut archive);
+    let all = notable(&stalls);
+    player.play("n");
+    let mut asked = 0;
+    let mut seen = Vec::new();
+    while asked < 3 {
+        if player.app.asking.is_some() {
+            asked += 1;
+            pursue(&mut player, &mut archive);
+        }
+        let stall = player.app.selected_stall(&player.trace).expect("a stall");
+        seen.push(stall.begin);
+        player.play("n");
+    }
+    assert!(seen.is_sorted(), "{seen:?}");
+    // None of them was passed over.
+    let first = all.iter().position(|it| (it.begin - seen[0]).abs() < 100);
+    let first = first.expect("it is a stall of the whole recording");
+    for (stall, seen) in all[first..].iter().zip(&seen) {
+        assert!((stall.begin - seen).abs() < 1_000, "{} {seen}", stall.begin);
+    }
+}
+
+#[test]
+fn the_stall_before_is_looked_for_too() {
+    let (mut player, mut archive) = player();
+    let (_, _, stalls) = whole(&mut archive);
+    player.play("end");
+    load(&mut player, &mut archive);
+    player.play("N");
+    let mut seen: Vec<i64> = Vec::new();
+    let mut asked = 0;
+    while asked < 2 {
+        if player.app.asking.is_some() {
+            asked += 1;
+            pursue(&mut player, &mut archive);
+        }
+        let stall = player.app.selected_stall(&player.trace).expect("a stall");
+        seen.push(stall.begin);
+        player.play("N");
+    }
+    let mut all = notable(&stalls);
+    all.reverse();
+    let first = all.iter().position(|it| (it.begin - seen[0]).abs() < 100);
+    let first = first.expect("it is a stall of the whole recording");
+    for (stall, seen) in all[first..].iter().zip(&seen) {
+        assert!((stall.begin - seen).abs() < 1_000, "{} {seen}", stall.begin);
+    }
+}
+
+#[test]
+fn from_afar_a_search_begins_where_one_looks() {
+    let mut archive = archive();
+    let overview = overview(&mut archive);
+    let things = archive.things().clone();
+    let mut player = Player::of_parts(things, overview, LARGE);
+    player.play("n");
+    pursue(&mut player, &mut archive);
+    assert!(
+        player.app.selected_stall(&player.trace).is_some(),
+        "{}",
+        message(&player)
+    );
+    let length = player.app.viewport.length();
+    let (begin, end) = player.app.span.expect("a span");
+    assert!(length < (end - begin) / 5, "single calls can be told apart");
+    player.play("u");
+    assert_eq!(
+        player.app.viewport,
+        crate::viewport::Viewport::fitting((begin, end))
+    );
+}

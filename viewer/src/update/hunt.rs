@@ -1,0 +1,206 @@
+//! Looking for something in all of a long recording: asking for it, and what comes of it.
+
+use ascend_trace_analysis::{Cause, Lane};
+
+use crate::app::{App, Follow, World};
+use crate::hunt::{Hunt, Longest};
+use crate::list::Kind;
+use crate::part::Overview;
+use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
+use crate::quest::{StallQuest, Wanted};
+use crate::text::{fit, moment};
+use crate::viewport::Viewport;
+
+use super::{lists, navigate, select, walk};
+
+/// Calls and tasks that are on screen, about, when something is shown that was found far away.
+const SHOWN: u64 = 20_000;
+/// Stalls that are listed.
+pub(super) const LISTED: usize = 200;
+
+/// Looks for the next match behind what is loaded.
+pub(super) fn next_match(app: &mut App, from: i64, forward: bool) {
+    let Some(search) = app.search.clone() else {
+        return;
+    };
+    let what = format!("“{}”", fit(&search.text, 30));
+    let quest = MatchQuest {
+        search,
+        found: None,
+    };
+    let course = Course::new(forward, from, true);
+    ask(app, what, QuestKind::Match(Box::new(quest)), course);
+}
+
+/// Looks for the next stall. It may have begun in what is loaded and end behind it.
+pub(super) fn next_stall(
+    app: &mut App,
+    overview: &Overview,
+    from: (i64, Option<Lane>),
+    forward: bool,
+) {
+    let what = match forward {
+        true => "the next stall",
+        false => "the stall before",
+    };
+    let course = Course::new(forward, from.0, false);
+    let wanted = Wanted::Next(from.0, from.1, course.towards);
+    let mut quest = StallQuest::new(wanted, app.arrangement.clone());
+    if !forward {
+        quest.begin_before(from.0, &overview.whole);
+    }
+    ask(
+        app,
+        what.to_owned(),
+        QuestKind::Stalls(Box::new(quest)),
+        course,
+    );
+}
+
+/// Looks for the longest stalls, unless they are known.
+pub(super) fn longest(app: &mut App, cause: Option<Cause>) {
+    if known_longest(app, cause).is_some() {
+        return;
+    }
+    let course = Course::new(true, i64::MIN, false);
+    let wanted = Wanted::Longest(LISTED, cause);
+    let quest = StallQuest::new(wanted, app.arrangement.clone());
+    let what = "the longest stalls of all of the recording".to_owned();
+    ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
+}
+
+/// The longest stalls of the whole recording, if they have been found.
+pub(super) fn known_longest(app: &App, cause: Option<Cause>) -> Option<&Longest> {
+    let hidden = app.arrangement.hidden_lanes();
+    let known = app.longest.as_ref()?;
+    let is_same = (known.cause, known.hidden) == (cause, hidden);
+    (is_same && known.counts == app.counts).then_some(known)
+}
+
+fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
+    app.hunts += 1;
+    let number = app.hunts;
+    app.hunt = Some(Hunt {
+        number,
+        what,
+        course,
+        reached: course.begun,
+        since: app.clock,
+    });
+    app.asking = Some(Some(Box::new(Quest {
+        number,
+        kind,
+        course,
+    })));
+}
+
+/// Stops looking.
+pub(super) fn give_up(app: &mut App) {
+    if let Some(hunt) = app.hunt.take() {
+        app.asking = Some(None);
+        app.message = Some(format!("stopped looking for {}", hunt.what));
+    }
+}
+
+/// Takes in how a quest goes.
+pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
+    // What comes after it was given up counts for nothing.
+    let Some(hunt) = &mut app.hunt else { return };
+    match news {
+        News::Reached(moment, wrapped) => {
+            hunt.reached = moment;
+            hunt.course.wrapped = wrapped;
+        }
+        News::Done(quest) if quest.number != hunt.number => {}
+        News::Done(quest) => {
+            let what = hunt.what.clone();
+            app.hunt = None;
+            done(app, world, *quest, &what);
+        }
+    }
+}
+
+fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
+    let course = quest.course;
+    match quest.kind {
+        QuestKind::Match(quest) => match quest.found {
+            Some(found) => {
+                let over = match (course.wrapped, course.is_forward()) {
+                    (false, _) => "",
+                    (true, true) => ", went on from the beginning",
+                    (true, false) => ", went on from the end",
+                };
+                go(app, world, &found, &format!("{what} found{over}"));
+            }
+            None => app.message = Some(format!("nothing in all of the recording is {what}")),
+        },
+        QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
+    }
+}
+
+fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
+    if let Some(cause) = quest.listed() {
+        app.longest = Some(Longest {
+            cause,
+            counts: app.counts,
+            hidden: app.arrangement.hidden_lanes(),
+            stalls: quest.told,
+        });
+        let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Stalls(cause));
+        if is_open {
+            lists::show_longest(app, world);
+        }
+        return;
+    }
+    match quest.told.first() {
+        Some(told) => go(app, world, &told.found(), &told.words),
+        None => {
+            let where_to = if forward { "after" } else { "before" };
+            app.message = Some(format!("no stall {where_to} this in all of the recording"));
+        }
+    }
+}
+
+fn go(app: &mut App, world: World<'_>, found: &Found, message: &str) {
+    walk::remember(app);
+    show(app, world, found);
+    let start = app.span.map_or(0, |span| span.0);
+    let at = moment(found.span.0.saturating_sub(start));
+    app.message = Some(format!("{message}, at {at}"));
+}
+
+/// Goes to something that need not be loaded. It is selected as soon as it is.
+pub(super) fn show(app: &mut App, world: World<'_>, found: &Found) {
+    if let Some(selected) = found.identity.find(world.trace, &app.stalls) {
+        select::select(app, world, selected);
+    } else {
+        app.selected = None;
+        app.away = Some(found.identity);
+        app.walk = None;
+        app.reveal_track(world, found.lane);
+        app.lane = Some(found.lane);
+        app.group = None;
+    }
+    if let Some(overview) = world.overview {
+        close_up(app, overview, found.span);
+    }
+    select::reveal_lane(app);
+}
+
+/// Shows a span so closely that single calls and tasks can be read.
+fn close_up(app: &mut App, overview: &Overview, span: (i64, i64)) {
+    let range = (app.viewport.begin(), app.viewport.end());
+    let is_seen = range.0 <= span.0 && span.1 <= range.1;
+    if is_seen && overview.is_loaded(range) {
+        return;
+    }
+    let (begin, end) = app.span.unwrap_or(span);
+    let rows = overview.calls.saturating_add(overview.tasks).max(1);
+    let share = SHOWN as f64 / rows as f64;
+    let readable = (end.saturating_sub(begin) as f64 * share.min(1.0)) as i64;
+    let own = span.1.saturating_sub(span.0);
+    let length = app.viewport.length().min(readable).max(own / 4 * 5);
+    let viewport = Viewport::new(0, length).around(span);
+    app.follow = Follow::Off;
+    navigate::show(app, viewport);
+}

@@ -17,7 +17,8 @@ const ABSENT: u8 = 2;
 /// What has been told of each function.
 static TOLD: [AtomicU8; FUNCTIONS.len()] = [const { AtomicU8::new(0) }; FUNCTIONS.len()];
 
-/// Names without a wrapper that have been told, by their hashes; later ones are not told.
+/// Names without a wrapper that have been told, by their hashes and what was told; later ones are
+/// not told.
 static UNKNOWN: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 
 /// A function of the table was asked for, and found or not.
@@ -34,11 +35,20 @@ pub(crate) fn known(id: usize, was_found: bool) {
     }
 }
 
-/// A function was asked for that the table does not have.
-pub(crate) fn unknown(name: &CStr) {
+/// Whether it is to be told that a function was asked for which the table does not have.
+pub(crate) fn wants(name: &CStr) -> bool {
+    names::is_acl(name.to_bytes()) && session::is_on()
+}
+
+/// A function was asked for that the table does not have, and found or not.
+pub(crate) fn unknown(name: &CStr, was_found: bool) {
     let name = name.to_bytes();
-    if names::is_acl(name) && session::is_on() && is_new(hash(name)) {
-        tell(Lookup::Unknown, name);
+    let (lookup, mark) = match was_found {
+        true => (Lookup::Unknown, 0),
+        false => (Lookup::Absent, 1 << 32),
+    };
+    if is_new(hash(name) ^ mark) {
+        tell(lookup, name);
     }
 }
 

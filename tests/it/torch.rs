@@ -52,9 +52,6 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
 fn small_program(python: &OsStr) -> Run {
     let beside = scratch().join("programs/torch");
     std::fs::create_dir_all(&beside).unwrap();
-    let runtime = ["-Wl,--no-as-needed", "-lascendcl"];
-    let compiler = "libacl_op_compiler.so";
-    shared(compiler, "torch_op_compiler.c", &runtime);
     cuda(python);
     let observer = built(
         "torch_observer.so",
@@ -64,13 +61,6 @@ fn small_program(python: &OsStr) -> Run {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/torch_small.py");
     let words = [&observer, &beside, Path::new(python), &script].map(text);
     Run::new(Path::new("/bin/sh")).words(&[&["-c", START, "sh"][..], &words].concat())
-}
-
-/// A library of `tests/programs/`, by its name for the loader.
-fn shared(name: &str, source: &str, more: &[&str]) {
-    let soname = format!("-Wl,-soname,{name}");
-    let options = [&["-shared", "-fPIC", &soname][..], more].concat();
-    built(&format!("torch/{name}"), source, &options);
 }
 
 /// The usual wheel of torch does not load without the libraries of CUDA. Where they are missing,

@@ -104,7 +104,7 @@ pub enum Lookup {
     Wrapped = 0,
     /// The libraries lack it.
     Absent = 1,
-    /// The table has no such function: the program got the function itself, if there is one.
+    /// The table has no such function: the program got the function itself.
     Unknown = 2,
 }
 

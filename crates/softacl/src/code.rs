@@ -10,6 +10,7 @@ pub(crate) const REPEAT_INITIALIZE: Code = 100_002;
 pub(crate) const INVALID_FILE: Code = 100_003;
 pub(crate) const PARSE_FILE: Code = 100_006;
 pub(crate) const REPEAT_FINALIZE: Code = 100_037;
+pub(crate) const API_NOT_SUPPORTED: Code = 200_001;
 pub(crate) const RT_PARAM_INVALID: Code = 107_000;
 pub(crate) const RT_INVALID_DEVICE: Code = 107_001;
 pub(crate) const RT_CONTEXT_NULL: Code = 107_002;

@@ -20,6 +20,8 @@ pub(crate) struct Settings {
     pub(crate) stream_cores: Table,
     pub(crate) stream_attributes: Table,
     pub(crate) pool_attributes: Table,
+    /// Options for compiling operators, by their number.
+    pub(crate) compile_options: Mutex<HashMap<i32, String>>,
     pub(crate) op_timeout_ms: AtomicU64,
     pub(crate) allocators: Mutex<HashMap<usize, [usize; 5]>>,
 }

@@ -183,18 +183,17 @@ fn decide(
     }
     // SAFETY: the program asks for a C string.
     let name = unsafe { CStr::from_ptr(name) };
-    let Some(id) = names::id(name.to_bytes()) else {
-        asked::unknown(name);
-        return Verdict::jump(function);
-    };
-    if weak::sweep_if_new() {
-        libraries::tell_new();
-    }
     let question = Question {
         name,
         version,
         function,
     };
+    let Some(id) = names::id(name.to_bytes()) else {
+        return foreign(&question, handle, caller);
+    };
+    if weak::sweep_if_new() {
+        libraries::tell_new();
+    }
     let verdict = match handle {
         libc::RTLD_NEXT => next(&question, id, caller),
         libc::RTLD_DEFAULT => everywhere(&question, id, caller),
@@ -202,6 +201,28 @@ fn decide(
     };
     asked::known(id, verdict.answer != 0 || verdict.jump != 0);
     verdict
+}
+
+/// A function that the table does not have: the program gets what it would get without us.
+fn foreign(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
+    let answer = Verdict::jump(question.function);
+    if !asked::wants(question.name) {
+        return answer;
+    }
+    match handle {
+        // Who comes after the caller is left to the real function, which sees the caller.
+        libc::RTLD_NEXT => asked::unknown(question.name, true),
+        libc::RTLD_DEFAULT => {
+            let is_there = question.ask(handle) != 0 || in_scope_of(question, caller) != 0;
+            asked::unknown(question.name, is_there);
+        }
+        handle => {
+            let found = question.ask(handle);
+            asked::unknown(question.name, found != 0);
+            return Verdict::answer(found);
+        }
+    }
+    answer
 }
 
 /// An explicit handle.
@@ -222,17 +243,17 @@ fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
         return Verdict::answer(first);
     }
     let found = match question.ask(libc::RTLD_NEXT) {
-        0 => in_scope_of(question, id, caller),
-        found => found,
+        0 => Some(in_scope_of(question, caller)).filter(|it| !real::is_wrapper(id, *it)),
+        found => Some(found),
     };
     match found {
-        0 => Verdict::answer(0),
-        found => Verdict::answer(real::wrapper_for(id, found)),
+        None | Some(0) => Verdict::answer(0),
+        Some(found) => Verdict::answer(real::wrapper_for(id, found)),
     }
 }
 
 /// What the caller's own library and those that it needs offer.
-fn in_scope_of(question: &Question<'_>, id: usize, caller: usize) -> usize {
+fn in_scope_of(question: &Question<'_>, caller: usize) -> usize {
     let Some(holder) = walk::holder(caller) else {
         return 0;
     };
@@ -243,10 +264,7 @@ fn in_scope_of(question: &Question<'_>, id: usize, caller: usize) -> usize {
     let Some(handle) = Borrowed::of(&holder) else {
         return question.ask(libc::RTLD_NEXT);
     };
-    match question.ask(handle.0) {
-        found if real::is_wrapper(id, found) => 0,
-        found => found,
-    }
+    question.ask(handle.0)
 }
 
 /// A handle of a library that is loaded, for one question.

@@ -1,6 +1,7 @@
 //! What the program calls things is what the trace calls them, and the trace tells what was caught.
 
 use super::{C, LINKED, compare, library, program, text};
+use crate::support::compile::built_from;
 use crate::support::{Recording, Run, run, tool};
 
 fn info(recording: &Recording) -> serde_json::Value {
@@ -149,5 +150,52 @@ fn the_trace_tells_what_was_caught_and_what_was_not() {
             .map(|it| it["ways"].clone())
     };
     assert_eq!(of("rtKernelLaunch"), Some(serde_json::json!(["absent"])));
-    assert_eq!(of("aclrtUnheardOf"), Some(serde_json::json!(["unseen"])));
+    assert_eq!(of("aclrtUnheardOf"), Some(serde_json::json!(["absent"])));
 }
+
+#[test]
+fn a_function_that_the_tables_lack_is_unseen_only_where_a_library_has_it() {
+    let library = built_from(
+        "libnewer.so",
+        "int aclrtBrandNew(void);\nint aclrtBrandNew(void) { return 7; }\n",
+        &["-shared", "-fPIC"],
+    );
+    let fetch = built_from("fetch_newer", FETCH_NEWER, &["-lascendcl", "-ldl"]);
+    let run = Run::new(&fetch).words(&[library.to_str().unwrap()]);
+    let info = info(&run.compared());
+    let coverage = info["coverage"].as_array().unwrap().iter();
+    let functions = coverage.flat_map(|it| it["functions"].as_array().unwrap().clone());
+    let found: Vec<_> = functions
+        .filter(|it| {
+            ["aclrtBrandNew", "aclrtOlder", "aclrtOldest"].contains(&it["name"].as_str().unwrap())
+        })
+        .map(|it| (it["name"].clone(), it["ways"].clone()))
+        .collect();
+    let expected = [
+        ("aclrtBrandNew", vec!["absent", "unseen"]),
+        ("aclrtOlder", vec!["absent"]),
+        ("aclrtOldest", vec!["absent"]),
+    ];
+    let expected = expected.map(|(name, ways)| (serde_json::json!(name), serde_json::json!(ways)));
+    assert_eq!(found, expected);
+}
+
+const FETCH_NEWER: &str = r#"
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#define RTLD_ANY ((void *)0)
+int aclInit(const char *config);
+int main(int count, char **words)
+{
+    aclInit(NULL);
+    void *own = dlopen(NULL, RTLD_LAZY);
+    void *newer = dlopen(count > 1 ? words[1] : "", RTLD_LAZY);
+    int (*there)(void) = (int (*)(void))dlsym(newer, "aclrtBrandNew");
+    printf("%d ", there != NULL ? there() : 0);
+    printf("%d ", dlsym(own, "aclrtBrandNew") == NULL);
+    printf("%d ", dlsym(newer, "aclrtOlder") == NULL && dlerror() != NULL && dlerror() == NULL);
+    printf("%d\n", dlsym(RTLD_ANY, "aclrtOldest") == NULL && dlerror() != NULL);
+    return 0;
+}
+"#;

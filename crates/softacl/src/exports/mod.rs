@@ -3,6 +3,7 @@
 mod allocator;
 mod base;
 mod callback;
+mod compile_options;
 mod context;
 mod device;
 mod device_info;

@@ -4,8 +4,6 @@ unsupported! {
     code:
         aclDestroyGraphDumpOpt
         aclGenGraphAndDumpForOp
-        aclGetCompileopt
-        aclSetCompileopt
         aclblasCreateHandleForGemmEx
         aclblasCreateHandleForGemvEx
         aclblasCreateHandleForHgemm
@@ -67,7 +65,6 @@ unsupported! {
     ;
     zero:
         aclCreateGraphDumpOpt
-        aclGetCompileoptSize
         aclfvCreateFeatureInfo
         aclfvCreateInitPara
         aclfvCreateQueryTable

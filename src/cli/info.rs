@@ -4,15 +4,20 @@ mod coverage;
 mod document;
 mod text;
 
-use ascend_trace_model::Trace;
-
 use super::args::ReportArgs;
-use super::trace;
+use super::trace::{self, Opened};
 use crate::output::{print, print_json};
-use document::Document;
+use document::{Document, Facts};
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let document = document(&trace::open(&args.file)?);
+    let document = match trace::open_any(&args.file)? {
+        Opened::Whole(trace) => Document::of(&trace, Facts::of(&trace)),
+        Opened::Long(mut archive) => {
+            let facts = Facts::of_archive(&mut archive)?;
+            trace::say_all(&args.file, &archive.final_warnings());
+            Document::of(archive.things(), facts)
+        }
+    };
     if args.json {
         return print_json("info", &document);
     }
@@ -20,6 +25,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
 }
 
 /// The content of `info --json`.
-pub(super) fn document(trace: &Trace) -> Document {
-    Document::of(trace)
+#[cfg(test)]
+pub(super) fn document(trace: &ascend_trace_model::Trace) -> Document {
+    Document::of(trace, Facts::of(trace))
 }

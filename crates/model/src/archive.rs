@@ -9,8 +9,10 @@
 mod clocks;
 mod counts;
 mod find;
+mod graphs;
 mod lanes;
 mod layout;
+mod left;
 mod parts;
 mod window;
 
@@ -26,6 +28,7 @@ use layout::Layout;
 
 pub use counts::Counts;
 pub use find::{Answer, Towards};
+pub use graphs::GraphCalls;
 pub use lanes::Summary;
 pub use parts::Part;
 pub use window::WindowError;
@@ -129,6 +132,12 @@ impl Archive {
     /// What of the file has been found damaged so far.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
+    }
+
+    fn warn(&mut self, warnings: Vec<Warning>) {
+        self.warnings.extend(warnings);
+        self.warnings.sort_by_key(|warning| warning.offset);
+        self.warnings.dedup();
     }
 
     /// What is missing when no more bytes will come, damage included.

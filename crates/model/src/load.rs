@@ -100,7 +100,7 @@ impl TraceBuilder {
             }
             Row::Name(row) => {
                 let process = self.process(row.process);
-                self.trace.names.add(process, row);
+                Arc::make_mut(&mut self.trace.names).add(process, row);
             }
             Row::Range(row) => self.range_row(row),
             Row::Coverage(row) => self.trace.coverage.push(row),
@@ -179,6 +179,24 @@ impl TraceBuilder {
         let process = self.processes.get(process)?;
         let stream = self.serials.get(process as usize)?.streams.get(serial)?;
         self.trace.streams.get(stream as usize).map(|it| it.device)
+    }
+
+    /// Serials of the events that were mentioned before their rows, in order.
+    pub(crate) fn unknown_events(&self) -> Vec<u32> {
+        let events = self.trace.events.iter();
+        // An event that has a row has a handle.
+        let unknown = events.filter(|event| event.handle == 0);
+        let mut serials: Vec<u32> = unknown.map(|event| event.serial).collect();
+        serials.sort_unstable();
+        serials.dedup();
+        serials
+    }
+
+    /// Whether an event has been mentioned.
+    pub(crate) fn mentions(&self, process: u32, serial: u32) -> bool {
+        let process = self.processes.get(process);
+        let serials = process.and_then(|it| self.serials.get(it as usize));
+        serials.is_some_and(|it| it.events.get(serial).is_some())
     }
 
     /// The stream with this serial in a process of the file.

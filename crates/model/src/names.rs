@@ -1,6 +1,7 @@
 //! What things are called: names that the program gave to what it then passes by handle or number.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use crate::rows::NameRow;
 use crate::trace::ProcessId;
@@ -9,14 +10,32 @@ use crate::trace::ProcessId;
 /// some moment on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    all: HashMap<(ProcessId, u64), Vec<(i64, String)>>,
+    all: HashMap<(ProcessId, u64), Vec<(i64, Arc<str>)>>,
+    /// Each name once: programs name the same things again and again.
+    texts: HashSet<Arc<str>>,
 }
 
 impl Names {
     pub(crate) fn add(&mut self, process: ProcessId, row: NameRow) {
+        let name = match self.texts.get(row.name.as_str()) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let name: Arc<str> = row.name.into();
+                self.texts.insert(Arc::clone(&name));
+                name
+            }
+        };
         let names = self.all.entry((process, row.key)).or_default();
         let place = names.partition_point(|(since, _)| *since <= row.since_ns);
-        names.insert(place, (row.since_ns, row.name));
+        let is_same = |at: usize| names.get(at).is_some_and(|(_, known)| *known == name);
+        // Named so already, or a little later: it held from now on then.
+        if place.checked_sub(1).is_some_and(is_same) {
+            return;
+        }
+        match is_same(place) {
+            true => names[place].0 = row.since_ns,
+            false => names.insert(place, (row.since_ns, name)),
+        }
     }
 
     /// The name at a moment. One that came later is better than none: clocks of two threads are
@@ -25,7 +44,7 @@ impl Names {
         let names = self.all.get(&(process, key))?;
         let later = names.partition_point(|(since, _)| *since <= at);
         let found = names.get(later.saturating_sub(1));
-        found.map(|(_, name)| name.as_str())
+        found.map(|(_, name)| name.as_ref())
     }
 }
 

@@ -2,6 +2,7 @@
 //! stays valid while a recording grows; each lane has its own time-ordered list of indices.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
@@ -222,7 +223,8 @@ pub struct Trace {
     pub(crate) clocks: Vec<DeviceClock>,
     pub(crate) losses: Losses,
     pub(crate) counters: BTreeMap<(u32, u16), u64>,
-    pub(crate) names: Names,
+    /// Shared by all windows of an archive.
+    pub(crate) names: Arc<Names>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
     pub(crate) coverage: Vec<CoverageRow>,

@@ -8,8 +8,9 @@ use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Counter;
+use ascend_trace_model::archive::Counts;
 use ascend_trace_model::rows::SessionRow;
-use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
+use ascend_trace_model::{Archive, OpenError, ProcessId, StreamId, ThreadId, Trace};
 
 use super::coverage::{self, Coverage};
 
@@ -172,22 +173,53 @@ fn cost(trace: &Trace) -> Cost {
     }
 }
 
+/// What is counted, and what graphs there are: of a trace that is in memory, or of an archive.
+pub(super) struct Facts {
+    pub(super) span: Option<(i64, i64)>,
+    pub(super) counts: Counts,
+    pub(super) graphs: Graphs,
+}
+
+impl Facts {
+    pub(super) fn of(trace: &Trace) -> Self {
+        let graphs = analysis::Graphs::of(trace);
+        let replays = graphs.all().iter().map(|graph| graph.replays.len() as u64);
+        Self {
+            span: trace.span(),
+            counts: Counts::of(trace),
+            graphs: Graphs::of(trace, &graphs, replays.sum()),
+        }
+    }
+
+    pub(super) fn of_archive(archive: &mut Archive) -> Result<Self, OpenError> {
+        let calls = archive.graph_calls()?;
+        let graphs = analysis::Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
+        Ok(Self {
+            span: archive.span(),
+            counts: archive.counts(),
+            graphs: Graphs::of(&calls.trace, &graphs, calls.replays.values().sum()),
+        })
+    }
+}
+
 impl Document {
-    pub(crate) fn of(trace: &Trace) -> Self {
+    /// The document about a recording whose things are those of `trace`.
+    pub(super) fn of(trace: &Trace, facts: Facts) -> Self {
         let losses = trace.losses();
+        let counts = facts.counts;
         Self {
             session: trace.session().clone(),
-            begin_ns: trace.span().map(|span| span.0),
-            end_ns: trace.span().map(|span| span.1),
+            begin_ns: facts.span.map(|span| span.0),
+            end_ns: facts.span.map(|span| span.1),
             exit_status: trace.end().map(|end| end.1),
-            processes: processes(trace),
+            processes: processes(trace, &counts),
             devices: devices(trace),
-            streams: streams(trace),
-            calls: calls(trace),
-            tasks: tasks(trace),
-            events: trace.events().len() as u64,
-            graphs: graphs(trace),
-            ranges: trace.ranges().len() as u64,
+            streams: streams(trace, &counts),
+            calls: calls(trace, &counts),
+            tasks: tasks(&counts),
+            events: counts.events,
+            graphs: facts.graphs,
+            ranges: counts.ranges,
             coverage: coverage::of(trace),
             lost: Lost {
                 calls: losses.calls,
@@ -198,7 +230,7 @@ impl Document {
     }
 }
 
-fn processes(trace: &Trace) -> Vec<Process> {
+fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
     let numbered = (0..).map(ProcessId).zip(trace.processes());
     numbered
         .map(|(id, process)| {
@@ -207,10 +239,7 @@ fn processes(trace: &Trace) -> Vec<Process> {
                 .filter(|(_, thread)| thread.process == id)
                 .map(|(id, _)| id)
                 .collect();
-            let calls = own
-                .iter()
-                .map(|thread| trace.thread_calls(*thread).len() as u64)
-                .sum();
+            let calls = own.iter().filter_map(|thread| counts.threads.get(thread));
             Process {
                 pid: process.pid,
                 parent_pid: process.parent_pid,
@@ -218,7 +247,7 @@ fn processes(trace: &Trace) -> Vec<Process> {
                 rank: process.rank.clone(),
                 begin_ns: process.begin_ns,
                 threads: own.len() as u64,
-                calls,
+                calls: calls.sum(),
             }
         })
         .collect()
@@ -243,98 +272,74 @@ fn devices(trace: &Trace) -> Vec<Device> {
         .collect()
 }
 
-fn streams(trace: &Trace) -> Vec<Stream> {
+fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
     let numbered = (0..).map(StreamId).zip(trace.streams());
     let rows = numbered.map(|(id, stream)| {
-        let tasks = trace.stream_tasks(id);
-        let timed = tasks
-            .iter()
-            .filter(|task| trace.task(**task).time.is_some());
+        let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
         Stream {
             pid: trace.process(stream.process).pid,
             device: stream.device,
             stream_id: stream.number(),
             is_default: stream.is_default,
-            tasks: tasks.len() as u64,
-            timed: timed.count() as u64,
+            tasks,
+            timed,
         }
     });
     rows.collect()
 }
 
-fn graphs(trace: &Trace) -> Graphs {
-    let graphs = analysis::Graphs::of(trace);
-    let all = graphs.all();
-    let failed = all.iter().filter_map(|graph| {
-        let why = graphs.failure(trace, graph)?;
-        Some(FailedGraph {
-            pid: trace.process(graph.process).pid,
-            graph: graph.serial,
-            code: match graph.outcome {
-                Outcome::Failed(code) => Some(code),
-                Outcome::Open | Outcome::Ready => None,
-            },
-            reason: why.text,
-        })
-    });
-    Graphs {
-        count: all.len() as u64,
-        nodes: all.iter().map(|graph| graph.nodes.len() as u64).sum(),
-        replays: all.iter().map(|graph| graph.replays.len() as u64).sum(),
-        failed: failed.collect(),
+impl Graphs {
+    /// Of a trace that has the calls that made the graphs.
+    fn of(trace: &Trace, graphs: &analysis::Graphs, replays: u64) -> Self {
+        let all = graphs.all();
+        let failed = all.iter().filter_map(|graph| {
+            let why = graphs.failure(trace, graph)?;
+            Some(FailedGraph {
+                pid: trace.process(graph.process).pid,
+                graph: graph.serial,
+                code: match graph.outcome {
+                    Outcome::Failed(code) => Some(code),
+                    Outcome::Open | Outcome::Ready => None,
+                },
+                reason: why.text,
+            })
+        });
+        Self {
+            count: all.len() as u64,
+            nodes: all.iter().map(|graph| graph.nodes.len() as u64).sum(),
+            replays,
+            failed: failed.collect(),
+        }
     }
 }
 
-fn calls(trace: &Trace) -> Calls {
-    let mut functions = BTreeMap::new();
-    let (mut nested, mut errors) = (0, 0);
-    let mut counts = vec![0u64; trace.functions().len()];
-    for call in trace.calls() {
-        nested += u64::from(call.depth > 0);
-        let function = trace.function(call.function);
-        errors +=
-            u64::from(function.ret == ascend_trace_format::api::RetKind::Error && call.ret != 0);
-        if let Some(count) = counts.get_mut(call.function.index()) {
-            *count += 1;
-        }
-    }
-    for (function, count) in trace
-        .functions()
-        .iter()
-        .zip(counts)
-        .filter(|(_, count)| *count > 0)
-    {
-        functions.insert(function.name.clone(), count);
-    }
+fn calls(trace: &Trace, counts: &Counts) -> Calls {
+    let called = trace.functions().iter().zip(&counts.functions);
+    let called = called.filter(|(_, count)| **count > 0);
     Calls {
-        count: trace.calls().len() as u64,
-        nested,
-        errors,
-        functions,
+        count: counts.calls,
+        nested: counts.nested,
+        errors: counts.errors,
+        functions: called
+            .map(|(function, count)| (function.name.clone(), *count))
+            .collect(),
     }
 }
 
-fn tasks(trace: &Trace) -> Tasks {
-    let mut kinds = BTreeMap::new();
-    let mut untimed = BTreeMap::new();
-    let mut timed = 0;
-    for task in trace.tasks() {
-        *kinds.entry(task.kind.name()).or_insert(0) += 1;
-        if task.time.is_some() {
-            timed += 1;
-        } else {
-            // Not read yet: the recording goes on, or was stopped short.
-            let reason = match task.untimed {
-                Untimed::Timed => "pending",
-                reason => reason.name(),
-            };
-            *untimed.entry(reason).or_insert(0) += 1;
-        }
-    }
+fn tasks(counts: &Counts) -> Tasks {
+    let kinds = counts.kinds.iter();
+    let untimed = counts.untimed.iter().map(|(reason, count)| {
+        // Not read yet: the recording goes on, or was stopped short.
+        let reason = match reason {
+            Untimed::Timed => "pending",
+            reason => reason.name(),
+        };
+        (reason, *count)
+    });
     Tasks {
-        count: trace.tasks().len() as u64,
-        timed,
-        kinds,
-        untimed,
+        count: counts.tasks,
+        timed: counts.timed,
+        kinds: kinds.map(|(kind, count)| (kind.name(), *count)).collect(),
+        untimed: untimed.collect(),
     }
 }

@@ -1,9 +1,9 @@
 //! Collects the graphs from the calls that name them.
 
 use ascend_trace_format::api::{RetKind, Role};
-use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace};
+use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
 
-use super::words::{UNMATCHED, is_capture_code};
+use super::words::UNMATCHED;
 use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
 
 impl Graphs {
@@ -29,7 +29,7 @@ impl Graphs {
         self.graphs[index].take(trace, id, graph.index);
     }
 
-    fn index(&mut self, process: ProcessId, serial: u32) -> GraphIndex {
+    pub(super) fn index(&mut self, process: ProcessId, serial: u32) -> GraphIndex {
         let next = self.graphs.len();
         let index = *self.serials.entry((process, serial)).or_insert(next);
         if index == next {
@@ -108,6 +108,11 @@ impl Graph {
         };
     }
 
+    /// Whoever replays a graph has it whole, whether its making was seen or not.
+    pub(super) fn replayed(&mut self) {
+        self.outcome = Outcome::Ready;
+    }
+
     /// Notes a node or a replay.
     fn grow(&mut self, trace: &Trace, id: CallId, number: u32) {
         let call = trace.call(id);
@@ -125,8 +130,7 @@ impl Graph {
                 insert(&mut self.nodes, node, |node| node.number);
             }
             _ if call.task.is_some() || is_replay => {
-                // Whoever replays a graph has it whole, whether its making was seen or not.
-                self.outcome = Outcome::Ready;
+                self.replayed();
                 let replay = Replay {
                     number,
                     call: id,

@@ -135,6 +135,17 @@ impl Graphs {
         graphs
     }
 
+    /// The graphs of a trace that has the calls that made them but not those that replayed them, of
+    /// which only the numbers are known.
+    pub fn with_replays(trace: &Trace, replays: impl Iterator<Item = (ProcessId, u32)>) -> Self {
+        let mut graphs = Self::of(trace);
+        for (process, serial) in replays {
+            let index = graphs.index(process, serial);
+            graphs.graphs[index].replayed();
+        }
+        graphs
+    }
+
     /// In the order in which the trace first mentions them.
     pub fn all(&self) -> &[Graph] {
         &self.graphs

@@ -20,15 +20,6 @@ pub(super) const NOT_SUPPORTED: i64 = 207_000;
 pub(super) const TASK_TYPE: i64 = 507_009;
 pub(super) const INVALIDATED: i64 = 507_903;
 
-/// Codes that a call returns only because of a capture.
-pub(super) fn is_capture_code(code: i64) -> bool {
-    matches!(
-        code,
-        DEPENDENCY
-            ..=GROUP_INTERRUPTED | UNMATCHED | WRONG_THREAD | BLOCK_ASYNC | SUB_GRAPH | INVALIDATED
-    )
-}
-
 /// Why a call was refused during a capture, and what to do instead.
 pub(super) fn refusal(code: i64) -> Option<&'static str> {
     Some(match code {

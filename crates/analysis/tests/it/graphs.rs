@@ -5,7 +5,8 @@
 
 use ascend_trace_analysis::Graphs;
 use ascend_trace_analysis::graphs::{Making, Outcome};
-use ascend_trace_model::Trace;
+use ascend_trace_model::file::{ChunkWriter, Encoder};
+use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Two streams that are joined into one graph, as far as the end of the capture.
@@ -243,4 +244,51 @@ fn graphs_of_two_processes_do_not_mix() {
     let graphs = Graphs::of(&trace);
     let outcomes: Vec<_> = graphs.all().iter().map(|graph| graph.outcome).collect();
     assert_eq!(outcomes, [Outcome::Ready, Outcome::Failed(107_025)]);
+}
+
+/// What is told of each graph, with the texts of failures.
+fn told(trace: &Trace, graphs: &Graphs) -> Vec<(u32, Outcome, usize, Option<String>)> {
+    let all = graphs.all().iter();
+    all.map(|graph| {
+        let why = graphs.failure(trace, graph).map(|why| why.text);
+        (graph.serial, graph.outcome, graph.nodes.len(), why)
+    })
+    .collect()
+}
+
+#[test]
+fn the_calls_that_an_archive_picks_out_tell_the_same_of_graphs() {
+    let unjoined = format!("{FORKED}\nt1: end(s1)[14..15] of g1 =107025");
+    let texts = [
+        FORKED.to_owned(),
+        unjoined,
+        format!(
+            "{FORKED}\nt1: end(s1)[14..15] of g1\ns1: graph[20..30] of g1\nt1: sync(s1)[31..32]"
+        ),
+        "t1: capture(s1)[0..1] of g1 sync(s2)[2..3]=107030 end(s1)[4..5] of g1 =507903".to_owned(),
+        "s1: graph[20..30] of g1 A[31..32]".to_owned(),
+    ];
+    for text in texts {
+        let text = text.replace("\n        rec", " rec");
+        let timeline = ascend_trace_testkit::Timeline::parse(&text).unwrap();
+        let writer = ChunkWriter::create(Vec::new(), &timeline.session, &timeline.tables).unwrap();
+        let mut writer = writer.with_index_every(4);
+        let mut encoder = Encoder::new();
+        for row in &timeline.rows {
+            encoder.push(row);
+            writer.write(&encoder.seal()).unwrap();
+        }
+        let mut archive = Archive::from_bytes(writer.into_inner()).unwrap();
+        let calls = archive.graph_calls().unwrap();
+        let some = Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
+        let whole = timeline.trace();
+        let all = Graphs::of(&whole);
+        assert_eq!(told(&calls.trace, &some), told(&whole, &all), "{text}");
+        let replays = all.all().iter().map(|graph| graph.replays.len() as u64);
+        assert_eq!(
+            calls.replays.values().sum::<u64>(),
+            replays.sum::<u64>(),
+            "{text}"
+        );
+    }
 }

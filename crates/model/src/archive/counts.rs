@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use ascend_trace_format::api::{RetKind, TaskKind, Untimed};
 
 use crate::file::index::{CODES, Totals};
+use crate::file::kinds;
 use crate::load::TraceBuilder;
-use crate::trace::{StreamId, ThreadId};
+use crate::trace::{StreamId, ThreadId, Trace};
 
 use super::Archive;
 
@@ -26,8 +27,12 @@ pub struct Counts {
     pub tasks: u64,
     pub timed: u64,
     pub kinds: BTreeMap<TaskKind, u64>,
-    /// Tasks that have no time and will not get one.
+    /// Tasks that have no time; [`Untimed::Timed`] stands for a time that may still come.
     pub untimed: BTreeMap<Untimed, u64>,
+    /// Events that were made or used.
+    pub events: u64,
+    /// Ranges and marks that the program named.
+    pub ranges: u64,
 }
 
 /// Gives every lane an id, so that it has the same one in all windows.
@@ -37,6 +42,36 @@ pub(super) fn name_lanes(totals: &Totals, builder: &mut TraceBuilder) {
     }
     for ((process, serial), stream) in &totals.streams {
         builder.stream_of(*process, *serial, stream.device);
+    }
+}
+
+impl Counts {
+    /// Counts over a trace.
+    pub fn of(trace: &Trace) -> Self {
+        let mut counts = Self {
+            calls: trace.calls().len() as u64,
+            functions: vec![0; trace.functions().len()],
+            tasks: trace.tasks().len() as u64,
+            events: trace.events().len() as u64,
+            ranges: trace.ranges().len() as u64,
+            ..Self::default()
+        };
+        for call in trace.calls() {
+            let has_code = trace.function(call.function).ret == RetKind::Error;
+            counts.nested += u64::from(call.depth > 0);
+            counts.errors += u64::from(has_code && call.ret != 0);
+            counts.functions[call.function.index()] += 1;
+            *counts.threads.entry(call.thread).or_default() += 1;
+        }
+        for task in trace.tasks() {
+            let is_timed = u64::from(task.time.is_some());
+            let stream = counts.streams.entry(task.stream).or_default();
+            *stream = (stream.0 + 1, stream.1 + is_timed);
+            counts.timed += is_timed;
+            add(&mut counts.kinds, task.kind, 1);
+            add(&mut counts.untimed, task.untimed, 1 - is_timed);
+        }
+        counts
     }
 }
 
@@ -57,6 +92,8 @@ impl Archive {
             functions: totals.functions.iter().map(|(calls, _)| *calls).collect(),
             tasks: totals.tasks(),
             timed: totals.timed,
+            events: self.things().events().len() as u64 + self.layout.left().rows(kinds::EVENT),
+            ranges: self.things().ranges().len() as u64 + self.layout.left().rows(kinds::RANGE),
             ..Counts::default()
         };
         for (thread, calls) in &totals.threads {

@@ -8,10 +8,12 @@ use crate::file::{Found, Item, Lost, OpenError, Parts, Warning, kinds};
 use crate::load::TraceBuilder;
 use crate::rows::Row;
 
+use super::left::LeftThings;
+
 /// Bytes of a file's header, before the first chunk.
 const HEADER: u64 = 16;
-/// Rows of events, and of other things that a program may make without end, that are known from the
-/// start. Beyond that, they are known only in windows that lie near them.
+/// Rows of events, of ranges and of what the tool cost, of which there may be any number, that are
+/// known from the start. [`LeftThings`] are those beyond.
 const MOST_THINGS: usize = 1 << 17;
 
 #[derive(Debug)]
@@ -33,8 +35,8 @@ pub(super) struct Layout {
     ended: bool,
     /// By kind: rows that have been taken.
     taken: BTreeMap<Kind, usize>,
-    /// By kind: where the first chunk is that was left.
-    left: BTreeMap<Kind, u64>,
+    most_things: usize,
+    left: LeftThings,
 }
 
 impl Layout {
@@ -51,7 +53,8 @@ impl Layout {
             has_tables: false,
             ended: false,
             taken: BTreeMap::new(),
-            left: BTreeMap::new(),
+            most_things: MOST_THINGS,
+            left: LeftThings::default(),
         }
     }
 
@@ -68,9 +71,9 @@ impl Layout {
         self.groups.iter().chain(&self.tail)
     }
 
-    /// Whether chunks of this kind from `offset` on are read with the windows that lie near them.
-    pub(super) fn is_left(&self, kind: Kind, offset: u64) -> bool {
-        self.left.get(&kind).is_some_and(|first| *first <= offset)
+    /// The chunks of events and ranges that are read with the windows that need them.
+    pub(super) fn left(&self) -> &LeftThings {
+        &self.left
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -315,13 +318,10 @@ impl Layout {
 
     /// Takes a chunk of things that the whole trace needs.
     fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
-        let is_endless = matches!(
-            found.kind,
-            kinds::EVENT | kinds::RANGE | kinds::NAME | kinds::COST
-        );
         let taken = self.taken.entry(found.kind).or_default();
-        if is_endless && *taken > MOST_THINGS {
-            self.left.entry(found.kind).or_insert(found.offset);
+        if LeftThings::may_hold(found.kind) && *taken >= self.most_things {
+            let warning = self.left.push(*found, reader.parts, reader.builder)?;
+            reader.warnings.extend(warning);
             return Ok(());
         }
         let indexer = &mut self.indexer;

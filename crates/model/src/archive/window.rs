@@ -104,24 +104,25 @@ impl Archive {
                             window.time(row, &self.clocks);
                         }
                     })?;
-            self.warnings.extend(warnings);
+            self.warn(warnings);
         }
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls) {
             let bytes = (segment.offset, segment.end());
-            let layout = &self.layout;
-            let wanted = |kind| kind == kinds::CALL || layout.is_left(kind, segment.offset);
-            let warnings = self.parts.range(bytes, wanted, &mut |item| match item {
-                Item::Row(Row::Call(row)) => window.call(row),
-                Item::Row(row) => window.builder.apply(row),
-                Item::Session(_) | Item::Tables(_) => {}
-            })?;
-            self.warnings.extend(warnings);
+            let warnings = self
+                .parts
+                .range(bytes, |kind| kind == kinds::CALL, &mut |item| {
+                    if let Item::Row(Row::Call(row)) = item {
+                        window.call(row);
+                    }
+                })?;
+            self.warn(warnings);
             if window.kept > window.most {
                 return Err(WindowError::TooMany(most));
             }
         }
-        self.warnings.sort_by_key(|warning| warning.offset);
-        self.warnings.dedup();
+        let left = self.layout.left();
+        let warnings = left.take(&self.parts, &mut window.builder, range)?;
+        self.warn(warnings);
         Ok(window.finish())
     }
 }

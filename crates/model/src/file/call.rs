@@ -76,11 +76,17 @@ pub(super) struct CallMemory {
     texts: HashMap<String, u64>,
     /// The same texts by number, when reading.
     read: Vec<String>,
+    graphs: GraphColumn,
+}
+
+/// Where writing or reading of the column of graphs stands.
+#[derive(Debug, Default)]
+pub(super) struct GraphColumn {
     /// The last call that had to do with a graph.
-    graph: GraphRef,
+    last: GraphRef,
     /// Calls since then; when reading, calls still to come before the next one, if that is known.
-    without_graph: u64,
-    next_graph: Option<u64>,
+    without: u64,
+    next: Option<u64>,
 }
 
 impl Default for CallMemory {
@@ -93,9 +99,7 @@ impl Default for CallMemory {
             words: vec![0; 1 << WORD_BITS],
             texts: HashMap::new(),
             read: Vec::new(),
-            graph: GraphRef::default(),
-            without_graph: 0,
-            next_graph: None,
+            graphs: GraphColumn::default(),
         }
     }
 }
@@ -154,7 +158,7 @@ impl Table for CallRow {
         }
         put_args(self, columns, memory);
         put_strings(self, columns, memory);
-        put_graph(self.graph, columns, memory);
+        memory.graphs.put(self.graph, columns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
@@ -191,7 +195,7 @@ impl Table for CallRow {
             },
             args: take_args(function, cursors, memory)?,
             strings: take_strings(cursors, memory)?,
-            graph: take_graph(cursors, memory)?,
+            graph: memory.graphs.take(cursors)?,
         })
     }
 
@@ -311,32 +315,35 @@ fn take_strings(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Ve
     Some(strings)
 }
 
-fn put_graph(graph: Option<GraphRef>, columns: &mut Columns, memory: &mut CallMemory) {
-    let Some(graph) = graph else {
-        memory.without_graph += 1;
-        return;
-    };
-    let last = std::mem::replace(&mut memory.graph, graph);
-    columns.keep_each(column::GRAPHS);
-    columns.put(column::GRAPHS, std::mem::take(&mut memory.without_graph));
-    columns.put_signed(column::GRAPHS, step(last.serial, graph.serial));
-    columns.put_signed(column::GRAPHS, step(last.index, graph.index));
-}
-
-fn take_graph(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Option<GraphRef>> {
-    let between = match memory.next_graph.take() {
-        Some(between) => between,
-        None if cursors.is_at_end(column::GRAPHS) => return Some(None),
-        None => cursors.take(column::GRAPHS)?,
-    };
-    if let Some(left) = between.checked_sub(1) {
-        memory.next_graph = Some(left);
-        return Some(None);
+impl GraphColumn {
+    fn put(&mut self, graph: Option<GraphRef>, columns: &mut Columns) {
+        let Some(graph) = graph else {
+            self.without += 1;
+            return;
+        };
+        let last = std::mem::replace(&mut self.last, graph);
+        columns.keep_each(column::GRAPHS);
+        columns.put(column::GRAPHS, std::mem::take(&mut self.without));
+        columns.put_signed(column::GRAPHS, step(last.serial, graph.serial));
+        columns.put_signed(column::GRAPHS, step(last.index, graph.index));
     }
-    let last = &mut memory.graph;
-    last.serial = stepped(last.serial, cursors.take_signed(column::GRAPHS)?)?;
-    last.index = stepped(last.index, cursors.take_signed(column::GRAPHS)?)?;
-    Some(Some(*last))
+
+    /// What the next call has to do with a graph. The outer `None` is a column that makes no sense.
+    pub(super) fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<GraphRef>> {
+        let between = match self.next.take() {
+            Some(between) => between,
+            None if cursors.is_at_end(column::GRAPHS) => return Some(None),
+            None => cursors.take(column::GRAPHS)?,
+        };
+        if let Some(left) = between.checked_sub(1) {
+            self.next = Some(left);
+            return Some(None);
+        }
+        let last = &mut self.last;
+        last.serial = stepped(last.serial, cursors.take_signed(column::GRAPHS)?)?;
+        last.index = stepped(last.index, cursors.take_signed(column::GRAPHS)?)?;
+        Some(Some(*last))
+    }
 }
 
 fn step(last: u32, next: u32) -> i64 {

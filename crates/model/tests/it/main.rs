@@ -9,6 +9,8 @@
 mod archive;
 /// Mapped device times are true within the error they come with.
 mod clock;
+/// What an archive counts.
+mod counts;
 /// Files that are cut, damaged or made to do harm.
 mod damage;
 /// Searches along the time of a long file.

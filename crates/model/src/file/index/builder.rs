@@ -8,11 +8,13 @@ use crate::clock::Bound;
 use crate::file::chunk::{self, Kind};
 use crate::file::column::Cursors;
 use crate::file::table::Table;
+use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, Numbers, function};
 use crate::rows::{
     AnchorRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 use crate::summary::{DEEPEST, LaneBuilder};
+use crate::trace::Function;
 
 use super::bounds::DeviceBounds;
 use super::codec;
@@ -51,6 +53,7 @@ struct ThreadState {
 pub(crate) struct Indexer {
     /// By function: the slots of its calls without and with a task.
     slots: Vec<[u8; 2]>,
+    graph_functions: GraphFunctions,
     threads: Numbers,
     thread_states: Vec<ThreadState>,
     touched_threads: Vec<usize>,
@@ -72,6 +75,7 @@ impl Indexer {
     pub(crate) fn new(begin: u64) -> Self {
         Self {
             slots: Vec::new(),
+            graph_functions: GraphFunctions::default(),
             threads: Numbers::default(),
             thread_states: Vec::new(),
             touched_threads: Vec::new(),
@@ -90,11 +94,12 @@ impl Indexer {
 
     /// Learns what kind of calls the functions make.
     pub(crate) fn set_tables(&mut self, tables: &TablesRow) {
-        let slots = tables.functions.iter().map(|row| {
-            let function = function(row.clone());
-            [false, true].map(|submits| Category::of_call(&function, submits).slot() as u8)
+        let functions: Vec<Function> = tables.functions.iter().cloned().map(function).collect();
+        let slots = functions.iter().map(|function| {
+            [false, true].map(|submits| Category::of_call(function, submits).slot() as u8)
         });
         self.slots = slots.collect();
+        self.graph_functions = GraphFunctions::new(functions.iter());
     }
 
     /// Where the chunks begin that are not in a complete group yet.
@@ -116,6 +121,7 @@ impl Indexer {
         if self.segment.length == 0 {
             self.segment.offset = offset;
             self.segment.launched_from = offset;
+            self.segment.graph_calls = Some(0);
         }
         self.end = offset.saturating_add(length);
         self.segment.length = self.end.saturating_sub(self.segment.offset);
@@ -200,9 +206,33 @@ impl Indexer {
         let slots = self.slots.get(usize::from(call.function));
         let slot = slots.map_or(7, |slots| slots[usize::from(call.task.is_some())]);
         thread.lanes[depth].add(call.begin, call.end, usize::from(slot));
+        let process = thread.process.or(self.first_process).unwrap_or(0);
         if let Some(task) = &call.task {
-            let process = thread.process.or(self.first_process).unwrap_or(0);
             self.task(process, call, task);
+        }
+        self.graph(process, call);
+    }
+
+    fn graph(&mut self, process: u32, call: &CallFacts) {
+        let facts = GraphFacts {
+            function: call.function,
+            ret: call.ret,
+            untimed: call.task.map(|task| task.untimed),
+            has_stream: call.stream.is_some(),
+            graph: call.graph,
+        };
+        let concern = self.graph_functions.concern(&facts);
+        let replays = &mut self.totals.replays;
+        match (concern, call.graph) {
+            (Concern::Nothing, _) => return,
+            (Concern::Replay, Some(graph)) => {
+                *replays.entry((process, graph.serial)).or_default() += 1;
+                return;
+            }
+            _ => {}
+        }
+        if let Some(count) = &mut self.segment.graph_calls {
+            *count += 1;
         }
     }
 

@@ -148,7 +148,12 @@ struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
     fn next(&mut self, columns: usize) -> Option<Cursors<'a>> {
-        Cursors::new(self.bytes()?, columns, columns)
+        self.with(columns, columns)
+    }
+
+    /// A table that was shorter at first.
+    fn with(&mut self, columns: usize, required: usize) -> Option<Cursors<'a>> {
+        Cursors::new(self.bytes()?, columns, required)
     }
 
     fn bytes(&mut self) -> Option<&'a [u8]> {
@@ -216,7 +221,7 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let mut head = sections.next(2)?;
     let begin = offset.checked_sub(head.take(0)?)?;
     let summary = head.take(1)?;
-    let segments = take_segments(sections.next(8)?, begin)?;
+    let segments = take_segments(sections.with(9, 8)?, begin)?;
     let things = take_things(sections.next(3)?, begin)?;
     let coarse: Arc<[u8]> = sections.bytes()?.into();
     let bounds = take_bounds(&mut sections)?;
@@ -245,10 +250,11 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
 }
 
 fn put_segments(out: &mut Vec<u8>, segments: &[Segment]) {
-    let mut columns = Columns::new(8);
+    let mut columns = Columns::new(9);
     let (mut last_call, mut last_task) = (0, 0);
     for segment in segments {
         columns.row();
+        columns.put(8, segment.graph_calls.unwrap_or(0).into());
         columns.put(0, segment.length);
         columns.put(1, segment.calls.into());
         columns.put(2, segment.times.into());
@@ -294,6 +300,10 @@ fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {
             call_span: take_span(&mut cursors, 3, &mut last_call)?,
             task_span: take_span(&mut cursors, 5, &mut last_task)?,
             launched_from: offset.saturating_sub(cursors.take(7)?),
+            graph_calls: match cursors.has(8) {
+                true => Some(cursors.take_as(8)?),
+                false => None,
+            },
         };
         offset = offset.checked_add(segment.length)?;
         segments.push(segment);
@@ -446,6 +456,14 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
     }
     section(out, &mut counters);
     put_devices(out, totals);
+    let mut replays = Columns::new(3);
+    for ((process, serial), count) in &totals.replays {
+        replays.row();
+        replays.put(0, (*process).into());
+        replays.put(1, (*serial).into());
+        replays.put(2, *count);
+    }
+    section(out, &mut replays);
 }
 
 fn put_devices(out: &mut Vec<u8>, totals: &Totals) {
@@ -508,11 +526,19 @@ fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
         totals.counters.insert(key, counters.take(2)?);
     }
     take_devices(sections, &mut totals)?;
+    // Indexes that were made before have none.
+    if let Some(mut replays) = sections.next(3) {
+        for _ in 0..replays.rows() {
+            let key = (replays.take_as(0)?, replays.take_as(1)?);
+            totals.replays.insert(key, replays.take(2)?);
+        }
+    }
     let sizes = [
         totals.threads.len(),
         totals.streams.len(),
         totals.counters.len(),
         totals.devices.len(),
+        totals.replays.len(),
     ];
     sizes
         .iter()

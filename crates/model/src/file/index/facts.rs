@@ -1,7 +1,8 @@
 //! The columns of calls that the index needs. Arguments and names are passed over.
 
-use crate::file::call::column;
+use crate::file::call::{GraphColumn, column};
 use crate::file::column::Cursors;
+use crate::rows::GraphRef;
 
 const THREAD_SLOTS: usize = 64;
 const STREAM_SLOTS: usize = 256;
@@ -18,6 +19,7 @@ pub(super) struct CallFacts {
     pub(super) device: u32,
     pub(super) stream: Option<u32>,
     pub(super) task: Option<TaskFacts>,
+    pub(super) graph: Option<GraphRef>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +35,19 @@ pub(super) struct Calls<'a> {
     left: u32,
     ends: [i64; THREAD_SLOTS],
     sequences: [u32; STREAM_SLOTS],
+    graphs: GraphColumn,
 }
 
 impl<'a> Calls<'a> {
     /// `None` when this is no table of calls.
     pub(super) fn new(payload: &'a [u8]) -> Option<Self> {
-        let cursors = Cursors::new(payload, column::REQUIRED, column::REQUIRED)?;
+        let cursors = Cursors::new(payload, column::COUNT, column::REQUIRED)?;
         Some(Self {
             left: cursors.rows(),
             cursors,
             ends: [0; THREAD_SLOTS],
             sequences: [0; STREAM_SLOTS],
+            graphs: GraphColumn::default(),
         })
     }
 
@@ -78,6 +82,7 @@ impl<'a> Calls<'a> {
                     })
                 }
             },
+            graph: self.graphs.take(cursors)?,
         })
     }
 }

@@ -106,6 +106,8 @@ pub(crate) struct Totals {
     pub(crate) losses: Losses,
     /// The last value of each counter, by process and what it counts.
     pub(crate) counters: BTreeMap<(u32, u16), u64>,
+    /// Replays of graphs, by process and serial; none where [`super::Segment::graph_calls`] is unknown.
+    pub(crate) replays: BTreeMap<(u32, u32), u64>,
     /// By process and device.
     pub(crate) devices: BTreeMap<(u32, u32), DeviceTotals>,
     /// First begin and last end of any call.
@@ -155,6 +157,9 @@ impl Totals {
             });
             plus(&mut sum.tasks, stream.tasks);
             plus(&mut sum.timed, stream.timed);
+        }
+        for (key, count) in &other.replays {
+            plus(self.replays.entry(*key).or_default(), *count);
         }
         for (key, device) in &other.devices {
             self.devices.entry(*key).or_default().add(device);

@@ -1,0 +1,71 @@
+//! The graphs of an archive: the calls that made them, and how often they were replayed.
+
+use std::collections::BTreeMap;
+
+use crate::file::index::Segment;
+use crate::file::{Item, OpenError, kinds};
+use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
+use crate::rows::Row;
+use crate::trace::{ProcessId, Trace};
+
+use super::Archive;
+
+/// All that an archive tells of graphs.
+#[derive(Debug)]
+pub struct GraphCalls {
+    /// The calls that made, changed or ended graphs, became their nodes, or were refused because of
+    /// one. No replays.
+    pub trace: Trace,
+    /// Replays by process and serial of the graph.
+    pub replays: BTreeMap<(ProcessId, u32), u64>,
+}
+
+impl Archive {
+    /// The calls that have to do with graphs. Only the parts of the file that have any are read.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn graph_calls(&mut self) -> Result<GraphCalls, OpenError> {
+        let functions = GraphFunctions::new(self.builder.trace().functions().iter());
+        let mut builder = self.builder.clone();
+        let mut replays: BTreeMap<(ProcessId, u32), u64> = BTreeMap::new();
+        let counted = self.layout.totals().replays;
+        for ((process, serial), count) in counted {
+            replays.insert((builder.process_of(process), serial), count);
+        }
+        let groups = self.layout.groups();
+        let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
+        for segment in segments {
+            if segment.calls == 0 || segment.graph_calls == Some(0) {
+                continue;
+            }
+            let is_counted = segment.graph_calls.is_some();
+            let mut take = |item| match item {
+                Item::Row(Row::Call(row)) => match functions.concern(&GraphFacts::from(&row)) {
+                    Concern::Nothing => {}
+                    Concern::Making => builder.apply(Row::Call(row)),
+                    Concern::Replay if is_counted => {}
+                    Concern::Replay => {
+                        let thread = builder.thread_of(row.thread);
+                        let process = builder.trace().thread(thread).process;
+                        let serial = row.graph.map_or(0, |graph| graph.serial);
+                        *replays.entry((process, serial)).or_default() += 1;
+                    }
+                },
+                _ => {}
+            };
+            let bytes = (segment.offset, segment.end());
+            let is_call = |kind| kind == kinds::CALL;
+            let warnings = self.parts.range(bytes, is_call, &mut take)?;
+            self.warn(warnings);
+        }
+        let nowhen = (i64::MAX, i64::MIN);
+        let left = self.layout.left();
+        let warnings = left.take(&self.parts, &mut builder, nowhen)?;
+        self.warn(warnings);
+        Ok(GraphCalls {
+            trace: builder.finish(),
+            replays,
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Events, ranges and costs of which there are too many to know them all from the start.
+
+use std::collections::BTreeMap;
+
+use crate::file::chunk::Kind;
+use crate::file::{Found, Item, OpenError, Parts, Warning, kinds};
+use crate::load::TraceBuilder;
+use crate::rows::Row;
+
+/// A chunk that was left in the file.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    found: Found,
+    rows: u64,
+    /// Lowest and highest serial of its events, or first and last moment of its ranges.
+    reach: (i64, i64),
+}
+
+/// Chunks that were left in the file, with what it takes to find what a window needs.
+#[derive(Debug, Default)]
+pub(super) struct LeftThings {
+    chunks: Vec<Left>,
+}
+
+impl LeftThings {
+    pub(super) fn may_hold(kind: Kind) -> bool {
+        matches!(kind, kinds::EVENT | kinds::RANGE | kinds::COST)
+    }
+
+    /// Notes a chunk. Of costs, which are sums, the last of each thread are taken.
+    pub(super) fn push(
+        &mut self,
+        found: Found,
+        parts: &Parts,
+        builder: &mut TraceBuilder,
+    ) -> Result<Option<Warning>, OpenError> {
+        if found.is(kinds::COST) {
+            return last_costs(&found, parts, builder);
+        }
+        let mut left = Left {
+            found,
+            rows: 0,
+            reach: (i64::MAX, i64::MIN),
+        };
+        let warning = parts.items(&found, &mut |item| {
+            if let Item::Row(row) = item {
+                let (low, high) = reach(&row);
+                left.rows += 1;
+                left.reach = (left.reach.0.min(low), left.reach.1.max(high));
+            }
+        })?;
+        self.chunks.push(left);
+        Ok(warning)
+    }
+
+    /// Rows of a kind.
+    pub(super) fn rows(&self, kind: Kind) -> u64 {
+        let chunks = self.chunks.iter().filter(|left| left.found.is(kind));
+        chunks.map(|left| left.rows).sum()
+    }
+
+    /// Takes the ranges that have a part in a range of time, and the rows of the events that the
+    /// calls so far have mentioned.
+    pub(super) fn take(
+        &self,
+        parts: &Parts,
+        builder: &mut TraceBuilder,
+        range: (i64, i64),
+    ) -> Result<Vec<Warning>, OpenError> {
+        let mut warnings = Vec::new();
+        if self.chunks.is_empty() {
+            return Ok(warnings);
+        }
+        let unknown = builder.unknown_events();
+        for left in &self.chunks {
+            let is_event = left.found.is(kinds::EVENT);
+            let is_needed = match is_event {
+                true => {
+                    let next = unknown.partition_point(|it| i64::from(*it) < left.reach.0);
+                    unknown
+                        .get(next)
+                        .is_some_and(|it| i64::from(*it) <= left.reach.1)
+                }
+                false => left.reach.0 <= range.1 && left.reach.1 >= range.0,
+            };
+            if !is_needed {
+                continue;
+            }
+            warnings.extend(parts.items(&left.found, &mut |item| match item {
+                Item::Row(Row::Event(row)) if !builder.mentions(row.process, row.serial) => {}
+                Item::Row(row) => {
+                    let (begin, end) = reach(&row);
+                    if is_event || (begin <= range.1 && end >= range.0) {
+                        builder.apply(row);
+                    }
+                }
+                Item::Session(_) | Item::Tables(_) => {}
+            })?);
+        }
+        Ok(warnings)
+    }
+}
+
+fn last_costs(
+    found: &Found,
+    parts: &Parts,
+    builder: &mut TraceBuilder,
+) -> Result<Option<Warning>, OpenError> {
+    let mut last = BTreeMap::new();
+    let warning = parts.items(found, &mut |item| {
+        if let Item::Row(Row::Cost(row)) = item {
+            last.insert(row.thread, row);
+        }
+    })?;
+    last.into_values()
+        .for_each(|row| builder.apply(Row::Cost(row)));
+    Ok(warning)
+}
+
+fn reach(row: &Row) -> (i64, i64) {
+    match row {
+        Row::Event(row) => (row.serial.into(), row.serial.into()),
+        Row::Range(row) => (row.begin_ns, row.end_ns.max(row.begin_ns)),
+        _ => (i64::MIN, i64::MAX),
+    }
+}

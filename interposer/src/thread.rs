@@ -72,7 +72,8 @@ const _: () = assert!(!core::mem::needs_drop::<State>());
 /// Runs `action` with the calling thread's state.
 #[inline]
 pub(crate) fn with<R>(action: impl FnOnce(&State) -> R) -> R {
-    STATE.with(action)
+    // SAFETY: the calling thread's state lives as long as the thread.
+    action(unsafe { &*current() })
 }
 
 /// The calling thread's state, for a call that looks at it more than once.

@@ -41,6 +41,8 @@ pub(crate) struct Costs {
     threads: Vec<Thread>,
     /// Which thread of a process has this id.
     ids: HashMap<(u32, u32), u32>,
+    /// What was said of threads that have not been heard themselves, by process.
+    unknown: Vec<(u32, Said, u32)>,
     /// Calls that were measured in any thread, and for how long in nanoseconds.
     measured: (u64, u64),
 }
@@ -64,21 +66,22 @@ impl Costs {
         }
     }
 
-    /// What a record says of its thread, or of another one of its process, if it is about that.
-    /// `calls` of the thread that wrote it have come since they were counted.
+    /// What a record says of its thread, or of another one of its process. `None` when it is about
+    /// something else; nothing for a thread that is yet to be heard, which happens when a process
+    /// ends. `calls` of the thread that wrote it have come since they were counted.
     pub(crate) fn take(
         &mut self,
         words: &[u64],
         (process, writer): ThreadKey,
         calls: u64,
         clock: &Clock,
-    ) -> Option<CostRow> {
+    ) -> Option<Option<CostRow>> {
         let header = Header::decode(*words.first()?)?;
         if header.kind != RecordKind::Cost {
             return None;
         }
         let mut reader = Reader::new(words);
-        let number = *self.ids.get(&(process, reader.word() as u32))?;
+        let tid = reader.word() as u32;
         let said = Said {
             at: reader.word(),
             samples: reader.word(),
@@ -89,9 +92,17 @@ impl Costs {
             timing: reader.word(),
             reading: reader.word(),
         };
-        let thread = self.threads.get_mut(number as usize)?;
+        let Some(number) = self.ids.get(&(process, tid)).copied() else {
+            self.unknown.push((process, said, tid));
+            return Some(None);
+        };
         let since = if number == writer { calls } else { 0 };
-        let (samples, sampled_ns) = thread.hear(said, thread.calls + since, clock);
+        Some(self.hear(number, said, since, clock))
+    }
+
+    fn hear(&mut self, number: u32, said: Said, calls: u64, clock: &Clock) -> Option<CostRow> {
+        let thread = self.threads.get_mut(number as usize)?;
+        let (samples, sampled_ns) = thread.hear(said, thread.calls + calls, clock);
         self.measured.0 += samples;
         self.measured.1 += sampled_ns;
         Some(thread.last)
@@ -99,20 +110,24 @@ impl Costs {
 
     /// The sums of all threads that recorded more since they last said something of it, at the end
     /// of the recording: what they say last may be lost with them.
-    pub(crate) fn close(&mut self, end_ns: i64) -> Vec<CostRow> {
+    pub(crate) fn close(&mut self, end_ns: i64, clock: &Clock) -> Vec<CostRow> {
+        let mut rows = Vec::new();
+        for (process, said, tid) in std::mem::take(&mut self.unknown) {
+            let number = self.ids.get(&(process, tid)).copied();
+            rows.extend(number.and_then(|number| self.hear(number, said, 0, clock)));
+        }
         let (samples, sampled_ns) = self.measured;
         let usual = |calls: u64| scaled(sampled_ns, calls, samples);
         let threads = self.threads.iter_mut();
-        threads
-            .filter(|thread| thread.calls > thread.last.calls)
-            .map(|thread| {
-                let more = thread.calls - thread.last.calls;
-                thread.last.recording_ns += usual(more);
-                thread.last.calls = thread.calls;
-                thread.last.at_ns = thread.last.at_ns.max(end_ns);
-                thread.last
-            })
-            .collect()
+        let silent = threads.filter(|thread| thread.calls > thread.last.calls);
+        rows.extend(silent.map(|thread| {
+            let more = thread.calls - thread.last.calls;
+            thread.last.recording_ns += usual(more);
+            thread.last.calls = thread.calls;
+            thread.last.at_ns = thread.last.at_ns.max(end_ns);
+            thread.last
+        }));
+        rows
     }
 }
 
@@ -191,13 +206,13 @@ mod tests {
         let (mut costs, clock) = costs();
         costs.count(0, 900);
         let row = costs.take(&record(70, [5000, 10, 400, 1000, 77]), (1, 0), 100, &clock);
-        let row = row.unwrap();
+        let row = row.flatten().unwrap();
         assert_eq!((row.calls, row.recording_ns), (1000, 1000 * 40 + 1000));
         assert_eq!((row.tasks, row.events, row.timing_ns), (5, 10, 77));
         costs.count(0, 300);
         // Calls have become quicker: that holds for the new ones.
         let row = costs.take(&record(70, [9000, 20, 600, 1000, 77]), (1, 0), 0, &clock);
-        assert_eq!(row.unwrap().recording_ns, 41_000 + 200 * 20);
+        assert_eq!(row.flatten().unwrap().recording_ns, 41_000 + 200 * 20);
     }
 
     #[test]
@@ -205,12 +220,15 @@ mod tests {
         let (mut costs, clock) = costs();
         costs.count(1, 50);
         let row = costs.take(&record(71, [100, 1, 30, 0, 0]), (1, 0), 7, &clock);
-        let row = row.unwrap();
+        let row = row.flatten().unwrap();
         assert_eq!((row.thread, row.calls, row.recording_ns), (1, 50, 1500));
-        assert_eq!(
-            costs.take(&record(72, [100, 1, 30, 0, 0]), (1, 0), 0, &clock),
-            None
-        );
+        // This one is known only later.
+        let row = costs.take(&record(72, [100, 1, 30, 0, 0]), (1, 0), 0, &clock);
+        assert_eq!(row, Some(None));
+        costs.introduce(1, 2, 72);
+        costs.count(2, 4);
+        let rows = costs.close(900, &clock);
+        assert_eq!((rows[0].thread, rows[0].recording_ns), (2, 120));
     }
 
     #[test]
@@ -227,10 +245,10 @@ mod tests {
         costs.count(0, 10);
         costs.take(&record(70, [100, 2, 80, 0, 0]), (1, 0), 0, &clock);
         costs.count(1, 5);
-        let rows = costs.close(900);
+        let rows = costs.close(900, &clock);
         assert_eq!(rows.len(), 1);
         assert_eq!((rows[0].thread, rows[0].calls), (1, 5));
         assert_eq!((rows[0].recording_ns, rows[0].at_ns), (200, 900));
-        assert!(costs.close(900).is_empty());
+        assert!(costs.close(900, &clock).is_empty());
     }
 }

@@ -145,7 +145,7 @@ impl Collector {
                 }
                 None if coverage.take(words) => {}
                 None => match costs.take(words, writer, calls, clock) {
-                    Some(row) => file.push(&Row::Cost(row)),
+                    Some(row) => row.iter().for_each(|row| file.push(&Row::Cost(*row))),
                     None => counts.unreadable += 1,
                 },
             });
@@ -206,7 +206,7 @@ impl Collector {
         for row in self.marks.close(end_ns) {
             self.file.push(&row);
         }
-        for row in self.costs.close(end_ns) {
+        for row in self.costs.close(end_ns, &self.clock) {
             self.file.push(&Row::Cost(row));
         }
         let stored = self.file.finish(EndRow {

@@ -258,10 +258,12 @@ pub struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// A record in `buffer`; word 0 is left for [`Words::finish`].
+    #[inline]
     pub fn new(buffer: &'a mut [u64]) -> Self {
         Self { buffer, used: 1 }
     }
 
+    #[inline]
     pub fn push(&mut self, word: u64) {
         if let Some(place) = self.buffer.get_mut(self.used) {
             *place = word;
@@ -283,6 +285,7 @@ impl<'a> Words<'a> {
     }
 
     /// Writes word 0 and returns the slots the record fills.
+    #[inline]
     pub fn finish(self, header: Header) -> usize {
         let slots = slots_for(self.used);
         if let Some(first) = self.buffer.first_mut() {

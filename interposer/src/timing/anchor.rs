@@ -7,10 +7,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::ticks;
-use crate::emit;
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
 use crate::timing::{capture, reference};
+use crate::{emit, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -56,6 +56,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
         context.timing.give_event(api, event);
         return;
     }
+    thread::with(|state| state.meter().events.add(1));
     match spin(api, event) {
         Some(Seen { after, spent_ns }) => {
             context.timing.failures.store(0, Relaxed);

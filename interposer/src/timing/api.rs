@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
-use crate::{real, thread};
+use crate::real;
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
@@ -158,11 +158,7 @@ impl Api {
     /// Records `event` on a stream of the current context.
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
         // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
-        let recorded = unsafe { (self.record)(handle(event), handle(stream)) == 0 };
-        if recorded {
-            thread::with(|state| state.meter().events.add(1));
-        }
-        recorded
+        unsafe { (self.record)(handle(event), handle(stream)) == 0 }
     }
 
     /// Whether a recorded event is done; `None` when the runtime does not say.

@@ -62,6 +62,12 @@ impl ContextTiming {
         self.pool.take(api)
     }
 
+    /// As many events as there is room for, or as there are; one is made if there is none. Answers
+    /// how many. The context must be current.
+    pub(crate) fn take_events(&self, api: &Api, room: &mut [u64]) -> usize {
+        self.pool.take_several(api, room)
+    }
+
     /// Gives an event back whose time has been read. 0 is no event.
     pub(crate) fn give_event(&self, api: &Api, event: u64) {
         if event == 0 {

@@ -266,6 +266,9 @@ fn drain(lane: &Lane, api: &Api) {
         }
     }
     lane.harvesting.store(false, Release);
+    if let Some(context) = lane.context() {
+        lane.empty_stash(context, api);
+    }
 }
 
 pub(super) fn pause() {

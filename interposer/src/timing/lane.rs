@@ -1,22 +1,27 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32};
 
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
+use crate::timing::api::Api;
 use crate::timing::queue::Queue;
+use crate::timing::stash::Stash;
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
 
-/// How long a thread waits for another one's submission to the same stream: that is a few calls
-/// of the runtime, unless the other has lost its processor.
+/// How long a thread waits for one submission of another to the same stream: that is a few calls
+/// of the runtime, unless the other has lost its processor or the stream's queue is full.
 const TURN_NS: u64 = 50_000;
-/// After a wait in vain, nobody waits on that stream for this long.
-const IMPATIENT_NS: u64 = 2_000_000;
+/// How long it then waits for tasks that are submitted without a turn: well below that, so that
+/// nobody gives up waiting for this thread meanwhile.
+const STRANGERS_NS: u64 = 20_000;
+/// How long it waits for all that are before it.
+const ALL_TURNS_NS: u64 = 500_000;
 
 /// The events around one task.
 #[derive(Clone, Copy)]
@@ -56,10 +61,13 @@ impl Pair {
 /// A stream's side of measuring. Lanes are never freed: the harvester may be looking at one. A
 /// lane whose stream has ended is used again by a later stream.
 pub(crate) struct Lane {
-    /// Held from the start event to the end event, so that no other thread's task comes between.
-    submission: SpinLock<()>,
-    /// Nobody waits for the submission lock before this moment.
-    impatient_until: AtomicU64,
+    /// Held from the start event to the end event, so that no other thread's task comes between;
+    /// with the events for the next tasks.
+    submission: SpinLock<Stash>,
+    /// Submissions that have had their turn.
+    turns: AtomicU32,
+    /// The one that somebody waited for in vain: nobody else waits for it.
+    stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
     pub(crate) pending: Queue<Pair>,
     /// The last thing on the stream is the end event of a pair. For who holds `submission`.
@@ -133,10 +141,11 @@ fn reuse() -> Option<&'static Lane> {
 
 fn make() -> &'static Lane {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
-        submission: SpinLock::new(()),
+        submission: SpinLock::new(Stash::new()),
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
-        impatient_until: AtomicU64::new(0),
+        turns: AtomicU32::new(0),
+        stalled: AtomicU32::new(u32::MAX),
         pending: Queue::new(),
         chained: AtomicBool::new(false),
         last_end: AtomicI64::new(UNREAD),
@@ -184,6 +193,23 @@ impl Lane {
         (count == out).then_some(count)
     }
 
+    /// Strangers so far, for who has the turn. Those that are under way are waited for, but not for
+    /// long: others come only while nobody can wait for the turn.
+    pub(crate) fn strangers_gone(&self) -> Option<u32> {
+        if let Some(count) = self.strangers() {
+            return Some(count);
+        }
+        let begin = monotonic();
+        while monotonic().wrapping_sub(begin) < STRANGERS_NS {
+            // SAFETY: gives the processor to whoever is waiting for it.
+            unsafe { libc::sched_yield() };
+            if let Some(count) = self.strangers() {
+                return Some(count);
+            }
+        }
+        None
+    }
+
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         // SAFETY: contexts lie in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
@@ -200,24 +226,49 @@ impl Lane {
 
     /// The turn to submit. Another thread's submission is waited for, but not for long: `None`
     /// when it takes its time.
-    pub(crate) fn turn(&self) -> Option<Guard<'_, ()>> {
-        if let Some(guard) = self.submission.try_lock() {
-            return Some(guard);
-        }
+    pub(crate) fn turn(&self) -> Option<Guard<'_, Stash>> {
+        let guard = self
+            .submission
+            .try_lock()
+            .or_else(|| self.wait_for_turn())?;
+        // Whoever has the turn counts, so this needs no locked instruction.
+        let turns = self.turns.load(Relaxed).wrapping_add(1);
+        self.turns.store(turns, Relaxed);
+        Some(guard)
+    }
+
+    #[cold]
+    fn wait_for_turn(&self) -> Option<Guard<'_, Stash>> {
         let begin = monotonic();
-        if begin < self.impatient_until.load(Relaxed) {
-            return None;
-        }
-        while monotonic().wrapping_sub(begin) < TURN_NS {
+        let (mut turn, mut since) = (self.turns.load(Relaxed), begin);
+        loop {
+            if self.stalled.load(Relaxed) == turn {
+                return None;
+            }
             // SAFETY: gives the processor to whoever is waiting for it.
             unsafe { libc::sched_yield() };
             if let Some(guard) = self.submission.try_lock() {
                 return Some(guard);
             }
+            let now = monotonic();
+            let next = self.turns.load(Relaxed);
+            if next != turn {
+                (turn, since) = (next, now);
+            } else if now.wrapping_sub(since) >= TURN_NS {
+                self.stalled.store(turn, Relaxed);
+            }
+            if now.wrapping_sub(begin) >= ALL_TURNS_NS {
+                return None;
+            }
         }
-        self.impatient_until
-            .store(begin.wrapping_add(IMPATIENT_NS), Relaxed);
-        None
+    }
+
+    /// Gives the events that it has at hand back to their context. The stream, or the context, has
+    /// ended or is about to: a thread that submits to it now may keep them.
+    pub(crate) fn empty_stash(&self, context: &ContextEntry, api: &Api) {
+        if let Some(mut stash) = self.turn() {
+            stash.empty(context, api);
+        }
     }
 
     /// Lets another stream have the lane; its pairs have been read or given up.
@@ -230,10 +281,43 @@ impl Lane {
     /// Forgets everything after a fork.
     pub(crate) fn forget(&self) {
         self.submission.break_after_fork();
+        self.submission.lock_patiently().forget();
         self.pending.forget();
         self.harvesting.store(false, Relaxed);
         let count = self.strangers_in.load(Relaxed);
         self.strangers_out.store(count, Relaxed);
         self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_takes_its_time_is_given_up_and_the_next_one_waited_for_again() {
+        let lane = make();
+        let turn = lane.turn();
+        assert!(turn.is_some());
+        assert!(lane.turn().is_none(), "it gives up while the turn lasts");
+        assert_eq!(lane.stalled.load(Relaxed), lane.turns.load(Relaxed));
+        assert!(lane.turn().is_none());
+        drop(turn);
+        let next = lane.turn();
+        assert!(next.is_some());
+        assert_ne!(lane.stalled.load(Relaxed), lane.turns.load(Relaxed));
+    }
+
+    #[test]
+    fn submissions_without_a_turn_are_told_apart_and_waited_for() {
+        let lane = make();
+        assert_eq!(lane.strangers_gone(), Some(0));
+        lane.strangers_in.fetch_add(1, AcqRel);
+        let stranger = Stranger(lane);
+        assert_eq!(lane.strangers_gone(), None);
+        std::thread::scope(|scope| {
+            scope.spawn(move || drop(stranger));
+        });
+        assert_eq!(lane.strangers_gone(), Some(1));
     }
 }

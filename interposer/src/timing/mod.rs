@@ -16,4 +16,5 @@ pub(crate) mod lane;
 pub(crate) mod pool;
 pub(crate) mod queue;
 pub(crate) mod reference;
+pub(crate) mod stash;
 pub(crate) mod submit;

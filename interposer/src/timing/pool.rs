@@ -15,6 +15,8 @@ const MOST_SCARCE_EVENTS: u32 = 256;
 const REFUSED_PAUSE: u32 = 1024;
 /// Free events that are always kept.
 const KEPT: u32 = 64;
+/// Events that are taken in one go at most.
+const MOST_AT_ONCE: usize = 16;
 
 /// A place for an event.
 #[derive(Default)]
@@ -38,7 +40,7 @@ impl Stack {
         let mut top = self.0.load(Acquire);
         loop {
             let place = top as u32;
-            let node = nodes.get(place.checked_sub(1)? as usize)?;
+            let node = node_at(nodes, place)?;
             let next = node.next.load(Relaxed);
             match self
                 .0
@@ -51,18 +53,56 @@ impl Stack {
     }
 
     fn push(&self, place: u32, node: &Node) {
-        let mut top = self.0.load(Relaxed);
+        self.push_chain(place, node);
+    }
+
+    /// Takes as many places as there is room for, the uppermost first. They stay linked to each
+    /// other in this order. Answers how many.
+    fn pop_several(&self, nodes: &[Node], room: &mut [u32]) -> usize {
+        let mut top = self.0.load(Acquire);
         loop {
-            node.next.store(top as u32, Relaxed);
+            let (mut place, mut count) = (top as u32, 0_usize);
+            for slot in room.iter_mut() {
+                let Some(node) = node_at(nodes, place) else {
+                    break;
+                };
+                *slot = place;
+                count = count.wrapping_add(1);
+                place = node.next.load(Relaxed);
+            }
+            if count == 0 {
+                return 0;
+            }
+            // Whatever others did meanwhile has changed the word: then nothing of this counts.
             match self
                 .0
-                .compare_exchange_weak(top, above(top, place), AcqRel, Relaxed)
+                .compare_exchange_weak(top, above(top, place), AcqRel, Acquire)
+            {
+                Ok(_) => return count,
+                Err(now) => top = now,
+            }
+        }
+    }
+
+    /// Puts places on the stack that are linked to each other from `first` on; `last` is the node of
+    /// the last of them.
+    fn push_chain(&self, first: u32, last: &Node) {
+        let mut top = self.0.load(Relaxed);
+        loop {
+            last.next.store(top as u32, Relaxed);
+            match self
+                .0
+                .compare_exchange_weak(top, above(top, first), AcqRel, Relaxed)
             {
                 Ok(_) => return,
                 Err(now) => top = now,
             }
         }
     }
+}
+
+fn node_at(nodes: &[Node], place: u32) -> Option<&Node> {
+    nodes.get(place.checked_sub(1)? as usize)
 }
 
 /// The word of a stack after `place` has become the uppermost one.
@@ -126,9 +166,49 @@ impl Pool {
 
     /// An event that is pending nowhere, made if need be. The context must be current.
     pub(crate) fn take(&self, api: &Api) -> Option<u64> {
-        if let Some(event) = self.pop() {
-            return Some(event);
+        self.pop().or_else(|| self.make(api))
+    }
+
+    /// As many events that are pending nowhere as there is room for and as there are, or one that is
+    /// made. Answers how many.
+    pub(crate) fn take_several(&self, api: &Api, room: &mut [u64]) -> usize {
+        let count = self.pop_several(room);
+        match room.first_mut() {
+            Some(first) if count == 0 => match self.make(api) {
+                Some(event) => {
+                    *first = event;
+                    1
+                }
+                None => 0,
+            },
+            _ => count,
         }
+    }
+
+    fn pop_several(&self, room: &mut [u64]) -> usize {
+        let nodes = self.nodes();
+        let mut places = [0_u32; MOST_AT_ONCE];
+        let most = room.len().min(MOST_AT_ONCE);
+        let Some(wanted) = places.get_mut(..most) else {
+            return 0;
+        };
+        let count = self.free.pop_several(nodes, wanted);
+        let mut last = None;
+        for (slot, place) in room.iter_mut().zip(wanted.iter().take(count)) {
+            if let Some(node) = node_at(nodes, *place) {
+                *slot = node.event.load(Relaxed);
+                last = Some(node);
+            }
+        }
+        if let (Some(first), Some(last)) = (wanted.first(), last) {
+            self.empty.push_chain(*first, last);
+            self.idle.fetch_sub(count as u32, Relaxed);
+        }
+        count
+    }
+
+    /// A new event, unless there are enough or the runtime has none.
+    fn make(&self, api: &Api) -> Option<u64> {
         let most = if api.events_are_scarce() {
             MOST_SCARCE_EVENTS
         } else {
@@ -262,6 +342,29 @@ mod tests {
     }
 
     #[test]
+    fn several_are_taken_in_one_go_and_given_back_one_by_one() {
+        let pool = Pool::new();
+        for event in 1..=20 {
+            pool.give(event);
+        }
+        let mut room = [0; 40];
+        assert_eq!(pool.pop_several(&mut room), MOST_AT_ONCE);
+        assert_eq!(
+            room[..MOST_AT_ONCE],
+            [20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5]
+        );
+        assert_eq!(pool.idle.load(Relaxed), 4);
+        assert_eq!(pool.pop_several(&mut room), 4);
+        assert_eq!(pool.pop_several(&mut room), 0);
+        for event in 1..=20 {
+            assert_eq!(pool.give(event), None);
+        }
+        assert_eq!(pool.fresh.load(Relaxed), 20, "places are used again");
+        assert_eq!(pool.pop_several(&mut room[..3]), 3);
+        assert_eq!(room[..3], [20, 19, 18]);
+    }
+
+    #[test]
     fn no_event_is_lost_or_taken_twice_between_threads() {
         let pool = Pool::new();
         for event in 1..=16 {
@@ -271,8 +374,10 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50_000 {
-                        let taken = [pool.pop(), pool.pop()];
-                        for event in taken.into_iter().flatten() {
+                        let mut several = [0; 3];
+                        let count = pool.pop_several(&mut several);
+                        let several = several.into_iter().take(count);
+                        for event in pool.pop().into_iter().chain(several) {
                             pool.give(event);
                         }
                     }

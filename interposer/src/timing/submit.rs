@@ -9,6 +9,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::timing::api::{self, Api};
 use crate::timing::lane::{self, Lane, MOST_PENDING, Pair};
+use crate::timing::stash::Stash;
 use crate::timing::{capture, counters, harvester};
 use crate::{emit, session, thread};
 
@@ -17,7 +18,7 @@ pub(crate) struct Submission {
     api: &'static Api,
     context: &'static ContextEntry,
     lane: &'static Lane,
-    _order: Guard<'static, ()>,
+    order: Guard<'static, Stash>,
     stream: &'static StreamEntry,
     start: u64,
     end: u64,
@@ -68,22 +69,22 @@ pub(crate) fn begin(
         return Err(Untimed::NotSampled);
     }
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
-    let order = lane.turn().ok_or(Untimed::Contended)?;
+    let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
     if pending >= MOST_PENDING {
         return Err(Untimed::NoEvent);
     }
-    let strangers = lane.strangers().ok_or(Untimed::Contended)?;
+    let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
     let is_chained = session::is_chained() && pending > 0 && lane.chained.load(Relaxed);
     let begins = match extent {
         Extent::Span if !is_chained => Begins::Itself,
         Extent::Span => Begins::WithTheLast,
         Extent::Moment => Begins::AtItsEnd,
     };
-    let (start, end) = take_events(api, context, begins)?;
+    let (start, end) = take_events(&mut order, context, api, begins)?;
     if begins == Begins::Itself && !api.record(start, stream.handle()) {
-        context.timing.give_event(api, start);
-        context.timing.give_event(api, end);
+        order.put_back(context, api, start);
+        order.put_back(context, api, end);
         return Err(Untimed::NoEvent);
     }
     lane.chained.store(false, Relaxed);
@@ -91,7 +92,7 @@ pub(crate) fn begin(
         api,
         context,
         lane,
-        _order: order,
+        order,
         stream,
         start,
         end,
@@ -129,7 +130,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
 
 /// Asks the runtime once for the number by which it and its users know the stream.
 fn learn_id(api: &Api, stream: &'static StreamEntry) {
-    if stream.id_known.swap(true, AcqRel) {
+    if stream.id_known.load(Relaxed) || stream.id_known.swap(true, AcqRel) {
         return;
     }
     if let Some(id) = api.stream_id(stream.handle()) {
@@ -138,15 +139,20 @@ fn learn_id(api: &Api, stream: &'static StreamEntry) {
     }
 }
 
-fn take_events(api: &Api, context: &ContextEntry, begins: Begins) -> Result<(u64, u64), Untimed> {
-    let end = context.timing.take_event(api).ok_or(Untimed::NoEvent)?;
+fn take_events(
+    stash: &mut Stash,
+    context: &ContextEntry,
+    api: &Api,
+    begins: Begins,
+) -> Result<(u64, u64), Untimed> {
+    let end = stash.take(context, api).ok_or(Untimed::NoEvent)?;
     match begins {
         Begins::AtItsEnd => Ok((end, end)),
         Begins::WithTheLast => Ok((0, end)),
-        Begins::Itself => match context.timing.take_event(api) {
+        Begins::Itself => match stash.take(context, api) {
             Some(start) => Ok((start, end)),
             None => {
-                context.timing.give_event(api, end);
+                stash.put_back(context, api, end);
                 Err(Untimed::NoEvent)
             }
         },
@@ -158,7 +164,7 @@ impl Submission {
     /// did, and the ticks are those before it and after it. Answers why the task will have no time,
     /// if it will not.
     pub(crate) fn finish(
-        self,
+        mut self,
         state: &thread::State,
         sequence: Option<u32>,
         (begin, end): (u64, u64),
@@ -167,6 +173,7 @@ impl Submission {
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
+        let has_begun = self.start != 0 && self.start != self.end;
         let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
         let task = sequence.filter(|_| has_ended && alone);
         if let Some(pair) = self.pair(has_ended, task, (begin, closed)) {
@@ -176,9 +183,10 @@ impl Submission {
         self.lane.chained.store(has_ended && alone, Relaxed);
         let meter = state.meter();
         let spent = begin.wrapping_sub(self.entry);
-        meter
-            .timing
-            .add(spent.wrapping_add(closed.wrapping_sub(end)));
+        let spent = spent.wrapping_add(closed.wrapping_sub(end));
+        meter.timing.add(spent);
+        let events = u64::from(has_begun).wrapping_add(has_ended.into());
+        meter.events.add(events);
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
         match sequence {
             Some(_) if !alone => Untimed::Contended,
@@ -193,7 +201,7 @@ impl Submission {
 
     /// What has to be read, or only has to come back when there is no `sequence`.
     fn pair(
-        &self,
+        &mut self,
         has_ended: bool,
         sequence: Option<u32>,
         (begin, closed): (u64, u64),
@@ -209,7 +217,7 @@ impl Submission {
         if has_ended {
             return Some(pair);
         }
-        self.context.timing.give_event(self.api, self.end);
+        self.order.put_back(self.context, self.api, self.end);
         // An event of its own is on its way: it comes back by itself.
         let has_begun = self.start != 0 && self.start != self.end;
         pair.end = self.start;

@@ -16,6 +16,7 @@ use crate::lanes::{self, Lanes, Row};
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
 use crate::marks::{Bookmark, Marks};
+use crate::meters::Meters;
 use crate::nodes::{Node, NodeLines};
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
@@ -147,6 +148,7 @@ pub(crate) struct App {
     pub(crate) stalls: Stalls,
     pub(crate) graphs: Graphs,
     pub(crate) nodes: NodeLines,
+    pub(crate) meters: Meters,
     pub(crate) communicators: Communicators,
     pub(crate) selected: Option<Selected>,
     /// What was selected in a part of the recording that is not loaded now.
@@ -223,6 +225,7 @@ impl App {
             stalls: Stalls::default(),
             graphs: Graphs::default(),
             nodes: NodeLines::default(),
+            meters: Meters::default(),
             communicators: Communicators::default(),
             selected: None,
             away: None,
@@ -320,6 +323,7 @@ impl App {
             overview,
             ranges: &self.ranges,
             nodes: &self.nodes,
+            meters: &self.meters,
             arrangement: &self.arrangement,
         };
         lanes::rows(all)
@@ -344,6 +348,7 @@ impl App {
         let ended = !self.is_running();
         self.tracks.update(trace);
         self.ranges.update(trace);
+        self.meters.update(trace, self.clock, ended);
         self.graphs.update(trace);
         self.nodes.update(trace, &self.graphs);
         self.communicators.update(trace);
@@ -366,6 +371,8 @@ impl App {
     /// Brings what is known of a recording up to date of which the trace is only a part.
     pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
         self.ranges.update(trace);
+        let ended = !self.is_running();
+        self.meters.update(trace, self.clock, ended);
         self.rows = self.rows_of(trace, Some(overview));
         self.opening_since = overview
             .opening

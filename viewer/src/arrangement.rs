@@ -31,8 +31,9 @@ pub(crate) struct Arrangement {
 
 impl Arrangement {
     /// The innermost group of a lane that can be folded.
-    pub(crate) fn group(&self, trace: &Trace, key: TrackKey, has_nested: bool) -> Group {
-        match key {
+    pub(crate) fn group(&self, trace: &Trace, key: TrackKey, has_nested: bool) -> Option<Group> {
+        Some(match key {
+            TrackKey::Cost(_) | TrackKey::Losses(_) => return None,
             TrackKey::Stream(id)
             | TrackKey::Nodes(id)
             | TrackKey::Callbacks(id)
@@ -48,7 +49,7 @@ impl Arrangement {
                     false => Group::Threads(trace.thread(id).process),
                 }
             }
-        }
+        })
     }
 
     pub(crate) fn is_folded(&self, group: Group) -> bool {
@@ -136,6 +137,7 @@ impl Arrangement {
                 let stream = trace.stream(id);
                 [Some(Group::Device(stream.process, stream.device)), None]
             }
+            TrackKey::Cost(_) | TrackKey::Losses(_) => [None, None],
             TrackKey::Ranges(id, _) => [Some(Group::Threads(trace.thread(id).process)), None],
             TrackKey::Thread(id, depth) => [
                 Some(Group::Threads(trace.thread(id).process)),

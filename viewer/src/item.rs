@@ -8,7 +8,7 @@ use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::{RetKind, TaskKind};
 pub(crate) use ascend_trace_model::Category;
 use ascend_trace_model::summary::DEEPEST;
-use ascend_trace_model::{Call, CallId, Direction, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, Direction, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
 /// A line of the timeline that holds slices, which never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,6 +24,10 @@ pub(crate) enum TrackKey {
     Ranges(ThreadId, u8),
     /// Calls of a thread at one depth of nesting.
     Thread(ThreadId, u8),
+    /// What the tool itself costs a process.
+    Cost(ProcessId),
+    /// What of a process was lost.
+    Losses(ProcessId),
 }
 
 impl TrackKey {
@@ -36,7 +40,7 @@ impl TrackKey {
         match self {
             Self::Stream(stream) => Some(Lane::Stream(stream)),
             Self::Thread(thread, _) => Some(Lane::Thread(thread)),
-            Self::Nodes(_) | Self::Callbacks(_) | Self::Collectives(..) | Self::Ranges(..) => None,
+            _ => None,
         }
     }
 
@@ -56,6 +60,11 @@ impl TrackKey {
     /// Whether it shows what another line shows as well.
     pub(crate) fn is_copy(self) -> bool {
         matches!(self, Self::Callbacks(_) | Self::Collectives(..))
+    }
+
+    /// Whether it shows a quantity, and nothing that can be selected.
+    pub(crate) fn is_meter(self) -> bool {
+        matches!(self, Self::Cost(_) | Self::Losses(_))
     }
 
     /// Whether arrows may begin and end in it.

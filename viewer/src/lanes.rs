@@ -7,6 +7,7 @@ use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
 
 use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;
+use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::part::Overview;
 use crate::ranges::Ranges;
@@ -51,6 +52,7 @@ pub(crate) struct Lanes<'a> {
     pub(crate) overview: Option<&'a Overview>,
     pub(crate) ranges: &'a Ranges,
     pub(crate) nodes: &'a NodeLines,
+    pub(crate) meters: &'a Meters,
     pub(crate) arrangement: &'a Arrangement,
 }
 
@@ -72,6 +74,8 @@ pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<Row> {
         rows.push(Row::Process(process));
         push_devices(lanes, &keys, process, &mut rows);
         push_threads(lanes, &keys, process, &mut rows);
+        let meters = lanes.meters.of_process(process);
+        rows.extend(meters.filter(|key| lanes.shows(key)).map(Row::Track));
         // A process of which nothing is to be seen is not named.
         rows.pop_if(|row| *row == Row::Process(process) && !lanes.arrangement.filter.is_empty());
     }

@@ -18,6 +18,7 @@ mod lanes;
 mod layout;
 mod list;
 mod marks;
+mod meters;
 mod names;
 mod nodes;
 mod parse;

@@ -13,6 +13,7 @@ mod graphs;
 mod lanes;
 mod layout;
 mod left;
+mod losses;
 mod parts;
 mod window;
 
@@ -43,6 +44,8 @@ pub struct Archive {
     clocks: Clocks,
     span: Option<(i64, i64)>,
     warnings: Vec<Warning>,
+    /// Where the losses are known up to.
+    losses_until: u64,
 }
 
 impl Archive {
@@ -72,6 +75,7 @@ impl Archive {
             clocks: Clocks::default(),
             span: None,
             warnings: Vec::new(),
+            losses_until: 0,
         };
         archive.advance(progress)?;
         Ok(archive)
@@ -93,6 +97,7 @@ impl Archive {
         if self.layout.position() == before && !news {
             return Ok(false);
         }
+        self.note_losses()?;
         self.refresh();
         Ok(true)
     }

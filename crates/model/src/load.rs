@@ -11,9 +11,10 @@ use std::sync::Arc;
 use ascend_trace_format::api::{TaskKind, Untimed};
 
 use crate::clock::Clock;
+use crate::loss::Loss;
 use crate::rows::{
-    CallRow, ContextRow, EndRow, EventRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow,
-    TablesRow, TaskRow, TaskTimeRow, ThreadRow,
+    CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
+    StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 use crate::trace::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
@@ -93,6 +94,8 @@ impl TraceBuilder {
                 let losses = &mut self.trace.losses;
                 losses.calls = losses.calls.saturating_add(row.calls);
                 losses.others = losses.others.saturating_add(row.others);
+                let at = self.calls_span.map_or(0, |span| span.1);
+                self.lose(&row, at);
             }
             Row::Counter(row) => {
                 let key = (row.process, row.what);
@@ -113,6 +116,12 @@ impl TraceBuilder {
                 exit_status,
             }) => self.trace.end = Some((end_ns, exit_status)),
         }
+    }
+
+    /// Notes when something was lost.
+    pub(crate) fn lose(&mut self, row: &LossRow, at: i64) {
+        let thread = row.thread.map(|number| self.thread_of(number));
+        self.trace.lost.push(Loss::new(thread, at, row));
     }
 
     fn range_row(&mut self, row: RangeRow) {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
 use crate::cost::Costs;
+use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
 use crate::rows::{CoverageRow, GraphRef, SessionRow};
@@ -222,6 +223,7 @@ pub struct Trace {
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
     pub(crate) losses: Losses,
+    pub(crate) lost: LossSeries,
     pub(crate) counters: BTreeMap<(u32, u16), u64>,
     /// Shared by all windows of an archive.
     pub(crate) names: Arc<Names>,
@@ -385,6 +387,11 @@ impl Trace {
 
     pub fn losses(&self) -> Losses {
         self.losses
+    }
+
+    /// When what was lost, thread by thread, in the order in which the recorder noticed it.
+    pub fn lost(&self) -> &[Loss] {
+        self.lost.all()
     }
 
     /// A counter of the tool, summed over all processes.

@@ -15,6 +15,7 @@ mod live;
 mod long;
 mod looks;
 mod measuring;
+mod meters;
 mod named;
 mod operands;
 mod parts;

@@ -40,6 +40,7 @@ pub(super) fn beside(
 /// What a lane holds at a moment, or nearest to it.
 pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Option<Selected> {
     match lane {
+        key if key.is_meter() => None,
         TrackKey::Nodes(stream) => {
             let nodes = nodes_near(app, trace, stream, time)?;
             nodes.at(time).map(Selected::Node)

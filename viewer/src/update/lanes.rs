@@ -15,8 +15,10 @@ pub(super) fn fold(app: &mut App, world: World<'_>) {
     }
     let Some(key) = app.lane else { return };
     let has_nested = app.rows.iter().any(|row| is_nested_in(*row, key));
-    let group = app.arrangement.group(world.trace, key, has_nested);
-    fold_group(app, world, group);
+    match app.arrangement.group(world.trace, key, has_nested) {
+        Some(group) => fold_group(app, world, group),
+        None => app.message = Some("this lane is in no group that can be folded".to_owned()),
+    }
 }
 
 fn is_nested_in(row: Row, key: TrackKey) -> bool {

@@ -105,6 +105,9 @@ fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selecte
     if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
         return pick_line(app, world, key, cell);
     }
+    if key.is_meter() {
+        return app.selected;
+    }
     let track = app.tracks.get(key)?;
     let width = app.layout().lanes.width;
     let window = |cell: u16| {

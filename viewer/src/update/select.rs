@@ -37,6 +37,11 @@ fn moment(app: &App, world: World<'_>) -> i64 {
 /// Selects the item before or after in the lane.
 pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
     let Some(lane) = app.lane else { return };
+    if lane.is_meter() {
+        app.message =
+            Some("nothing can be selected here: the details tell of this lane".to_owned());
+        return;
+    }
     let trace = world.trace;
     let here = app.selected.filter(|it| it.is_on(trace, lane));
     let found = match here {

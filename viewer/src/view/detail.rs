@@ -14,7 +14,7 @@ use crate::names;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, collectives, describe, gap, graphs, range, trail};
+use super::{Scene, collectives, describe, gap, graphs, meters, range, trail};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
@@ -30,7 +30,10 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         area.height -= 1;
     }
     let room = usize::from(area.width).saturating_sub(2);
+    let meter = scene.app.lane.filter(|lane| lane.is_meter());
+    let meter = meter.filter(|_| scene.app.group.is_none());
     let lines = match scene.app.selected {
+        _ if let Some(lane) = meter => meters::of(scene, lane, room),
         Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
         Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),

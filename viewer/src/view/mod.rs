@@ -14,6 +14,7 @@ mod line;
 mod list;
 mod log;
 mod marks;
+mod meters;
 mod minimap;
 mod nodes;
 mod range;

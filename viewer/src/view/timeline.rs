@@ -14,7 +14,7 @@ use crate::text::{duration, fit, width};
 use crate::update::is_current;
 
 use super::track::Texts;
-use super::{Scene, describe, folded, nodes, ranges, track};
+use super::{Scene, describe, folded, meters, nodes, ranges, track};
 
 /// Draws all rows that are on screen. Answers where texts stand in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
@@ -35,6 +35,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
             Row::Track(TrackKey::Nodes(stream)) => {
                 nodes::draw(scene, stream, at(layout.lanes), &mut texts, buffer);
             }
+            Row::Track(key) if key.is_meter() => meters::draw(scene, key, at(layout.lanes), buffer),
             Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
             Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
             Row::Process(_) | Row::Device(..) => {}
@@ -145,6 +146,8 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Nodes(id) => (below(scene, id, "nodes", pinned), String::new()),
         TrackKey::Callbacks(id) => (below(scene, id, "callbacks", pinned), busy(scene, key)),
         TrackKey::Collectives(comm, id) => (collectives(scene, comm, id), busy(scene, key)),
+        TrackKey::Cost(_) => ("own cost".to_owned(), meters::label(scene, key)),
+        TrackKey::Losses(_) => ("losses".to_owned(), meters::label(scene, key)),
         TrackKey::Ranges(id, 0) => ("ranges".to_owned(), ranges_of(scene, id)),
         TrackKey::Ranges(..) => (String::new(), String::new()),
         TrackKey::Thread(id, 0) => {

@@ -23,6 +23,7 @@ mod format_document;
 mod golden;
 /// What the loader makes of rows that come in any order.
 mod load;
+mod losses;
 /// Random damage.
 mod mutations;
 /// What operators work on.

@@ -1,0 +1,53 @@
+//! When records were lost, by where the file tells of it.
+
+use crate::file::index::{Group, Segment};
+use crate::file::{Item, OpenError, kinds};
+use crate::rows::Row;
+
+use super::Archive;
+
+impl Archive {
+    /// Reads what groups tell of losses that has not been read yet. Only the headers of other chunks
+    /// are looked at.
+    pub(super) fn note_losses(&mut self) -> Result<(), OpenError> {
+        let until = self.losses_until;
+        let new = self.layout.groups().filter(|group| group.end > until);
+        let mut found = Vec::new();
+        for group in new {
+            let losses = group.totals.losses;
+            if losses.calls == 0 && losses.others == 0 {
+                continue;
+            }
+            let mut position = group.begin.max(until);
+            while position < group.end {
+                let Some(chunk) = self.parts.chunk(position, group.end)? else {
+                    break;
+                };
+                if chunk.is(kinds::LOSS) {
+                    let at = known_by(group, chunk.offset);
+                    self.parts.items(&chunk, &mut |item| {
+                        if let Item::Row(Row::Loss(row)) = item {
+                            found.push((row, at));
+                        }
+                    })?;
+                }
+                position = chunk.end();
+            }
+        }
+        let last = self.layout.groups().last().map(|group| group.end);
+        self.losses_until = until.max(last.unwrap_or(0));
+        for (row, at) in found {
+            self.builder.lose(&row, at);
+        }
+        Ok(())
+    }
+}
+
+/// The last moment that a group tells of before a place in the file.
+fn known_by(group: &Group, offset: u64) -> i64 {
+    let before = group.segments.iter().filter(|it| it.offset <= offset);
+    let end = |segment: &Segment| segment.call_span.map(|span| span.1);
+    let known = before.filter_map(end).max();
+    let known = known.or_else(|| group.segments.iter().find_map(end));
+    known.unwrap_or(0)
+}

@@ -1,0 +1,111 @@
+//! When records were lost. The file says that they were when the recorder has noticed it, so a moment
+//! of losses is one by which they had happened.
+
+use std::collections::HashMap;
+
+use crate::rows::LossRow;
+use crate::trace::ThreadId;
+
+/// Entries that are kept; of more, neighbours are put together.
+const MOST: usize = 1 << 15;
+
+/// Records that were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// `None` when it belongs to no thread that is known.
+    pub thread: Option<ThreadId>,
+    /// By then it had happened: the end of the last call that the file tells of before the loss.
+    pub at: i64,
+    pub calls: u64,
+    /// Records that told when a task ran.
+    pub times: u64,
+    /// Other records: names, events, ends.
+    pub others: u64,
+}
+
+impl Loss {
+    pub(crate) fn new(thread: Option<ThreadId>, at: i64, row: &LossRow) -> Self {
+        Self {
+            thread,
+            at,
+            calls: row.calls,
+            times: row.times,
+            others: row.others.saturating_sub(row.times),
+        }
+    }
+
+    /// All of them together.
+    pub fn total(&self) -> u64 {
+        self.calls
+            .saturating_add(self.times)
+            .saturating_add(self.others)
+    }
+
+    fn absorb(&mut self, other: &Self) {
+        self.at = self.at.max(other.at);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.times = self.times.saturating_add(other.times);
+        self.others = self.others.saturating_add(other.others);
+    }
+}
+
+/// All losses of a recording, in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LossSeries {
+    losses: Vec<Loss>,
+    /// Losses of a thread that are no further apart share an entry.
+    width: i64,
+}
+
+impl LossSeries {
+    pub(crate) fn all(&self) -> &[Loss] {
+        &self.losses
+    }
+
+    pub(crate) fn push(&mut self, loss: Loss) {
+        self.losses.push(loss);
+        while self.losses.len() > MOST {
+            self.width = self.width.saturating_mul(2).max(1_000_000);
+            self.shrink();
+        }
+    }
+
+    fn shrink(&mut self) {
+        let all = std::mem::take(&mut self.losses);
+        let mut last: HashMap<Option<ThreadId>, (usize, i64)> = HashMap::new();
+        for loss in all {
+            match last.get(&loss.thread) {
+                Some((place, begin)) if loss.at.saturating_sub(*begin) <= self.width => {
+                    self.losses[*place].absorb(&loss);
+                }
+                _ => {
+                    last.insert(loss.thread, (self.losses.len(), loss.at));
+                    self.losses.push(loss);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_losses_there_are_none_is_forgotten() {
+        let mut series = LossSeries::default();
+        for index in 0..200_000_i64 {
+            series.push(Loss {
+                thread: Some(ThreadId((index % 7) as u32)),
+                at: index * 10_000,
+                calls: 2,
+                times: 1,
+                others: 0,
+            });
+        }
+        assert!(series.all().len() <= MOST);
+        let calls: u64 = series.all().iter().map(|loss| loss.calls).sum();
+        assert_eq!(calls, 400_000);
+        assert_eq!(series.all().last().map(|loss| loss.at), Some(1_999_990_000));
+    }
+}

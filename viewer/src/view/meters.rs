@@ -1,0 +1,171 @@
+//! Lines that show a quantity: what the tool costs a process, and what was lost of it.
+
+use ascend_trace_model::{Cost, Loss, ProcessId, ThreadId};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use crate::item::TrackKey;
+use crate::names;
+use crate::text::{count, duration};
+
+use super::Scene;
+use super::detail::{Group, flow};
+
+const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+/// The share of time that fills a cell: the lines of all recordings have the same scale.
+const FULL: f64 = 0.1;
+
+pub(crate) fn draw(scene: &Scene<'_>, key: TrackKey, area: Rect, buffer: &mut Buffer) {
+    let viewport = scene.app.viewport;
+    let theme = scene.app.theme;
+    for column in 0..area.width {
+        let moment = |column: u16| viewport.time(i64::from(column), area.width);
+        let range = (moment(column), moment(column + 1));
+        let (level, style) = match key {
+            TrackKey::Cost(id) => (cost_level(share(scene, id, range)), theme.dim()),
+            TrackKey::Losses(id) => (loss_level(scene.app.meters.lost(id, range)), theme.bad()),
+            _ => return,
+        };
+        if level > 0
+            && let Some(cell) = buffer.cell_mut((area.x + column, area.y))
+        {
+            cell.set_symbol(BARS[level.min(8)]).set_style(style);
+        }
+    }
+}
+
+/// What was spent counts, however little it was.
+fn cost_level(share: f64) -> usize {
+    match share {
+        ..=0.0 => 0,
+        _ => ((share / FULL * 8.0).round() as usize).clamp(1, 8),
+    }
+}
+
+/// A step for each power of ten.
+fn loss_level(lost: u64) -> usize {
+    match lost {
+        0 => 0,
+        _ => 2 + lost.ilog10() as usize,
+    }
+}
+
+fn cost(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Cost {
+    let span = scene.app.span.unwrap_or_default();
+    let inside = |time: i64| time.clamp(span.0, span.1);
+    let range = (inside(range.0), inside(range.1));
+    scene.app.meters.cost(id, span, range)
+}
+
+/// The tool's part of a range, as one thread's time.
+fn share(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> f64 {
+    let length = range.1.saturating_sub(range.0).max(1) as f64;
+    cost(scene, id, range).own_ns() as f64 / length
+}
+
+/// What is on screen, of that which has been recorded.
+fn window(scene: &Scene<'_>) -> (i64, i64) {
+    let viewport = scene.app.viewport;
+    let (begin, end) = scene.app.span.unwrap_or_default();
+    (viewport.begin().max(begin), viewport.end().min(end))
+}
+
+/// The sum over what is on screen.
+pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
+    let range = window(scene);
+    match key {
+        TrackKey::Cost(id) => match share(scene, id, range) * 100.0 {
+            0.0 => "0%".to_owned(),
+            share if share < 0.01 => "<0.01%".to_owned(),
+            share => format!("{share:.2}%"),
+        },
+        TrackKey::Losses(id) => count(
+            scene
+                .app
+                .meters
+                .lost(id, (range.0, i64::MAX.min(range.1 + 1))),
+        ),
+        _ => String::new(),
+    }
+}
+
+/// What the details tell while the cursor is on such a line.
+pub(super) fn of(scene: &Scene<'_>, key: TrackKey, room: usize) -> Vec<Line<'static>> {
+    let theme = scene.app.theme;
+    let name = names::lane(scene.world.trace, key);
+    let range = window(scene);
+    let length = duration(range.1.saturating_sub(range.0));
+    let mut lines = vec![Line::from(vec![
+        Span::styled(name, theme.strong()),
+        Span::raw(format!(", in the {length} on screen")),
+    ])];
+    let groups = match key {
+        TrackKey::Cost(id) => of_cost(scene, id, range),
+        TrackKey::Losses(id) => of_losses(scene, id, range),
+        _ => Vec::new(),
+    };
+    lines.extend(flow(groups, room));
+    let scale = match key {
+        TrackKey::Cost(_) => "a full bar is 10 % of one thread's time; threads add up",
+        _ => "each step of a bar is ten times as much; a loss is drawn where it was noticed",
+    };
+    lines.push(Line::styled(scale, theme.faint()));
+    lines
+}
+
+fn of_cost(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Vec<Group> {
+    let cost = cost(scene, id, range);
+    let time = |nanoseconds: u64| duration(i64::try_from(nanoseconds).unwrap_or(i64::MAX));
+    let each = |nanoseconds: u64, number: u64| match number {
+        0 => String::new(),
+        _ => format!(", {} each", time(nanoseconds / number)),
+    };
+    let plain = |text: String| vec![Span::raw(text)];
+    let calls = format!(
+        "recording {} calls {}{}",
+        count(cost.calls),
+        time(cost.recording_ns),
+        each(cost.recording_ns, cost.calls)
+    );
+    let events = format!(
+        "{} events around {} tasks {}{}",
+        count(cost.events),
+        count(cost.tasks),
+        time(cost.timing_ns),
+        each(cost.timing_ns, cost.events)
+    );
+    vec![
+        vec![Span::styled(time(cost.own_ns()), scene.app.theme.strong())],
+        plain(calls),
+        plain(events),
+        plain(format!("reading times {}", time(cost.reading_ns))),
+    ]
+}
+
+fn of_losses(scene: &Scene<'_>, id: ProcessId, range: (i64, i64)) -> Vec<Group> {
+    let range = (range.0, range.1.saturating_add(1));
+    let lost = scene.app.meters.losses(id, range);
+    if lost.is_empty() {
+        return vec![vec![Span::raw("nothing was lost here")]];
+    }
+    let thread = |id: Option<ThreadId>| match id {
+        Some(id) => names::thread(scene.world.trace, id),
+        None => "threads without a channel".to_owned(),
+    };
+    let words = |loss: &Loss| {
+        let kinds = [
+            (loss.calls, "calls"),
+            (loss.times, "times of tasks"),
+            (loss.others, "other records"),
+        ];
+        let told = kinds.into_iter().filter(|(number, _)| *number > 0);
+        let told: Vec<_> = told
+            .map(|(number, kind)| format!("{} {kind}", count(number)))
+            .collect();
+        told.join(", ")
+    };
+    lost.iter()
+        .map(|(id, loss)| vec![Span::raw(format!("{}: {}", thread(*id), words(loss)))])
+        .collect()
+}

@@ -31,6 +31,7 @@ mod lifecycle;
 mod loader;
 mod names;
 mod objects;
+mod page;
 mod real;
 mod registers;
 mod roles;

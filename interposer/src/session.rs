@@ -10,6 +10,7 @@ use ascend_trace_ring::Session;
 use crate::clock;
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
+use crate::page;
 use crate::spin::SpinLock;
 use crate::timing::counters;
 
@@ -134,33 +135,31 @@ fn path() -> Option<&'static CStr> {
 /// A page that holds 1 here and 0 in every child that is forked without our knowing.
 fn make_mark() -> Option<*mut AtomicU32> {
     // SAFETY: a fresh private mapping at an address of the kernel's choice.
-    let page: *mut c_void = unsafe {
+    let mapped: *mut c_void = unsafe {
         libc::mmap(
             core::ptr::null_mut(),
-            PAGE,
+            page::size(),
             libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
             -1,
             0,
         )
     };
-    if page == libc::MAP_FAILED {
+    if mapped == libc::MAP_FAILED {
         return None;
     }
-    // SAFETY: applies to the page mapped above. Where the kernel does not know it, a fork handler
-    // does the same for children made by fork().
-    let wiped = unsafe { libc::madvise(page, PAGE, libc::MADV_WIPEONFORK) } == 0;
-    if !wiped {
-        // SAFETY: the handler only stores to an atomic.
-        unsafe { libc::pthread_atfork(None, None, Some(clear_mark)) };
+    // The kernel clears it even where a child is made by a plain system call. A fork handler does the
+    // same as well, since there are kernels that do not know the wish, and layers that only say so.
+    // SAFETY: applies to the page mapped above; the handler only stores to an atomic.
+    unsafe {
+        libc::madvise(mapped, page::size(), libc::MADV_WIPEONFORK);
+        libc::pthread_atfork(None, None, Some(clear_mark));
     }
-    let mark = page.cast::<AtomicU32>();
+    let mark = mapped.cast::<AtomicU32>();
     // SAFETY: the page is mapped, writable and larger than the value.
     unsafe { (*mark).store(1, Release) };
     Some(mark)
 }
-
-const PAGE: usize = 4096;
 
 extern "C" fn clear_mark() {
     mark().store(0, Release);

@@ -7,8 +7,11 @@
 
 use crate::record::SLOT_BYTES;
 
+/// Bytes of the largest pages that kernels for aarch64 are configured with.
+const LARGEST_PAGE: usize = 64 * 1024;
+
 /// Bytes of the header page.
-pub const HEADER_BYTES: usize = 4096;
+pub const HEADER_BYTES: usize = LARGEST_PAGE;
 /// Bytes of one channel's entry.
 pub const CHANNEL_BYTES: usize = 128;
 /// Threads that can be recorded at one time.
@@ -23,8 +26,8 @@ pub const CHANNELS_OFFSET: usize = HEADER_BYTES;
 /// Offset of segment 1; segment numbers begin at 1 because 0 means none.
 pub const SEGMENTS_OFFSET: usize = CHANNELS_OFFSET + CHANNELS * CHANNEL_BYTES;
 
-const _: () = assert!(SEGMENTS_OFFSET.is_multiple_of(4096));
-const _: () = assert!(SEGMENT_BYTES.is_multiple_of(4096));
+const _: () = assert!(SEGMENTS_OFFSET.is_multiple_of(LARGEST_PAGE));
+const _: () = assert!(SEGMENT_BYTES.is_multiple_of(LARGEST_PAGE));
 
 /// Bytes of a session with room for `segments` segments.
 pub const fn session_bytes(segments: u32) -> usize {
@@ -73,19 +76,33 @@ impl Timing {
 
 /// Which counter the `begin` and `end` ticks of records come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
 pub enum TickSource {
     /// `CLOCK_MONOTONIC` in nanoseconds.
-    Monotonic = 0,
+    Monotonic,
     /// The processor's own counter (TSC, CNTVCT); the collector converts it.
-    Counter = 1,
+    Counter,
 }
 
+/// Stands for the counter of the architecture that this is built for: a program of another one, in
+/// an emulator, has no such counter, and must not take its own for it.
+const COUNTER: u32 = match () {
+    () if cfg!(target_arch = "x86_64") => 1,
+    () if cfg!(target_arch = "aarch64") => 2,
+    () => 3,
+};
+
 impl TickSource {
+    pub const fn code(self) -> u32 {
+        match self {
+            Self::Monotonic => 0,
+            Self::Counter => COUNTER,
+        }
+    }
+
     pub const fn from_code(code: u32) -> Option<Self> {
         match code {
             0 => Some(Self::Monotonic),
-            1 => Some(Self::Counter),
+            COUNTER => Some(Self::Counter),
             _ => None,
         }
     }

@@ -188,7 +188,7 @@ impl Arena {
         let header = self.session.header();
         header.version.store(SESSION_VERSION, Relaxed);
         header.timing.store(settings.timing.code(), Relaxed);
-        header.ticks.store(settings.ticks as u32, Relaxed);
+        header.ticks.store(settings.ticks.code(), Relaxed);
         header.table_hash.store(settings.table_hash, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);
         header.magic.store(SESSION_MAGIC, Release);
@@ -280,7 +280,7 @@ impl Arena {
         if channel.state.load(Acquire) == state::FREE {
             return None;
         }
-        let pid = channel.pid.load(Relaxed);
+        let pid = channel.pid.load(Acquire);
         // A claim that has not told its owner yet is left alone.
         (pid != 0).then(|| ChannelInfo {
             pid,

@@ -41,9 +41,10 @@ impl Producer {
                 // First of all, so that the collector looks here whatever happens next.
                 let used = &session.header().channels_used;
                 used.fetch_max(index as u32 + 1, Release);
-                channel.pid.store(pid, Relaxed);
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
+                // After them, since a channel with a pid is one whose owner is known.
+                channel.pid.store(pid, Release);
                 channel.state.store(state::LIVE, Release);
                 return Some(Self {
                     session,

@@ -10,15 +10,13 @@ use core::sync::atomic::{AtomicU64, AtomicUsize};
 
 use super::object::{Object, Rela};
 use super::walk;
-use crate::{names, real};
+use crate::{names, page, real};
 
 /// Relocations that store a symbol's address.
 #[cfg(target_arch = "x86_64")]
 const ABSOLUTE: [u32; 3] = [1, 6, 7];
 #[cfg(target_arch = "aarch64")]
 const ABSOLUTE: [u32; 3] = [257, 1025, 1026];
-
-const PAGE: usize = 4096;
 
 /// What the loader had added when we last looked.
 static SEEN: AtomicU64 = AtomicU64::new(0);
@@ -109,11 +107,11 @@ fn sweep() {
 
 /// Stores nothing in a slot, which may lie where the loader has forbidden to write.
 fn clear(slot: usize) {
-    let page = slot & !(PAGE - 1);
+    let page = page::start(slot);
     let is_guarded = is_read_only(slot);
     let protect = |protection| {
         // SAFETY: changes the page of a slot that the loader itself has written.
-        unsafe { libc::mprotect(page as *mut c_void, PAGE, protection) == 0 }
+        unsafe { libc::mprotect(page as *mut c_void, page::size(), protection) == 0 }
     };
     if is_guarded && !protect(libc::PROT_READ | libc::PROT_WRITE) {
         return;
@@ -134,8 +132,8 @@ fn is_read_only(slot: usize) -> bool {
         }
         if let Some((start, length)) = place.object.read_only_after_start() {
             // The last page is left writable unless the part fills it.
-            let end = start.wrapping_add(length) & !(PAGE - 1);
-            found = slot >= start & !(PAGE - 1) && slot < end;
+            let end = page::start(start.wrapping_add(length));
+            found = slot >= page::start(start) && slot < end;
         }
         ControlFlow::Break(())
     });

@@ -108,6 +108,7 @@ fn compile(compiler: &str, source: &Path, output: &Path, options: &[&str]) -> Pa
         .arg(&soft().include)
         .arg("-L")
         .arg(&soft().lib)
+        .arg(format!("-Wl,-rpath-link,{}", soft().lib.display()))
         .args(options))
     .expect(0);
     std::fs::rename(&fresh, &program).unwrap();

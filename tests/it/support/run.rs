@@ -17,6 +17,7 @@ pub(crate) struct Run {
     soft: String,
     input: Vec<u8>,
     variables: Vec<(String, String)>,
+    folder: Option<PathBuf>,
 }
 
 impl Run {
@@ -28,6 +29,7 @@ impl Run {
             soft: String::new(),
             input: Vec::new(),
             variables: Vec::new(),
+            folder: None,
         }
     }
 
@@ -55,6 +57,12 @@ impl Run {
         self
     }
 
+    /// The folder that it is run in.
+    pub(crate) fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
     pub(crate) fn input(mut self, input: &[u8]) -> Self {
         input.clone_into(&mut self.input);
         self
@@ -66,7 +74,7 @@ impl Run {
         let mut command = clean(&self.program);
         command.args(&self.words).env("SOFTACL", &self.soft);
         command.env("LD_LIBRARY_PATH", &soft().lib);
-        command.envs(self.variables.clone());
+        self.surround(&mut command);
         feed(&mut command, &self.input)
     }
 
@@ -78,8 +86,15 @@ impl Run {
         command.args(&self.options).arg("-o").arg(trace_in(folder));
         command.arg("--").arg(&self.program).args(&self.words);
         command.env("SOFTACL_TRUTH", truth_in(folder));
-        command.envs(self.variables.clone());
+        self.surround(&mut command);
         command
+    }
+
+    fn surround(&self, command: &mut Command) {
+        command.envs(self.variables.clone());
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
     }
 
     /// The program under the tracer.

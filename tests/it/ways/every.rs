@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::fmt::Write;
-use std::path::Path;
 
 use serde_json::Value;
 
@@ -151,10 +150,7 @@ fn every_function_of_the_table_is_called_and_caught() {
     let options = [&["-w", text(&rest)], LINKED].concat();
     let program = built_from("every", &source(&functions), &options);
     let folder = tempfile::tempdir().unwrap();
-    let line = "cd \"$0\" && exec \"$1\"";
-    let shell =
-        Run::new(Path::new("/bin/sh")).words(&["-c", line, text(folder.path()), text(&program)]);
-    let tables = compare(&shell);
+    let tables = compare(&Run::new(&program).folder(folder.path()));
     let own: Vec<&Row> = tables.outer_calls().collect();
     let names: Vec<_> = own.iter().map(|call| call.text("name")).collect();
     let expected: Vec<_> = functions

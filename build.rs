@@ -33,7 +33,7 @@ const NAMES: [&str; 3] = ["INTERPOSER", "SOFTACL", "DEMO"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let table = ascend_trace_hookgen::HookTable::embedded()?;
+    let table = ascend_trace_hookgen::for_build()?;
     let table = ascend_trace_hookgen::emit_table(&table);
     fs::write(out.join("api_table.rs"), table)?;
     for input in INPUTS {

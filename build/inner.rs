@@ -67,6 +67,9 @@ pub(crate) fn build(
     for [_, package, _] in &libraries {
         cargo.args(["--package", package]);
     }
+    if env::var_os("CARGO_FEATURE_BINDGEN").is_some() {
+        cargo.args(["--features", "ascend-trace-interposer/bindgen"]);
+    }
     cargo
         .args(["--profile", &profile, "--target", &target, "--target-dir"])
         .arg(&folder);

@@ -70,7 +70,6 @@ impl Clock {
     }
 
     /// A clock for records that hold `CLOCK_MONOTONIC` already.
-    #[cfg(test)]
     pub(crate) fn monotonic() -> Self {
         Self::starting_with(TickSource::Monotonic, read_both())
     }

@@ -9,6 +9,8 @@ use ascend_trace_format::session::SESSION_VARIABLE;
 const PRELOAD: &str = "LD_PRELOAD";
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 const SOFT_OPTIONS: &str = "SOFTACL";
+/// Variables that qemu sets for the program that it runs, and not for itself.
+const EMULATED: &str = "QEMU_SET_ENV";
 
 /// Variables that are set on top of what the tool itself was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +26,16 @@ impl Environment {
             PRELOAD,
             joined(interposer.as_os_str(), existing.as_deref(), ":"),
         );
+        self.set(SESSION_VARIABLE, session.into());
+    }
+
+    /// As [`Self::trace`], for a library of another architecture: the program is an emulator, and the
+    /// library is for what runs in it. The emulator's own loader would complain about it.
+    pub(crate) fn trace_emulated(&mut self, interposer: &Path, session: &Path) {
+        let mut preload = OsString::from(format!("{PRELOAD}="));
+        preload.push(interposer);
+        let existing = std::env::var_os(EMULATED);
+        self.set(EMULATED, joined(&preload, existing.as_deref(), ","));
         self.set(SESSION_VARIABLE, session.into());
     }
 
@@ -100,6 +112,15 @@ mod tests {
         assert_eq!(join("/ours.so", Some("")), "/ours.so");
         assert_eq!(join("/ours.so", None), "/ours.so");
         assert_eq!(join("", Some("devices=1")), "devices=1");
+    }
+
+    #[test]
+    fn a_library_for_an_emulated_program_is_not_loaded_into_the_emulator() {
+        let mut environment = Environment::default();
+        environment.trace_emulated(Path::new("/x/ours.so"), Path::new("/dev/shm/session"));
+        let told = environment.get(EMULATED).unwrap();
+        assert!(told.to_string_lossy().starts_with("LD_PRELOAD=/x/ours.so"));
+        assert_eq!(environment.get(PRELOAD), std::env::var_os(PRELOAD));
     }
 
     #[test]

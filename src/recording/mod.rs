@@ -21,6 +21,7 @@ use crate::collector::file::TraceFile;
 use crate::collector::target::Target;
 use crate::collector::{Collector, End, Outcome, Stop, session};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
+use crate::launch::elf::{self, Program};
 use crate::launch::screen::Screen;
 use crate::launch::signals::Relay;
 use crate::launch::{Environment, Launch, check, lookup, status_of};
@@ -118,12 +119,22 @@ struct Session {
 
 fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
     let interposer = unpack::interposer()?;
+    let is_foreign = matches!(elf::inspect(&interposer), Ok(Program::Foreign { .. }));
+    // The counter that a program reads in an emulator is not the one of this machine.
+    let clock = if is_foreign {
+        Clock::monotonic()
+    } else {
+        clock
+    };
     let mut environment = Environment::default();
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
     let arena = session::create(plan.timing, clock.source(), plan.buffer)?;
-    environment.trace(&interposer, arena.path());
+    match is_foreign {
+        true => environment.trace_emulated(&interposer, arena.path()),
+        false => environment.trace(&interposer, arena.path()),
+    }
     let file = TraceFile::create(
         &plan.target,
         &description::session(plan),

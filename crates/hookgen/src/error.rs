@@ -25,6 +25,9 @@ pub enum Error {
         path: PathBuf,
         source: std::io::Error,
     },
+    #[cfg(feature = "bindgen")]
+    #[error("feature `bindgen`: {0}")]
+    Foreign(#[from] crate::foreign::ForeignError),
 }
 
 impl Error {

@@ -71,7 +71,7 @@ impl HeaderPlan {
     }
 
     /// The header that declares `name`, which the tables ascribe to `header`.
-    pub(crate) fn home<'a>(&'a self, name: &str, header: &'a str) -> &'a str {
+    pub fn home<'a>(&'a self, name: &str, header: &'a str) -> &'a str {
         (self.declarations.get(name))
             .or_else(|| self.homes.get(header))
             .map_or(header, |home| home)

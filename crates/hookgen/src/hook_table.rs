@@ -84,6 +84,16 @@ impl HookTable {
 
     /// Joins the model with what `hooks.toml` says.
     pub fn build(model: &ApiModel, spec: &HookSpec) -> Result<Self, Error> {
+        Self::build_with(model, spec, &BTreeSet::new())
+    }
+
+    /// As [`HookTable::build`]. Functions of `foreign` are not ours to mend: one that does not fit is
+    /// left unhooked.
+    pub(crate) fn build_with(
+        model: &ApiModel,
+        spec: &HookSpec,
+        foreign: &BTreeSet<String>,
+    ) -> Result<Self, Error> {
         check_names(model, spec)?;
         let types = Types::new(model, &spec.types)?;
         let builder = Builder {
@@ -99,8 +109,16 @@ impl HookTable {
             .iter()
             .filter(|f| libraries.contains(&f.library.as_str()))
         {
-            match builder.signature(function) {
-                Ok(signature) => hooks.push(builder.hook(function, signature)?),
+            let hook = match builder.signature(function) {
+                Ok(signature) => builder.hook(function, signature).map(Ok),
+                Err(reason) => Ok(Err(reason)),
+            };
+            let hook = match hook {
+                Err(error) if foreign.contains(&function.name) => Err(error.to_string()),
+                other => other?,
+            };
+            match hook {
+                Ok(hook) => hooks.push(hook),
                 Err(reason) => unhooked.push(Unhooked {
                     name: function.name.clone(),
                     reason,

@@ -11,9 +11,12 @@ mod emit_headers;
 mod emit_hooks;
 mod emit_table;
 mod error;
+#[cfg(feature = "bindgen")]
+pub mod foreign;
 mod header_plan;
 mod hook_spec;
 mod hook_table;
+mod installed;
 mod layout;
 mod model;
 mod read;
@@ -32,6 +35,7 @@ pub use error::Error;
 pub use header_plan::HeaderPlan;
 pub use hook_spec::{FunctionSpec, HookSpec};
 pub use hook_table::{ERROR_ENUMERATION, Hook, HookTable, NamedValues, Unhooked};
+pub use installed::for_build;
 pub use layout::{Member, MemberKind, Struct};
 pub use model::{
     Alias, ApiModel, Callback, Enumeration, Function, Macro, Named, Opaque, Param, StreamParam,
@@ -41,7 +45,7 @@ pub use model::{
 /// Writes `hooks.rs` and `api_table.rs` into `folder`: what build scripts call. Both are made of
 /// the same table, so the ids in them agree.
 pub fn write_all(folder: &Path) -> Result<(), Error> {
-    let table = HookTable::embedded()?;
+    let table = for_build()?;
     for (name, text) in [
         ("hooks.rs", emit_hooks(&table)),
         ("api_table.rs", emit_table(&table)),

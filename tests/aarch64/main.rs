@@ -1,0 +1,133 @@
+//! Everything that depends on the architecture, on aarch64: built by a cross compiler and run in an
+//! emulator. Where one of those is missing the tests say so and pass.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+mod emulated;
+mod machine;
+
+use std::path::{Path, PathBuf};
+
+use machine::{Machine, TARGET, cargo, output, target_folder};
+
+/// Tests of the suite that are run. What is left out needs times that an emulator cannot keep, or
+/// a terminal, or says under `LEFT_OUT` why.
+const MODULES: [&str; 7] = [
+    "ways::",
+    "robustness::",
+    "robustness_processes::",
+    "graphs::conformance::",
+    "is_traced_completely_without_timing",
+    "self_contained::",
+    "wrong_use::",
+];
+
+/// Tests that go through programs of the host, which cannot be traced from here: a shell, Python.
+const LEFT_OUT: [&str; 5] = [
+    "ways::fetched_from_python",
+    "ways::others::a_program_that_clears_its_environment_is_left_alone",
+    // Owners cannot be changed in a user namespace.
+    "ways::others::a_program_that_gains_privileges_is_left_alone",
+    "ways::others::another_preloaded_library_after_ours_and_before",
+    "ways::others::ordinary_programs_run_as_without_the_tracer",
+];
+
+fn machine() -> Option<Machine> {
+    match Machine::prepare() {
+        Ok(machine) => Some(machine),
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// Builds and answers what cargo says about what it has built.
+fn built(words: &[&str]) -> String {
+    let mut command = cargo(words);
+    output(command.arg("--message-format=json-render-diagnostics")).unwrap()
+}
+
+/// The test programs among what was built: package and path.
+fn tests_of(said: &str) -> Vec<(String, PathBuf)> {
+    let messages = said.lines().map(|line| serde_json::from_str(line).unwrap());
+    let tests = messages.filter(|it: &serde_json::Value| {
+        it["reason"] == "compiler-artifact" && it["profile"]["test"] == true
+    });
+    tests
+        .filter_map(|it| {
+            let path = it["executable"].as_str()?;
+            Some((it["target"]["name"].as_str()?.to_owned(), path.into()))
+        })
+        .collect()
+}
+
+fn run_tests(machine: &Machine, program: &Path, words: &[&str]) {
+    let mut command = machine.command(program);
+    let said = output(command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"))).unwrap();
+    // A filter that fits nothing would pass as well.
+    assert!(!said.contains("test result: ok. 0 passed"), "{said}");
+    let result = said.lines().find(|line| line.starts_with("test result"));
+    eprintln!("{}: {}", program.display(), result.unwrap_or_default());
+}
+
+#[test]
+#[ignore = "builds for another architecture: takes minutes"]
+fn shared_memory_and_the_librarys_own_parts_work() {
+    let Some(machine) = machine() else { return };
+    let packages = [
+        "ascend-trace-format",
+        "ascend-trace-ring",
+        "ascend-trace-interposer",
+    ];
+    let mut words = vec!["test", "--no-run", "--lib"];
+    packages
+        .iter()
+        .for_each(|package| words.extend(["-p", package]));
+    let tests = tests_of(&built(&words));
+    assert_eq!(tests.len(), packages.len());
+    for (_, program) in tests {
+        run_tests(&machine, &program, &[]);
+    }
+}
+
+#[test]
+#[ignore = "builds for another architecture: takes minutes"]
+fn calls_are_caught_and_nothing_else_changes() {
+    let Some(machine) = machine() else { return };
+    let tests = tests_of(&built(&[
+        "test",
+        "-p",
+        "ascend-trace",
+        "--no-run",
+        "--test",
+        "it",
+        "--examples",
+        "--bins",
+    ]));
+    let (_, program) = tests.iter().find(|(name, _)| name == "it").unwrap();
+    let left_out = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
+    let words: Vec<&str> = MODULES.into_iter().chain(left_out).collect();
+    run_tests(&machine, program, &words);
+}
+
+#[test]
+#[ignore = "builds for another architecture: takes minutes"]
+fn the_demo_runs_without_a_terminal() {
+    let Some(machine) = machine() else { return };
+    built(&["build", "--bins"]);
+    let tool = target_folder().join(TARGET).join("debug/ascend-trace");
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("demo.atrace");
+    let mut command = machine.command(&tool);
+    command.env("XDG_CACHE_HOME", folder.path());
+    let done = command.arg("demo").arg("-o").arg(&trace).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+    assert!(
+        said.contains("1 process, ") && !said.contains("LOST"),
+        "{said}"
+    );
+    eprintln!("{said}");
+    assert!(trace.is_file());
+}

@@ -69,10 +69,7 @@ fn every_field_of_info_and_stats_is_described() {
     let info = serde_json::to_value(super::info::document(&trace)).unwrap();
     let is_map = |name: &str| ["functions", "kinds", "untimed"].contains(&name);
     assert_named(&info, section(JSON, "## ascend-trace/info"), &is_map);
-    let stats = serde_json::to_value(
-        super::stats::document(&trace, super::range::TimeRange::default()).unwrap(),
-    )
-    .unwrap();
+    let stats = super::stats::document_of(&trace).unwrap();
     assert_named(&stats, section(JSON, "## ascend-trace/stats"), &|_| false);
 }
 

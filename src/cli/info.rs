@@ -9,8 +9,11 @@ use super::trace::{self, Opened};
 use crate::output::{print, print_json};
 use document::{Document, Facts};
 
+/// A trace with fewer calls and task times has no index, and is read in no time.
+const SHORT: u64 = 1 << 17;
+
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let document = match trace::open_any(&args.file)? {
+    let document = match trace::open_any(&args.file, SHORT)? {
         Opened::Whole(trace) => Document::of(&trace, Facts::of(&trace)),
         Opened::Long(mut archive) => {
             let facts = Facts::of_archive(&mut archive)?;

@@ -5,40 +5,64 @@ use serde_json::Value;
 
 use ascend_trace_analysis::stats::{Site, Spent, StallStats};
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
-use ascend_trace_model::Trace;
+use ascend_trace_model::{Archive, Trace};
 
 use super::args::StatsArgs;
 use super::range::TimeRange;
-use super::trace;
+use super::trace::{self, Opened};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table, count, duration};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
 
+/// A trace with fewer calls and task times is read whole.
+const SHORT: u64 = 1 << 19;
+
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<()> {
-    let trace = trace::open(&args.report.file)?;
     let range = args.range.unwrap_or_default();
+    let file = &args.report.file;
+    let stats = match trace::open_any(file, SHORT)? {
+        Opened::Whole(trace) => of_trace(&trace, range),
+        Opened::Long(mut archive) => {
+            let stats = of_archive(&mut archive, range)
+                .with_context(|| format!("cannot read {}", file.display()))?;
+            trace::say_all(file, &archive.final_warnings());
+            stats
+        }
+    };
     if args.report.json {
-        return print_json("stats", &document(&trace, range)?);
+        return print_json("stats", &document(&stats)?);
     }
-    print(&text(&stats(&trace, range)))
+    print(&text(&stats))
 }
 
-fn stats(trace: &Trace, range: TimeRange) -> Stats {
+fn of_trace(trace: &Trace, range: TimeRange) -> Stats {
     let dependencies = Dependencies::of(trace);
     let stalls = Stalls::with(trace, &dependencies);
     Stats::within(trace, &dependencies, &stalls, range.of(trace.span()))
 }
 
+fn of_archive(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Stats> {
+    let range = range.of(archive.span());
+    let stats = Stats::of_archive(archive, range, |_| true)?;
+    stats.context("it was given up")
+}
+
 /// The content of `stats --json`.
-pub(super) fn document(trace: &Trace, range: TimeRange) -> anyhow::Result<Value> {
-    let mut document = serde_json::to_value(stats(trace, range)).context("cannot write JSON")?;
+fn document(stats: &Stats) -> anyhow::Result<Value> {
+    let mut document = serde_json::to_value(stats).context("cannot write JSON")?;
     if let Some(fields) = document.as_object_mut() {
         // The frame says which document this is, and its version.
         fields.remove("schema");
     }
     Ok(document)
+}
+
+/// The same of a trace that is in memory.
+#[cfg(test)]
+pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
+    document(&of_trace(trace, TimeRange::default()))
 }
 
 fn text(stats: &Stats) -> String {

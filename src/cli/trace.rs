@@ -8,10 +8,6 @@ use ascend_trace_model::{Archive, Trace, Warning};
 
 use crate::output::say;
 
-/// A trace with fewer calls and task times is read whole: that takes no time, and what is said of it
-/// is as exact as it can be.
-const SHORT: u64 = 1 << 17;
-
 /// The whole trace; what is damaged or missing in it is said.
 pub(crate) fn open(path: &Path) -> anyhow::Result<Trace> {
     let (trace, warnings) =
@@ -26,16 +22,17 @@ pub(crate) enum Opened {
     Long(Box<Archive>),
 }
 
-/// The trace, however long it is. What is damaged in a long one is known only of the parts that have
-/// been read.
-pub(crate) fn open_any(path: &Path) -> anyhow::Result<Opened> {
+/// The trace, however long it is: one with fewer than `short` calls and task times is read whole, and
+/// what is said of it is as exact as it can be. What is damaged in a long one is known only of the
+/// parts that have been read.
+pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
     // What comes through a pipe can only be read once, from begin to end.
     if std::fs::metadata(path).is_ok_and(|it| !it.is_file()) {
         return Ok(Opened::Whole(Box::new(open(path)?)));
     }
     let archive = Archive::open(path, |_, _| true)
         .with_context(|| format!("cannot open {}", path.display()))?;
-    if archive.rows() < SHORT {
+    if archive.rows() < short {
         return Ok(Opened::Whole(Box::new(open(path)?)));
     }
     Ok(Opened::Long(Box::new(archive)))

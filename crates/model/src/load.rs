@@ -167,6 +167,11 @@ impl TraceBuilder {
         self.trace.counters = counters;
     }
 
+    /// Says which numbers the calls have in the whole recording.
+    pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>) {
+        self.trace.call_numbers = Some(numbers);
+    }
+
     /// The process with this number in the file.
     pub(crate) fn process_of(&mut self, number: u32) -> ProcessId {
         self.process(number)

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use crate::rows::NameRow;
 use crate::trace::ProcessId;
 
+/// A name, and from when on it holds.
+type Named = (i64, Arc<str>);
+
 /// Names by process and by what they stand for. A handle may be used again, so a name holds from
 /// some moment on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    all: HashMap<(ProcessId, u64), Vec<(i64, Arc<str>)>>,
+    all: HashMap<(ProcessId, u64), Vec<Named>>,
     /// Each name once: programs name the same things again and again.
     texts: HashSet<Arc<str>>,
 }

@@ -216,6 +216,8 @@ pub struct Trace {
     pub(crate) streams: Vec<Stream>,
     pub(crate) events: Vec<Event>,
     pub(crate) calls: Vec<Call>,
+    /// Of a part of a recording: the number of each call in the whole.
+    pub(crate) call_numbers: Option<Vec<u32>>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
     pub(crate) texts: Vec<Option<String>>,
@@ -272,6 +274,13 @@ impl Trace {
 
     pub fn session(&self) -> &SessionRow {
         &self.session
+    }
+
+    /// The number of a call in the whole recording, of which this trace may be a part.
+    pub fn call_number(&self, id: CallId) -> u32 {
+        let numbers = self.call_numbers.as_ref();
+        let number = numbers.and_then(|it| it.get(id.index())).copied();
+        number.unwrap_or(id.0)
     }
 
     /// The calls of a thread by begin time; children follow the call they were made in.

@@ -3,6 +3,7 @@
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
 use ascend_trace_model::{Task, TaskId, Trace};
 
+use super::running::{Recorded, Records};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
 /// What a task is to its stream.
@@ -42,18 +43,25 @@ const CREATED_EX: u8 = 2;
 
 /// Whether a wait really held its stream: it did not if what it waits for had been there before
 /// the wait was reached.
-pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
+pub(super) fn held(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    records: Option<&Records>,
+    id: TaskId,
+) -> bool {
     let task = trace.task(id);
     let Some(time) = task.time else { return false };
-    match released_by(trace, dependencies, id) {
-        Some(cause) => {
-            let record = trace.task(cause);
-            let device = |task: &Task| trace.stream(task.stream).device;
+    let record = match released_by(trace, dependencies, id) {
+        Some(cause) => Some(Recorded::of(trace, cause)),
+        None => records.and_then(|it| it.before(trace, id)),
+    };
+    match record {
+        Some(record) => {
             let Some(recorded) = record.time else {
                 return true;
             };
             // Times of one device need no comparison of clocks.
-            let tolerance = match device(record) == device(task) {
+            let tolerance = match record.device == trace.stream(task.stream).device {
                 true => 0,
                 false => recorded.error.saturating_add(time.error),
             };

@@ -22,7 +22,12 @@ struct HostLane {
     /// For each stall the time in those before it: waiting for the device, and for a full queue.
     before: Vec<Blocked>,
     total: Blocked,
+    /// Stalls that [`HostStalls::fresh`] has handed out.
+    told: usize,
 }
+
+/// Stalls of one thread that are remembered at least while a long recording is read part by part.
+const KEPT: usize = 1 << 15;
 
 /// For how long a thread was held up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,23 +49,43 @@ impl Blocked {
 
 impl HostStalls {
     pub(super) fn advance(&mut self, trace: &Trace) {
+        let new = self.calls as u32..trace.calls().len() as u32;
+        self.calls = trace.calls().len();
+        self.take_all(trace, new.map(CallId));
+    }
+
+    /// Takes in these calls, in the order in which they returned.
+    pub(super) fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId> + Clone) {
         self.threads
             .resize_with(trace.threads().len(), HostLane::default);
-        let calls = trace.calls();
-        let new = self.calls..calls.len();
-        for call in &calls[new.clone()] {
-            self.queues.learn(trace, call);
+        for id in calls.clone() {
+            self.queues.learn(trace, trace.call(id));
         }
-        for index in new {
-            let call = &calls[index];
+        for id in calls {
+            let call = trace.call(id);
             let cause = blocking(trace, call);
             let cause =
                 cause.or_else(|| self.queues.is_full(trace, call).then_some(Cause::QueueFull));
             if let (Some(cause), Some(lane)) = (cause, self.threads.get_mut(call.thread.index())) {
-                lane.push(CallId(index as u32), call, cause);
+                lane.push(id, call, cause);
             }
         }
-        self.calls = calls.len();
+    }
+
+    /// Hands the stalls out that have come since the last time, and forgets the oldest where there
+    /// are very many.
+    pub(super) fn fresh(&mut self) -> Vec<Stall> {
+        let mut fresh = Vec::new();
+        for lane in &mut self.threads {
+            fresh.extend(lane.stalls.get(lane.told..).unwrap_or_default());
+            let surplus = lane.stalls.len().saturating_sub(KEPT);
+            if surplus > KEPT {
+                lane.stalls.drain(..surplus);
+                lane.before.drain(..surplus);
+            }
+            lane.told = lane.stalls.len();
+        }
+        fresh
     }
 
     pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {

@@ -33,17 +33,22 @@ pub(super) struct Lives {
 impl Lives {
     /// Takes in the calls that are new in the trace.
     pub(super) fn advance(&mut self, trace: &Trace) {
-        let calls = trace.calls();
+        let new = self.calls as u32..trace.calls().len() as u32;
+        self.calls = trace.calls().len();
+        self.take_all(trace, new.map(CallId));
+    }
+
+    /// Takes in these calls.
+    pub(super) fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId>) {
         let mut threads_last: HashMap<_, Moment> = HashMap::new();
-        for (index, call) in calls.iter().enumerate().skip(self.calls) {
-            let id = CallId(index as u32);
+        for id in calls {
+            let call = trace.call(id);
             threads_last.insert(call.thread, (call.end, id));
             let function = trace.function(call.function);
             if is_of_a_life(function.role) && (call.ret == 0 || function.ret != RetKind::Error) {
                 self.take(trace, call, id, function.role);
             }
         }
-        self.calls = calls.len();
         for (thread, moment) in threads_last {
             let process = trace.thread(thread).process;
             let last = self.last.entry(process).or_insert(moment);

@@ -14,6 +14,7 @@ mod judge;
 mod lives;
 mod peers;
 mod queue;
+mod running;
 mod streams;
 
 use std::collections::HashMap;
@@ -27,6 +28,8 @@ pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;
 pub use culprit::Culprit;
+pub(crate) use running::Running;
+
 pub use evidence::{Evidence, Meanwhile, Why};
 
 /// Gaps of a stream shorter than this are the cost of switching from one task to the next,
@@ -105,8 +108,12 @@ impl Stalls {
                 dependencies,
                 hosts: &stalls.hosts,
                 lives: &stalls.lives,
+                records: None,
             };
-            stalls.streams[index].close(sources, StreamId(index as u32));
+            let stream = StreamId(index as u32);
+            let last = trace.stream_tasks(stream).last();
+            let used = last.map(|id| trace.call(trace.task(*id).call).begin);
+            stalls.streams[index].close(sources, stream, used);
         }
         stalls.wait_for_peers(trace);
         stalls.is_finished = true;
@@ -141,6 +148,7 @@ impl Stalls {
             dependencies,
             hosts: &self.hosts,
             lives: &self.lives,
+            records: None,
         };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             stream.advance(sources, StreamId(index as u32), finished);
@@ -149,8 +157,14 @@ impl Stalls {
 
     /// Notes the time in which collectives waited for their peers.
     fn wait_for_peers(&mut self, trace: &Trace) {
+        self.wait_for_peers_where(trace, |_| true);
+    }
+
+    /// The same of those whose wait ended when `wanted` says.
+    fn wait_for_peers_where(&mut self, trace: &Trace, wanted: impl Fn(i64) -> bool) {
         let mut found: HashMap<StreamId, Vec<Stall>> = HashMap::new();
-        for wait in peers::waits(trace) {
+        let waits = peers::waits(trace).into_iter();
+        for wait in waits.filter(|wait| wanted(wait.until)) {
             let task = trace.task(wait.task);
             let Some(time) = task.time else { continue };
             self.peers.insert(wait.task, wait.peer);

@@ -6,6 +6,7 @@ use super::class::{Class, held, takes_time};
 use super::hosts::HostStalls;
 use super::judge::judge;
 use super::lives::Lives;
+use super::running::Records;
 use super::{Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
@@ -16,6 +17,8 @@ pub(super) struct Sources<'a> {
     pub(super) dependencies: &'a Dependencies,
     pub(super) hosts: &'a HostStalls,
     pub(super) lives: &'a Lives,
+    /// Records that lie before the trace, when that is a part of a recording.
+    pub(super) records: Option<&'a Records>,
 }
 
 /// The stalls of one stream, and where the search for more stands.
@@ -42,12 +45,30 @@ impl StreamStalls {
                 return;
             }
             self.next += 1;
-            self.count(trace, id);
-            match trace.task(id).time {
-                Some(time) => self.timed(sources, stream, id, time),
-                None => self.is_blind |= takes_time(trace, id),
-            }
+            self.take(sources, stream, id);
         }
+    }
+
+    /// Goes on to the next task.
+    pub(super) fn take(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId) {
+        let trace = sources.trace;
+        self.count(trace, id);
+        match trace.task(id).time {
+            Some(time) => self.timed(sources, stream, id, time),
+            None => self.is_blind |= takes_time(trace, id),
+        }
+    }
+
+    /// Passes over a task of which no more is known than that it ran, and whether that took time.
+    pub(super) fn pass(&mut self, sequence: u32, takes_time: bool) {
+        let before = self.sequence.unwrap_or(sequence);
+        self.is_blind |= takes_time || sequence > before.saturating_add(1);
+        self.sequence = Some(sequence.max(before));
+    }
+
+    /// Sequence of the last task that was looked at.
+    pub(super) fn sequence(&self) -> Option<u32> {
+        self.sequence
     }
 
     /// Notices tasks that are not in the trace. One that does not run has the sequence of the next
@@ -62,10 +83,11 @@ impl StreamStalls {
     fn timed(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId, time: TaskTime) {
         let trace = sources.trace;
         let class = Class::of(trace, trace.task(id));
+        let held = || held(trace, sources.dependencies, sources.records, id);
         let cause = match class {
             Class::Mark => return,
-            Class::EventWait if held(trace, sources.dependencies, id) => Some(Cause::EventWait),
-            Class::SignalWait if held(trace, sources.dependencies, id) => Some(Cause::SignalWait),
+            Class::EventWait if held() => Some(Cause::EventWait),
+            Class::SignalWait if held() => Some(Cause::SignalWait),
             // A wait that found what it waited for is no more than a mark.
             Class::EventWait | Class::SignalWait => return,
             Class::Callback => Some(Cause::Callback),
@@ -115,11 +137,10 @@ impl StreamStalls {
         self.push(stream, (begin, end), cause, Node::Task(next));
     }
 
-    /// Accounts for what is left until the stream's end, once nothing more will come.
-    pub(super) fn close(&mut self, sources: Sources<'_>, stream: StreamId) {
+    /// Accounts for what is left until the stream's end, once nothing more will come; the last task
+    /// was submitted at `used`.
+    pub(super) fn close(&mut self, sources: Sources<'_>, stream: StreamId, used: Option<i64>) {
         let trace = sources.trace;
-        let last = trace.stream_tasks(stream).last().copied();
-        let used = last.map(|id| trace.call(trace.task(id).call).begin);
         let used = used.unwrap_or(i64::MAX);
         let made = sources.lives.begin(trace, stream, used);
         let Some((end, call)) = sources.lives.end(trace, stream, used) else {

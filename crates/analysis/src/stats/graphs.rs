@@ -9,8 +9,18 @@ use crate::graphs::{Graph, Graphs, Outcome};
 /// Graphs that were made or replayed within the range.
 pub(super) fn rows(trace: &Trace, range: Range) -> Vec<GraphStats> {
     let graphs = Graphs::of(trace);
+    rows_with(trace, &graphs, range, |graph| replays(trace, graph, range))
+}
+
+/// The same of graphs whose replays are summed up elsewhere.
+pub(super) fn rows_with(
+    trace: &Trace,
+    graphs: &Graphs,
+    range: Range,
+    mut replays: impl FnMut(&Graph) -> (u64, Durations),
+) -> Vec<GraphStats> {
     let inside = graphs.all().iter().filter_map(|graph| {
-        let row = row(trace, &graphs, graph, range);
+        let row = row(trace, graphs, graph, replays(graph));
         let making = making(trace, graph).is_some_and(|(begin, end)| overlaps(range, begin, end));
         (making || row.replays > 0).then_some(row)
     });
@@ -25,7 +35,7 @@ fn making(trace: &Trace, graph: &Graph) -> Option<(i64, i64)> {
     spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
-fn row(trace: &Trace, graphs: &Graphs, graph: &Graph, range: Range) -> GraphStats {
+fn replays(trace: &Trace, graph: &Graph, range: Range) -> (u64, Durations) {
     let mut replays = 0;
     let mut times = Vec::new();
     for replay in &graph.replays {
@@ -41,6 +51,15 @@ fn row(trace: &Trace, graphs: &Graphs, graph: &Graph, range: Range) -> GraphStat
             times.extend(time.map(|time| time.end - time.begin));
         }
     }
+    (replays, Durations::of(&mut times))
+}
+
+fn row(
+    trace: &Trace,
+    graphs: &Graphs,
+    graph: &Graph,
+    (replays, time): (u64, Durations),
+) -> GraphStats {
     let failure = graphs.failure(trace, graph);
     let blamed = failure.as_ref().and_then(|why| why.call);
     GraphStats {
@@ -62,6 +81,6 @@ fn row(trace: &Trace, graphs: &Graphs, graph: &Graph, range: Range) -> GraphStat
             .collect(),
         nodes: graph.nodes.len() as u64,
         replays,
-        time: Durations::of(&mut times),
+        time,
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::Durations;
+use super::histogram::Histogram;
 use super::tables::{Range, overlaps};
 use crate::{Cause, Lane, Stall, Stalls};
 
@@ -43,25 +45,53 @@ pub(super) fn causes(stalls: &Stalls, range: Range) -> Vec<CauseStats> {
     for stall in stalls.iter().filter(|it| overlaps(range, it.begin, it.end)) {
         lengths[sort_of(stall.lane)][stall.cause as usize].push(stall.length());
     }
+    let times = lengths.map(|lane| {
+        let lane = lane
+            .into_iter()
+            .map(|mut lengths| Durations::of(&mut lengths));
+        lane.collect()
+    });
+    cause_rows(times)
+}
+
+/// Lengths of stalls by lane and cause, in bounded memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CauseTable {
+    lengths: [[Histogram; Cause::ALL.len()]; LANES.len()],
+}
+
+impl CauseTable {
+    pub(super) fn add(&mut self, stall: &Stall) {
+        self.lengths[sort_of(stall.lane)][stall.cause as usize].add(stall.length());
+    }
+
+    pub(super) fn rows(self) -> Vec<CauseStats> {
+        let times = self.lengths.map(|lane| {
+            let lane = lane.into_iter().map(Histogram::durations);
+            lane.collect()
+        });
+        cause_rows(times)
+    }
+}
+
+fn cause_rows(times: [Vec<Durations>; LANES.len()]) -> Vec<CauseStats> {
     let mut rows = Vec::new();
-    for (lane, lengths) in LANES.into_iter().zip(&mut lengths) {
-        let all: i64 = lengths.iter().flatten().sum();
-        for (cause, lengths) in Cause::ALL.into_iter().zip(lengths) {
-            if !lengths.is_empty() {
-                let time = super::Durations::of(lengths);
-                rows.push(CauseStats {
-                    cause: cause.name(),
-                    lane,
-                    count: time.count,
-                    total_ns: time.total_ns,
-                    mean_ns: time.mean_ns,
-                    p50_ns: time.p50_ns,
-                    p90_ns: time.p90_ns,
-                    p99_ns: time.p99_ns,
-                    max_ns: time.max_ns,
-                    share: time.total_ns as f64 / all as f64,
-                });
-            }
+    for (lane, times) in LANES.into_iter().zip(times) {
+        let all: i64 = times.iter().map(|time| time.total_ns).sum();
+        let occurring = Cause::ALL.into_iter().zip(times);
+        for (cause, time) in occurring.filter(|(_, time)| time.count > 0) {
+            rows.push(CauseStats {
+                cause: cause.name(),
+                lane,
+                count: time.count,
+                total_ns: time.total_ns,
+                mean_ns: time.mean_ns,
+                p50_ns: time.p50_ns,
+                p90_ns: time.p90_ns,
+                p99_ns: time.p99_ns,
+                max_ns: time.max_ns,
+                share: time.total_ns as f64 / all as f64,
+            });
         }
     }
     rows.sort_by_key(|row| -row.total_ns);

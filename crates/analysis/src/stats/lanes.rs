@@ -95,9 +95,9 @@ pub struct Overlap {
 }
 
 /// Time in which a stream worked.
-struct Work {
-    copies: Intervals,
-    computes: Intervals,
+pub(super) struct Work {
+    pub(super) copies: Intervals,
+    pub(super) computes: Intervals,
 }
 
 /// One stream inside the range.
@@ -115,7 +115,7 @@ pub(super) struct Lanes<'a> {
     streams: Vec<StreamLane>,
 }
 
-const fn waits(cause: Cause) -> bool {
+pub(super) const fn waits(cause: Cause) -> bool {
     matches!(
         cause,
         Cause::EventWait | Cause::SignalWait | Cause::Callback | Cause::CollectivePeer
@@ -171,7 +171,7 @@ impl<'a> Lanes<'a> {
     }
 }
 
-fn united<'a>(sets: impl IntoIterator<Item = &'a Intervals>) -> Intervals {
+pub(super) fn united<'a>(sets: impl IntoIterator<Item = &'a Intervals>) -> Intervals {
     let parts = sets.into_iter().flat_map(|set| set.parts().iter().copied());
     Intervals::union_of(parts)
 }
@@ -257,7 +257,7 @@ fn lane(trace: &Trace, stalls: &Stalls, id: StreamId, range: Range) -> StreamLan
 
 /// When a stream worked. Mapped times can make tasks overlap a little, and a collective waits in its
 /// own time: no moment of a stream counts twice.
-fn work(trace: &Trace, tasks: &[&Task], span: (i64, i64), stalled: &Intervals) -> Work {
+pub(super) fn work(trace: &Trace, tasks: &[&Task], span: (i64, i64), stalled: &Intervals) -> Work {
     let times = |wanted: fn(TaskKind) -> bool| {
         let tasks = tasks
             .iter()
@@ -276,6 +276,14 @@ fn work(trace: &Trace, tasks: &[&Task], span: (i64, i64), stalled: &Intervals) -
     }
 }
 
+/// Whether a stream stalls because a thread had not submitted what came next.
+pub(super) const fn is_late(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HostLate | Cause::HostBlocked | Cause::QueueFull | Cause::GraphLaunch
+    )
+}
+
 pub(super) fn threads(trace: &Trace, stalls: &Stalls, range: Range) -> Vec<ThreadStats> {
     let Some(range) = range else {
         return Vec::new();
@@ -283,11 +291,7 @@ pub(super) fn threads(trace: &Trace, stalls: &Stalls, range: Range) -> Vec<Threa
     let mut late = vec![Sums::default(); trace.threads().len()];
     for stream in (0..trace.streams().len() as u32).map(StreamId) {
         for stall in stalls.in_window(Lane::Stream(stream), range.0, range.1) {
-            let is_late = matches!(
-                stall.cause,
-                Cause::HostLate | Cause::HostBlocked | Cause::QueueFull | Cause::GraphLaunch
-            );
-            if let (true, Node::Task(task)) = (is_late, stall.node) {
+            if let (true, Node::Task(task)) = (is_late(stall.cause), stall.node) {
                 let thread = trace.call(trace.task(task).call).thread;
                 late[thread.index()].add(stall, range);
             }

@@ -7,8 +7,12 @@
 
 mod durations;
 mod graphs;
+mod histogram;
 mod idle;
+mod lane_sums;
 mod lanes;
+mod long;
+mod running;
 mod stall;
 mod tables;
 

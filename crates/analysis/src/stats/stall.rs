@@ -78,6 +78,48 @@ pub(super) fn worst(
     worst.iter().map(row).collect()
 }
 
+/// The longest stalls of a recording that is read part by part.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Worst {
+    /// With their lanes, longest first.
+    stalls: Vec<(Lane, StallStats)>,
+}
+
+impl Worst {
+    pub(super) fn take<'s>(
+        &mut self,
+        trace: &Trace,
+        dependencies: &Dependencies,
+        stalls: impl Iterator<Item = &'s Stall>,
+    ) {
+        let least = match self.stalls.len() < WORST_STALLS {
+            true => 0,
+            false => self.stalls.last().map_or(0, |(_, last)| last.length_ns),
+        };
+        let mut found: Vec<&Stall> = stalls
+            .filter(|it| it.is_notable() && it.length() > least)
+            .collect();
+        if found.is_empty() {
+            return;
+        }
+        found.sort_by_key(|it| (-it.length(), it.begin, it.lane));
+        found.truncate(WORST_STALLS);
+        let around = Stalls::of_part(trace, dependencies);
+        let rows = found.into_iter().map(|stall| {
+            let row = StallStats::of(trace, dependencies, &around, stall);
+            (stall.lane, row)
+        });
+        self.stalls.extend(rows);
+        self.stalls
+            .sort_by_key(|(lane, it)| (-it.length_ns, it.begin_ns, *lane));
+        self.stalls.truncate(WORST_STALLS);
+    }
+
+    pub(super) fn rows(self) -> Vec<StallStats> {
+        self.stalls.into_iter().map(|(_, row)| row).collect()
+    }
+}
+
 impl StallStats {
     /// One stall in words and numbers.
     pub fn of(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls, stall: &Stall) -> Self {
@@ -123,7 +165,7 @@ impl Site {
     fn of(trace: &Trace, id: CallId) -> Self {
         let call = trace.call(id);
         Self {
-            call: id.0,
+            call: trace.call_number(id),
             name: trace.function(call.function).name.clone(),
             tid: trace.thread(call.thread).tid,
             begin_ns: call.begin,

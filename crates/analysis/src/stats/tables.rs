@@ -35,10 +35,10 @@ fn is_work(kind: TaskKind) -> bool {
 }
 
 /// What an operation is told by: its name, or the graph that it replays; and its kind.
-type Operation<'t> = (&'t str, Option<u32>, TaskKind);
+pub(super) type Operation<'t> = (&'t str, Option<u32>, TaskKind);
 
 /// All replays of a graph are one operation, whatever their calls are named.
-fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
+pub(super) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     let graph = trace.call(task.call).graph?;
     (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }
@@ -52,14 +52,23 @@ pub(super) fn operations(trace: &Trace, range: Range) -> Vec<OperationStats> {
         group.0 += 1;
         group.1.extend(task.time.map(|time| time.end - time.begin));
     }
-    let groups = told.into_iter().map(|((name, graph, kind), group)| {
-        let name: Cow<'_, str> = graph.map_or(name.into(), |graph| format!("graph {graph}").into());
-        ((name, kind), group)
-    });
+    let groups = told
+        .into_iter()
+        .map(|((name, graph, kind), (count, mut values))| {
+            let time = Durations::of(&mut values);
+            ((name, graph, kind), (count, time))
+        });
+    operation_rows(groups)
+}
+
+/// The rows of operations that are summed up.
+pub(super) fn operation_rows<'t>(
+    groups: impl Iterator<Item = (Operation<'t>, (u64, Durations))>,
+) -> Vec<OperationStats> {
     let mut work = 0;
-    let mut rows = Vec::with_capacity(groups.len());
-    for ((name, kind), (count, mut values)) in groups {
-        let time = Durations::of(&mut values);
+    let mut rows = Vec::new();
+    for ((name, graph, kind), (count, time)) in groups {
+        let name: Cow<'_, str> = graph.map_or(name.into(), |graph| format!("graph {graph}").into());
         if is_work(kind) {
             work += time.total_ns;
         }
@@ -93,19 +102,30 @@ pub(super) fn apis(trace: &Trace, range: Range) -> Vec<ApiStats> {
         errors[function] += u64::from(failed);
         nested[function] += u64::from(call.depth > 0);
     }
-    let mut rows = Vec::new();
-    for (index, function) in trace.functions().iter().enumerate() {
-        if !values[index].is_empty() {
-            rows.push(ApiStats {
-                name: function.name.clone(),
-                category: function.category.clone(),
-                count: values[index].len() as u64,
-                errors: errors[index],
-                nested: nested[index],
-                time: Durations::of(&mut values[index]),
-            });
-        }
-    }
+    let sums = values.into_iter().zip(errors).zip(nested);
+    let sums = sums.map(|((mut values, errors), nested)| {
+        let time = Durations::of(&mut values);
+        (time, errors, nested)
+    });
+    api_rows(trace, sums)
+}
+
+/// The rows of functions, of which durations, errors and nested calls are summed up.
+pub(super) fn api_rows(
+    trace: &Trace,
+    sums: impl Iterator<Item = (Durations, u64, u64)>,
+) -> Vec<ApiStats> {
+    let called = trace.functions().iter().zip(sums);
+    let called = called.filter(|(_, (time, ..))| time.count > 0);
+    let rows = called.map(|(function, (time, errors, nested))| ApiStats {
+        name: function.name.clone(),
+        category: function.category.clone(),
+        count: time.count,
+        errors,
+        nested,
+        time,
+    });
+    let mut rows: Vec<ApiStats> = rows.collect();
     rows.sort_by(|a, b| (-a.time.total_ns, &a.name).cmp(&(-b.time.total_ns, &b.name)));
     rows
 }

@@ -8,6 +8,8 @@ mod graphs;
 mod idle;
 /// Analyses that follow a growing trace.
 mod live;
+/// Recordings that are read part by part.
+mod long;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.

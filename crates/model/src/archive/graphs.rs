@@ -40,8 +40,11 @@ impl Archive {
                 continue;
             }
             let is_counted = segment.graph_calls.is_some();
-            let mut take = |item| match item {
-                Item::Row(Row::Call(row)) => match functions.concern(&GraphFacts::from(&row)) {
+            let mut take = |item| {
+                let Item::Row(Row::Call(row)) = item else {
+                    return;
+                };
+                match functions.concern(&GraphFacts::from(&row)) {
                     Concern::Nothing => {}
                     Concern::Making => builder.apply(Row::Call(row)),
                     Concern::Replay if is_counted => {}
@@ -51,8 +54,7 @@ impl Archive {
                         let serial = row.graph.map_or(0, |graph| graph.serial);
                         *replays.entry((process, serial)).or_default() += 1;
                     }
-                },
-                _ => {}
+                }
             };
             let bytes = (segment.offset, segment.end());
             let is_call = |kind| kind == kinds::CALL;

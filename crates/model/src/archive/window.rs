@@ -81,6 +81,7 @@ impl Archive {
             .copied()
             .collect();
         let chosen = choose(&segments, range);
+        let mut numbers = Numbering::new(&segments);
         let cost: u64 = chosen.iter().map(|(segment, _)| segment.rows()).sum();
         if cost > most.saturating_mul(READ_PER_KEPT) {
             return Err(WindowError::TooMany(most));
@@ -91,6 +92,7 @@ impl Archive {
             inside: HashSet::new(),
             launched: HashSet::new(),
             times: Vec::new(),
+            numbers: Vec::new(),
             kept: 0,
             most: most.saturating_mul(2),
         };
@@ -108,11 +110,13 @@ impl Archive {
         }
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls) {
             let bytes = (segment.offset, segment.end());
+            let mut number = numbers.first_of(segment);
             let warnings = self
                 .parts
                 .range(bytes, |kind| kind == kinds::CALL, &mut |item| {
                     if let Item::Row(Row::Call(row)) = item {
-                        window.call(row);
+                        window.call(row, number);
+                        number = number.saturating_add(1);
                     }
                 })?;
             self.warn(warnings);
@@ -169,8 +173,37 @@ struct Window {
     /// Tasks of the calls that are kept.
     launched: HashSet<TaskKey>,
     times: Vec<(TaskKey, TaskTimeRow)>,
+    /// Of the calls that are kept, in the whole file.
+    numbers: Vec<u32>,
     kept: u64,
     most: u64,
+}
+
+/// Counts the calls of the file up to each of some segments, which are asked for in order.
+struct Numbering<'s> {
+    segments: std::slice::Iter<'s, Segment>,
+    calls: u32,
+}
+
+impl<'s> Numbering<'s> {
+    fn new(segments: &'s [Segment]) -> Self {
+        Self {
+            segments: segments.iter(),
+            calls: 0,
+        }
+    }
+
+    /// The number of the first call of a segment.
+    fn first_of(&mut self, wanted: &Segment) -> u32 {
+        for segment in self.segments.by_ref() {
+            let first = self.calls;
+            self.calls = self.calls.saturating_add(segment.calls);
+            if segment.offset == wanted.offset {
+                return first;
+            }
+        }
+        self.calls
+    }
 }
 
 impl Window {
@@ -193,7 +226,7 @@ impl Window {
         self.times.push((key, row));
     }
 
-    fn call(&mut self, row: CallRow) {
+    fn call(&mut self, row: CallRow, number: u32) {
         let overlaps = overlap(Some((row.begin_ns, row.end_ns)), self.range);
         let key = row.task.map(|task| {
             let thread = self.builder.thread_of(row.thread);
@@ -207,6 +240,7 @@ impl Window {
         // A range that is far fuller than its index told is given up by the caller.
         if self.kept <= self.most {
             self.launched.extend(key);
+            self.numbers.push(number);
             self.builder.apply(Row::Call(row));
         }
     }
@@ -217,6 +251,7 @@ impl Window {
                 self.builder.apply(Row::TaskTime(row));
             }
         }
+        self.builder.set_call_numbers(self.numbers);
         self.builder.finish()
     }
 }

@@ -43,9 +43,9 @@ acl! {
         let Some(value) = value.optional() else {
             return fault(INVALID_PARAM, "the value of the option is NULL");
         };
-        let is_switch = matches!(value.as_ref(), "enable" | "disable");
+        let is_switch = matches!(value.as_str(), "enable" | "disable");
         check(option != JIT_COMPILE || is_switch, "the option is `enable` or `disable`")?;
-        lock(&runtime::get().settings.compile_options).insert(option, value.into());
+        lock(&runtime::get().settings.compile_options).insert(option, value);
         Ok(())
     }
 

@@ -186,31 +186,41 @@ fn run(tasks: usize, submit: i64, tick: i64, drift: i64, options: &[&str]) -> Re
     result
 }
 
-/// What must hold however busy the machine is.
-#[track_caller]
-fn is_true_to_its_word(result: &Result, tick: i64) {
+/// What must hold however busy the machine is, and does not.
+fn broken_words(result: &Result, tick: i64) -> Vec<&'static str> {
     let timed = result.bars.0.len();
-    assert!(result.inside * 1000 >= timed * 999, "bars");
-    assert!(result.lengths.quantile(0.99) <= 2 * tick, "lengths");
-    assert!(result.steps.quantile(0.99) <= 2 * tick, "begin to begin");
+    let untimed: usize = result.untimed.values().sum();
     let band = result.bands.quantile(0.99);
-    assert!(result.busy_begins.quantile(0.99) <= band.max(1000));
     // What runs at once begins when the quickest submission so far would have.
     let open = band + result.idle_calls.quantile(0.99);
-    assert!(result.idle_begins.quantile(0.99) <= open, "idle streams");
-    assert!(
-        result.inside_device * 1000 >= timed * 999,
-        "bars on the device"
-    );
-    let untimed: usize = result.untimed.values().sum();
-    assert_eq!(timed + untimed, result.tasks);
-    // Each device has a thread and streams of its own: nobody disturbs anybody.
-    assert!(
-        result.untimed.keys().all(|reason| reason == "no-event"),
-        "{:?}",
-        result.untimed
-    );
-    assert!(untimed * 100 <= result.tasks, "{:?}", result.untimed);
+    let words = [
+        ("bars", result.inside * 1000 >= timed * 999),
+        (
+            "bars on the device",
+            result.inside_device * 1000 >= timed * 999,
+        ),
+        ("lengths", result.lengths.quantile(0.99) <= 2 * tick),
+        ("begin to begin", result.steps.quantile(0.99) <= 2 * tick),
+        (
+            "begins",
+            result.busy_begins.quantile(0.99) <= band.max(1000),
+        ),
+        ("idle streams", result.idle_begins.quantile(0.99) <= open),
+        ("timed or not", timed + untimed == result.tasks),
+        ("most are timed", untimed * 100 <= result.tasks),
+        // Each device has a thread and streams of its own: nobody disturbs anybody.
+        (
+            "why not",
+            result.untimed.keys().all(|reason| reason == "no-event"),
+        ),
+    ];
+    let broken = words.into_iter().filter(|(_, is_kept)| !is_kept);
+    broken.map(|(name, _)| name).collect()
+}
+
+#[track_caller]
+fn is_true_to_its_word(result: &Result, tick: i64) {
+    assert_eq!(broken_words(result, tick), [""; 0], "{:?}", result.untimed);
 }
 
 /// What must hold in one run of a few: when all processors are taken by others, clocks cannot be
@@ -251,17 +261,63 @@ fn times_are_true_with_a_slow_device_in_step_with_the_host() {
     check(10_000, 20_000, 20, 0);
 }
 
-/// Takes minutes: `cargo test -- --ignored every_kind_of_device`.
+/// One line of the table over many kinds of devices; judged as it is, without a further attempt
+/// where the machine had other things to do.
+fn line(tasks: usize, submit: i64, tick: i64, drift: i64) -> (String, Vec<&'static str>) {
+    let result = run(tasks, submit, tick, drift, &[]);
+    let mut broken = broken_words(&result, tick);
+    if !is_sharp(&result, submit) {
+        broken.push("sharp bars");
+    }
+    let timed = result.bars.0.len();
+    let p99 = |spread: &Spread| spread.quantile(0.99);
+    let line = format!(
+        "| {submit} | {tick} | {drift} | {} | {} | {} | {} | {} | {:.3} % | {:.2} % | {} |",
+        p99(&result.steps),
+        p99(&result.lengths),
+        p99(&result.busy_begins),
+        p99(&result.idle_begins),
+        p99(&result.bars),
+        result.inside as f64 / timed.max(1) as f64 * 100.0,
+        timed as f64 / result.tasks as f64 * 100.0,
+        if broken.is_empty() {
+            "holds".to_owned()
+        } else {
+            broken.join(", ")
+        }
+    );
+    (line, broken)
+}
+
 #[test]
-#[ignore = "18 recordings of 100,000 tasks"]
+#[ignore = "18 recordings of 100,000 tasks take some minutes, and need a machine with nothing else to do"]
 fn times_are_true_with_every_kind_of_device() {
+    let mut table = vec![
+        "| submit ns | tick ns | drift ppm | begin to begin | length | begin, busy | begin, idle \
+         | bar | truth inside | timed | bounds |"
+            .to_owned(),
+        "|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),
+    ];
+    let mut failures = 0;
     for submit in [500, 3000, 20_000] {
         for tick in [1, 20] {
             for drift in [-100, 0, 100] {
-                check(100_000, submit, tick, drift);
+                let (line, broken) = line(100_000, submit, tick, drift);
+                failures += usize::from(!broken.is_empty());
+                table.push(line);
             }
         }
     }
+    println!("nanoseconds, p99 of each:\n{}", table.join("\n"));
+    assert_eq!(failures, 0, "kinds of devices of which not all bounds hold");
+}
+
+#[test]
+#[ignore = "a recording of 100,000 tasks"]
+fn times_are_true_over_a_long_run() {
+    let (line, broken) = line(100_000, 3000, 20, 100);
+    println!("{line}");
+    assert_eq!(broken, [""; 0]);
 }
 
 #[test]

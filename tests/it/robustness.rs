@@ -146,6 +146,30 @@ fn a_queue_that_is_full() {
     tables.all_timed();
 }
 
+/// The tracer's events take no more than half of a queue: there is room for what the program itself
+/// may put into it before it does what the queue waits for.
+#[test]
+fn a_queue_that_waits_for_what_is_submitted_next() {
+    let tables = compare("deep_queue");
+    assert_eq!(tables.tasks.len(), 3 * 1002);
+    let untimed = tables.untimed();
+    assert!(
+        untimed.iter().all(|reason| *reason == "queue-full"),
+        "{untimed:?}"
+    );
+    // One event for each of the later tasks does.
+    assert!((1..1000).contains(&untimed.len()), "{}", untimed.len());
+}
+
+/// Neither the tracer's events nor its records change what the runtime has left, nor the numbers
+/// that it gives to the program's own things.
+#[test]
+fn what_the_runtime_has_left() {
+    let tables = compare("counters");
+    assert_eq!(tables.tasks.len(), 110);
+    tables.all_timed();
+}
+
 #[test]
 fn host_functions_that_call_the_runtime() {
     let tables = compare("host_functions");

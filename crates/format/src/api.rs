@@ -243,6 +243,8 @@ coded_enum! {
         NotSampled = 12 "not-sampled",
         /// The context or stream ended with the task's events unread.
         ContextGone = 13 "context-gone",
+        /// Its events could have filled the stream's queue.
+        QueueFull = 14 "queue-full",
     }
 }
 

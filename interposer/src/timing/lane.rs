@@ -9,6 +9,7 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
 use crate::timing::queue::Queue;
+use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
 
 /// Pairs that may wait on one stream: more than its queue is deep.
@@ -58,20 +59,68 @@ impl Pair {
     }
 }
 
+/// What belongs to who has the turn to submit.
+pub(crate) struct Turn {
+    pub(crate) stash: Stash,
+    pub(crate) slots: Slots,
+    /// The last thing on the stream is the end event of a pair, unless there have been more
+    /// unmeasured submissions than these.
+    pub(crate) chain: Option<u32>,
+}
+
+impl Turn {
+    const fn new() -> Self {
+        Self {
+            stash: Stash::new(),
+            slots: Slots::new(),
+            chain: None,
+        }
+    }
+
+    /// The lane has another stream, or belongs to another process.
+    fn forget(&mut self) {
+        self.stash.forget();
+        self.slots.forget();
+        self.chain = None;
+    }
+}
+
+/// A look at what is waiting to be read, while nobody reads it.
+pub(crate) struct Look<'l> {
+    lane: &'l Lane,
+    put: u64,
+    taken: u64,
+}
+
+impl Look<'_> {
+    /// Whether the pair at this place has been read.
+    pub(crate) fn is_read(&self, place: u64) -> bool {
+        place < self.taken
+    }
+
+    pub(crate) fn is_all_read(&self) -> bool {
+        self.put == self.taken
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        self.lane.harvesting.store(false, Release);
+    }
+}
+
 /// A stream's side of measuring. Lanes are never freed: the harvester may be looking at one. A
 /// lane whose stream has ended is used again by a later stream.
 pub(crate) struct Lane {
     /// Held from the start event to the end event, so that no other thread's task comes between;
     /// with the events for the next tasks.
-    submission: SpinLock<Stash>,
+    submission: SpinLock<Turn>,
     /// Submissions that have had their turn.
     turns: AtomicU32,
     /// The one that somebody waited for in vain: nobody else waits for it.
     stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
     pub(crate) pending: Queue<Pair>,
-    /// The last thing on the stream is the end event of a pair. For who holds `submission`.
-    pub(crate) chained: AtomicBool,
     /// Device time at the end of the pair that was read last, `UNREAD` when it is not known. For
     /// who has set `harvesting`.
     pub(crate) last_end: AtomicI64,
@@ -141,13 +190,12 @@ fn reuse() -> Option<&'static Lane> {
 
 fn make() -> &'static Lane {
     let lane: &'static Lane = Box::leak(Box::new(Lane {
-        submission: SpinLock::new(Stash::new()),
+        submission: SpinLock::new(Turn::new()),
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
         turns: AtomicU32::new(0),
         stalled: AtomicU32::new(u32::MAX),
         pending: Queue::new(),
-        chained: AtomicBool::new(false),
         last_end: AtomicI64::new(UNREAD),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
@@ -210,6 +258,19 @@ impl Lane {
         None
     }
 
+    /// A look at what is waiting; `None` while somebody reads.
+    pub(crate) fn look(&self) -> Option<Look<'_>> {
+        if self.harvesting.swap(true, Acquire) {
+            return None;
+        }
+        let (put, taken) = self.pending.counts();
+        Some(Look {
+            lane: self,
+            put,
+            taken,
+        })
+    }
+
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         // SAFETY: contexts lie in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
@@ -226,7 +287,7 @@ impl Lane {
 
     /// The turn to submit. Another thread's submission is waited for, but not for long: `None`
     /// when it takes its time.
-    pub(crate) fn turn(&self) -> Option<Guard<'_, Stash>> {
+    pub(crate) fn turn(&self) -> Option<Guard<'_, Turn>> {
         let guard = self
             .submission
             .try_lock()
@@ -238,7 +299,7 @@ impl Lane {
     }
 
     #[cold]
-    fn wait_for_turn(&self) -> Option<Guard<'_, Stash>> {
+    fn wait_for_turn(&self) -> Option<Guard<'_, Turn>> {
         let begin = monotonic();
         let (mut turn, mut since) = (self.turns.load(Relaxed), begin);
         loop {
@@ -266,14 +327,14 @@ impl Lane {
     /// Gives the events that it has at hand back to their context. The stream, or the context, has
     /// ended or is about to: a thread that submits to it now may keep them.
     pub(crate) fn empty_stash(&self, context: &ContextEntry, api: &Api) {
-        if let Some(mut stash) = self.turn() {
-            stash.empty(context, api);
+        if let Some(mut turn) = self.turn() {
+            turn.stash.empty(context, api);
+            turn.forget();
         }
     }
 
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
-        self.chained.store(false, Relaxed);
         self.last_end.store(UNREAD, Relaxed);
         self.used.store(false, Release);
     }

@@ -16,5 +16,6 @@ pub(crate) mod lane;
 pub(crate) mod pool;
 pub(crate) mod queue;
 pub(crate) mod reference;
+pub(crate) mod slots;
 pub(crate) mod stash;
 pub(crate) mod submit;

@@ -45,6 +45,12 @@ impl<T: Copy> Queue<T> {
         }
     }
 
+    /// Items that have ever been put in, and taken out.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let taken = self.taken.load(Acquire);
+        (self.put.load(Acquire), taken)
+    }
+
     /// Items in the queue.
     pub(crate) fn len(&self) -> usize {
         let taken = self.taken.load(Acquire);

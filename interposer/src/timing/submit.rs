@@ -8,7 +8,8 @@ use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::timing::api::{self, Api};
-use crate::timing::lane::{self, Lane, MOST_PENDING, Pair};
+use crate::timing::lane::{self, Lane, MOST_PENDING, Pair, Turn};
+use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
 use crate::timing::{capture, counters, harvester};
 use crate::{emit, session, thread};
@@ -18,7 +19,7 @@ pub(crate) struct Submission {
     api: &'static Api,
     context: &'static ContextEntry,
     lane: &'static Lane,
-    order: Guard<'static, Stash>,
+    order: Guard<'static, Turn>,
     stream: &'static StreamEntry,
     start: u64,
     end: u64,
@@ -75,19 +76,25 @@ pub(crate) fn begin(
         return Err(Untimed::NoEvent);
     }
     let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
-    let is_chained = session::is_chained() && pending > 0 && lane.chained.load(Relaxed);
+    let room = order.slots.room(lane, api);
+    if room == Room::None {
+        return Err(Untimed::QueueFull);
+    }
+    let is_chained = (session::is_chained() || room == Room::Little)
+        && pending > 0
+        && order.chain == Some(strangers);
     let begins = match extent {
         Extent::Span if !is_chained => Begins::Itself,
         Extent::Span => Begins::WithTheLast,
         Extent::Moment => Begins::AtItsEnd,
     };
-    let (start, end) = take_events(&mut order, context, api, begins)?;
+    let (start, end) = take_events(&mut order.stash, context, api, begins)?;
     if begins == Begins::Itself && !api.record(start, stream.handle()) {
-        order.put_back(context, api, start);
-        order.put_back(context, api, end);
+        order.stash.put_back(context, api, start);
+        order.stash.put_back(context, api, end);
         return Err(Untimed::NoEvent);
     }
-    lane.chained.store(false, Relaxed);
+    order.chain = None;
     Ok(Submission {
         api,
         context,
@@ -176,17 +183,20 @@ impl Submission {
         let has_begun = self.start != 0 && self.start != self.end;
         let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
         let task = sequence.filter(|_| has_ended && alone);
+        let place = self.lane.pending.counts().0;
+        let last = if has_ended { self.end } else { self.start };
         if let Some(pair) = self.pair(has_ended, task, (begin, closed)) {
             // SAFETY: the submission lock is held, so nobody else puts in.
             unsafe { self.lane.pending.push(pair) };
         }
-        self.lane.chained.store(has_ended && alone, Relaxed);
+        self.order.chain = Some(self.strangers).filter(|_| has_ended && alone);
         let meter = state.meter();
         let spent = begin.wrapping_sub(self.entry);
         let spent = spent.wrapping_add(closed.wrapping_sub(end));
         meter.timing.add(spent);
         let events = u64::from(has_begun).wrapping_add(has_ended.into());
         meter.events.add(events);
+        self.order.slots.put(events, last, place);
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
         match sequence {
             Some(_) if !alone => Untimed::Contended,
@@ -217,7 +227,7 @@ impl Submission {
         if has_ended {
             return Some(pair);
         }
-        self.order.put_back(self.context, self.api, self.end);
+        self.order.stash.put_back(self.context, self.api, self.end);
         // An event of its own is on its way: it comes back by itself.
         let has_begun = self.start != 0 && self.start != self.end;
         pair.end = self.start;

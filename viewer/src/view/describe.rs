@@ -21,5 +21,6 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::Unknown => "its stream was not seen being made",
         Untimed::NotSampled => "only every so manieth task is timed",
         Untimed::ContextGone => "its context ended before its time was read",
+        Untimed::QueueFull => "its stream's queue was half full of the tool's events",
     }
 }

@@ -79,19 +79,33 @@ impl Coverage {
 }
 
 impl Coverage {
-    /// The report: every function of AscendCL that a library exports or the program asked for.
+    /// The report: every function of AscendCL that a library exports or the program asked for. Those
+    /// that would have been seen, but that nobody wanted, are only counted.
     pub(crate) fn rows(&self, functions: &[Function]) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
         let mut left = self.fetched.clone();
         for library in &self.libraries {
             let path = library.display().to_string();
+            let mut unused = CoverageRow {
+                library: path.clone(),
+                ways: ways::LINKED,
+                ..CoverageRow::default()
+            };
             for export in exports::of(library) {
                 let known = position(functions, &export.name);
                 if known.is_none() && !exports::is_acl(&export.name) {
                     continue;
                 }
                 left.remove(&export.name);
-                rows.push(self.row(&path, &export.name, known));
+                let row = self.row(&path, &export.name, known);
+                if row.ways == ways::LINKED && row.calls == 0 {
+                    unused.functions += 1;
+                } else {
+                    rows.push(row);
+                }
+            }
+            if unused.functions > 0 {
+                rows.push(unused);
             }
         }
         for name in left.keys() {
@@ -117,6 +131,7 @@ impl Coverage {
                 .and_then(|id| self.calls.get(id))
                 .copied()
                 .unwrap_or(0),
+            functions: 1,
         }
     }
 }

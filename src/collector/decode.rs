@@ -52,7 +52,7 @@ impl Decoder {
         origin: Origin,
         functions: &[Function],
         clock: &Clock,
-    ) -> Option<&Row> {
+    ) -> Option<&mut Row> {
         let header = Header::decode(*words.first()?)?;
         let reader = Reader::new(words);
         let process = origin.process;
@@ -61,7 +61,7 @@ impl Decoder {
                 if let Row::Call(row) = &mut self.call {
                     call(row, header, reader, origin, functions, clock)?;
                 }
-                return Some(&self.call);
+                return Some(&mut self.call);
             }
             RecordKind::Process => Row::Process(process_row(reader, process, clock)),
             RecordKind::Stream => Row::Stream(stream(header, reader, process)),
@@ -77,7 +77,7 @@ impl Decoder {
             // This needs to know of all threads.
             RecordKind::Cost => return None,
         };
-        Some(&self.other)
+        Some(&mut self.other)
     }
 }
 

@@ -15,7 +15,7 @@ use super::target::{ADVICE, Target};
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
 
-/// What standard output is called.
+/// What standard output is called where a file has a name.
 const STANDARD: &str = "standard output";
 
 /// A trace file that has been begun.
@@ -67,8 +67,7 @@ impl TraceFile {
 
     /// Starts the thread that writes.
     pub(crate) fn start(self) -> anyhow::Result<Recorder> {
-        let name = name(self.path.as_deref());
-        let storage = Storage::start(self.writer, name);
+        let storage = Storage::start(self.writer, self.path.clone());
         Ok(Recorder {
             path: self.path,
             encoder: Encoder::new(),
@@ -79,7 +78,7 @@ impl TraceFile {
     }
 }
 
-fn name(path: Option<&Path>) -> String {
+pub(super) fn name(path: Option<&Path>) -> String {
     path.map_or_else(|| STANDARD.to_owned(), |path| path.display().to_string())
 }
 
@@ -103,6 +102,11 @@ impl Recorder {
         if self.encoder.push(row) {
             self.storage.write(self.encoder.seal());
         }
+    }
+
+    /// Takes functions and constants that later rows mention.
+    pub(crate) fn push_tables(&mut self, tables: TablesRow) {
+        self.encoder.push_tables(tables);
     }
 
     /// Hands new rows to the file when it is time to.

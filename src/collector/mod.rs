@@ -7,11 +7,13 @@ pub(crate) mod clock;
 mod cost;
 pub(crate) mod coverage;
 mod decode;
+pub(crate) mod dictionary;
 pub(crate) mod exports;
 pub(crate) mod file;
 mod liveness;
 mod marks;
 mod outcome;
+mod repack;
 mod roster;
 pub(crate) mod session;
 mod stop;
@@ -27,6 +29,7 @@ use clock::Clock;
 use cost::Costs;
 use coverage::Coverage;
 use decode::Decoder;
+use dictionary::Dictionary;
 use file::Recorder;
 use liveness::Liveness;
 use marks::Marks;
@@ -44,6 +47,7 @@ pub(crate) struct Collector {
     clock: Clock,
     file: Recorder,
     decoder: Decoder,
+    dictionary: Dictionary,
     roster: Roster,
     liveness: Liveness,
     counts: Counts,
@@ -61,6 +65,7 @@ impl Collector {
             clock,
             file,
             decoder: Decoder::default(),
+            dictionary: Dictionary::default(),
             roster: Roster::new(),
             liveness: Liveness::default(),
             counts: Counts::default(),
@@ -116,7 +121,7 @@ impl Collector {
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
-        let marks = &mut self.marks;
+        let (marks, dictionary) = (&mut self.marks, &mut self.dictionary);
         let costs = &mut self.costs;
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
@@ -130,6 +135,7 @@ impl Collector {
                 clock,
             ) {
                 Some(row) => {
+                    counts.add(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
                         coverage.count(call.function);
@@ -139,8 +145,10 @@ impl Collector {
                         {
                             file.push(&row);
                         }
+                        if let Some(tables) = dictionary.translate(call) {
+                            file.push_tables(tables);
+                        }
                     }
-                    counts.add(row, origin.process);
                     file.push(row);
                 }
                 None if coverage.take(words) => {}

@@ -6,12 +6,15 @@
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use ascend_trace_model::file::{Batch, ChunkWriter, Encoder};
 use ascend_trace_model::rows::{EndRow, LossRow, Row};
 
+use super::file::name;
+use super::repack::{Written, repack};
 use crate::output::say;
 
 /// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
@@ -87,12 +90,13 @@ pub(super) struct Storage {
 }
 
 impl Storage {
-    /// `name` is what the file is called when it cannot be written any more.
-    pub(super) fn start(writer: ChunkWriter<Output>, name: String) -> io::Result<Self> {
+    /// `path` is where the file is; none for standard output.
+    pub(super) fn start(writer: ChunkWriter<Output>, path: Option<PathBuf>) -> io::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
         let store = Store {
             writer,
-            name,
+            path,
+            written: Written::default(),
             has_failed: false,
             stored: Stored::default(),
             unsaid: LossRow::default(),
@@ -120,7 +124,8 @@ impl Storage {
 
 struct Store {
     writer: ChunkWriter<Output>,
-    name: String,
+    path: Option<PathBuf>,
+    written: Written,
     has_failed: bool,
     stored: Stored,
     /// Losses that the file could not be told of.
@@ -135,14 +140,25 @@ impl Store {
                 Message::End(end) => self.end(end),
             }
         }
-        self.stored.bytes = self.writer.into_inner().sound;
+        let output = self.writer.into_inner();
+        self.stored.bytes = output.sound;
+        self.written.bytes = output.sound;
+        if let Some(path) = self.path.filter(|_| output.truncates && !self.has_failed)
+            && let Some(bytes) = repack(&path, &output.file, self.written)
+        {
+            self.stored.bytes = bytes;
+        }
         self.stored
     }
 
     fn rows(&mut self, batch: &Batch) {
         if !self.has_failed {
             match self.writer.write(batch) {
-                Ok(()) => return,
+                Ok(()) => {
+                    self.written.rows += batch.calls() + batch.others();
+                    self.written.batches += 1;
+                    return;
+                }
                 Err(error) => self.give_up(&error),
             }
         }
@@ -175,7 +191,7 @@ impl Store {
 
     fn give_up(&mut self, error: &io::Error) {
         self.has_failed = true;
-        let name = &self.name;
+        let name = name(self.path.as_deref());
         say(format!(
             "cannot write to {name} any more: {error}; the program runs on, unrecorded from here"
         ));
@@ -216,7 +232,8 @@ mod tests {
         let path = folder.path().join("x.atrace");
         let mut store = Store {
             writer: writer(&path),
-            name: "x".into(),
+            path: None,
+            written: Written::default(),
             has_failed: false,
             stored: Stored::default(),
             unsaid: LossRow::default(),

@@ -17,6 +17,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
 use crate::collector::clock::Clock;
+use crate::collector::dictionary;
 use crate::collector::file::TraceFile;
 use crate::collector::target::Target;
 use crate::collector::{Collector, End, Outcome, Stop, session};
@@ -138,7 +139,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     let file = TraceFile::create(
         &plan.target,
         &description::session(plan),
-        &description::tables(),
+        &dictionary::first_tables(),
     )?;
     Ok(Session {
         launch: Launch {

@@ -1,6 +1,8 @@
 //! The timeline in a terminal that is looked at: keys, mouse, sizes, suspending, leaving. Skipped with
 //! a message where there is no tmux.
 
+use std::time::Duration;
+
 use crate::support::tmux::{PROMPT, Tmux};
 use crate::support::{Run, example};
 
@@ -34,9 +36,7 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
         return;
     };
     tmux.shell("\"$TOOL\" view t.atrace");
-    let screen = tmux.until("stream 3");
-    tmux.mouse(0, 5, line_of(&screen, "stream 3"));
-    tmux.until("▶ stream 3");
+    tmux.click_on("stream 3", "▶ stream 3");
     tmux.press(&["i"]);
     tmux.until("longest stalls  1/");
     tmux.press(&["Enter", "["]);
@@ -71,6 +71,21 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
 }
 
 impl Tmux {
+    /// Clicks on the line that has a text until a sign shows that it was taken. What is drawn first may
+    /// move when all is known of the trace, and the click then hits something else.
+    #[track_caller]
+    fn click_on(&self, text: &str, sign: &str) {
+        for _ in 0..6 {
+            let whole = |screen: &str| screen.contains("lost 0") && screen.contains(text);
+            let screen = self.wait_for("a whole screen", whole);
+            self.mouse(0, 5, line_of(&screen, text));
+            if self.comes(sign, Duration::from_secs(10)) {
+                return;
+            }
+        }
+        panic!("no {sign} after several clicks:\n{}", self.screen());
+    }
+
     /// Presses keys and tells the length of what is then on screen, as the last line has it.
     fn press_and_read_length(&self, keys: &[&str]) -> String {
         self.press(keys);

@@ -13,6 +13,7 @@ mod follow;
 pub(crate) mod index;
 mod names;
 mod part;
+mod repack;
 mod scan;
 mod table;
 mod times;
@@ -29,4 +30,5 @@ pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
 pub use error::{Lost, OpenError, Warning};
 pub use follow::{Contents, Follower, Progress, read};
 pub(crate) use part::{Found, Parts};
+pub use repack::repack;
 pub use writer::{ChunkWriter, Writer};

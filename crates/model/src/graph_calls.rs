@@ -67,6 +67,14 @@ impl GraphFunctions {
         Self(functions.map(GraphFunction::of).collect())
     }
 
+    /// Learns about the function with this number.
+    pub(crate) fn tell(&mut self, number: usize, function: &Function) {
+        if self.0.len() <= number {
+            self.0.resize(number + 1, GraphFunction::default());
+        }
+        self.0[number] = GraphFunction::of(function);
+    }
+
     pub(crate) fn concern(&self, call: &GraphFacts) -> Concern {
         let function = self.0.get(usize::from(call.function)).copied();
         let function = function.unwrap_or_default();

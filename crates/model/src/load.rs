@@ -64,15 +64,16 @@ impl TraceBuilder {
         self.trace.session = session;
     }
 
-    /// Names the functions, including those that calls have mentioned already.
+    /// Names functions, including those that calls have mentioned already.
     pub(crate) fn set_tables(&mut self, tables: TablesRow) {
-        let mentioned = std::mem::take(&mut self.trace.functions);
-        self.trace.functions = tables.functions.into_iter().map(tables::function).collect();
-        let named = self.trace.functions.len();
-        self.trace
-            .functions
-            .extend(mentioned.into_iter().skip(named));
-        self.trace.enumerations = tables.enumerations;
+        for (number, row) in (tables.first..=u16::MAX).zip(tables.functions) {
+            let id = self.function(number);
+            self.trace.functions[id.index()] = tables::function(row);
+        }
+        for (name, constants) in tables.enumerations {
+            let known = self.trace.enumerations.entry(name).or_default();
+            known.extend(constants);
+        }
         self.trace.operands.set_functions(&self.trace.functions);
     }
 

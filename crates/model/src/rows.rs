@@ -32,7 +32,7 @@ pub struct SessionRow {
 }
 
 /// A function of the hook table, as the recording tool knew it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionRow {
     pub name: String,
     pub category: String,
@@ -63,14 +63,49 @@ pub struct ArgRow {
     pub enumeration: String,
 }
 
-/// The tables that make a trace readable without any header: the second chunk of the file.
+/// The tables that make a trace readable without any header: the second chunk of the file, and
+/// chunks of further functions and constants before the rows that need them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TablesRow {
-    /// Indexed by the function number of a call.
+    /// Number of the first of these functions.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first: u16,
+    /// Indexed by the function number of a call, less `first`.
     pub functions: Vec<FunctionRow>,
     /// Enumeration name → value → constant. `aclError` holds the return codes.
     pub enumerations: BTreeMap<String, BTreeMap<i64, String>>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+impl TablesRow {
+    /// Whether these tables and `further` ones leave no function out between them.
+    pub(crate) fn reaches(&self, further: &Self) -> bool {
+        let end = usize::from(self.first) + self.functions.len();
+        self.first <= further.first && usize::from(further.first) <= end
+    }
+
+    /// Takes in tables that follow these in the file. Functions whose tables are lost have no name.
+    pub fn extend(&mut self, further: Self) {
+        let first = usize::from(further.first.saturating_sub(self.first));
+        if self.functions.len() < first {
+            self.functions.resize(first, FunctionRow::default());
+        }
+        self.functions.splice(
+            first..self.functions.len().min(first + further.functions.len()),
+            further.functions,
+        );
+        for (name, constants) in further.enumerations {
+            self.enumerations.entry(name).or_default().extend(constants);
+        }
+    }
 }
 
 /// A traced process.
@@ -289,16 +324,20 @@ pub mod ways {
     pub const UNSEEN: u8 = 8;
 }
 
-/// A function of AscendCL that a loaded library exports, or that the program asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A function of AscendCL that a loaded library exports, or that the program asked for; or several
+/// of which there is nothing else to say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoverageRow {
     /// The library's path; empty for a function that none of those that were seen exports.
     pub library: String,
+    /// Empty for several.
     pub function: String,
     /// Bits of [`ways`]; 0 for a function whose calls are not seen.
     pub ways: u8,
     /// Calls in the whole recording, whichever library they went to.
     pub calls: u64,
+    /// How many functions this is about.
+    pub functions: u64,
 }
 
 /// How the recording ended: the last chunk of a complete file.

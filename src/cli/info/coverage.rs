@@ -20,6 +20,7 @@ pub(crate) struct Coverage {
     pub(crate) called: u64,
     /// Those that the program fetched by name.
     pub(crate) fetched: u64,
+    /// Without those that are hooked and were neither fetched nor called.
     pub(crate) functions: Vec<Function>,
 }
 
@@ -50,15 +51,21 @@ pub(super) fn of(trace: &Trace) -> Vec<Coverage> {
 
 fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
     let is_there = !path.is_empty();
-    let count =
-        |holds: &dyn Fn(&CoverageRow) -> bool| rows.iter().filter(|row| holds(row)).count() as u64;
+    let count = |holds: &dyn Fn(&CoverageRow) -> bool| {
+        let counted = rows.iter().filter(|row| holds(row));
+        counted.fold(0_u64, |sum, row| sum.saturating_add(row.functions))
+    };
     Coverage {
         library: is_there.then(|| path.to_owned()),
-        exported: if is_there { rows.len() as u64 } else { 0 },
+        exported: if is_there { count(&|_| true) } else { 0 },
         hooked: count(&|row| row.ways & ways::LINKED != 0),
         called: count(&|row| row.calls > 0),
         fetched: count(&|row| row.ways & (ways::FETCHED | ways::UNSEEN) != 0),
-        functions: rows.iter().map(|row| function(row)).collect(),
+        functions: rows
+            .iter()
+            .filter(|row| !row.function.is_empty())
+            .map(|row| function(row))
+            .collect(),
     }
 }
 

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::process::{cache, clean};
 
 /// Nothing takes a fraction of this to appear.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(120);
 /// What the shell says when it waits for a command.
 pub(crate) const PROMPT: &str = "shell waits>";
 
@@ -77,18 +77,33 @@ impl Tmux {
         self.run(&["capture-pane", "-p"])
     }
 
-    /// Waits until something is so on screen.
+    /// Waits until something is so on screen; `Err` is the last screen on which it was not.
     #[track_caller]
-    pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+    fn wait(&self, limit: Duration, is_so: impl Fn(&str) -> bool) -> Result<String, String> {
         let begin = Instant::now();
         loop {
             let screen = self.screen();
             if is_so(&screen) {
-                return screen;
+                return Ok(screen);
             }
-            assert!(begin.elapsed() < LIMIT, "{what} does not come:\n{screen}");
+            if begin.elapsed() > limit {
+                return Err(screen);
+            }
             thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    /// Waits until something is so on screen.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let screen = self.wait(LIMIT, is_so);
+        screen.unwrap_or_else(|screen| panic!("{what} does not come:\n{screen}"))
+    }
+
+    /// Whether a text comes on screen within this time.
+    #[track_caller]
+    pub(crate) fn comes(&self, text: &str, limit: Duration) -> bool {
+        self.wait(limit, |screen| screen.contains(text)).is_ok()
     }
 
     /// Waits until a text is on screen.

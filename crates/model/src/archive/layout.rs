@@ -318,6 +318,9 @@ impl Layout {
 
     /// Takes a chunk of things that the whole trace needs.
     fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
+        if found.is(kinds::TABLES) {
+            return self.leading(found, reader);
+        }
         let taken = self.taken.entry(found.kind).or_default();
         if LeftThings::may_hold(found.kind) && *taken >= self.most_things {
             let warning = self.left.push(*found, reader.parts, reader.builder)?;

@@ -136,8 +136,13 @@ pub(super) struct Packer {
 
 impl Packer {
     pub(super) fn new() -> io::Result<Self> {
+        Self::with_level(LEVEL)
+    }
+
+    /// One that packs better and takes longer, or the other way round.
+    pub(super) fn with_level(level: i32) -> io::Result<Self> {
         Ok(Self {
-            compressor: Encoder::new(LEVEL)?,
+            compressor: Encoder::new(level)?,
             packed: Vec::new(),
         })
     }

@@ -1,12 +1,14 @@
 //! From rows to the payloads of chunks, without any output: a recorder packs and writes them on
 //! another thread than it encodes them on.
 
+use std::collections::BTreeMap;
+
 use crate::rows::{
     AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
-    NameRow, ProcessRow, RangeRow, Row, StreamRow, TaskTimeRow, ThreadRow,
+    NameRow, ProcessRow, RangeRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 
-use super::chunk::Kind;
+use super::chunk::{self, Kind};
 use super::column::{Columns, Payload};
 use super::table::Table;
 
@@ -15,23 +17,27 @@ use super::table::Table;
 const SEAL_BYTES: usize = 256 * 1024;
 /// Rows of a table after which it is sealed, however short they are.
 const SEAL_ROWS: u32 = 64 * 1024;
+/// Task times are kept as rows until they are sealed, and become about as many bytes.
+const SEAL_TIMES: usize = 16 * 1024;
 
 /// Collects rows and seals them into batches.
 ///
-/// Rows of one kind keep their order; rows of different kinds may change places between two
-/// [`Encoder::seal`]s, things before the calls that use them.
+/// Rows of one kind keep their order, but task times only that of their stream; rows of different
+/// kinds may change places between two [`Encoder::seal`]s, things before the calls that use them.
 #[derive(Debug)]
 pub struct Encoder {
+    tables: Vec<TablesRow>,
     processes: Pending<ProcessRow>,
     threads: Pending<ThreadRow>,
     contexts: Pending<ContextRow>,
     streams: Pending<StreamRow>,
     events: Pending<EventRow>,
     calls: Pending<CallRow>,
-    times: Pending<TaskTimeRow>,
+    times: Vec<TaskTimeRow>,
     anchors: Pending<AnchorRow>,
     losses: Pending<LossRow>,
-    counters: Pending<CounterRow>,
+    /// The last value of each.
+    counters: BTreeMap<(u32, u16), u64>,
     names: Pending<NameRow>,
     ranges: Pending<RangeRow>,
     coverage: Pending<CoverageRow>,
@@ -86,16 +92,17 @@ impl Default for Encoder {
 impl Encoder {
     pub fn new() -> Self {
         Self {
+            tables: Vec::new(),
             processes: Pending::new(),
             threads: Pending::new(),
             contexts: Pending::new(),
             streams: Pending::new(),
             events: Pending::new(),
             calls: Pending::new(),
-            times: Pending::new(),
+            times: Vec::new(),
             anchors: Pending::new(),
             losses: Pending::new(),
-            counters: Pending::new(),
+            counters: BTreeMap::new(),
             names: Pending::new(),
             ranges: Pending::new(),
             coverage: Pending::new(),
@@ -114,18 +121,32 @@ impl Encoder {
             Row::Stream(row) => self.streams.push(row),
             Row::Event(row) => self.events.push(row),
             Row::Call(row) => self.calls.push(row),
-            Row::TaskTime(row) => self.times.push(row),
+            Row::TaskTime(row) => {
+                self.times.push(*row);
+                self.times.len() >= SEAL_TIMES
+            }
             Row::Anchor(row) => self.anchors.push(row),
             Row::Loss(row) => {
                 self.lost.add(row);
                 self.losses.push(row)
             }
-            Row::Counter(row) => self.counters.push(row),
+            Row::Counter(row) => {
+                self.counters.insert((row.process, row.what), row.value);
+                false
+            }
             Row::Name(row) => self.names.push(row),
             Row::Range(row) => self.ranges.push(row),
             Row::Coverage(row) => self.coverage.push(row),
             Row::Cost(row) => self.costs.push(row),
             Row::End(row) => self.end.push(row),
+        }
+    }
+
+    /// Takes functions and constants that later rows mention.
+    pub fn push_tables(&mut self, tables: TablesRow) {
+        match self.tables.last_mut() {
+            Some(last) if last.reaches(&tables) => last.extend(tables),
+            _ => self.tables.push(tables),
         }
     }
 
@@ -143,6 +164,9 @@ impl Encoder {
             lost: std::mem::take(&mut self.lost),
             ..Batch::default()
         };
+        for tables in self.tables.drain(..) {
+            seal_tables(&tables, &mut batch);
+        }
         self.processes.seal(&mut batch);
         self.threads.seal(&mut batch);
         self.contexts.seal(&mut batch);
@@ -150,16 +174,53 @@ impl Encoder {
         self.events.seal(&mut batch);
         self.names.seal(&mut batch);
         self.calls.seal(&mut batch);
-        self.times.seal(&mut batch);
+        self.seal_times(&mut batch);
         self.anchors.seal(&mut batch);
         self.losses.seal(&mut batch);
-        self.counters.seal(&mut batch);
+        self.seal_counters(&mut batch);
         self.ranges.seal(&mut batch);
         self.coverage.seal(&mut batch);
         self.costs.seal(&mut batch);
         self.end.seal(&mut batch);
         batch.others -= batch.calls;
         batch
+    }
+
+    /// Tasks of a stream resemble each other, so they are put together: they pack better.
+    fn seal_times(&mut self, batch: &mut Batch) {
+        let mut times = std::mem::take(&mut self.times);
+        times.sort_by_key(|row| (row.process, row.stream));
+        let mut table = Pending::new();
+        for row in times.drain(..) {
+            table.push(&row);
+        }
+        table.seal(batch);
+        self.times = times;
+    }
+
+    fn seal_counters(&mut self, batch: &mut Batch) {
+        let mut table = Pending::new();
+        for ((process, what), value) in std::mem::take(&mut self.counters) {
+            table.push(&CounterRow {
+                process,
+                what,
+                value,
+            });
+        }
+        table.seal(batch);
+    }
+}
+
+fn seal_tables(tables: &TablesRow, batch: &mut Batch) {
+    // Names and numbers in maps with plain keys: there is nothing in it that could fail.
+    if let Ok(bytes) = serde_json::to_vec(tables) {
+        batch.chunks.push(Sealed {
+            kind: chunk::TABLES,
+            payload: Payload {
+                bytes,
+                cuts: Vec::new(),
+            },
+        });
     }
 }
 

@@ -23,22 +23,29 @@ pub struct Contents {
 }
 
 /// Reads a whole file into rows. What is damaged is left out and told of.
-pub fn read(mut input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
+pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
     let mut contents = Contents::default();
-    let mut decoder = Decoder::default();
-    let mut sink = |item| match item {
+    let warnings = read_items(input, &mut |item| match item {
         Item::Session(session) => contents.session = session,
-        Item::Tables(tables) => contents.tables = tables,
+        Item::Tables(tables) => contents.tables.extend(tables),
         Item::Row(row) => contents.rows.push(row),
-    };
+    })?;
+    Ok((contents, warnings))
+}
+
+/// Reads a whole file and hands out what it holds.
+pub(super) fn read_items(
+    mut input: impl Read,
+    sink: &mut impl FnMut(Item),
+) -> Result<Vec<Warning>, OpenError> {
+    let mut decoder = Decoder::default();
     let mut room = Vec::new();
     // What is short comes whole with the first look.
     let mut size = 1 << 13;
-    while pump(&mut input, &mut decoder, (&mut room, size), &mut sink)? > 0 {
+    while pump(&mut input, &mut decoder, (&mut room, size), sink)? > 0 {
         size = READ_BYTES;
     }
-    let warnings = decoder.finish()?;
-    Ok((contents, warnings))
+    decoder.finish()
 }
 
 /// Reads up to `size` bytes into the decoder and returns their number, 0 at the end.

@@ -66,7 +66,8 @@ impl Table for RangeRow {
 
 impl Table for CoverageRow {
     const KIND: Kind = chunk::COVERAGE;
-    const COLUMNS: usize = 4;
+    const COLUMNS: usize = 5;
+    const REQUIRED: usize = 4;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -74,6 +75,7 @@ impl Table for CoverageRow {
         columns.put_text(1, &self.function);
         columns.put(2, self.ways.into());
         columns.put(3, self.calls);
+        columns.put(4, self.functions);
     }
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
@@ -82,6 +84,10 @@ impl Table for CoverageRow {
             function: cursors.take_text(1)?,
             ways: cursors.take_as(2)?,
             calls: cursors.take(3)?,
+            functions: match cursors.has(4) {
+                true => cursors.take(4)?,
+                false => 1,
+            },
         })
     }
 

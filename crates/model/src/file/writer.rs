@@ -86,6 +86,11 @@ impl<W: Write> ChunkWriter<W> {
         self
     }
 
+    pub(super) fn with_packer(mut self, packer: Packer) -> Self {
+        self.packer = packer;
+        self
+    }
+
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -93,8 +98,8 @@ impl<W: Write> ChunkWriter<W> {
 
 /// Writes rows to a trace file.
 ///
-/// Rows of one kind keep their order; rows of different kinds may change places between two
-/// [`Writer::flush`]es, things before the calls that use them.
+/// Rows of one kind keep their order, but task times only that of their stream; rows of different
+/// kinds may change places between two [`Writer::flush`]es, things before the calls that use them.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     encoder: Encoder,
@@ -117,6 +122,16 @@ impl<W: Write> Writer<W> {
         self
     }
 
+    pub(super) fn with_packer(mut self, packer: Packer) -> Self {
+        self.chunks = self.chunks.with_packer(packer);
+        self
+    }
+
+    /// The output, with everything that was flushed.
+    pub(super) fn into_inner(self) -> W {
+        self.chunks.into_inner()
+    }
+
     /// Takes a row; it reaches the file with the next seal or [`Writer::flush`].
     pub fn push(&mut self, row: impl Borrow<Row>) -> io::Result<()> {
         let row = row.borrow();
@@ -126,6 +141,11 @@ impl<W: Write> Writer<W> {
         } else {
             Ok(())
         }
+    }
+
+    /// Takes functions and constants that later rows mention.
+    pub fn push_tables(&mut self, tables: TablesRow) {
+        self.encoder.push_tables(tables);
     }
 
     /// Hands everything that was pushed to the output.

@@ -327,9 +327,9 @@ fn files_that_are_no_trace_are_refused_in_clear_words() {
         refused(&TraceBytes::new(0).into_bytes()),
         OpenError::NotATrace
     ));
-    let newer = refused(&TraceBytes::new(3).into_bytes());
-    assert!(matches!(newer, OpenError::TooNew { found: 3, known: 2 }));
-    assert!(newer.to_string().contains("version 3"));
+    let newer = refused(&TraceBytes::new(4).into_bytes());
+    assert!(matches!(newer, OpenError::TooNew { found: 4, known: 3 }));
+    assert!(newer.to_string().contains("version 4"));
 }
 
 /// The bytes in the document's example.

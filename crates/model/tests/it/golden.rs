@@ -56,6 +56,7 @@ fn tables() -> TablesRow {
     let codes = [(0, "ACL_SUCCESS"), (107_002, "ACL_ERROR_RT_CONTEXT_NULL")];
     let codes = codes.map(|(code, name)| (code, name.to_owned()));
     TablesRow {
+        first: 0,
         functions: vec![
             function("aclrtLaunchKernel", "launch", "kernel", Some(0), launch),
             function(
@@ -296,6 +297,41 @@ fn since_version_2() -> Vec<Row> {
             function: "aclrtMalloc".to_owned(),
             ways: ways::LINKED,
             calls: 1,
+            functions: 1,
+        }),
+    ]
+}
+
+/// What version 3 tells of a function when it is first called.
+fn further_tables() -> TablesRow {
+    let code = (100_000, "ACL_ERROR_INVALID_PARAM".to_owned());
+    TablesRow {
+        first: 3,
+        functions: vec![FunctionRow {
+            name: "aclrtSetDevice".to_owned(),
+            ret: "error".to_owned(),
+            ..FunctionRow::default()
+        }],
+        enumerations: [("aclError".to_owned(), [code].into())].into(),
+    }
+}
+
+/// What version 3 can store besides.
+fn since_version_3() -> Vec<Row> {
+    vec![
+        Row::Call(CallRow {
+            thread: 4,
+            function: 3,
+            begin_ns: 1_000_007_000,
+            end_ns: 1_000_007_050,
+            ret: 100_000,
+            ..CallRow::default()
+        }),
+        Row::Coverage(CoverageRow {
+            library: "/usr/lib/libascendcl.so".to_owned(),
+            ways: ways::LINKED,
+            functions: 1_124,
+            ..CoverageRow::default()
         }),
     ]
 }
@@ -305,21 +341,31 @@ fn check(version: u32) {
     let (contents, warnings) = file::read(bytes.as_slice()).unwrap();
     assert_eq!(warnings, []);
     assert_eq!(contents.session, session());
-    assert_eq!(contents.tables, tables());
+    let mut known = tables();
+    if version >= 3 {
+        known.extend(further_tables());
+    }
+    assert_eq!(contents.tables, known);
     let mut expected = things();
     expected.extend(happenings());
     if version >= 2 {
         expected.extend(since_version_2());
+    }
+    if version >= 3 {
+        expected.extend(since_version_3());
     }
     expected.push(Row::End(end()));
     assert_eq!(by_kind(&contents.rows), by_kind(&expected));
 
     let (trace, warnings) = Trace::open(path(version)).unwrap();
     assert_eq!(warnings, []);
-    assert_eq!(trace.calls().len(), if version >= 2 { 6 } else { 4 });
+    assert_eq!(trace.calls().len(), [4, 6, 7][version as usize - 1]);
     assert_eq!(trace.end(), Some((1_000_010_000, -1)));
     let timed = trace.tasks().iter().filter(|task| task.time.is_some());
     assert_eq!(timed.count(), 2);
+    if version >= 3 {
+        assert_eq!(trace.functions()[3].name, "aclrtSetDevice");
+    }
 
     let mut archive = Archive::open(path(version), |_, _| true).unwrap();
     assert_eq!(archive.final_warnings(), []);
@@ -345,6 +391,11 @@ fn a_file_of_version_2_reads_as_what_was_written() {
 }
 
 #[test]
+fn a_file_of_version_3_reads_as_what_was_written() {
+    check(3);
+}
+
+#[test]
 #[ignore = "makes a file that must never change; run it once per version"]
 fn make_the_golden_file() {
     let writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
@@ -354,6 +405,9 @@ fn make_the_golden_file() {
         rows.iter().for_each(|row| writer.push(row).unwrap());
         writer.flush().unwrap();
     }
+    writer.push_tables(further_tables());
+    let rows = since_version_3();
+    rows.iter().for_each(|row| writer.push(row).unwrap());
     let bytes = writer.finish(end()).unwrap();
     let mut file = File::create_new(path(FILE_VERSION)).unwrap();
     file.write_all(&bytes).unwrap();

@@ -28,5 +28,9 @@ mod losses;
 mod mutations;
 /// What operators work on.
 mod operands;
+/// Files that are written anew in larger chunks.
+mod repack;
 /// Rows to bytes and back.
 mod round_trip;
+/// Functions that a file tells of when they are first called.
+mod tables;

@@ -51,6 +51,7 @@ fn tables() -> TablesRow {
     let types = [(0, "ACL_FLOAT"), (1, "ACL_FLOAT16")];
     let types = types.map(|(value, name)| (value, name.to_owned()));
     TablesRow {
+        first: 0,
         functions: vec![
             framework(
                 "aclCreateTensor",

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use ascend_trace_model::file::{self, Contents, Warning, Writer};
 use ascend_trace_model::rows::*;
 use ascend_trace_testkit::workload::{self, Workload};
@@ -35,10 +37,26 @@ pub(crate) fn read(bytes: &[u8]) -> (Contents, Vec<Warning>) {
     file::read(bytes).unwrap()
 }
 
-/// Rows by kind: their order across kinds is not kept.
+/// Rows by kind: their order across kinds is not kept, nor that of task times of several streams. Of
+/// a counter only the last value counts.
 pub(crate) fn by_kind(rows: &[Row]) -> Vec<Vec<&Row>> {
     let mut kinds: Vec<Vec<&Row>> = Vec::new();
+    let mut counters = BTreeMap::new();
+    let mut times = BTreeMap::<_, Vec<&Row>>::new();
     for row in rows {
+        match row {
+            Row::Counter(it) => {
+                counters.insert((it.process, it.what), row);
+            }
+            Row::TaskTime(it) => times.entry((it.process, it.stream)).or_default().push(row),
+            _ => {}
+        }
+    }
+    let once = rows
+        .iter()
+        .filter(|row| !matches!(row, Row::Counter(_) | Row::TaskTime(_)));
+    let times = times.into_values().flatten();
+    for row in once.chain(counters.into_values()).chain(times) {
         let same = |other: &&mut Vec<&Row>| {
             std::mem::discriminant(other[0]) == std::mem::discriminant(row)
         };

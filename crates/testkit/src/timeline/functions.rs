@@ -41,6 +41,7 @@ impl Functions {
         ];
         let types = [(3, "HCCL_DATA_TYPE_FP16"), (4, "HCCL_DATA_TYPE_FP32")];
         TablesRow {
+            first: 0,
             functions: self.rows,
             enumerations: BTreeMap::from([
                 ("aclError".to_owned(), constants(&codes)),

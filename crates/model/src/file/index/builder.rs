@@ -14,7 +14,6 @@ use crate::rows::{
     AnchorRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 use crate::summary::{DEEPEST, LaneBuilder};
-use crate::trace::Function;
 
 use super::bounds::DeviceBounds;
 use super::codec;
@@ -38,6 +37,9 @@ const ALL_ENTRIES: usize = 1 << 16;
 const FINE: (u64, usize) = (64, 4);
 const COARSE: (u64, usize) = (512, 2);
 const COARSE_ENTRIES: usize = 64;
+
+/// Slots of the calls of a function that no table has.
+const UNKNOWN: [u8; 2] = [7; 2];
 
 #[derive(Debug, Default)]
 struct ThreadState {
@@ -94,12 +96,15 @@ impl Indexer {
 
     /// Learns what kind of calls the functions make.
     pub(crate) fn set_tables(&mut self, tables: &TablesRow) {
-        let functions: Vec<Function> = tables.functions.iter().cloned().map(function).collect();
-        let slots = functions.iter().map(|function| {
-            [false, true].map(|submits| Category::of_call(function, submits).slot() as u8)
-        });
-        self.slots = slots.collect();
-        self.graph_functions = GraphFunctions::new(functions.iter());
+        for (number, row) in (usize::from(tables.first)..).zip(&tables.functions) {
+            if self.slots.len() <= number {
+                self.slots.resize(number + 1, UNKNOWN);
+            }
+            let function = function(row.clone());
+            self.slots[number] =
+                [false, true].map(|submits| Category::of_call(&function, submits).slot() as u8);
+            self.graph_functions.tell(number, &function);
+        }
     }
 
     /// Where the chunks begin that are not in a complete group yet.
@@ -137,6 +142,11 @@ impl Indexer {
             chunk::PROCESS => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
             chunk::THREAD => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
             chunk::STREAM => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
+            chunk::TABLES => {
+                if let Ok(tables) = serde_json::from_slice(payload) {
+                    self.set_tables(&tables);
+                }
+            }
             _ => {}
         }
         let is_kept = Thing::is_kept(kind);
@@ -204,7 +214,7 @@ impl Indexer {
             thread.lanes.push(LaneBuilder::new(LANE_ENTRIES));
         }
         let slots = self.slots.get(usize::from(call.function));
-        let slot = slots.map_or(7, |slots| slots[usize::from(call.task.is_some())]);
+        let slot = slots.unwrap_or(&UNKNOWN)[usize::from(call.task.is_some())];
         thread.lanes[depth].add(call.begin, call.end, usize::from(slot));
         let process = thread.process.or(self.first_process).unwrap_or(0);
         if let Some(task) = &call.task {

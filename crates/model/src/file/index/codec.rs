@@ -20,7 +20,7 @@ const MOST_ENTRIES: u32 = 1 << 20;
 
 /// Kinds of things by the number that the index has for them. New ones are added at the end; an older
 /// reader passes over them.
-pub(super) const THINGS: [Kind; 9] = [
+pub(super) const THINGS: [Kind; 10] = [
     chunk::PROCESS,
     chunk::THREAD,
     chunk::CONTEXT,
@@ -30,6 +30,7 @@ pub(super) const THINGS: [Kind; 9] = [
     chunk::RANGE,
     chunk::COVERAGE,
     chunk::COST,
+    chunk::TABLES,
 ];
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up

@@ -1,0 +1,75 @@
+//! Writes a file anew. A recorder hands over what it has every few milliseconds, so its chunks may be
+//! small; read back and written in large ones, the same rows take less room.
+
+use std::io::{self, Read, Write};
+
+use crate::rows::{Row, SessionRow};
+
+use super::chunk::Packer;
+use super::decode::Item;
+use super::error::OpenError;
+use super::follow;
+use super::writer::Writer;
+
+/// Packs better than what a recorder uses, and takes a few times as long.
+const LEVEL: i32 = 12;
+
+/// Writes the rows of a file that was ended properly to `output`, and hands that back. `None` when the
+/// file is damaged or has no end: then nothing but the file itself will do.
+pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenError> {
+    let mut repacker = Repacker {
+        state: State::Begin(output, SessionRow::default()),
+        written: Ok(()),
+        ended: false,
+    };
+    let warnings = follow::read_items(input, &mut |item| repacker.take(item))?;
+    repacker.written?;
+    match repacker.state {
+        State::Rows(writer) if warnings.is_empty() && repacker.ended => {
+            Ok(Some(writer.into_inner()))
+        }
+        _ => Ok(None),
+    }
+}
+
+enum State<W: Write> {
+    /// The leading chunks are not complete yet.
+    Begin(W, SessionRow),
+    Rows(Box<Writer<W>>),
+    Failed,
+}
+
+struct Repacker<W: Write> {
+    state: State<W>,
+    written: io::Result<()>,
+    ended: bool,
+}
+
+impl<W: Write> Repacker<W> {
+    fn take(&mut self, item: Item) {
+        if self.written.is_ok() {
+            self.written = self.write(item);
+        }
+    }
+
+    fn write(&mut self, item: Item) -> io::Result<()> {
+        match (&mut self.state, item) {
+            (State::Begin(_, known), Item::Session(session)) => *known = session,
+            (State::Begin(..), Item::Tables(tables)) => {
+                let begin = std::mem::replace(&mut self.state, State::Failed);
+                if let State::Begin(output, session) = begin {
+                    let writer = Writer::create(output, &session, &tables)?;
+                    let writer = writer.with_packer(Packer::with_level(LEVEL)?);
+                    self.state = State::Rows(Box::new(writer));
+                }
+            }
+            (State::Rows(writer), Item::Tables(tables)) => writer.push_tables(tables),
+            (State::Rows(writer), Item::Row(row)) => {
+                self.ended |= matches!(row, Row::End(_));
+                writer.push(&row)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! Functions in the file: each has a number from its first call on, and is described there before that
+//! call. Most programs call few of those that the hook table has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_format::api::{Arg, Function, RetKind, TaskKind};
+use ascend_trace_model::rows::{ArgRow, CallRow, FunctionRow, TablesRow};
+
+use crate::tables;
+
+/// The enumeration of return codes.
+const CODES: &str = "aclError";
+/// Number of a function that has none yet. The hook table is far shorter.
+const NONE: u16 = u16::MAX;
+
+/// What the file has been told.
+#[derive(Debug)]
+pub(crate) struct Dictionary {
+    /// By place in the hook table.
+    numbers: Vec<u16>,
+    count: u16,
+    enumerations: BTreeSet<&'static str>,
+    /// The file knows what return codes besides 0 are called.
+    has_codes: bool,
+}
+
+impl Default for Dictionary {
+    fn default() -> Self {
+        Self {
+            numbers: vec![NONE; tables::FUNCTIONS.len()],
+            count: 0,
+            enumerations: BTreeSet::new(),
+            has_codes: false,
+        }
+    }
+}
+
+impl Dictionary {
+    /// Replaces a call's place in the hook table by its function's number in the file; answers what
+    /// the file must be told before the call.
+    #[inline]
+    pub(crate) fn translate(&mut self, call: &mut CallRow) -> Option<TablesRow> {
+        let place = usize::from(call.function);
+        let number = *self.numbers.get(place)?;
+        if number == NONE || (call.ret != 0 && !self.has_codes) {
+            return self.tell(place, call);
+        }
+        call.function = number;
+        None
+    }
+
+    #[cold]
+    fn tell(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
+        let known = tables::FUNCTIONS.get(place)?;
+        let number = self.numbers.get_mut(place)?;
+        let is_new = *number == NONE;
+        let mut told = TablesRow {
+            first: self.count,
+            ..TablesRow::default()
+        };
+        if is_new {
+            *number = self.count;
+            self.count += 1;
+            told.functions.push(function(known));
+        }
+        call.function = *number;
+        for arg in known.args {
+            if is_new && self.enumerations.insert(arg.enumeration) {
+                told.enumerations.extend(enumeration(arg.enumeration));
+            }
+        }
+        if call.ret != 0 && known.ret == RetKind::Error && !self.has_codes {
+            self.has_codes = true;
+            told.enumerations.extend(enumeration(CODES));
+        }
+        let is_empty = told.functions.is_empty() && told.enumerations.is_empty();
+        (!is_empty).then_some(told)
+    }
+}
+
+/// What a file is told at its beginning: what success is called.
+pub(crate) fn first_tables() -> TablesRow {
+    let mut enumerations: BTreeMap<_, _> = enumeration(CODES).into_iter().collect();
+    for constants in enumerations.values_mut() {
+        constants.retain(|value, _| *value == 0);
+    }
+    TablesRow {
+        enumerations,
+        ..TablesRow::default()
+    }
+}
+
+/// An enumeration with its constants, if the hook table has it.
+fn enumeration(wanted: &str) -> Option<(String, BTreeMap<i64, String>)> {
+    let mut all = tables::ENUMERATIONS.iter();
+    let (name, values) = all.find(|(name, _)| *name == wanted)?;
+    let values = values
+        .iter()
+        .map(|(value, name)| (*value, (*name).to_owned()));
+    Some(((*name).to_owned(), values.collect()))
+}
+
+fn function(function: &Function) -> FunctionRow {
+    FunctionRow {
+        name: function.name.to_owned(),
+        category: function.category.to_owned(),
+        role: function.role.name().to_owned(),
+        task: function
+            .task
+            .map(TaskKind::name)
+            .unwrap_or_default()
+            .to_owned(),
+        blocks: function.blocks.name().to_owned(),
+        ret: function.ret.name().to_owned(),
+        stream: function.stream,
+        event: function.event,
+        bytes: function.bytes,
+        label: function.label,
+        args: function.args.iter().map(argument).collect(),
+    }
+}
+
+fn argument(arg: &Arg) -> ArgRow {
+    ArgRow {
+        name: arg.name.to_owned(),
+        kind: arg.kind.name().to_owned(),
+        out: arg.out,
+        enumeration: arg.enumeration.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(name: &str) -> usize {
+        let mut all = tables::FUNCTIONS.iter();
+        all.position(|it| it.name == name).unwrap()
+    }
+
+    fn call(name: &str, ret: i64) -> CallRow {
+        CallRow {
+            function: place(name) as u16,
+            ret,
+            ..CallRow::default()
+        }
+    }
+
+    #[test]
+    fn functions_are_numbered_and_told_in_the_order_of_their_first_calls() {
+        let mut dictionary = Dictionary::default();
+        let mut whole = first_tables();
+        let names = ["aclrtMemcpy", "aclInit", "aclrtMemcpy", "aclrtSetDevice"];
+        let numbers = names.map(|name| {
+            let mut call = call(name, 0);
+            whole.extend(dictionary.translate(&mut call).unwrap_or_default());
+            call.function
+        });
+        assert_eq!(numbers, [0, 1, 0, 2]);
+        let told: Vec<_> = whole.functions.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(told, ["aclrtMemcpy", "aclInit", "aclrtSetDevice"]);
+        assert_eq!(whole.functions[0].args.len(), 5);
+        assert!(whole.enumerations["aclrtMemcpyKind"].len() > 2);
+    }
+
+    #[test]
+    fn codes_have_names_once_one_is_returned() {
+        let mut dictionary = Dictionary::default();
+        let first = first_tables();
+        assert_eq!(first.enumerations[CODES].len(), 1);
+        assert!(dictionary.translate(&mut call("aclInit", 0)).is_some());
+        let told = dictionary.translate(&mut call("aclInit", 107_002)).unwrap();
+        assert!(told.functions.is_empty() && told.enumerations[CODES].len() > 100);
+        for name in ["aclInit", "aclInit"] {
+            let mut call = call(name, 107_002);
+            assert_eq!(dictionary.translate(&mut call), None);
+            assert_eq!(call.function, 0);
+        }
+    }
+
+    #[test]
+    fn what_is_no_code_tells_no_codes() {
+        let is_wide = |it: &&Function| it.ret != RetKind::Error;
+        let name = tables::FUNCTIONS.iter().find(is_wide).unwrap().name;
+        let mut dictionary = Dictionary::default();
+        dictionary.translate(&mut call(name, 0)).unwrap();
+        let mut again = call(name, 5);
+        assert_eq!(dictionary.translate(&mut again), None);
+        assert_eq!(again.function, 0);
+    }
+}

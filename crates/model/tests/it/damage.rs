@@ -7,7 +7,7 @@ use ascend_trace_testkit::bytes::{self, Column, TraceBytes};
 use ascend_trace_testkit::workload;
 use proptest::prelude::*;
 
-use crate::round_trip::{by_kind, program, read, write};
+use crate::round_trip::{program, read, write};
 
 /// A small file with several chunks of each kind, and its rows by kind.
 fn small_file() -> (Vec<u8>, Vec<Row>) {

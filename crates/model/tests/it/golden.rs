@@ -333,6 +333,16 @@ fn since_version_3() -> Vec<Row> {
             functions: 1_124,
             ..CoverageRow::default()
         }),
+        Row::Cost(CostRow {
+            thread: 3,
+            at_ns: 1_000_009_500,
+            calls: 6,
+            recording_ns: 320,
+            tasks: 4,
+            events: 7,
+            timing_ns: 9_000,
+            reading_ns: 1_500,
+        }),
     ]
 }
 

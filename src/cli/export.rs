@@ -1,5 +1,7 @@
 //! `export`: write a trace in another format.
 
+mod progress;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,14 +9,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use ascend_trace_export::{
-    ExportError, Exporter, Layout, Only, Single, Sink, Source, Wanted, format,
+    ExportError, Exporter, Layout, Only, Single, Sink, Source, Step, StreamError, Wanted, format,
+    stream,
 };
-use ascend_trace_model::Trace;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use progress::Progress;
 
 use super::args::{ExportArgs, FormatWord};
-use super::trace;
+use super::trace::{self, Opened};
 use crate::output::say;
 
 /// Stands for standard output.
@@ -33,28 +36,92 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         Layout::File { .. } => check_file(&output, args.force)?,
         Layout::Directory { files } => check_folder(&output, files, args.force)?,
     }
-    let trace = trace::open(&args.file)?;
-    let range = args.range.and_then(|range| range.of(trace.span()));
-    let source = Source::of(&trace, &Wanted { range, only });
+    let mut job = Job::open(args, exporter, only)?;
     match exporter.layout() {
         Layout::File { .. } if output == Path::new(STDOUT) => {
             let mut stdout = io::stdout().lock();
-            match export(exporter, &source, &mut Single(&mut stdout)) {
+            match job.run(&mut Single::new(&mut stdout)) {
                 // A reader that has seen enough, such as `head`, is no error.
                 Err(error) if is_broken_pipe(&error) => {}
                 written => written?,
             }
         }
-        Layout::File { .. } => to_file(exporter, &source, &output)?,
+        Layout::File { .. } => to_file(&mut job, &output)?,
         Layout::Directory { .. } => {
             fs::create_dir_all(&output)
                 .with_context(|| format!("cannot make {}", output.display()))?;
-            export(exporter, &source, &mut Folder(&output))?;
+            job.run(&mut Folder(&output))?;
             say(format!("wrote {}/", output.display()));
         }
     }
-    say_what_is_missing(&trace);
+    job.say_what_is_missing(&args.file);
     Ok(())
+}
+
+/// An export of a file.
+struct Job {
+    opened: Opened,
+    exporter: &'static dyn Exporter,
+    wanted: Wanted,
+}
+
+impl Job {
+    fn open(
+        args: &ExportArgs,
+        exporter: &'static dyn Exporter,
+        only: Only,
+    ) -> anyhow::Result<Self> {
+        // A selection has to look at everything before the first slice is written.
+        let is_selection = args.range.is_some() || only != Only::default();
+        let opened = match is_selection {
+            true => Opened::Whole(Box::new(trace::open(&args.file)?)),
+            false => trace::open_any(&args.file, Step::default().rows)?,
+        };
+        let range = match &opened {
+            Opened::Whole(trace) => args.range.and_then(|range| range.of(trace.span())),
+            Opened::Long(_) => None,
+        };
+        Ok(Self {
+            opened,
+            exporter,
+            wanted: Wanted { range, only },
+        })
+    }
+
+    fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
+        let exported = match &mut self.opened {
+            Opened::Whole(trace) => {
+                let source = Source::of(trace, &self.wanted);
+                self.exporter
+                    .export(&source, sink)
+                    .map_err(StreamError::from)
+            }
+            Opened::Long(archive) => {
+                let mut progress = Progress::new("exporting", "M calls and tasks");
+                let told = &mut |done, all| progress.tell(done, all);
+                stream(archive, self.exporter, Step::default(), sink, told)
+            }
+        };
+        exported.with_context(|| format!("the {} export failed", self.exporter.name()))
+    }
+
+    /// Says what nobody may take for the whole: damage, that the recording goes on or was cut off,
+    /// and what was lost while it was made.
+    fn say_what_is_missing(&self, file: &Path) {
+        let losses = match &self.opened {
+            Opened::Whole(trace) => trace.losses(),
+            Opened::Long(archive) => {
+                trace::say_all(file, &archive.final_warnings());
+                archive.things().losses()
+            }
+        };
+        if losses.calls + losses.others > 0 {
+            say(format!(
+                "{} calls and {} other records were lost while recording",
+                losses.calls, losses.others
+            ));
+        }
+    }
 }
 
 /// The conditions of all `--only`.
@@ -67,23 +134,11 @@ fn only(conditions: &[String]) -> anyhow::Result<Only> {
     Ok(only)
 }
 
-/// Says what nobody may take for the whole. Damage, and that the recording goes on or was cut off,
-/// was said when the trace was opened.
-fn say_what_is_missing(trace: &Trace) {
-    let losses = trace.losses();
-    if losses.calls + losses.others > 0 {
-        say(format!(
-            "{} calls and {} other records were lost while recording",
-            losses.calls, losses.others
-        ));
-    }
-}
-
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let cause = match error.downcast_ref::<ExportError>() {
-        Some(ExportError::Write(error) | ExportError::Open { error, .. }) => error,
-        None => return false,
+    let Some(StreamError::Export(error)) = error.downcast_ref() else {
+        return false;
     };
+    let (ExportError::Write(cause) | ExportError::Open { error: cause, .. }) = error;
     cause.kind() == io::ErrorKind::BrokenPipe
 }
 
@@ -134,7 +189,7 @@ fn check_folder(path: &Path, files: &[&str], force: bool) -> anyhow::Result<()> 
 }
 
 /// Writes beside the file first, so that a failed export leaves what was there.
-fn to_file(exporter: &dyn Exporter, source: &Source<'_>, path: &Path) -> anyhow::Result<()> {
+fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     let shown = path.display();
     let is_special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
     let place = if is_special {
@@ -144,8 +199,7 @@ fn to_file(exporter: &dyn Exporter, source: &Source<'_>, path: &Path) -> anyhow:
     };
     let file = File::create(&place).with_context(|| format!("cannot write {shown}"))?;
     let is_packed = path.extension().is_some_and(|extension| extension == "gz");
-    let written = into_file(exporter, source, file, is_packed)
-        .with_context(|| format!("cannot write {shown}"));
+    let written = into_file(job, file, is_packed).with_context(|| format!("cannot write {shown}"));
     if is_special {
         return written;
     }
@@ -159,19 +213,14 @@ fn to_file(exporter: &dyn Exporter, source: &Source<'_>, path: &Path) -> anyhow:
     renamed
 }
 
-fn into_file(
-    exporter: &dyn Exporter,
-    source: &Source<'_>,
-    file: File,
-    is_packed: bool,
-) -> anyhow::Result<()> {
+fn into_file(job: &mut Job, file: File, is_packed: bool) -> anyhow::Result<()> {
     let mut writer = BufWriter::with_capacity(1 << 20, file);
     if is_packed {
         let mut packer = GzEncoder::new(&mut writer, Compression::fast());
-        export(exporter, source, &mut Single(&mut packer))?;
+        job.run(&mut Single::new(&mut packer))?;
         packer.finish()?;
     } else {
-        export(exporter, source, &mut Single(&mut writer))?;
+        job.run(&mut Single::new(&mut writer))?;
     }
     writer.flush()?;
     Ok(())
@@ -183,17 +232,11 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn export(exporter: &dyn Exporter, source: &Source<'_>, sink: &mut dyn Sink) -> anyhow::Result<()> {
-    exporter
-        .export(source, sink)
-        .with_context(|| format!("the {} export failed", exporter.name()))
-}
-
 /// Files in a folder.
 struct Folder<'a>(&'a Path);
 
-impl Sink for Folder<'_> {
-    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + '_>> {
+impl<'w> Sink<'w> for Folder<'_> {
+    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let file = File::create(self.0.join(name))?;
         Ok(Box::new(BufWriter::with_capacity(1 << 20, file)))
     }

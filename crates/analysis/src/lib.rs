@@ -15,6 +15,7 @@ pub mod collectives;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;
+pub mod past;
 pub mod stalls;
 pub mod stats;
 
@@ -22,7 +23,8 @@ pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use stalls::{
-    Cause, Chain, Class, Culprit, Evidence, Lane, Link, Meanwhile, Root, Stall, Stalls, Why,
+    Cause, Chain, Class, Culprit, Evidence, Lane, Learnt, Link, Meanwhile, Root, Stall, Stalls,
+    Step, Why,
 };
 pub use stats::Stats;
 

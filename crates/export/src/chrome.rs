@@ -12,7 +12,7 @@
 //!   records and waits have tracks beside their stream's ([`flows`]);
 //! - numbers are numbers, and ids are exact in a double.
 //!
-//! Nothing is held in memory but the slices that are not on the first track of their lane.
+//! The parts of a trace are written one after the other; readers put events in order by their times.
 
 mod captures;
 mod counters;
@@ -23,9 +23,13 @@ mod ranges;
 mod slices;
 mod stalls;
 
+use std::io::Write;
+
+use crate::counters::Counters;
+use crate::facts::Facts;
 use crate::fields::write_recording;
 use crate::tracks::Tracks;
-use crate::{ExportError, Exporter, Layout, Sink, Source, open};
+use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 use output::Output;
 
 /// The exporter for `--format chrome`.
@@ -41,25 +45,59 @@ impl Exporter for Chrome {
         Layout::File { extension: "json" }
     }
 
-    fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
-        let mut file = open(sink, "")?;
-        let begin = source.trace.span().map_or(0, |span| span.0);
-        let mut output = Output::new(&mut *file, begin);
-        let tracks = Tracks::of(source);
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+        Ok(Box::new(ChromePass::new(open(sink, "")?)))
+    }
+}
+
+struct ChromePass<'w> {
+    output: Output<'w>,
+    tracks: Tracks,
+    counters: Counters,
+    facts: Facts,
+    /// Number of the last flow.
+    flows: u64,
+}
+
+impl<'w> ChromePass<'w> {
+    fn new(file: Box<dyn Write + 'w>) -> Self {
+        let mut output = Output::new(file);
         output.begin();
-        meta::write_names(&mut output, source.trace, &tracks)?;
-        slices::write_calls(&mut output, source, &tracks)?;
-        slices::write_tasks(&mut output, source, &tracks)?;
-        ranges::write(&mut output, source, &tracks)?;
-        captures::write(&mut output, source, &tracks)?;
-        stalls::write(&mut output, source, &tracks)?;
-        counters::write(&mut output, source, &tracks)?;
-        // Flows come last: at equal times an importer handles events in the order of the file, and
-        // a flow must find its slice.
-        let mut id = 0;
-        let mut omitted = flows::write(&mut output, source, &tracks, &mut id)?;
-        omitted += captures::write_flows(&mut output, source, &tracks, &mut id)?;
-        output.end(|json| write_recording(json, source, begin, omitted))?;
+        Self {
+            output,
+            tracks: Tracks::default(),
+            counters: Counters::default(),
+            facts: Facts::default(),
+            flows: 0,
+        }
+    }
+}
+
+impl Pass for ChromePass<'_> {
+    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+        let (output, tracks) = (&mut self.output, &mut self.tracks);
+        output.set_begin(source.part.begin);
+        tracks.advance(source);
+        self.facts.add(source);
+        meta::write_names(output, source.trace, tracks)?;
+        slices::write_calls(output, source, tracks)?;
+        slices::write_tasks(output, source, tracks)?;
+        stalls::write(output, source, tracks)?;
+        counters::write(output, source, tracks, &mut self.counters)?;
+        // Flows come after their slices: at equal times an importer handles events in the order of
+        // the file, and a flow must find its slice.
+        let mut omitted = flows::write(output, source, tracks, &mut self.flows)?;
+        omitted += captures::write_flows(output, source, tracks, &mut self.flows)?;
+        self.facts.omitted_flows += omitted;
+        if source.part.is_last {
+            ranges::write(output, source, tracks)?;
+            captures::write(output, source, tracks, &self.facts)?;
+            output.end(|json| write_recording(json, source, &self.facts))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
         Ok(())
     }
 }

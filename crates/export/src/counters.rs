@@ -1,192 +1,224 @@
 //! Counters: how many tasks a stream still has to do, how many streams of a device work, how much
 //! memory is in use.
+//!
+//! Changes are collected as the parts of a trace bring them, in no order, and told in the order of
+//! time as far as no earlier one can come.
 
 mod memory;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_model::{ProcessId, StreamId, Task};
 
 use crate::Source;
 use crate::tracks::{Track, Tracks};
 use memory::{Memory, Place};
 
 /// A counter of an export.
-pub(crate) struct Counter<'s> {
+#[derive(Clone, Debug)]
+pub(crate) struct Counter {
+    /// Counts the counters that have been told of.
+    pub(crate) number: u64,
     pub(crate) name: String,
     pub(crate) unit: &'static str,
     /// The process, or the device below one, that it belongs to.
     pub(crate) pid: u32,
     /// The stream's track, of a stream's counter.
     pub(crate) track: Option<Track>,
-    /// Its value from each moment on at which it changes.
-    pub(crate) values: Box<dyn Iterator<Item = Step> + 's>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Queued(StreamId),
+    /// Streams of the device with this number in the export.
+    Busy(u32),
+    Memory(ProcessId, Place),
+}
+
+/// A change of a counter, or its value: when, and by how much.
+type Step = (i64, i64);
+
+/// A counter on its way through a trace.
+#[derive(Debug, Default)]
+struct Gauge {
+    counter: Option<Counter>,
+    /// Changes that have not been told.
+    steps: Vec<Step>,
+    value: i64,
+    told: i64,
+}
+
+/// How far a stream's tasks have been counted.
+#[derive(Clone, Copy, Debug)]
+struct Latest {
+    submitted: i64,
+    completed: i64,
+    worked: i64,
 }
 
 /// Every counter of what is shown. They count all there is, whatever else is left out.
-pub(crate) fn all<'s>(source: &'s Source<'_>, tracks: &Tracks) -> Vec<Counter<'s>> {
-    let (trace, range) = (source.trace, source.selection.range());
-    let mut counters = Vec::new();
-    let mut devices: BTreeMap<u32, Vec<StreamId>> = BTreeMap::new();
-    for (lane, id) in tracks.streams.iter().zip((0..).map(StreamId)) {
-        let Some(tid) = lane.slices.first().copied() else {
-            continue;
-        };
-        counters.push(Counter {
-            name: format!("queued on stream {}", trace.stream(id).number()),
-            unit: "tasks",
-            pid: lane.pid,
-            track: Some(Track { pid: lane.pid, tid }),
-            values: Box::new(clip(queued(trace, id), range)),
-        });
-        devices.entry(lane.pid).or_default().push(id);
-    }
-    counters.extend(devices.into_iter().map(|(pid, streams)| Counter {
-        name: "busy".to_owned(),
-        unit: "streams",
-        pid,
-        track: None,
-        values: Box::new(clip(busy(trace, &streams), range)),
-    }));
-    counters.extend(in_use(source, tracks));
-    counters
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    gauges: BTreeMap<Subject, Gauge>,
+    streams: Vec<Latest>,
+    memory: Memory,
+    numbers: u64,
 }
 
-/// Memory in use, at the device if that is shown, else at its process.
-fn in_use<'s>(source: &'s Source<'_>, tracks: &Tracks) -> Vec<Counter<'s>> {
-    let range = source.selection.range();
-    let mut counters = Vec::new();
-    for ((process, place), values) in Memory::of(source.trace).in_use {
-        let track = |device: Option<u32>| {
-            let mut all = tracks.processes.iter();
-            all.find(|it| (it.process, it.device) == (process, device))
+impl Counters {
+    /// Takes in a part of a trace and hands out what is certain: every counter once before its
+    /// first value, then its values.
+    pub(crate) fn advance<E>(
+        &mut self,
+        source: &Source<'_>,
+        tracks: &Tracks,
+        told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let first = Latest {
+            submitted: i64::MIN,
+            completed: i64::MIN,
+            worked: i64::MIN,
         };
-        let (name, found) = match place {
-            Place::Host => ("pinned memory in use".to_owned(), track(None)),
-            Place::Device(device) => match track(Some(device)) {
-                Some(found) => ("memory in use".to_owned(), Some(found)),
-                None => (format!("memory in use on device {device}"), track(None)),
-            },
-        };
-        if let Some(found) = found {
-            counters.push(Counter {
-                name,
-                unit: "bytes",
-                pid: found.pid,
-                track: None,
-                values: Box::new(clip(values.into_iter(), range)),
-            });
-        }
-    }
-    counters
-}
-
-/// The part of a counter inside a range; it begins with the value that it has there.
-fn clip(
-    values: impl Iterator<Item = Step>,
-    range: Option<(i64, i64)>,
-) -> impl Iterator<Item = Step> {
-    let (first, last) = range.unwrap_or((i64::MIN, i64::MAX));
-    let values = values.map(move |(time, value)| (time.max(first), value));
-    let mut values = values.take_while(move |step| step.0 <= last).peekable();
-    std::iter::from_fn(move || {
-        loop {
-            let step = values.next()?;
-            if values.peek().is_none_or(|next| next.0 != step.0) {
-                return Some(step);
+        self.streams.resize(source.trace.streams().len(), first);
+        for (lane, id) in tracks.streams.iter().zip((0..).map(StreamId)) {
+            if lane.own().is_some() {
+                self.count_tasks(source, id, lane.pid);
             }
         }
-    })
-}
-
-/// A change of a counter: when, and by how much.
-type Step = (i64, i64);
-
-/// How many tasks wait or run on a stream: its value from each moment on at which it changes.
-fn queued(trace: &Trace, stream: StreamId) -> impl Iterator<Item = (i64, i64)> {
-    values(merge(vec![
-        submissions(trace, stream),
-        completions(trace, stream),
-    ]))
-}
-
-/// How many of these streams work.
-fn busy<'t>(trace: &'t Trace, streams: &[StreamId]) -> impl Iterator<Item = (i64, i64)> + use<'t> {
-    values(merge(streams.iter().map(|id| work(trace, *id)).collect()))
-}
-
-/// Adds the steps up. Only the last value of a moment counts, and only if it is a new one.
-fn values(steps: impl Iterator<Item = Step>) -> impl Iterator<Item = (i64, i64)> {
-    let (mut value, mut told) = (0, 0);
-    let mut steps = steps.peekable();
-    std::iter::from_fn(move || {
-        while let Some((time, change)) = steps.next() {
-            value += change;
-            if steps.peek().is_some_and(|next| next.0 == time) || value == told {
-                continue;
-            }
-            told = value;
-            return Some((time, value));
-        }
-        None
-    })
-}
-
-type Steps<'a> = Box<dyn Iterator<Item = Step> + 'a>;
-
-/// Tasks with times, as they enter the stream's queue. Submissions from several threads can be out
-/// of order by the length of a call; a queue is in order.
-fn submissions(trace: &Trace, stream: StreamId) -> Steps<'_> {
-    let tasks = trace.stream_tasks(stream).iter().map(|id| trace.task(*id));
-    let timed = tasks.filter_map(|task| Some((trace.call(task.call).begin, task.time?.end)));
-    Box::new(timed.scan(i64::MIN, |latest, (begin, end)| {
-        *latest = begin.min(end).max(*latest);
-        Some((*latest, 1))
-    }))
-}
-
-fn completions(trace: &Trace, stream: StreamId) -> Steps<'_> {
-    let tasks = trace.stream_tasks(stream).iter().map(|id| trace.task(*id));
-    Box::new(
-        tasks
-            .filter_map(|task| task.time)
-            .scan(i64::MIN, |latest, time| {
-                *latest = time.end.max(*latest);
-                Some((*latest, -1))
-            }),
-    )
-}
-
-/// When the stream begins and ends to work; waits and records are no work.
-fn work(trace: &Trace, stream: StreamId) -> Steps<'_> {
-    let tasks = trace.stream_tasks(stream).iter().map(|id| trace.task(*id));
-    let work = tasks.filter(|task| !matches!(task.kind, TaskKind::Wait | TaskKind::Record));
-    let times = work
-        .filter_map(|task| task.time)
-        .scan(i64::MIN, |latest, time| {
-            let begin = time.begin.max(*latest);
-            *latest = time.end.max(begin);
-            Some([(begin, 1), (*latest, -1)])
+        let gauges = &mut self.gauges;
+        self.memory.advance(source, &mut |process, place, step| {
+            let gauge = gauges.entry(Subject::Memory(process, place)).or_default();
+            gauge.steps.push(step);
         });
-    Box::new(times.flatten())
-}
+        let until = match source.part.is_last {
+            true => i64::MAX,
+            false => source.part.until,
+        };
+        let range = source.selection.range();
+        for (subject, gauge) in &mut self.gauges {
+            if gauge.counter.is_none() {
+                let Some(counter) = describe(source, tracks, *subject, self.numbers) else {
+                    continue;
+                };
+                self.numbers += 1;
+                told(&counter, None)?;
+                gauge.counter = Some(counter);
+            }
+            gauge.tell(until, range, told)?;
+        }
+        Ok(())
+    }
 
-/// All steps in time order, given sources that are in order themselves.
-fn merge(mut sources: Vec<Steps<'_>>) -> impl Iterator<Item = Step> {
-    let mut heads = BinaryHeap::new();
-    for (index, source) in sources.iter_mut().enumerate() {
-        heads.extend(
-            source
-                .next()
-                .map(|(time, change)| Reverse((time, index, change))),
+    /// Counts the tasks of a stream, as they enter its queue, run and leave it. Submissions from
+    /// several threads can be out of order by the length of a call; a queue is in order.
+    fn count_tasks(&mut self, source: &Source<'_>, stream: StreamId, device: u32) {
+        let trace = source.trace;
+        let latest = &mut self.streams[stream.index()];
+        let mut queued = std::mem::take(
+            &mut self
+                .gauges
+                .entry(Subject::Queued(stream))
+                .or_default()
+                .steps,
         );
+        let busy = &mut self.gauges.entry(Subject::Busy(device)).or_default().steps;
+        let tasks = trace.stream_tasks(stream);
+        let begin = tasks.partition_point(|id| source.keys.task(*id) < source.part.from);
+        let tasks = tasks[begin..].iter();
+        for id in tasks.take_while(|id| source.part.holds(source.keys.task(**id))) {
+            let task = trace.task(*id);
+            let Some(time) = task.time else { continue };
+            let submitted = trace.call(task.call).begin.min(time.end);
+            latest.submitted = latest.submitted.max(submitted);
+            latest.completed = latest.completed.max(time.end);
+            queued.push((latest.submitted, 1));
+            queued.push((latest.completed, -1));
+            if is_work(task) {
+                let begin = time.begin.max(latest.worked);
+                latest.worked = time.end.max(begin);
+                busy.push((begin, 1));
+                busy.push((latest.worked, -1));
+            }
+        }
+        if let Some(gauge) = self.gauges.get_mut(&Subject::Queued(stream)) {
+            gauge.steps = queued;
+        }
     }
-    std::iter::from_fn(move || {
-        let Reverse((time, index, change)) = heads.pop()?;
-        let next = sources[index].next();
-        heads.extend(next.map(|(time, change)| Reverse((time, index, change))));
-        Some((time, change))
+}
+
+/// Waits and records are no work.
+fn is_work(task: &Task) -> bool {
+    !matches!(task.kind, TaskKind::Wait | TaskKind::Record)
+}
+
+/// What a counter is called and where it is shown, if what it belongs to is.
+fn describe(
+    source: &Source<'_>,
+    tracks: &Tracks,
+    subject: Subject,
+    number: u64,
+) -> Option<Counter> {
+    let host = |process: ProcessId, device: Option<u32>| {
+        let mut all = tracks.processes.iter();
+        let found = all.find(|it| (it.process, it.device) == (process, device));
+        found.map(|it| it.pid)
+    };
+    let counter = |name: String, unit, pid, track| Counter {
+        number,
+        name,
+        unit,
+        pid,
+        track,
+    };
+    Some(match subject {
+        Subject::Queued(stream) => {
+            let track = tracks.streams.get(stream.index())?.own()?;
+            let name = format!("queued on stream {}", source.trace.stream(stream).number());
+            counter(name, "tasks", track.pid, Some(track))
+        }
+        Subject::Busy(pid) => counter("busy".to_owned(), "streams", pid, None),
+        Subject::Memory(process, Place::Host) => {
+            let pid = host(process, None)?;
+            counter("pinned memory in use".to_owned(), "bytes", pid, None)
+        }
+        Subject::Memory(process, Place::Device(device)) => match host(process, Some(device)) {
+            Some(pid) => counter("memory in use".to_owned(), "bytes", pid, None),
+            None => {
+                let name = format!("memory in use on device {device}");
+                counter(name, "bytes", host(process, None)?, None)
+            }
+        },
     })
+}
+
+impl Gauge {
+    /// Tells the values that the counter takes before a moment. Only the last value of a moment
+    /// counts, and only if it is a new one. Inside a range it begins with the value it has there.
+    fn tell<E>(
+        &mut self,
+        until: i64,
+        range: Option<(i64, i64)>,
+        told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(counter) = &self.counter else {
+            return Ok(());
+        };
+        self.steps.sort_unstable_by_key(|step| step.0);
+        let count = self.steps.partition_point(|step| step.0 < until);
+        let (first, last) = range.unwrap_or((i64::MIN, i64::MAX));
+        let mut steps = self.steps[..count].iter().copied().peekable();
+        while let Some((time, change)) = steps.next() {
+            self.value = self.value.saturating_add(change);
+            let next = steps.peek().map(|next| next.0);
+            let is_over = next.is_none_or(|next| next != time && next > first);
+            if time <= last && is_over && self.value != self.told {
+                self.told = self.value;
+                told(counter, Some((time.max(first), self.value)))?;
+            }
+        }
+        self.steps.drain(..count);
+        Ok(())
+    }
 }

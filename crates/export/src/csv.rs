@@ -6,8 +6,9 @@
 use std::io::{self, Write};
 
 use crate::digits::{write_signed, write_unsigned};
-use crate::tables::{Cell, Kind, Number, Table, TableWriter};
-use crate::{ExportError, Exporter, Layout, Sink, Source, open};
+use crate::facts::Facts;
+use crate::tables::{Cell, Kind, Number, Table, TableWriter, Tables};
+use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 64 * 1024;
@@ -33,31 +34,37 @@ impl Exporter for Csv {
         Layout::Directory { files: &FILES }
     }
 
-    fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
-        for (table, name) in Table::ALL.into_iter().zip(FILES) {
-            let mut file = open(sink, name)?;
-            let mut writer = Writer::new(&mut *file);
-            table.write(source, &mut writer)?;
-            writer.finish()?;
-        }
-        Ok(())
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+        let mut names = FILES.into_iter();
+        let tables = Tables::new(|table| {
+            let file = open(sink, names.next().unwrap_or_default())?;
+            let mut writer = Writer {
+                file,
+                chunk: Vec::with_capacity(CHUNK + CHUNK / 8),
+                comma: false,
+            };
+            writer.heads(&table.columns());
+            Ok::<_, ExportError>(writer)
+        });
+        Ok(Box::new(tables?))
     }
 }
 
-struct Writer<'f> {
-    file: &'f mut dyn Write,
+struct Writer<'w> {
+    file: Box<dyn Write + 'w>,
     chunk: Vec<u8>,
     /// A comma is due before the next cell.
     comma: bool,
 }
 
-impl<'f> Writer<'f> {
-    fn new(file: &'f mut dyn Write) -> Self {
-        Self {
-            file,
-            chunk: Vec::with_capacity(CHUNK + CHUNK / 8),
-            comma: false,
+impl Writer<'_> {
+    fn heads(&mut self, columns: &[(&'static str, Kind)]) {
+        for (name, _) in columns {
+            self.separate();
+            self.text(name.as_bytes());
         }
+        self.chunk.push(b'\n');
+        self.comma = false;
     }
 
     fn separate(&mut self) {
@@ -67,43 +74,29 @@ impl<'f> Writer<'f> {
         self.comma = true;
     }
 
-    fn text(&mut self, text: &str) {
-        let special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-        if !text.bytes().any(special) {
-            self.chunk.extend_from_slice(text.as_bytes());
+    fn text(&mut self, text: &[u8]) {
+        let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+        if !text.iter().any(special) {
+            self.chunk.extend_from_slice(text);
             return;
         }
         self.chunk.push(b'"');
-        for (place, part) in text.split('"').enumerate() {
+        for (place, part) in text.split(|byte| *byte == b'"').enumerate() {
             if place > 0 {
                 self.chunk.extend_from_slice(b"\"\"");
             }
-            self.chunk.extend_from_slice(part.as_bytes());
+            self.chunk.extend_from_slice(part);
         }
         self.chunk.push(b'"');
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        self.file.write_all(&self.chunk)?;
-        self.chunk.clear();
-        self.file.flush()
     }
 }
 
 impl TableWriter for Writer<'_> {
-    fn begin(&mut self, columns: &[(&'static str, Kind)]) -> io::Result<()> {
-        for (name, _) in columns {
-            self.separate();
-            self.text(name);
-        }
-        self.end_row()
-    }
-
     fn cell(&mut self, cell: &Cell) -> io::Result<()> {
         self.separate();
         match cell.number() {
             Some(Number::Signed(value)) => write_signed(&mut self.chunk, value),
-            Some(Number::Unsigned(value)) => write_unsigned(&mut self.chunk, value, 1),
+            Some(Number::Unsigned(value)) => write_unsigned(&mut self.chunk, value),
             None => self.text(cell.text()),
         }
         Ok(())
@@ -117,5 +110,10 @@ impl TableWriter for Writer<'_> {
             self.chunk.clear();
         }
         Ok(())
+    }
+    fn end(&mut self, _source: &Source<'_>, _facts: &Facts) -> io::Result<()> {
+        self.file.write_all(&self.chunk)?;
+        self.chunk.clear();
+        self.file.flush()
     }
 }

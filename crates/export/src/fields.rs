@@ -8,6 +8,7 @@ use ascend_trace_model::{Call, CallId, TaskId, Trace};
 
 use crate::Source;
 use crate::arguments::{write_arguments, write_result};
+use crate::facts::Facts;
 
 /// Takes named values. Names and constants live as long as the trace, `'t`.
 pub(crate) trait Fields<'t> {
@@ -30,7 +31,7 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     let call = trace.call(id);
     write_arguments(fields, source, call);
     write_result(fields, source, call);
-    fields.unsigned("call", u64::from(id.0));
+    fields.unsigned("call", u64::from(trace.call_number(id)));
     if let Some(stream) = call.stream {
         fields.integer("stream_id", trace.stream(stream).number());
     }
@@ -72,7 +73,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     }
     write_event(fields, trace, call);
     write_work(fields, trace, call);
-    fields.unsigned("call", u64::from(task.call.0));
+    fields.unsigned("call", u64::from(trace.call_number(task.call)));
     if let Some((index, number)) = source.graphs.replayed(trace, id) {
         let graph = &source.graphs.all()[index];
         fields.unsigned("graph", u64::from(graph.serial));
@@ -106,7 +107,12 @@ pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>,
 }
 
 /// Of the making of a graph.
-pub(crate) fn write_graph<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, graph: &Graph) {
+pub(crate) fn write_graph<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    graph: &Graph,
+    facts: &Facts,
+) {
     let trace = source.trace;
     fields.unsigned("graph", u64::from(graph.serial));
     fields.constant("outcome", graph.outcome.name());
@@ -122,15 +128,14 @@ pub(crate) fn write_graph<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>,
     let streams = streams.map(|id| trace.stream(id).number().to_string());
     fields.text("streams", &streams.collect::<Vec<_>>().join(" "));
     fields.unsigned("nodes", graph.nodes.len() as u64);
-    fields.unsigned("replays", graph.replays.len() as u64);
+    fields.unsigned("replays", facts.replays(graph));
 }
 
-/// Of the recording as a whole. `begin` is the moment that the export calls its first.
+/// Of the recording as a whole.
 pub(crate) fn write_recording<'t>(
     fields: &mut impl Fields<'t>,
     source: &Source<'t>,
-    begin: i64,
-    omitted_flows: u64,
+    facts: &Facts,
 ) {
     let trace = source.trace;
     let session = trace.session();
@@ -144,19 +149,17 @@ pub(crate) fn write_recording<'t>(
     fields.text("timing", &session.timing);
     fields.text("start_time", &session.start_time);
     // CLOCK_MONOTONIC of the recording host.
-    fields.integer("begin_ns", begin);
+    fields.integer("begin_ns", source.part.begin);
     fields.boolean("complete", trace.end().is_some());
-    fields.unsigned("calls", trace.calls().len() as u64);
-    fields.unsigned("tasks", trace.tasks().len() as u64);
-    let untimed = trace.tasks().iter().filter(|task| task.time.is_none());
-    fields.unsigned("untimed_tasks", untimed.count() as u64);
+    fields.unsigned("calls", facts.calls);
+    fields.unsigned("tasks", facts.tasks);
+    fields.unsigned("untimed_tasks", facts.untimed_tasks);
     fields.unsigned("lost_calls", trace.losses().calls);
     fields.unsigned("lost_others", trace.losses().others);
-    let (calls, tasks) = source.selection.left_out();
-    fields.unsigned("left_out_calls", calls);
-    fields.unsigned("left_out_tasks", tasks);
+    fields.unsigned("left_out_calls", facts.left_out_calls);
+    fields.unsigned("left_out_tasks", facts.left_out_tasks);
     // Dependencies that no pair of slices can show.
-    fields.unsigned("omitted_flows", omitted_flows);
+    fields.unsigned("omitted_flows", facts.omitted_flows);
 }
 
 /// What an operator works on, and which way a copy goes.

@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use crate::digits::{write_address, write_signed, write_unsigned};
+use crate::digits::{write_address, write_signed, write_thousandths, write_unsigned};
 use crate::fields::Fields;
 
 /// Integers beyond this are not exact in a JSON reader that knows only doubles.
@@ -22,6 +22,19 @@ impl Json {
         &self.text
     }
 
+    /// Goes on after the bytes of a text.
+    pub(crate) fn on(text: Vec<u8>) -> Self {
+        Self { text, comma: false }
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.text
+    }
+
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only for metadata")
+    )]
     pub(crate) fn into_string(self) -> String {
         // Only whole characters are ever added.
         String::from_utf8(self.text).unwrap_or_default()
@@ -33,12 +46,14 @@ impl Json {
     }
 
     /// Adds text that is JSON itself; no comma is due after it.
+    #[inline]
     pub(crate) fn plain(&mut self, text: &[u8]) {
         self.text.extend_from_slice(text);
         self.comma = false;
     }
 
     /// Opens an object or an array.
+    #[inline]
     pub(crate) fn open(&mut self, bracket: u8) {
         self.separate();
         self.text.push(bracket);
@@ -46,18 +61,21 @@ impl Json {
     }
 
     /// Closes an object or an array.
+    #[inline]
     pub(crate) fn close(&mut self, bracket: u8) {
         self.text.push(bracket);
         self.comma = true;
     }
 
     /// As [`Json::key`], for a name that is written out with its comma, quotes and colon.
+    #[inline]
     pub(crate) fn next(&mut self, name: &'static [u8]) -> &mut Self {
         self.plain(name);
         self
     }
 
     /// The name of a member; its value must follow.
+    #[inline]
     pub(crate) fn name(&mut self, name: &str) -> &mut Self {
         self.separate();
         self.quote(name);
@@ -67,6 +85,7 @@ impl Json {
     }
 
     /// The same for a name of which nothing has to be escaped.
+    #[inline]
     pub(crate) fn key(&mut self, name: &'static str) -> &mut Self {
         self.text
             .extend_from_slice(if self.comma { b",\"" } else { b"\"" });
@@ -76,6 +95,7 @@ impl Json {
         self
     }
 
+    #[inline]
     fn separate(&mut self) {
         if self.comma {
             self.text.push(b',');
@@ -83,6 +103,7 @@ impl Json {
         self.comma = true;
     }
 
+    #[inline]
     pub(crate) fn string(&mut self, value: &str) {
         self.separate();
         self.quote(value);
@@ -100,6 +121,7 @@ impl Json {
     }
 
     /// A number, or its digits as a string where a reader's doubles would change it.
+    #[inline]
     pub(crate) fn integer(&mut self, value: i64) {
         self.separate();
         if value.unsigned_abs() <= EXACT {
@@ -111,13 +133,14 @@ impl Json {
     }
 
     /// As [`Json::integer`].
+    #[inline]
     pub(crate) fn unsigned(&mut self, value: u64) {
         self.separate();
         if value <= EXACT {
-            return write_unsigned(&mut self.text, value, 1);
+            return write_unsigned(&mut self.text, value);
         }
         self.text.push(b'"');
-        write_unsigned(&mut self.text, value, 1);
+        write_unsigned(&mut self.text, value);
         self.text.push(b'"');
     }
 
@@ -145,9 +168,7 @@ impl Json {
         if ns < 0 {
             self.text.push(b'-');
         }
-        write_unsigned(&mut self.text, ns.unsigned_abs() / 1000, 1);
-        self.text.push(b'.');
-        write_unsigned(&mut self.text, ns.unsigned_abs() % 1000, 3);
+        write_thousandths(&mut self.text, ns.unsigned_abs());
     }
 
     /// Adds decimals to the number that was written last.
@@ -155,10 +176,10 @@ impl Json {
         self.text.extend_from_slice(digits.as_bytes());
     }
 
+    #[inline]
     fn quote(&mut self, value: &str) {
         self.text.push(b'"');
-        let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-        if value.bytes().any(special) {
+        if has_special(value.as_bytes()) {
             self.escape(value);
         } else {
             self.text.extend_from_slice(value.as_bytes());
@@ -180,6 +201,34 @@ impl Json {
             }
         }
     }
+}
+
+/// Whether a text has characters that must be escaped: eight bytes at a time, since nearly no text
+/// has any and all have to be looked at.
+#[inline]
+fn has_special(text: &[u8]) -> bool {
+    let (words, rest) = text.as_chunks::<8>();
+    let mut found = 0;
+    for word in words {
+        found |= special_in(u64::from_le_bytes(*word));
+    }
+    let mut last = [b' '; 8];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    found | special_in(u64::from_le_bytes(last)) != 0
+}
+
+/// The highest bit of each byte that is a control character, a quote or a backslash. A byte after
+/// one of those may be reported too, but none where there is no such byte.
+#[inline]
+fn special_in(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
+    below(word, 0x20)
+        | below(word ^ (ONES * u64::from(b'"')), 1)
+        | below(word ^ (ONES * u64::from(b'\\')), 1)
 }
 
 impl<'t> Fields<'t> for Json {
@@ -248,6 +297,20 @@ mod tests {
         });
         let read: serde_json::Value = serde_json::from_slice(json.as_bytes()).unwrap();
         assert_eq!(read, expected);
+    }
+
+    #[test]
+    fn every_character_that_must_be_escaped_is_found_anywhere() {
+        for byte in 0..=255_u8 {
+            for length in 1..20 {
+                for place in 0..length {
+                    let mut text = vec![b'a'; length];
+                    text[place] = byte;
+                    let expected = byte < b' ' || byte == b'"' || byte == b'\\';
+                    assert_eq!(has_special(&text), expected, "{byte} {length} {place}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -38,3 +38,11 @@ pub(crate) fn stream_name(stream: &Stream) -> String {
 pub(crate) fn stalls_name(stream: &Stream) -> String {
     format!("stream {} idle", stream.number())
 }
+
+/// The name of a track of a lane: the first is called like the lane, the others have a number.
+pub(crate) fn numbered(name: String, place: usize) -> String {
+    match place {
+        0 => name,
+        _ => format!("{name} ({})", place + 1),
+    }
+}

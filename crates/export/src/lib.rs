@@ -9,24 +9,24 @@ mod constants;
 mod counters;
 mod csv;
 mod digits;
+mod facts;
 mod fields;
+mod hash;
 mod json;
 mod labels;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod part;
 mod perfetto;
 mod selection;
+mod stream;
 mod tables;
 mod tracks;
 
 use std::io::{self, Write};
 
-use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
-
-use constants::Constants;
-use selection::Selection;
+use ascend_trace_model::Task;
 
 pub use chrome::Chrome;
 pub use csv::Csv;
@@ -35,58 +35,8 @@ pub use parquet::Parquet;
 pub use perfetto::Perfetto;
 pub use selection::{Only, OnlyError, Wanted};
 
-/// What an export is made from.
-#[derive(Clone, Debug)]
-pub struct Source<'a> {
-    pub trace: &'a Trace,
-    pub dependencies: Dependencies,
-    pub stalls: Stalls,
-    pub graphs: Graphs,
-    selection: Selection,
-    constants: Constants<'a>,
-}
-
-impl<'a> Source<'a> {
-    /// Analyses a trace for exports of all of it.
-    pub fn new(trace: &'a Trace) -> Self {
-        Self::of(trace, &Wanted::default())
-    }
-
-    /// Analyses a trace for exports of a part of it.
-    pub fn of(trace: &'a Trace, wanted: &Wanted) -> Self {
-        let dependencies = Dependencies::of(trace);
-        Self {
-            trace,
-            stalls: Stalls::with(trace, &dependencies),
-            dependencies,
-            graphs: Graphs::of(trace),
-            selection: Selection::of(trace, wanted),
-            constants: Constants::of(trace),
-        }
-    }
-}
-
-impl Source<'_> {
-    /// The calls of a thread that are wanted, by begin time.
-    fn calls(&self, thread: ThreadId) -> impl Iterator<Item = CallId> {
-        let calls = self.trace.thread_calls(thread).iter().copied();
-        calls.filter(|id| self.selection.call(*id))
-    }
-
-    /// The tasks of a stream that are wanted, in the order of submission.
-    fn tasks(&self, stream: StreamId) -> impl Iterator<Item = TaskId> {
-        let tasks = self.trace.stream_tasks(stream).iter().copied();
-        tasks.filter(|id| self.selection.task(*id))
-    }
-}
-
-impl Source<'_> {
-    /// The stretches in which a stream did nothing, unless that is as it should be.
-    fn idle(&self, stream: StreamId) -> impl Iterator<Item = &Stall> {
-        let stalls = self.stalls.lane(Lane::Stream(stream)).iter();
-        stalls.filter(|stall| stall.is_notable() && self.selection.stall(stall))
-    }
-}
+pub use part::{Part, Source};
+pub use stream::{Step, StreamError, stream};
 
 /// What an exporter writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,18 +48,27 @@ pub enum Layout {
 }
 
 /// Where an exporter writes.
-pub trait Sink {
-    /// The file of this name; for [`Layout::File`] the name is empty. A file is complete when its
-    /// writer has been flushed and dropped.
-    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + '_>>;
+pub trait Sink<'w> {
+    /// The file of this name; for [`Layout::File`] the name is empty. Each is asked for once, and
+    /// several can be open at a time. A file is complete when its writer has been flushed and
+    /// dropped.
+    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>>;
 }
 
 /// The sink of a [`Layout::File`] export: everything goes to one writer.
-pub struct Single<'a>(pub &'a mut dyn Write);
+pub struct Single<'w>(Option<&'w mut dyn Write>);
 
-impl Sink for Single<'_> {
-    fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + '_>> {
-        Ok(Box::new(&mut *self.0))
+impl<'w> Single<'w> {
+    pub fn new(writer: &'w mut dyn Write) -> Self {
+        Self(Some(writer))
+    }
+}
+
+impl<'w> Sink<'w> for Single<'w> {
+    fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + 'w>> {
+        let writer = self.0.take();
+        let writer = writer.ok_or_else(|| io::Error::other("the only file is in use"))?;
+        Ok(Box::new(writer))
     }
 }
 
@@ -129,8 +88,23 @@ pub trait Exporter: Sync {
 
     fn layout(&self) -> Layout;
 
+    /// Begins an export, which takes a trace part by part.
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError>;
+
     /// Writes everything in `source`. A trace without calls gives a valid, empty export.
-    fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError>;
+    fn export<'w>(&self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+        let mut pass = self.begin(sink)?;
+        pass.step(source)?;
+        pass.finish()
+    }
+}
+
+/// An export on its way through a trace: it takes the parts in their order, the last one included,
+/// and is finished then.
+pub trait Pass {
+    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError>;
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError>;
 }
 
 /// Every format there is.
@@ -157,7 +131,7 @@ fn untimed_reason(task: &Task) -> &'static str {
 }
 
 /// Opens a file of an export, naming it in the error.
-fn open<'a>(sink: &'a mut dyn Sink, name: &str) -> Result<Box<dyn Write + 'a>, ExportError> {
+fn open<'w>(sink: &mut dyn Sink<'w>, name: &str) -> Result<Box<dyn Write + 'w>, ExportError> {
     sink.open(name).map_err(|error| ExportError::Open {
         name: name.to_owned(),
         error,

@@ -17,10 +17,11 @@ use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::ColumnPath;
 
+use crate::facts::Facts;
 use crate::fields::write_recording;
 use crate::json::Json;
-use crate::tables::{Cell, Kind, Table, TableWriter};
-use crate::{ExportError, Exporter, Layout, Sink, Source, open};
+use crate::tables::{Cell, Kind, Table, TableWriter, Tables};
+use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 
 use columns::Columns;
 use shared::Shared;
@@ -50,29 +51,21 @@ impl Exporter for Parquet {
         Layout::Directory { files: &FILES }
     }
 
-    fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
-        for (table, name) in Table::ALL.into_iter().zip(FILES) {
-            let mut file = open(sink, name)?;
-            let mut writer = Writer {
-                file: &mut *file,
-                about: about(source),
-                columns: Columns::default(),
-                bytes: Shared::default(),
-                parquet: None,
-            };
-            table.write(source, &mut writer)?;
-            writer.finish()?;
-        }
-        Ok(())
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+        let mut names = FILES.into_iter();
+        let tables = Tables::new(|table| {
+            let file = open(sink, names.next().unwrap_or_default())?;
+            Ok::<_, ExportError>(Writer::new(file, &table.columns())?)
+        });
+        Ok(Box::new(tables?))
     }
 }
 
 /// The recording as a whole, as the other formats tell it.
-fn about(source: &Source<'_>) -> String {
+fn about(source: &Source<'_>, facts: &Facts) -> String {
     let mut json = Json::default();
     json.open(b'{');
-    let begin = source.trace.span().map_or(0, |span| span.0);
-    write_recording(&mut json, source, begin, 0);
+    write_recording(&mut json, source, facts);
     json.close(b'}');
     json.into_string()
 }
@@ -81,9 +74,8 @@ fn failed(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }
 
-struct Writer<'f> {
-    file: &'f mut dyn Write,
-    about: String,
+struct Writer<'w> {
+    file: Box<dyn Write + 'w>,
     columns: Columns,
     /// What is encoded but not in the file yet.
     bytes: Shared,
@@ -91,15 +83,6 @@ struct Writer<'f> {
 }
 
 impl TableWriter for Writer<'_> {
-    fn begin(&mut self, columns: &[(&'static str, Kind)]) -> io::Result<()> {
-        self.columns = Columns::new(columns);
-        let schema = columns::schema(columns).map_err(failed)?;
-        let properties = Arc::new(properties(columns, &self.about));
-        let parquet = SerializedFileWriter::new(self.bytes.clone(), schema, properties);
-        self.parquet = Some(parquet.map_err(failed)?);
-        Ok(())
-    }
-
     fn cell(&mut self, cell: &Cell) -> io::Result<()> {
         self.columns.cell(cell);
         Ok(())
@@ -112,36 +95,49 @@ impl TableWriter for Writer<'_> {
         }
         Ok(())
     }
+
+    fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()> {
+        self.write_group()?;
+        if let Some(mut parquet) = self.parquet.take() {
+            let entry = KeyValue::new("ascend-trace".to_owned(), about(source, facts));
+            parquet.append_key_value_metadata(entry);
+            parquet.close().map_err(failed)?;
+        }
+        self.bytes.hand_on(&mut *self.file)?;
+        self.file.flush()
+    }
 }
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    fn new(file: Box<dyn Write + 'w>, columns: &[(&'static str, Kind)]) -> io::Result<Self> {
+        let bytes = Shared::default();
+        let schema = columns::schema(columns).map_err(failed)?;
+        let properties = Arc::new(properties(columns));
+        let parquet = SerializedFileWriter::new(bytes.clone(), schema, properties);
+        Ok(Self {
+            file,
+            columns: Columns::new(columns),
+            bytes,
+            parquet: Some(parquet.map_err(failed)?),
+        })
+    }
+
     fn write_group(&mut self) -> io::Result<()> {
         if let Some(parquet) = self.parquet.as_mut().filter(|_| self.columns.rows() > 0) {
             let mut group = parquet.next_row_group().map_err(failed)?;
             self.columns.write(&mut group).map_err(failed)?;
             group.close().map_err(failed)?;
         }
-        self.bytes.hand_on(self.file)
-    }
-
-    fn finish(mut self) -> io::Result<()> {
-        self.write_group()?;
-        if let Some(parquet) = self.parquet.take() {
-            parquet.close().map_err(failed)?;
-        }
-        self.bytes.hand_on(self.file)?;
-        self.file.flush()
+        self.bytes.hand_on(&mut *self.file)
     }
 }
 
-fn properties(columns: &[(&'static str, Kind)], about: &str) -> WriterProperties {
-    let entry = KeyValue::new("ascend-trace".to_owned(), about.to_owned());
+fn properties(columns: &[(&'static str, Kind)]) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by(format!("ascend-trace {}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_offset_index_disabled(true)
-        .set_key_value_metadata(Some(vec![entry]));
+        .set_offset_index_disabled(true);
     for (name, kind) in columns {
         let column = ColumnPath::from(*name);
         // Numbers of neighbouring rows differ little; arguments are seldom the same twice.

@@ -24,10 +24,15 @@ mod slices;
 mod stalls;
 mod wire;
 
+use std::io::Write;
+
+use crate::counters::Counters;
+use crate::facts::Facts;
 use crate::tracks::Tracks;
-use crate::{ExportError, Exporter, Layout, Sink, Source, open};
+use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 use flows::Flows;
 use output::Output;
+use slices::OpenCalls;
 
 /// The exporter for `--format perfetto`.
 #[derive(Clone, Copy, Debug)]
@@ -44,22 +49,61 @@ impl Exporter for Perfetto {
         }
     }
 
-    fn export(&self, source: &Source<'_>, sink: &mut dyn Sink) -> Result<(), ExportError> {
-        let mut file = open(sink, "")?;
-        let begin = source.trace.span().map_or(0, |span| span.0);
-        let mut output = Output::new(&mut *file, begin);
-        let tracks = Tracks::of(source);
-        let flows = Flows::new(source, &tracks);
-        meta::write_start(&mut output, source.trace)?;
-        meta::write_tracks(&mut output, source.trace, &tracks)?;
-        slices::write_tasks(&mut output, source, &tracks, &flows)?;
-        slices::write_calls(&mut output, source, &tracks, &flows)?;
-        captures::write(&mut output, source, &tracks)?;
-        ranges::write(&mut output, source, &tracks)?;
-        stalls::write(&mut output, source, &tracks)?;
-        counters::write(&mut output, source, &tracks)?;
-        meta::write_recording(&mut output, source, &flows)?;
-        output.finish()?;
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+        Ok(Box::new(PerfettoPass::new(open(sink, "")?)))
+    }
+}
+
+struct PerfettoPass<'w> {
+    output: Output<'w>,
+    tracks: Tracks,
+    counters: Counters,
+    facts: Facts,
+    open: OpenCalls,
+    is_begun: bool,
+}
+
+impl<'w> PerfettoPass<'w> {
+    fn new(file: Box<dyn Write + 'w>) -> Self {
+        Self {
+            output: Output::new(file),
+            tracks: Tracks::default(),
+            counters: Counters::default(),
+            facts: Facts::default(),
+            open: OpenCalls::default(),
+            is_begun: false,
+        }
+    }
+}
+
+impl Pass for PerfettoPass<'_> {
+    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+        let (output, tracks) = (&mut self.output, &mut self.tracks);
+        output.forget_addresses();
+        tracks.advance(source);
+        self.facts.add(source);
+        if !self.is_begun {
+            self.is_begun = true;
+            output.set_begin(source.part.begin);
+            meta::write_start(output, source.trace)?;
+        }
+        meta::write_tracks(output, source.trace, tracks)?;
+        let flows = Flows::new(source, tracks);
+        slices::write_tasks(output, source, tracks, &flows)?;
+        slices::write_calls(output, source, tracks, &flows, &mut self.open)?;
+        flows.write_far(output)?;
+        self.facts.omitted_flows += flows.omitted();
+        stalls::write(output, source, tracks)?;
+        counters::write(output, source, tracks, &mut self.counters)?;
+        if source.part.is_last {
+            captures::write(output, source, tracks, &self.facts)?;
+            ranges::write(output, source, tracks)?;
+            meta::write_recording(output, source, &self.facts)?;
+        }
         Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(self.output.finish()?)
     }
 }

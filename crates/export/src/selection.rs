@@ -108,14 +108,6 @@ impl Selection {
     pub(crate) fn stream(&self, trace: &Trace, id: StreamId) -> bool {
         self.is_whole() || trace.stream_tasks(id).iter().any(|it| self.task(*it))
     }
-
-    /// Calls and tasks that are not shown.
-    pub(crate) fn left_out(&self) -> (u64, u64) {
-        let count = |list: &[bool]| list.iter().filter(|is_in| !**is_in).count() as u64;
-        self.chosen
-            .as_ref()
-            .map_or((0, 0), |it| (count(&it.calls), count(&it.tasks)))
-    }
 }
 
 impl Wanted {

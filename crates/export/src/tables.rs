@@ -14,7 +14,8 @@ mod tasks;
 
 use std::io;
 
-use crate::Source;
+use crate::facts::Facts;
+use crate::{ExportError, Pass, Source};
 
 pub(crate) use cell::{Cell, Number};
 
@@ -37,15 +38,69 @@ impl Table {
         Self::Graphs,
     ];
 
-    /// Writes the table: its columns, then row after row.
-    pub(crate) fn write(self, source: &Source<'_>, to: &mut dyn TableWriter) -> io::Result<()> {
+    /// The columns of the table.
+    pub(crate) fn columns(self) -> Vec<(&'static str, Kind)> {
+        match self {
+            Self::Calls => heads(&calls::columns()),
+            Self::Tasks => heads(&tasks::columns()),
+            Self::Dependencies => heads(&dependencies::columns()),
+            Self::Stalls => heads(&stalls::columns()),
+            Self::Graphs => heads(&graphs::columns()),
+        }
+    }
+
+    /// Writes the rows that belong to a part of a trace.
+    pub(crate) fn write(
+        self,
+        source: &Source<'_>,
+        facts: &Facts,
+        to: &mut dyn TableWriter,
+    ) -> io::Result<()> {
         match self {
             Self::Calls => calls::write(source, to),
             Self::Tasks => tasks::write(source, to),
             Self::Dependencies => dependencies::write(source, to),
             Self::Stalls => stalls::write(source, to),
-            Self::Graphs => graphs::write(source, to),
+            // How often they were replayed is known at the end.
+            Self::Graphs if source.part.is_last => graphs::write(source, facts, to),
+            Self::Graphs => Ok(()),
         }
+    }
+}
+
+/// The export of all tables on its way through a trace.
+pub(crate) struct Tables<W> {
+    writers: Vec<(Table, W)>,
+    facts: Facts,
+}
+
+impl<W: TableWriter> Tables<W> {
+    /// Makes a writer for each table.
+    pub(crate) fn new<E>(mut make: impl FnMut(Table) -> Result<W, E>) -> Result<Self, E> {
+        let writers = Table::ALL
+            .into_iter()
+            .map(|table| Ok((table, make(table)?)));
+        Ok(Self {
+            writers: writers.collect::<Result<_, E>>()?,
+            facts: Facts::default(),
+        })
+    }
+}
+
+impl<W: TableWriter> Pass for Tables<W> {
+    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+        self.facts.add(source);
+        for (table, writer) in &mut self.writers {
+            table.write(source, &self.facts, writer)?;
+            if source.part.is_last {
+                writer.end(source, &self.facts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(())
     }
 }
 
@@ -59,13 +114,14 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// Takes a table: first the columns, then every cell of every row in their order.
+/// Takes a table: every cell of every row in their order.
 pub(crate) trait TableWriter {
-    fn begin(&mut self, columns: &[(&'static str, Kind)]) -> io::Result<()>;
-
     fn cell(&mut self, cell: &Cell) -> io::Result<()>;
 
     fn end_row(&mut self) -> io::Result<()>;
+
+    /// There are no more rows.
+    fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()>;
 }
 
 /// A column of a table whose rows are made from `R`, and how a cell is filled.
@@ -92,13 +148,15 @@ impl<R> Column<R> {
     }
 }
 
+fn heads<R>(columns: &[Column<R>]) -> Vec<(&'static str, Kind)> {
+    columns.iter().map(|it| (it.name, it.kind)).collect()
+}
+
 fn write_table<R>(
     writer: &mut dyn TableWriter,
     columns: &[Column<R>],
     rows: impl Iterator<Item = R>,
 ) -> io::Result<()> {
-    let heads: Vec<_> = columns.iter().map(|it| (it.name, it.kind)).collect();
-    writer.begin(&heads)?;
     let mut cell = Cell::default();
     for row in rows {
         for column in columns {

@@ -7,13 +7,20 @@
 //! A record takes no time, and a wait ends at the very moment of its record, while the work around
 //! them begins and ends there too: on one track nothing would tell which of them an arrow means.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+mod nesting;
+mod numbers;
 
-use ascend_trace_analysis::Node;
+use std::collections::HashSet;
+
+use ascend_trace_analysis::graphs::{Graph, Outcome};
+use ascend_trace_analysis::{Node, Stall};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Source;
+use crate::hash::FastMap;
+use nesting::{Nesting, first_fit};
+use numbers::Ids;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,26 +29,57 @@ pub(crate) struct Track {
     pub(crate) tid: u32,
 }
 
-/// Ids that are made up begin here: above the largest pid of Linux.
-const MADE_UP: u32 = 10_000_000;
-
 /// The tracks of one lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct LaneTracks {
     pub(crate) pid: u32,
     /// Where calls and work go; the first is the lane's own.
-    pub(crate) slices: Vec<u32>,
+    pub(crate) slices: Row,
     /// Where a stream's records and waits go. No two slices of such a track touch.
-    pub(crate) events: Vec<u32>,
+    pub(crate) events: Row,
     /// Where the captures that a thread began go.
-    pub(crate) captures: Vec<u32>,
-    /// Where it is told why a stream did nothing; described when something is.
-    stalls: Option<u32>,
+    pub(crate) captures: Row,
+    /// Where it is told why a stream did nothing.
+    pub(crate) stalls: Row,
+    /// What is open on the tracks of calls.
+    nesting: Vec<Nesting>,
+    /// When the last slice ended on each other track.
+    ends: [Vec<i64>; 3],
+}
+
+/// Tracks that hold what overlaps.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    pub(crate) tids: Vec<u32>,
+    described: usize,
+}
+
+impl Row {
+    /// Makes tracks until there are so many.
+    fn extend(&mut self, count: usize, ids: &mut Ids) {
+        while self.tids.len() < count {
+            self.tids.push(ids.tids.make());
+        }
+    }
+
+    /// The tracks that have not been asked for here before, each with its place.
+    pub(crate) fn fresh(&mut self) -> Vec<(usize, u32)> {
+        let begin = std::mem::replace(&mut self.described, self.tids.len());
+        let fresh = self.tids.iter().copied().enumerate();
+        fresh.skip(begin).collect()
+    }
 }
 
 impl LaneTracks {
     fn has_tracks(&self) -> bool {
-        !(self.slices.is_empty() && self.events.is_empty() && self.captures.is_empty())
+        let rows = [&self.slices, &self.events, &self.captures];
+        rows.iter().any(|row| !row.tids.is_empty())
+    }
+
+    /// The lane's own track.
+    pub(crate) fn own(&self) -> Option<Track> {
+        let tid = *self.slices.tids.first()?;
+        Some(Track { pid: self.pid, tid })
     }
 }
 
@@ -54,70 +92,101 @@ pub(crate) struct ProcessTrack {
     pub(crate) device: Option<u32>,
 }
 
-/// The tracks of everything in a trace.
-#[derive(Debug)]
+/// The tracks of everything that has been placed so far.
+#[derive(Debug, Default)]
 pub(crate) struct Tracks {
+    ids: Ids,
     pub(crate) processes: Vec<ProcessTrack>,
+    /// The processes and devices that have been asked for as fresh.
+    described: HashSet<u32>,
     pub(crate) threads: Vec<LaneTracks>,
     pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
-    elsewhere: HashMap<Node, u32>,
+    elsewhere: FastMap<Key, u32>,
     /// By graph: the thread that made it, and which of its tracks for captures.
-    captures: Vec<Option<(ThreadId, usize)>>,
+    captures: FastMap<(ProcessId, u32), (ThreadId, usize)>,
+}
+
+/// A call or task by its number, which stays when others are forgotten.
+type Key = (bool, u32);
+
+fn key(trace: &Trace, node: Node) -> Key {
+    match node {
+        Node::Call(id) => (false, trace.call_number(id)),
+        Node::Task(id) => (true, trace.task_number(id)),
+    }
 }
 
 impl Tracks {
-    /// The tracks of what is wanted. A lane of which nothing is has none.
-    pub(crate) fn of(source: &Source<'_>) -> Self {
+    /// Places what belongs to a part. Of a selection, a lane of which nothing is shown has no
+    /// tracks.
+    pub(crate) fn advance(&mut self, source: &Source<'_>) {
         let trace = source.trace;
-        let mut ids = Ids::default();
-        let hosts = host_processes(trace, &mut ids);
-        let devices = device_processes(trace, &mut ids);
-        let mut tracks = Self {
-            processes: Vec::new(),
-            threads: Vec::new(),
-            streams: Vec::new(),
-            elsewhere: HashMap::new(),
-            captures: Vec::new(),
-        };
-        let captures = tracks.place_captures(source);
-        for (index, thread) in trace.threads().iter().enumerate() {
-            let pid = hosts[thread.process.index()];
-            let id = ThreadId(index as u32);
-            let own = ids.tids.take(thread.tid);
-            let used = tracks.place_calls(source, id);
-            let is_shown = source.selection.thread(trace, id);
-            let own = is_shown.then_some(own);
-            let slices = own
-                .into_iter()
-                .chain((1..used).map(|_| ids.tids.make()))
-                .collect();
-            tracks.threads.push(LaneTracks {
-                pid,
-                slices,
-                events: Vec::new(),
-                captures: (0..captures[index]).map(|_| ids.tids.make()).collect(),
-                stalls: None,
-            });
+        self.forget(trace);
+        self.add_lanes(source);
+        for index in 0..trace.threads().len() {
+            self.place_calls(source, ThreadId(index as u32));
         }
-        for (index, stream) in trace.streams().iter().enumerate() {
-            let pid = devices[&(stream.process, stream.device)];
-            let id = StreamId(index as u32);
-            let (slices, events) = tracks.place_tasks(source, id);
-            let own = usize::from(source.selection.stream(trace, id));
-            tracks.streams.push(LaneTracks {
-                pid,
-                slices: (0..slices.max(own)).map(|_| ids.tids.make()).collect(),
-                events: (0..events).map(|_| ids.tids.make()).collect(),
-                captures: Vec::new(),
-                stalls: Some(ids.tids.make()),
-            });
+        self.place_captures(source);
+        for index in 0..trace.streams().len() {
+            self.place_tasks(source, StreamId(index as u32));
         }
-        tracks.processes = processes(&hosts, &devices);
         if !source.selection.is_whole() {
-            tracks.leave_out_processes();
+            self.leave_out_processes();
         }
-        tracks
+    }
+
+    /// Forgets where things were drawn that the trace has forgotten.
+    fn forget(&mut self, trace: &Trace) {
+        if self.elsewhere.is_empty() {
+            return;
+        }
+        let calls = (0..trace.calls().len() as u32).map(|id| Node::Call(CallId(id)));
+        let tasks = (0..trace.tasks().len() as u32).map(|id| Node::Task(TaskId(id)));
+        let keys = calls.chain(tasks).map(|node| key(trace, node));
+        let old = std::mem::take(&mut self.elsewhere);
+        self.elsewhere = keys
+            .filter_map(|key| Some((key, *old.get(&key)?)))
+            .collect();
+    }
+
+    /// Gives tracks to processes, threads and streams that are new.
+    fn add_lanes(&mut self, source: &Source<'_>) {
+        let trace = source.trace;
+        self.ids.add_processes(trace);
+        for index in self.threads.len()..trace.threads().len() {
+            let id = ThreadId(index as u32);
+            let thread = trace.thread(id);
+            let own = self.ids.tids.take(thread.tid);
+            let is_shown = source.selection.thread(trace, id);
+            self.threads.push(LaneTracks {
+                pid: self.ids.host(thread.process),
+                slices: Row {
+                    tids: is_shown.then_some(own).into_iter().collect(),
+                    described: 0,
+                },
+                ..LaneTracks::default()
+            });
+        }
+        for index in self.streams.len()..trace.streams().len() {
+            let id = StreamId(index as u32);
+            let stream = trace.stream(id);
+            let mut lane = LaneTracks {
+                pid: self.ids.device(stream.process, stream.device),
+                ..LaneTracks::default()
+            };
+            let own = usize::from(source.selection.stream(trace, id));
+            lane.slices.extend(own, &mut self.ids);
+            self.streams.push(lane);
+        }
+        self.processes = self.ids.processes();
+    }
+
+    /// The processes and devices that have not been asked for here before, each with its order.
+    pub(crate) fn fresh_processes(&mut self) -> Vec<(i64, ProcessTrack)> {
+        let all = (0..).zip(self.processes.iter().copied());
+        all.filter(|(_, track)| self.described.insert(track.pid))
+            .collect()
     }
 
     /// Leaves out the processes and devices of which no lane is shown.
@@ -133,108 +202,120 @@ impl Tracks {
         });
     }
 
-    /// Places the calls of a thread and returns how many tracks they need.
-    fn place_calls(&mut self, source: &Source<'_>, thread: ThreadId) -> usize {
+    fn place_calls(&mut self, source: &Source<'_>, thread: ThreadId) {
         let trace = source.trace;
-        let mut lane: Vec<Nesting> = vec![Nesting::default()];
+        let lane = &mut self.threads[thread.index()];
         for id in source.calls(thread) {
             let call = trace.call(id);
-            let role = trace.function(call.function).role;
-            let place = lane
+            let nesting = &mut lane.nesting;
+            let place = nesting
                 .iter_mut()
                 .position(|track| track.accepts(call.begin, call.end));
-            let place = place.unwrap_or(lane.len());
-            if place == lane.len() {
-                lane.push(Nesting::default());
+            let place = place.unwrap_or(nesting.len());
+            if place == nesting.len() {
+                nesting.push(Nesting::default());
             }
-            let arrives_late = matches!(
-                role,
-                Role::SyncStream
-                    | Role::SyncEvent
-                    | Role::SyncDevice
-                    | Role::DestroyStream
-                    | Role::ProcessReport
-            );
-            lane[place].push(call.begin, call.end, arrives_late);
-            self.put(Node::Call(id), place);
+            let role = trace.function(call.function).role;
+            nesting[place].push(call.begin, call.end, arrives_late(role));
+            if place > 0 {
+                let key = key(trace, Node::Call(id));
+                self.elsewhere.insert(key, place as u32);
+            }
         }
-        lane.len()
+        let used = lane.nesting.len();
+        if !lane.slices.tids.is_empty() {
+            lane.slices.extend(used, &mut self.ids);
+        }
     }
 
-    /// Places the captures and answers how many tracks each thread needs for them.
-    fn place_captures(&mut self, source: &Source<'_>) -> Vec<usize> {
-        let (trace, graphs) = (source.trace, &source.graphs);
-        let mut ends: Vec<Vec<i64>> = vec![Vec::new(); trace.threads().len()];
-        let mut spans: Vec<(usize, (i64, i64))> = (0..graphs.all().len())
-            .filter_map(|index| Some((index, graphs.all()[index].making_span(trace)?)))
+    /// Places the captures that are complete.
+    fn place_captures(&mut self, source: &Source<'_>) {
+        let trace = source.trace;
+        let mut spans: Vec<(&Graph, (i64, i64))> = source
+            .graphs
+            .all()
+            .iter()
+            .filter(|graph| is_made(source, graph))
+            .filter(|graph| !self.captures.contains_key(&(graph.process, graph.serial)))
+            .filter_map(|graph| Some((graph, graph.making_span(trace)?)))
             .collect();
         spans.sort_by_key(|(_, span)| *span);
-        self.captures = vec![None; graphs.all().len()];
-        for (index, (begin, end)) in spans {
-            let call = graphs.all()[index].begin;
-            let Some(call) = call.filter(|call| source.selection.call(*call)) else {
+        for (graph, (begin, end)) in spans {
+            let Some(call) = graph.begin.filter(|call| source.selection.call(*call)) else {
                 continue;
             };
             let thread = trace.call(call).thread;
-            let place = first_fit(&mut ends[thread.index()], end, |last| last < begin);
-            self.captures[index] = Some((thread, place));
+            let lane = &mut self.threads[thread.index()];
+            let place = first_fit(&mut lane.ends[CAPTURES], end, |last| last < begin);
+            lane.captures.extend(place + 1, &mut self.ids);
+            let key = (graph.process, graph.serial);
+            self.captures.insert(key, (thread, place));
         }
-        ends.iter().map(Vec::len).collect()
     }
 
     /// Where the making of a graph is drawn; `None` when its begin or end is not known.
-    pub(crate) fn capture(&self, graph: usize) -> Option<Track> {
-        let (thread, place) = (*self.captures.get(graph)?)?;
+    pub(crate) fn capture(&self, graph: &Graph) -> Option<Track> {
+        let (thread, place) = *self.captures.get(&(graph.process, graph.serial))?;
         let lane = self.threads.get(thread.index())?;
         Some(Track {
             pid: lane.pid,
-            tid: *lane.captures.get(place)?,
+            tid: *lane.captures.tids.get(place)?,
         })
     }
 
-    /// Places the timed tasks of a stream and returns how many tracks its work and its events
-    /// need.
-    fn place_tasks(&mut self, source: &Source<'_>, stream: StreamId) -> (usize, usize) {
+    /// Places the timed tasks of a stream.
+    fn place_tasks(&mut self, source: &Source<'_>, stream: StreamId) {
         let trace = source.trace;
-        let (mut slices, mut events): (Vec<i64>, Vec<i64>) = (Vec::new(), Vec::new());
+        let lane = &mut self.streams[stream.index()];
         for id in source.tasks(stream) {
-            let Some(time) = trace.task(id).time else {
+            let task = trace.task(id);
+            let Some(time) = task.time else {
                 continue;
             };
-            let place = match is_beside(trace.task(id)) {
-                true => first_fit(&mut events, time.end, |end| end < time.begin),
-                false => first_fit(&mut slices, time.end, |end| end <= time.begin),
+            let place = match is_beside(task) {
+                true => first_fit(&mut lane.ends[EVENTS], time.end, |end| end < time.begin),
+                false => first_fit(&mut lane.ends[WORK], time.end, |end| end <= time.begin),
             };
-            self.put(Node::Task(id), place);
+            if place > 0 {
+                let key = key(trace, Node::Task(id));
+                self.elsewhere.insert(key, place as u32);
+            }
         }
-        (slices.len(), events.len())
+        lane.slices.extend(lane.ends[WORK].len(), &mut self.ids);
+        lane.events.extend(lane.ends[EVENTS].len(), &mut self.ids);
+        if source.idle(stream).next().is_some() {
+            lane.stalls.extend(1, &mut self.ids);
+        }
     }
 
-    fn put(&mut self, node: Node, place: usize) {
-        if place > 0 {
-            self.elsewhere.insert(node, place as u32);
+    fn place(&self, trace: &Trace, node: Node) -> usize {
+        if self.elsewhere.is_empty() {
+            return 0;
         }
-    }
-
-    fn place(&self, node: Node) -> usize {
-        self.elsewhere.get(&node).map_or(0, |place| *place as usize)
+        let place = self.elsewhere.get(&key(trace, node));
+        place.map_or(0, |place| *place as usize)
     }
 
     pub(crate) fn call(&self, trace: &Trace, id: CallId) -> Track {
         let lane = &self.threads[trace.call(id).thread.index()];
         Track {
             pid: lane.pid,
-            tid: lane.slices[self.place(Node::Call(id))],
+            tid: lane.slices.tids[self.place(trace, Node::Call(id))],
         }
     }
 
-    /// Where it is told why a stream did nothing.
-    pub(crate) fn stalls(&self, stream: StreamId) -> Track {
-        let lane = &self.streams[stream.index()];
-        Track {
-            pid: lane.pid,
-            tid: lane.stalls.unwrap_or_default(),
-        }
+    /// What is told of the idle time of streams, each with its track.
+    pub(crate) fn stalls<'s>(
+        &self,
+        source: &'s Source<'_>,
+    ) -> impl Iterator<Item = (Track, &'s Stall)> {
+        let lanes = self.streams.iter().zip((0..).map(StreamId));
+        lanes.flat_map(|(lane, id)| {
+            let tid = lane.stalls.tids.first().copied();
+            let track = tid.map(|tid| Track { pid: lane.pid, tid });
+            let stalls = track.map(|track| source.idle(id).map(move |stall| (track, stall)));
+            stalls.into_iter().flatten()
+        })
     }
 
     /// `None` for a task that is not drawn because it has no times.
@@ -242,141 +323,45 @@ impl Tracks {
         let task = trace.task(id);
         task.time?;
         let lane = &self.streams[task.stream.index()];
-        let tids = match is_beside(task) {
+        let row = match is_beside(task) {
             true => &lane.events,
             false => &lane.slices,
         };
         Some(Track {
             pid: lane.pid,
-            tid: tids[self.place(Node::Task(id))],
+            tid: row.tids[self.place(trace, Node::Task(id))],
         })
     }
+}
+
+/// Which ends a lane keeps.
+const WORK: usize = 0;
+const EVENTS: usize = 1;
+const CAPTURES: usize = 2;
+
+/// Whether the making of a graph has come to its end.
+fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
+    let is_known = |call| source.trace.call(call).begin < source.part.until;
+    match graph.outcome {
+        Outcome::Ready => graph.end.is_some_and(is_known) || source.part.is_last,
+        Outcome::Open | Outcome::Failed(_) => source.part.is_last,
+    }
+}
+
+/// Whether arrows to a call arrive at its end, where no other call may be open on its track.
+fn arrives_late(role: Role) -> bool {
+    matches!(
+        role,
+        Role::SyncStream
+            | Role::SyncEvent
+            | Role::SyncDevice
+            | Role::DestroyStream
+            | Role::ProcessReport
+    )
 }
 
 /// Whether a task is drawn beside its stream's track.
 pub(crate) fn is_beside(task: &Task) -> bool {
     matches!(task.kind, TaskKind::Record | TaskKind::Wait)
         || task.time.is_some_and(|time| time.begin == time.end)
-}
-
-/// Puts something that lasts until `end` on the first track whose last end is `free`.
-fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> bool) -> usize {
-    match tracks.iter().position(|last| free(*last)) {
-        Some(place) => {
-            tracks[place] = end;
-            place
-        }
-        None => {
-            tracks.push(end);
-            tracks.len() - 1
-        }
-    }
-}
-
-/// The slices of a track of calls that are open at the moment.
-#[derive(Clone, Debug, Default)]
-struct Nesting {
-    /// Begin, end, and whether the slice must stay without children.
-    open: Vec<(i64, i64, bool)>,
-    /// The last slice without a length.
-    mark: Option<i64>,
-    /// The end of the last slice that is over.
-    over: Option<i64>,
-}
-
-impl Nesting {
-    /// Whether a slice can follow here, in the order of begin times. A child must begin after its
-    /// parent, so that an arrow which leaves at the parent's begin finds the parent.
-    fn accepts(&mut self, begin: i64, end: i64) -> bool {
-        while let Some((_, over, _)) = self.open.pop_if(|open| open.1 <= begin) {
-            self.over = self.over.max(Some(over));
-        }
-        // What has no length would be taken for a part of what ends there.
-        if begin == end && self.over == Some(begin) {
-            return false;
-        }
-        if self.mark.is_some_and(|mark| mark >= begin) {
-            return false;
-        }
-        match self.open.last() {
-            Some((outer_begin, outer_end, leaf)) => {
-                !leaf && *outer_begin < begin && end <= *outer_end
-            }
-            None => true,
-        }
-    }
-
-    fn push(&mut self, begin: i64, end: i64, leaf: bool) {
-        if begin < end {
-            self.open.push((begin, end, leaf));
-        } else {
-            self.mark = Some(begin);
-        }
-    }
-}
-
-/// Numbers that must not occur twice.
-#[derive(Debug, Default)]
-struct Numbers {
-    used: HashSet<u32>,
-    made: u32,
-}
-
-impl Numbers {
-    /// The number itself, or a made-up one when it is taken.
-    fn take(&mut self, wanted: u32) -> u32 {
-        match wanted < MADE_UP && self.used.insert(wanted) {
-            true => wanted,
-            false => self.make(),
-        }
-    }
-
-    fn make(&mut self) -> u32 {
-        self.made += 1;
-        MADE_UP + self.made
-    }
-}
-
-#[derive(Debug, Default)]
-struct Ids {
-    pids: Numbers,
-    tids: Numbers,
-}
-
-type Devices = BTreeMap<(ProcessId, u32), u32>;
-
-fn host_processes(trace: &Trace, ids: &mut Ids) -> Vec<u32> {
-    let processes = trace.processes().iter();
-    processes
-        .map(|process| ids.pids.take(process.pid))
-        .collect()
-}
-
-fn device_processes(trace: &Trace, ids: &mut Ids) -> Devices {
-    let mut devices = Devices::new();
-    for stream in trace.streams() {
-        devices.insert((stream.process, stream.device), 0);
-    }
-    devices.values_mut().for_each(|pid| *pid = ids.pids.make());
-    devices
-}
-
-/// Every process: the host's threads of one, then its devices, then the next one.
-fn processes(hosts: &[u32], devices: &Devices) -> Vec<ProcessTrack> {
-    let mut all = Vec::new();
-    for (index, pid) in hosts.iter().enumerate() {
-        let process = ProcessId(index as u32);
-        all.push(ProcessTrack {
-            pid: *pid,
-            process,
-            device: None,
-        });
-        let own = devices.range((process, 0)..=(process, u32::MAX));
-        all.extend(own.map(|((_, device), pid)| ProcessTrack {
-            pid: *pid,
-            process,
-            device: Some(*device),
-        }));
-    }
-    all
 }

@@ -15,6 +15,7 @@ mod layout;
 mod left;
 mod losses;
 mod parts;
+mod replay;
 mod window;
 
 use std::fs::File;
@@ -32,6 +33,7 @@ pub use find::{Answer, Towards};
 pub use graphs::GraphCalls;
 pub use lanes::Summary;
 pub use parts::Part;
+pub use replay::{Keep, Replay};
 pub use window::WindowError;
 
 /// A trace file, read where it is looked at.

@@ -1,5 +1,6 @@
 //! Rows become a trace: all at once, or bit by bit while a recording grows.
 
+mod forget;
 mod lanes;
 mod numbers;
 mod tables;
@@ -20,6 +21,7 @@ use crate::trace::{
     Call, CallId, Context, ContextId, DeviceClock, Event, EventId, FunctionId, Generation, Losses,
     Process, ProcessId, Range, Stream, StreamId, Task, TaskId, Thread, ThreadId, Trace,
 };
+pub(crate) use forget::Numbering;
 use lanes::Lanes;
 pub(crate) use numbers::Numbers;
 pub(crate) use tables::function;
@@ -342,6 +344,9 @@ impl TraceBuilder {
         let span = (call.begin, call.end);
         self.calls_span = Some(self.calls_span.map_or(span, |all| widen(all, span)));
         self.trace.calls.push(call);
+        if let Some(numbering) = &mut self.trace.numbering {
+            numbering.count_call();
+        }
         self.trace.thread_calls[thread.index()].push(id);
         self.trace.note_operands(process, id);
     }
@@ -356,6 +361,9 @@ impl TraceBuilder {
             time: None,
             untimed: Untimed::from_code(row.untimed).unwrap_or(Untimed::Unreadable),
         });
+        if let Some(numbering) = &mut self.trace.numbering {
+            numbering.count_task();
+        }
         self.trace.stream_tasks[stream.index()].push(id);
         id
     }

@@ -72,6 +72,11 @@ impl Operands {
         self.made.settle();
         self.planned.settle();
     }
+
+    pub(crate) fn renumber(&mut self, new: impl Fn(CallId) -> Option<CallId>) {
+        self.made.renumber(&new);
+        self.planned.renumber(&new);
+    }
 }
 
 fn part_of(function: &Function) -> Part {
@@ -115,6 +120,32 @@ impl History {
         }
     }
 
+    /// Gives the calls their new ids; what a call made that is gone is not known any more.
+    fn renumber(&mut self, new: &impl Fn(CallId) -> Option<CallId>) {
+        self.entries.retain(|_, entries| {
+            entries.retain_mut(|(_, call)| match call.map(new) {
+                Some(None) => false,
+                Some(id) => {
+                    *call = id;
+                    true
+                }
+                None => true,
+            });
+            // That a handle stands for nothing goes without saying.
+            while entries.first().is_some_and(|(_, call)| call.is_none()) {
+                entries.remove(0);
+            }
+            !entries.is_empty()
+        });
+    }
+
+    /// What the handles stand for now.
+    fn current(&self) -> impl Iterator<Item = CallId> {
+        self.entries
+            .values()
+            .filter_map(|entries| entries.last()?.1)
+    }
+
     fn find(&self, key: Key, at: i64) -> Option<CallId> {
         let entries = self.entries.get(&key)?;
         let later = entries.partition_point(|(since, _)| *since <= at);
@@ -145,6 +176,12 @@ impl Trace {
             Part::Ends(_) => self.operands.made.note(key, call.begin, None),
             _ => self.operands.planned.note(key, call.end, Some(id)),
         }
+    }
+
+    /// The calls that made the operands and planned the operators whose handles are in use.
+    pub fn operands_in_use(&self) -> impl Iterator<Item = CallId> {
+        let operands = &self.operands;
+        operands.made.current().chain(operands.planned.current())
     }
 
     /// What an operator works on, by either of its two calls. What was made outside of the trace

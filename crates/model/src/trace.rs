@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
 use crate::cost::Costs;
+use crate::load::Numbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
@@ -233,6 +234,8 @@ pub struct Trace {
     pub(crate) ranges: Vec<Range>,
     pub(crate) coverage: Vec<CoverageRow>,
     pub(crate) costs: Costs,
+    /// Set in a trace that forgets.
+    pub(crate) numbering: Option<Numbering>,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
     pub(crate) span: Option<(i64, i64)>,
@@ -278,9 +281,18 @@ impl Trace {
 
     /// The number of a call in the whole recording, of which this trace may be a part.
     pub fn call_number(&self, id: CallId) -> u32 {
+        if let Some(numbering) = &self.numbering {
+            return numbering.call(id);
+        }
         let numbers = self.call_numbers.as_ref();
         let number = numbers.and_then(|it| it.get(id.index())).copied();
         number.unwrap_or(id.0)
+    }
+
+    /// The number of a task in the whole recording, where that is known.
+    pub fn task_number(&self, id: TaskId) -> u32 {
+        let numbering = self.numbering.as_ref();
+        numbering.map_or(id.0, |numbering| numbering.task(id))
     }
 
     /// The calls of a thread by begin time; children follow the call they were made in.

@@ -88,6 +88,14 @@ impl HostStalls {
         fresh
     }
 
+    pub(super) fn set_queues(&mut self, queues: Queues) {
+        self.queues = queues;
+    }
+
+    pub(super) fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
     pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {
         let lane = self.threads.get(thread.index());
         lane.map_or(&[], |lane| lane.stalls.as_slice())

@@ -151,7 +151,7 @@ impl Device {
     }
 }
 
-fn is_of_a_life(role: Role) -> bool {
+pub(crate) fn is_of_a_life(role: Role) -> bool {
     matches!(
         role,
         Role::CreateStream

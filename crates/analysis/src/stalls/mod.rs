@@ -24,6 +24,8 @@ use ascend_trace_model::{StreamId, TaskId, ThreadId, Trace};
 use crate::dependencies::{Dependencies, Node};
 use streams::Sources;
 
+pub(crate) use lives::is_of_a_life;
+
 pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;
@@ -77,6 +79,22 @@ impl Stall {
     }
 }
 
+/// What was learnt from parts of a trace that are forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct Learnt {
+    queues: queue::Queues,
+}
+
+/// Where a reader stands that goes through a trace and forgets what is behind.
+#[derive(Debug)]
+pub struct Step<'l> {
+    pub learnt: &'l mut Learnt,
+    /// Everything from here on is in the trace.
+    pub since: i64,
+    /// Nothing more will come.
+    pub is_last: bool,
+}
+
 /// The stalls of a trace, by lane and time.
 ///
 /// O(n) to build. [`Stalls::update`] reads only what a growing trace has gained; a stream is
@@ -102,20 +120,8 @@ impl Stalls {
     pub fn with(trace: &Trace, dependencies: &Dependencies) -> Self {
         let mut stalls = Self::default();
         stalls.advance(trace, dependencies, true);
-        for index in 0..stalls.streams.len() {
-            let sources = Sources {
-                trace,
-                dependencies,
-                hosts: &stalls.hosts,
-                lives: &stalls.lives,
-                records: None,
-            };
-            let stream = StreamId(index as u32);
-            let last = trace.stream_tasks(stream).last();
-            let used = last.map(|id| trace.call(trace.task(*id).call).begin);
-            stalls.streams[index].close(sources, stream, used);
-        }
-        stalls.wait_for_peers(trace);
+        stalls.close(trace, dependencies);
+        stalls.wait_for_peers(trace, None);
         stalls.is_finished = true;
         stalls
     }
@@ -125,8 +131,41 @@ impl Stalls {
     pub fn of_part(trace: &Trace, dependencies: &Dependencies) -> Self {
         let mut stalls = Self::default();
         stalls.advance(trace, dependencies, true);
-        stalls.wait_for_peers(trace);
+        stalls.wait_for_peers(trace, None);
         stalls
+    }
+
+    /// As [`Stalls::with`], for a trace that has forgotten some of what began before `step.since`.
+    pub fn of_step(trace: &Trace, dependencies: &Dependencies, step: Step<'_>) -> Self {
+        let mut stalls = Self::default();
+        let queues = &mut step.learnt.queues;
+        stalls.hosts.set_queues(std::mem::take(queues));
+        stalls.advance(trace, dependencies, true);
+        *queues = stalls.hosts.queues().clone();
+        if step.is_last {
+            stalls.close(trace, dependencies);
+        }
+        let is_whole = step.is_last && step.since == i64::MIN;
+        stalls.wait_for_peers(trace, (!is_whole).then_some(step.since));
+        stalls.is_finished = true;
+        stalls
+    }
+
+    /// Accounts for the ends of all streams.
+    fn close(&mut self, trace: &Trace, dependencies: &Dependencies) {
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            let sources = Sources {
+                trace,
+                dependencies,
+                hosts: &self.hosts,
+                lives: &self.lives,
+                records: None,
+            };
+            let id = StreamId(index as u32);
+            let last = trace.stream_tasks(id).last();
+            let used = last.map(|id| trace.call(trace.task(*id).call).begin);
+            stream.close(sources, id, used);
+        }
     }
 
     /// Takes in what a growing trace has gained.
@@ -156,14 +195,19 @@ impl Stalls {
     }
 
     /// Notes the time in which collectives waited for their peers.
-    fn wait_for_peers(&mut self, trace: &Trace) {
-        self.wait_for_peers_where(trace, |_| true);
+    fn wait_for_peers(&mut self, trace: &Trace, since: Option<i64>) {
+        self.wait_for_peers_where(trace, since, |_| true);
     }
 
     /// The same of those whose wait ended when `wanted` says.
-    fn wait_for_peers_where(&mut self, trace: &Trace, wanted: impl Fn(i64) -> bool) {
+    fn wait_for_peers_where(
+        &mut self,
+        trace: &Trace,
+        since: Option<i64>,
+        wanted: impl Fn(i64) -> bool,
+    ) {
         let mut found: HashMap<StreamId, Vec<Stall>> = HashMap::new();
-        let waits = peers::waits(trace).into_iter();
+        let waits = peers::waits(trace, since).into_iter();
         for wait in waits.filter(|wait| wanted(wait.until)) {
             let task = trace.task(wait.task);
             let Some(time) = task.time else { continue };

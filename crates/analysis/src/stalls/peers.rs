@@ -32,31 +32,64 @@ pub(super) struct PeerWait {
     pub(super) peer: TaskId,
 }
 
-/// The waits of all collectives for their peers.
-pub(super) fn waits(trace: &Trace) -> Vec<PeerWait> {
-    let communicators: Vec<Vec<Collective>> = communicators(trace).into_values().collect();
-    let mut groups: Vec<Vec<usize>> = Vec::new();
+/// A communicator among its peers: its position, and how many more collectives of it come before
+/// one than come before the same one of the group's first communicator.
+type Member = (usize, isize);
+
+/// The waits of all collectives for their peers. Where a trace has forgotten some of what began
+/// before `since`, that is left out.
+pub(super) fn waits(trace: &Trace, since: Option<i64>) -> Vec<PeerWait> {
+    let communicators: Vec<Vec<Collective>> = communicators(trace, since).into_values().collect();
+    let aligned = |one: &[Collective], other: &[Collective]| match since {
+        None => are_peers(one, other).then_some(0),
+        Some(_) => shift(one, other),
+    };
+    let mut groups: Vec<Vec<Member>> = Vec::new();
     for (place, run) in communicators.iter().enumerate() {
-        let is_peer = |group: &&mut Vec<usize>| {
-            let others = group.iter().map(|other| &communicators[*other]);
-            others.into_iter().all(|other| are_peers(other, run))
+        let shift_in = |group: &[Member]| {
+            let others = group.iter().map(|other| &communicators[other.0]);
+            let mut shifts = others.map(|other| aligned(other, run));
+            let first = shifts.next().flatten();
+            first.filter(|_| shifts.all(|shift| shift.is_some()))
         };
-        match groups.iter_mut().find(is_peer) {
-            Some(group) => group.push(place),
-            None => groups.push(vec![place]),
+        let found = groups
+            .iter_mut()
+            .find_map(|group| Some((shift_in(group)?, group)));
+        match found {
+            Some((shift, group)) => group.push((place, shift)),
+            None => groups.push(vec![(place, 0)]),
         }
     }
     let mut waits = Vec::new();
     for group in groups.iter().filter(|group| group.len() > 1) {
-        let runs: Vec<&[Collective]> = group
-            .iter()
-            .map(|it| communicators[*it].as_slice())
-            .collect();
-        for place in 0..runs[0].len() {
-            round(runs.iter().map(|run| run[place]), &mut waits);
+        for place in 0..communicators[group[0].0].len() {
+            let members = group.iter().filter_map(|(run, shift)| {
+                let place = place.checked_add_signed(*shift)?;
+                communicators[*run].get(place).copied()
+            });
+            round(members, &mut waits);
         }
     }
     waits
+}
+
+/// By how many collectives the second of two runs is ahead, if they are peers as far as both have
+/// the same ones: their ends may be missing.
+fn shift(one: &[Collective], other: &[Collective]) -> Option<isize> {
+    let (mut first, mut second) = (0, 0);
+    let found = loop {
+        let (a, b) = (one.get(first)?, other.get(second)?);
+        if overlap(a.time, b.time) {
+            break (first, second);
+        }
+        match a.time.end < b.time.end {
+            true => first += 1,
+            false => second += 1,
+        }
+    };
+    let mut pairs = one[found.0..].iter().zip(&other[found.1..]);
+    let are_peers = pairs.all(|(a, b)| a.shape == b.shape && overlap(a.time, b.time));
+    are_peers.then_some(second as isize - first as isize)
 }
 
 /// The waits of one collective on all its devices.
@@ -81,7 +114,7 @@ fn round(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<Peer
 }
 
 /// The collectives of each communicator that have times, in the order of submission.
-fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
+fn communicators(trace: &Trace, since: Option<i64>) -> BTreeMap<Communicator, Vec<Collective>> {
     let places: Vec<Option<Places>> = trace.functions().iter().map(Places::of).collect();
     let mut all: BTreeMap<Communicator, Vec<Collective>> = BTreeMap::new();
     if places.iter().all(Option::is_none) {
@@ -89,6 +122,9 @@ fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
     }
     for (index, task) in trace.tasks().iter().enumerate() {
         let call = trace.call(task.call);
+        if since.is_some_and(|since| call.begin < since) {
+            continue;
+        }
         let places = places[call.function.index()];
         let (Some(places), Some(time)) = (places, task.time) else {
             continue;
@@ -110,13 +146,14 @@ fn communicators(trace: &Trace) -> BTreeMap<Communicator, Vec<Collective>> {
 }
 
 fn are_peers(one: &[Collective], other: &[Collective]) -> bool {
-    let overlap = |a: TaskTime, b: TaskTime| {
-        let tolerance = a.error.saturating_add(b.error);
-        a.begin.saturating_sub(tolerance) <= b.end && b.begin.saturating_sub(tolerance) <= a.end
-    };
     one.len() == other.len()
         && one
             .iter()
             .zip(other)
             .all(|(a, b)| a.shape == b.shape && overlap(a.time, b.time))
+}
+
+fn overlap(a: TaskTime, b: TaskTime) -> bool {
+    let tolerance = a.error.saturating_add(b.error);
+    a.begin.saturating_sub(tolerance) <= b.end && b.begin.saturating_sub(tolerance) <= a.end
 }

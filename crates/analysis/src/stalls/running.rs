@@ -129,7 +129,7 @@ impl Running {
             std::mem::swap(&mut own.stalls, &mut running.stalls.stalls);
             ended.streams.push(own);
         }
-        ended.wait_for_peers_where(trace, owns);
+        ended.wait_for_peers_where(trace, None, owns);
         ended
     }
 

@@ -2,12 +2,14 @@
 
 use std::io;
 
+use ascend_trace_analysis::Node;
 use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_model::Trace;
 
 use super::flows::{Flow, Reach, task, write_flow};
 use super::output::Output;
 use crate::Source;
+use crate::facts::Facts;
 use crate::fields::write_graph;
 use crate::tracks::Tracks;
 
@@ -15,17 +17,18 @@ pub(super) fn write(
     output: &mut Output<'_>,
     source: &Source<'_>,
     tracks: &Tracks,
+    facts: &Facts,
 ) -> io::Result<()> {
     let trace = source.trace;
-    for (index, graph) in source.graphs.all().iter().enumerate() {
-        let Some((capture, track)) = graph.making_span(trace).zip(tracks.capture(index)) else {
+    for graph in source.graphs.all() {
+        let Some((capture, track)) = graph.making_span(trace).zip(tracks.capture(graph)) else {
             continue;
         };
         output.event("X", track, |members| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             members.named(&name, "capture");
             members.lasting(capture.0, capture.1);
-            members.args(|json| write_graph(json, source, graph));
+            members.args(|json| write_graph(json, source, graph, facts));
         })?;
     }
     Ok(())
@@ -40,12 +43,12 @@ pub(super) fn write_flows(
 ) -> io::Result<u64> {
     let trace = source.trace;
     let mut omitted = 0;
-    for (index, graph) in source.graphs.all().iter().enumerate() {
-        let Some(from) = capture(trace, tracks, graph, index) else {
+    for graph in source.graphs.all() {
+        let Some(from) = capture(trace, tracks, graph) else {
             continue;
         };
         let replays = graph.replays.iter().filter_map(|replay| replay.task);
-        for replay in replays.filter(|task| source.selection.task(*task)) {
+        for replay in replays.filter(|task| source.owns(Node::Task(*task))) {
             let Some(to) = task(trace, tracks, replay) else {
                 omitted += 1;
                 continue;
@@ -61,11 +64,11 @@ pub(super) fn write_flows(
 }
 
 /// The last moment of a capture's slice.
-fn capture(trace: &Trace, tracks: &Tracks, graph: &Graph, index: usize) -> Option<Reach> {
+fn capture(trace: &Trace, tracks: &Tracks, graph: &Graph) -> Option<Reach> {
     let (begin, end) = graph.making_span(trace)?;
     let last = (end - 1).max(begin);
     Some(Reach {
-        track: tracks.capture(index)?,
+        track: tracks.capture(graph)?,
         first: last,
         last,
         begin,

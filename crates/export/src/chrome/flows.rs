@@ -45,9 +45,7 @@ pub(super) fn write(
     let mut omitted = 0;
     let mut marks = Marks::new();
     // The slice of a capture has arrows of its own to the replays.
-    let edges = source.dependencies.all(trace);
-    let edges = edges.filter(|edge| source.selection.edge(edge));
-    for edge in edges.filter(|edge| edge.kind != EdgeKind::Replay) {
+    for edge in source.edges().filter(|edge| edge.kind != EdgeKind::Replay) {
         let Some(ends) = bind(trace, tracks, &edge) else {
             omitted += 1;
             continue;

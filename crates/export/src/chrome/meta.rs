@@ -5,58 +5,53 @@ use std::io;
 use ascend_trace_model::Trace;
 
 use super::output::Output;
-use crate::labels::{process_name, stream_name, thread_name};
-use crate::tracks::{Track, Tracks};
+use crate::labels::{numbered, process_name, stalls_name, stream_name, thread_name};
+use crate::tracks::{Row, Track, Tracks};
 
+/// Names what has not been named before.
 pub(super) fn write_names(
     output: &mut Output<'_>,
     trace: &Trace,
-    tracks: &Tracks,
+    tracks: &mut Tracks,
 ) -> io::Result<()> {
-    for (order, track) in tracks.processes.iter().enumerate() {
+    for (order, track) in tracks.fresh_processes() {
         let place = Track {
             pid: track.pid,
             tid: track.pid,
         };
-        let name = process_name(trace, track);
-        write_label(output, place, "process", &name, order as i64)?;
+        let name = process_name(trace, &track);
+        write_label(output, place, "process", &name, order)?;
     }
-    for (thread, lane) in trace.threads().iter().zip(&tracks.threads) {
-        let name = thread_name(thread);
+    for (thread, lane) in trace.threads().iter().zip(&mut tracks.threads) {
         let order = i64::from(thread.tid);
-        write_lane(output, lane.pid, &lane.slices, &name, order)?;
-        let captures = format!("{name} captures");
-        write_lane(output, lane.pid, &lane.captures, &captures, order)?;
+        let name = || thread_name(thread);
+        write_row(output, lane.pid, &mut lane.slices, name, order)?;
+        let captures = || format!("{} captures", thread_name(thread));
+        write_row(output, lane.pid, &mut lane.captures, captures, order)?;
     }
-    for (stream, lane) in trace.streams().iter().zip(&tracks.streams) {
-        let name = stream_name(stream);
-        write_lane(output, lane.pid, &lane.slices, &name, stream.number() * 2)?;
-        let events = format!("stream {} events", stream.number());
-        write_lane(
-            output,
-            lane.pid,
-            &lane.events,
-            &events,
-            stream.number() * 2 + 1,
-        )?;
+    for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
+        let order = stream.number() * 2;
+        let name = || stream_name(stream);
+        write_row(output, lane.pid, &mut lane.slices, name, order)?;
+        let name = || format!("stream {} events", stream.number());
+        write_row(output, lane.pid, &mut lane.events, name, order + 1)?;
+        let name = || stalls_name(stream);
+        write_row(output, lane.pid, &mut lane.stalls, name, order + 1)?;
     }
     Ok(())
 }
 
-/// Names the tracks of a lane: the first after the lane, the others with a number.
-pub(super) fn write_lane(
+/// Names the tracks of a row: the first after the lane, the others with a number.
+fn write_row(
     output: &mut Output<'_>,
     pid: u32,
-    tids: &[u32],
-    name: &str,
+    row: &mut Row,
+    name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (index, tid) in tids.iter().enumerate() {
-        let name = match index {
-            0 => name.to_owned(),
-            _ => format!("{name} ({})", index + 1),
-        };
-        write_label(output, Track { pid, tid: *tid }, "thread", &name, order)?;
+    for (place, tid) in row.fresh() {
+        let name = numbered(name(), place);
+        write_label(output, Track { pid, tid }, "thread", &name, order)?;
     }
     Ok(())
 }

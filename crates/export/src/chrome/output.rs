@@ -10,25 +10,26 @@ const CHUNK: usize = 64 * 1024;
 
 /// A file of trace events in the making.
 pub(super) struct Output<'a> {
-    file: &'a mut dyn Write,
+    file: Box<dyn Write + 'a>,
     /// What is not handed on yet.
     json: Json,
     /// The moment that is written as 0.
     begin: i64,
-    /// How the last event began, and which phase and track that was: the next one is often alike.
-    head: Vec<u8>,
-    head_of: Option<(&'static str, Track)>,
+    is_first: bool,
 }
 
 impl<'a> Output<'a> {
-    pub(super) fn new(file: &'a mut dyn Write, begin: i64) -> Self {
+    pub(super) fn new(file: Box<dyn Write + 'a>) -> Self {
         Self {
             file,
             json: Json::default(),
-            begin,
-            head: Vec::new(),
-            head_of: None,
+            begin: 0,
+            is_first: true,
         }
+    }
+
+    pub(super) fn set_begin(&mut self, begin: i64) {
+        self.begin = begin;
     }
 
     pub(super) fn begin(&mut self) {
@@ -43,11 +44,7 @@ impl<'a> Output<'a> {
         track: Track,
         rest: impl FnOnce(&mut Members<'_>),
     ) -> io::Result<()> {
-        if self.head_of == Some((phase, track)) {
-            self.json.plain(&self.head);
-        } else {
-            self.write_head(phase, track);
-        }
+        self.write_head(phase, track);
         rest(&mut Members {
             json: &mut self.json,
             begin: self.begin,
@@ -58,21 +55,13 @@ impl<'a> Output<'a> {
 
     /// The members that every event has, and what separates it from the one before.
     fn write_head(&mut self, phase: &'static str, track: Track) {
-        self.json.plain(if self.head_of.is_none() {
-            b"\n"
-        } else {
-            b",\n"
-        });
-        let mut head = Json::default();
-        head.open(b'{');
-        head.key("ph").string(phase);
-        head.key("pid").unsigned(u64::from(track.pid));
-        head.key("tid").unsigned(u64::from(track.tid));
-        self.json.plain(head.as_bytes());
-        self.head.clear();
-        self.head.extend_from_slice(b",\n");
-        self.head.extend_from_slice(head.as_bytes());
-        self.head_of = Some((phase, track));
+        let json = &mut self.json;
+        json.plain(if self.is_first { b"\n" } else { b",\n" });
+        self.is_first = false;
+        json.plain(b"{\"ph\":\"");
+        json.plain(phase.as_bytes());
+        json.next(b"\",\"pid\":").unsigned(u64::from(track.pid));
+        json.next(b",\"tid\":").unsigned(u64::from(track.tid));
     }
 
     /// Closes the list of events and adds the file's `otherData`.

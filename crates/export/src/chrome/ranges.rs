@@ -7,7 +7,7 @@ use ascend_trace_model::{Range, Trace};
 
 use super::output::{Members, Output};
 use crate::Source;
-use crate::tracks::{Track, Tracks};
+use crate::tracks::Tracks;
 
 /// The category of events whose range has no domain with a name.
 const CATEGORY: &str = "mstx";
@@ -23,10 +23,7 @@ pub(super) fn write(
         let Some(lane) = tracks.threads.get(range.thread.index()) else {
             continue;
         };
-        let Some(tid) = lane.slices.first().copied() else {
-            continue;
-        };
-        let track = Track { pid: lane.pid, tid };
+        let Some(track) = lane.own() else { continue };
         if range.begin == range.end {
             output.event("n", track, |members| {
                 describe(members, trace, range, id);

@@ -1,9 +1,10 @@
 //! Memory in use, from the calls that allocate and free it.
 
-use std::collections::{BTreeMap, HashMap};
-
 use ascend_trace_format::api::ArgKind;
 use ascend_trace_model::{Call, Function, ProcessId, Trace};
+
+use crate::Source;
+use crate::hash::FastMap;
 
 /// Where memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,10 +13,15 @@ pub(super) enum Place {
     Device(u32),
 }
 
-/// Bytes in use of each process at each place, from each moment on at which they change.
+/// What is allocated, as far as the trace has been read.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    pub(super) in_use: BTreeMap<(ProcessId, Place), Vec<(i64, i64)>>,
+    /// By function.
+    effects: Vec<Option<(bool, Effect)>>,
+    /// What comes after the part that was read last.
+    changes: Vec<Change>,
+    /// Where each allocation is, and how much.
+    live: FastMap<(ProcessId, u64), (Place, i64)>,
 }
 
 /// What a function does to memory, and which of its arguments say so.
@@ -26,6 +32,7 @@ enum Effect {
 }
 
 /// An allocation or a release that succeeded.
+#[derive(Clone, Copy, Debug)]
 struct Change {
     time: i64,
     process: ProcessId,
@@ -36,22 +43,31 @@ struct Change {
 }
 
 impl Memory {
-    pub(super) fn of(trace: &Trace) -> Self {
-        let effects: Vec<_> = trace.functions().iter().map(effect).collect();
-        let mut changes: Vec<Change> = trace
-            .calls()
-            .iter()
-            .filter(|call| call.ret == 0)
-            .filter_map(|call| {
-                let (is_host, effect) = (*effects.get(call.function.index())?)?;
-                change(trace, call, is_host, effect)
-            })
-            .collect();
-        changes.sort_by_key(|change| change.time);
-        let mut memory = Self::default();
-        // What is allocated: where, and how much.
-        let mut live: HashMap<(ProcessId, u64), (Place, i64)> = HashMap::new();
-        for change in changes {
+    /// Takes in a part of a trace and tells by how much memory in use changes.
+    pub(super) fn advance(
+        &mut self,
+        source: &Source<'_>,
+        changed: &mut impl FnMut(ProcessId, Place, (i64, i64)),
+    ) {
+        let trace = source.trace;
+        let new = trace.functions().iter().skip(self.effects.len());
+        self.effects.extend(new.map(effect));
+        if self.effects.iter().all(Option::is_none) {
+            return;
+        }
+        let calls = trace.calls().iter();
+        for call in calls.filter(|call| call.ret == 0 && source.part.holds(call.begin)) {
+            let effect = self.effects.get(call.function.index()).copied().flatten();
+            let change = effect.and_then(|(is_host, effect)| change(trace, call, is_host, effect));
+            self.changes.extend(change);
+        }
+        let until = match source.part.is_last {
+            true => i64::MAX,
+            false => source.part.until,
+        };
+        self.changes.sort_by_key(|change| change.time);
+        let count = self.changes.partition_point(|change| change.time < until);
+        for change in self.changes.drain(..count) {
             let key = (change.process, change.pointer);
             let new = change
                 .place
@@ -59,31 +75,15 @@ impl Memory {
                 .map(|(place, size)| (place, i64::try_from(size).unwrap_or(i64::MAX)));
             // An inner call of an allocation tells of it as well.
             let old = match new {
-                Some(new) => live.insert(key, new),
-                None => live.remove(&key),
+                Some(new) => self.live.insert(key, new),
+                None => self.live.remove(&key),
             };
-            for ((place, size), sign) in old
-                .map(|it| (it, -1))
-                .into_iter()
-                .chain(new.map(|it| (it, 1)))
-            {
-                memory.add((change.process, place), change.time, sign * size);
+            if let Some((place, size)) = old {
+                changed(change.process, place, (change.time, -size));
             }
-        }
-        memory
-    }
-
-    fn add(&mut self, at: (ProcessId, Place), time: i64, bytes: i64) {
-        let values = self.in_use.entry(at).or_default();
-        let value = values.last().map_or(0, |last| last.1);
-        let value = value.saturating_add(bytes);
-        match values.last_mut().filter(|last| last.0 == time) {
-            Some(last) => last.1 = value,
-            None => values.push((time, value)),
-        }
-        // What is replaced by as much is no change.
-        if matches!(values.as_slice(), [.., (_, before), (_, now)] if before == now) {
-            values.pop();
+            if let Some((place, size)) = new {
+                changed(change.process, place, (change.time, size));
+            }
         }
     }
 }

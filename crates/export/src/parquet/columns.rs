@@ -98,7 +98,7 @@ impl Columns {
                 number.is_some()
             }
             Values::Texts(bytes, ends) => {
-                let text = cell.text().as_bytes();
+                let text = cell.text();
                 if !text.is_empty() {
                     bytes.extend_from_slice(text);
                     ends.push(bytes.len());

@@ -8,24 +8,26 @@ use super::flows::of_graph;
 use super::meta::uuid;
 use super::output::Output;
 use crate::Source;
+use crate::facts::Facts;
 use crate::fields::write_graph;
 use crate::tracks::Tracks;
 
-pub(super) fn write<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+pub(super) fn write(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     tracks: &Tracks,
+    facts: &Facts,
 ) -> io::Result<()> {
-    for (index, graph) in source.graphs.all().iter().enumerate() {
+    for graph in source.graphs.all() {
         let span = graph.making_span(source.trace);
-        let Some(((begin, end), track)) = span.zip(tracks.capture(index)) else {
+        let Some(((begin, end), track)) = span.zip(tracks.capture(graph)) else {
             continue;
         };
         output.event(SLICE_BEGIN, uuid(track), begin, |event| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
-            event.named(name, "capture");
-            write_graph(event, source, graph);
-            event.flow_begins(of_graph(index));
+            event.named(name.into(), "capture");
+            write_graph(event, source, graph, facts);
+            event.flow_begins(of_graph(graph));
         })?;
         output.event(SLICE_END, uuid(track), end, |_| {})?;
     }

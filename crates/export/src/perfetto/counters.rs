@@ -6,24 +6,26 @@ use super::fields::event::COUNTER;
 use super::meta::{process_uuid, uuid, write_counter_track};
 use super::output::{Output, Uuid};
 use crate::Source;
-use crate::counters::all;
+use crate::counters::Counters;
 use crate::tracks::Tracks;
 
 /// Tracks of counters begin here, beyond those of slices.
 const FIRST: u64 = 1 << 40;
 
 pub(super) fn write(
-    output: &mut Output<'_, '_>,
+    output: &mut Output<'_>,
     source: &Source<'_>,
     tracks: &Tracks,
+    counters: &mut Counters,
 ) -> io::Result<()> {
-    for (counter, number) in all(source, tracks).into_iter().zip(FIRST..) {
-        let track = Uuid(number);
-        let parent = counter.track.map_or(process_uuid(counter.pid), uuid);
-        write_counter_track(output, track, parent, &counter.name, counter.unit)?;
-        for (time, value) in counter.values {
-            output.event(COUNTER, track, time, |event| event.counter(value))?;
+    counters.advance(source, tracks, &mut |counter, step| {
+        let track = Uuid(FIRST + counter.number);
+        match step {
+            None => {
+                let parent = counter.track.map_or(process_uuid(counter.pid), uuid);
+                write_counter_track(output, track, parent, &counter.name, counter.unit)
+            }
+            Some((time, value)) => output.event(COUNTER, track, time, |event| event.counter(value)),
         }
-    }
-    Ok(())
+    })
 }

@@ -5,19 +5,36 @@
 //! before what releases it: such an arrow ends at a mark inside it, at its end.
 
 use std::cell::Cell;
+use std::io;
 
+use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{CallId, TaskId};
+use ascend_trace_model::{CallId, TaskId, Trace};
 
-use super::output::Event;
+use super::fields::event::INSTANT;
+use super::meta::uuid;
+use super::output::{Event, Output};
 use crate::Source;
-use crate::tracks::Tracks;
+use crate::tracks::{Track, Tracks};
 
-/// Numbers of flows: launches by their task, then the stored edges, then graphs.
-const LAUNCHES: u64 = 1;
-const EDGES: u64 = 1 << 33;
-const GRAPHS: u64 = 1 << 34;
+/// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers
+/// of 31 bits as far as anyone has memory for an export of more.
+fn number(trace: &Trace, edge: &Edge) -> u64 {
+    let end = |node| match node {
+        Node::Call(id) => (1, u64::from(trace.call_number(id))),
+        Node::Task(id) => (0, u64::from(trace.task_number(id))),
+    };
+    let ((from_call, from), (to_call, to)) = (end(edge.from), end(edge.to));
+    const MASK: u64 = (1 << 31) - 1;
+    from_call << 63 | to_call << 62 | (from & MASK) << 31 | to & MASK
+}
+
+/// The flow that leads from a graph's capture through all its replays. Nothing else leads from a
+/// call to a call.
+pub(super) fn of_graph(graph: &Graph) -> u64 {
+    3 << 62 | u64::from(graph.process.0 & ((1 << 30) - 1)) << 32 | u64::from(graph.serial)
+}
 
 /// Where an arrow arrives at a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,6 +113,14 @@ impl<'s, 't> Flows<'s, 't> {
         touch
     }
 
+    /// Whether a dependency is known by the time that both its ends are written. What leads further
+    /// gets marks of its own; see [`Flows::write_far`].
+    fn is_near(&self, edge: &Edge) -> bool {
+        let (source, part) = (self.source, &self.source.part);
+        let is_known = || source.keys.edge(source.trace, edge) < part.known;
+        (part.is_last || is_known()) && source.selection.edge(edge)
+    }
+
     /// Adds the flows of a node that this slice of it takes part in.
     fn add(&self, node: Node, slice: Slice, touch: &mut Touch) {
         let trace = self.source.trace;
@@ -104,14 +129,13 @@ impl<'s, 't> Flows<'s, 't> {
             Node::Call(call) => trace.call(call).task,
             Node::Task(_) => None,
         };
-        let launch = launched.map(|task| (LAUNCHES + u64::from(task.0), Edge::launch(trace, task)));
+        let launch = launched.map(|task| Edge::launch(trace, task));
         let is_linked = self.linked.has(node);
         let stored = is_linked.then(|| drawn(dependencies.stored_outgoing(node)));
-        let stored = stored.into_iter().flatten();
-        let edges = launch.into_iter().chain(stored);
-        for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
+        let edges = launch.into_iter().chain(stored.into_iter().flatten());
+        for edge in edges.filter(|edge| self.is_near(edge)) {
             match self.route(&edge) {
-                Some(route) if route.from == slice => touch.leaving.push(flow),
+                Some(route) if route.from == slice => touch.leaving.push(number(trace, &edge)),
                 Some(_) => {}
                 // Counted once: every node with edges has one slice that is a call's.
                 None if slice == Slice::Call => self.omitted.set(self.omitted.get() + 1),
@@ -119,16 +143,69 @@ impl<'s, 't> Flows<'s, 't> {
             }
         }
         let launch = match node {
-            Node::Task(task) => Some((LAUNCHES + u64::from(task.0), Edge::launch(trace, task))),
+            Node::Task(task) => Some(Edge::launch(trace, task)),
             Node::Call(_) => None,
         };
         let stored = is_linked.then(|| drawn(dependencies.stored_incoming(node)));
-        let stored = stored.into_iter().flatten();
-        let edges = launch.into_iter().chain(stored);
-        for (flow, edge) in edges.filter(|(_, edge)| self.source.selection.edge(edge)) {
+        let edges = launch.into_iter().chain(stored.into_iter().flatten());
+        for edge in edges.filter(|edge| self.is_near(edge)) {
             if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
-                touch.arriving.push((route.arrival, flow));
+                touch.arriving.push((route.arrival, number(trace, &edge)));
             }
+        }
+    }
+
+    /// Writes the missing ends of arrows whose other end is written with this part, and that were
+    /// not known when these ends were written: each is a mark at the end of its slice.
+    pub(super) fn write_far(&self, output: &mut Output<'_>) -> io::Result<()> {
+        let (source, trace) = (self.source, self.source.trace);
+        let key = |node| source.keys.node(trace, node);
+        let edges = source.dependencies.edges().iter();
+        let edges = edges.filter(|edge| edge.kind != EdgeKind::Replay && source.owns_edge(edge));
+        for edge in edges {
+            let of_edge = key(edge.from).max(key(edge.to));
+            let is_far = |node| source.part.is_far(key(node), of_edge);
+            if !is_far(edge.from) && !is_far(edge.to) {
+                continue;
+            }
+            let Some(route) = self.route(edge) else {
+                self.omitted.set(self.omitted.get() + 1);
+                continue;
+            };
+            let flow = number(trace, edge);
+            let ends = [(edge.from, route.from, true), (edge.to, route.to, false)];
+            for (node, slice, leaves) in ends.into_iter().filter(|end| is_far(end.0)) {
+                let (track, time) = self.mark(node, slice);
+                let other = self.mark(if leaves { edge.to } else { edge.from }, slice).1;
+                let time = if leaves { time.min(other) } else { time };
+                output.event(INSTANT, uuid(track), time, |event| {
+                    let name = if leaves { "releases" } else { "released" };
+                    event.named(name.into(), "released");
+                    match leaves {
+                        true => event.flow_begins(flow),
+                        false => event.flow_ends(flow),
+                    }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a mark for a slice of a node goes.
+    fn mark(&self, node: Node, slice: Slice) -> (Track, i64) {
+        let trace = self.source.trace;
+        let call = match node {
+            Node::Call(id) => id,
+            Node::Task(id) => trace.task(id).call,
+        };
+        let of_call = (self.tracks.call(trace, call), trace.call(call).end);
+        match (node, slice) {
+            (Node::Task(id), Slice::Task) => {
+                let track = self.tracks.task(trace, id);
+                let end = trace.task(id).time.map(|time| time.end);
+                track.zip(end).unwrap_or(of_call)
+            }
+            _ => of_call,
         }
     }
 
@@ -173,9 +250,7 @@ impl<'s, 't> Flows<'s, 't> {
     }
 
     fn task(&self, id: TaskId) -> Option<Extent> {
-        let trace = self.source.trace;
-        self.tracks.task(trace, id)?;
-        let task = trace.task(id);
+        let task = self.source.trace.task(id);
         let time = task.time?;
         Some(Extent {
             begin: time.begin,
@@ -230,10 +305,10 @@ impl Linked {
     }
 }
 
-/// Edges with the numbers of their flows. Replays have a flow of their own, from the capture.
-fn drawn(edges: impl Iterator<Item = (u32, Edge)>) -> impl Iterator<Item = (u64, Edge)> {
-    let edges = edges.filter(|(_, edge)| edge.kind != EdgeKind::Replay);
-    edges.map(|(index, edge)| (EDGES + u64::from(index), edge))
+/// Replays have a flow of their own, from the capture.
+fn drawn(edges: impl Iterator<Item = (u32, Edge)>) -> impl Iterator<Item = Edge> {
+    let edges = edges.map(|(_, edge)| edge);
+    edges.filter(|edge| edge.kind != EdgeKind::Replay)
 }
 
 /// How the flow of an edge arrives, if it can be drawn between these slices.
@@ -256,16 +331,40 @@ pub(super) fn rank(kind: TaskKind) -> u8 {
     u8::from(kind == TaskKind::Wait)
 }
 
-/// The flow that leads from a graph's capture through all its replays.
-pub(super) fn of_graph(index: usize) -> u64 {
-    GRAPHS + index as u64
-}
-
 /// The flows that touch one slice.
 #[derive(Debug, Default)]
 pub(super) struct Touch {
-    leaving: Vec<u64>,
-    arriving: Vec<(Arrival, u64)>,
+    leaving: Few<u64>,
+    arriving: Few<(Arrival, u64)>,
+}
+
+/// A list that is nearly always of one entry, which needs no memory of its own.
+#[derive(Debug)]
+struct Few<T> {
+    first: Option<T>,
+    others: Vec<T>,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Self {
+            first: None,
+            others: Vec::new(),
+        }
+    }
+}
+
+impl<T> Few<T> {
+    fn push(&mut self, item: T) {
+        match self.first {
+            None => self.first = Some(item),
+            Some(_) => self.others.push(item),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.first.iter().chain(&self.others)
+    }
 }
 
 impl Touch {
@@ -273,13 +372,13 @@ impl Touch {
         self.arriving.iter().any(|entry| entry.0 == arrival)
     }
 
-    pub(super) fn write_leaving(&self, event: &mut Event<'_, '_>) {
+    pub(super) fn write_leaving(&self, event: &mut Event<'_>) {
         self.leaving
             .iter()
             .for_each(|flow| event.flow_begins(*flow));
     }
 
-    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut Event<'_, '_>) {
+    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut Event<'_>) {
         let arriving = self.arriving.iter().filter(|entry| entry.0 == arrival);
         arriving.for_each(|(_, flow)| event.flow_ends(*flow));
     }

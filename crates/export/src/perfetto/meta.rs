@@ -2,17 +2,17 @@
 
 use std::io;
 
-use ascend_trace_model::Trace;
+use ascend_trace_model::{Thread, Trace};
 
 use super::fields::event::INSTANT;
 use super::fields::{clock, packet, track};
-use super::flows::Flows;
 use super::output::{Output, Uuid};
 use super::wire::Wire;
 use crate::Source;
+use crate::facts::Facts;
 use crate::fields::write_recording as write_facts;
-use crate::labels::{process_name, stream_name, thread_name};
-use crate::tracks::{LaneTracks, Track, Tracks};
+use crate::labels::{numbered, process_name, stalls_name, stream_name, thread_name};
+use crate::tracks::{Row, Track, Tracks};
 
 const THREADS: u64 = 1 << 32;
 const PROCESSES: u64 = 2 << 32;
@@ -29,7 +29,7 @@ pub(super) fn process_uuid(pid: u32) -> Uuid {
 }
 
 /// What every reader needs first: the sequence's defaults, and how its clock runs.
-pub(super) fn write_start(output: &mut Output<'_, '_>, trace: &Trace) -> io::Result<()> {
+pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<()> {
     let session = trace.session();
     output.packet(|wire| {
         wire.unsigned(packet::FIRST_ON_SEQUENCE, 1);
@@ -54,15 +54,15 @@ fn write_clock(wire: &mut Wire, id: u64, time: i64) {
 
 /// Describes every track: processes with their threads, devices below them with their streams.
 pub(super) fn write_tracks(
-    output: &mut Output<'_, '_>,
+    output: &mut Output<'_>,
     trace: &Trace,
-    tracks: &Tracks,
+    tracks: &mut Tracks,
 ) -> io::Result<()> {
-    let hosts = tracks.processes.iter().filter(|it| it.device.is_none());
-    for (order, process) in tracks.processes.iter().enumerate() {
-        let name = process_name(trace, process);
-        let parent = hosts.clone().find(|host| host.process == process.process);
-        write_track(output, process_uuid(process.pid), order as i64, |wire| {
+    for (order, process) in tracks.fresh_processes() {
+        let name = process_name(trace, &process);
+        let mut hosts = tracks.processes.iter().filter(|it| it.device.is_none());
+        let parent = hosts.find(|host| host.process == process.process);
+        write_track(output, process_uuid(process.pid), order, |wire| {
             match process.device {
                 None => {
                     let open = wire.open(track::PROCESS);
@@ -79,61 +79,69 @@ pub(super) fn write_tracks(
             wire.unsigned(track::CHILD_ORDERING, track::EXPLICIT);
         })?;
     }
-    for (thread, lane) in trace.threads().iter().zip(&tracks.threads) {
-        let (name, order) = (thread_name(thread), i64::from(thread.tid));
-        write_thread(output, lane, &name, order)?;
-        let captures = format!("{name} captures");
+    for (thread, lane) in trace.threads().iter().zip(&mut tracks.threads) {
+        let order = i64::from(thread.tid);
         let process = process_uuid(lane.pid);
-        write_lane(output, &lane.captures, process, &captures, order)?;
+        let own = lane.own();
+        for (place, tid) in lane.slices.fresh() {
+            write_thread_track(output, thread, (own, place, tid))?;
+        }
+        let captures = || format!("{} captures", thread_name(thread));
+        write_row(output, &mut lane.captures, process, captures, order)?;
     }
-    for (stream, lane) in trace.streams().iter().zip(&tracks.streams) {
-        let name = stream_name(stream);
+    for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
         let order = stream.number() * 2;
         let device = process_uuid(lane.pid);
-        write_lane(output, &lane.slices, device, &name, order)?;
-        let name = format!("stream {} events", stream.number());
-        write_lane(output, &lane.events, device, &name, order + 1)?;
+        let name = || stream_name(stream);
+        write_row(output, &mut lane.slices, device, name, order)?;
+        let name = || format!("stream {} events", stream.number());
+        write_row(output, &mut lane.events, device, name, order + 1)?;
+        let name = || stalls_name(stream);
+        write_row(output, &mut lane.stalls, device, name, order + 1)?;
     }
-    write_track(output, RECORDING, i64::MAX, |wire| {
-        wire.text(track::NAME, "recording")
-    })
+    Ok(())
 }
 
-/// A thread's own track, and those of calls that do not nest with the others.
-fn write_thread(
-    output: &mut Output<'_, '_>,
-    lane: &LaneTracks,
-    name: &str,
-    order: i64,
+/// A thread's own track, or one below it for calls that do not nest with the others.
+fn write_thread_track(
+    output: &mut Output<'_>,
+    thread: &Thread,
+    (own, place, tid): (Option<Track>, usize, u32),
 ) -> io::Result<()> {
-    let Some((own, others)) = lane.slices.split_first() else {
-        return Ok(());
-    };
-    let parent = Uuid(THREADS + u64::from(*own));
-    write_track(output, parent, order, |wire| {
-        let open = wire.open(track::THREAD);
-        wire.unsigned(track::THREAD_PID, u64::from(lane.pid));
-        wire.unsigned(track::THREAD_TID, u64::from(*own));
-        wire.text(track::THREAD_NAME, name);
-        wire.close(open);
-    })?;
-    write_lane(output, others, parent, &format!("{name} (more)"), order)
+    let (name, order) = (thread_name(thread), i64::from(thread.tid));
+    write_track(
+        output,
+        Uuid(THREADS + u64::from(tid)),
+        order,
+        |wire| match own.filter(|own| own.tid != tid) {
+            None => {
+                let pid = own.map_or(0, |own| own.pid);
+                let open = wire.open(track::THREAD);
+                wire.unsigned(track::THREAD_PID, u64::from(pid));
+                wire.unsigned(track::THREAD_TID, u64::from(tid));
+                wire.text(track::THREAD_NAME, &name);
+                wire.close(open);
+            }
+            Some(own) => {
+                let name = numbered(format!("{name} (more)"), place.saturating_sub(1));
+                wire.text(track::NAME, &name);
+                wire.unsigned(track::PARENT, uuid(own).0);
+            }
+        },
+    )
 }
 
-/// The tracks of a lane: the first is named after it, the others with a number.
-pub(super) fn write_lane(
-    output: &mut Output<'_, '_>,
-    tids: &[u32],
+/// The new tracks of a row.
+fn write_row(
+    output: &mut Output<'_>,
+    row: &mut Row,
     parent: Uuid,
-    name: &str,
+    name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (index, tid) in tids.iter().enumerate() {
-        let name = match index {
-            0 => name.to_owned(),
-            _ => format!("{name} ({})", index + 1),
-        };
-        write_track(output, Uuid(THREADS + u64::from(*tid)), order, |wire| {
+    for (place, tid) in row.fresh() {
+        let name = numbered(name(), place);
+        write_track(output, Uuid(THREADS + u64::from(tid)), order, |wire| {
             wire.text(track::NAME, &name);
             wire.unsigned(track::PARENT, parent.0);
         })?;
@@ -143,7 +151,7 @@ pub(super) fn write_lane(
 
 /// A track of its own below another one.
 pub(super) fn write_child(
-    output: &mut Output<'_, '_>,
+    output: &mut Output<'_>,
     own: Uuid,
     parent: Uuid,
     name: &str,
@@ -155,7 +163,7 @@ pub(super) fn write_child(
 }
 
 pub(super) fn write_counter_track(
-    output: &mut Output<'_, '_>,
+    output: &mut Output<'_>,
     counter: Uuid,
     parent: Uuid,
     name: &str,
@@ -171,7 +179,7 @@ pub(super) fn write_counter_track(
 }
 
 fn write_track(
-    output: &mut Output<'_, '_>,
+    output: &mut Output<'_>,
     own: Uuid,
     order: i64,
     fill: impl FnOnce(&mut Wire),
@@ -186,15 +194,20 @@ fn write_track(
 }
 
 /// What is known about the recording as a whole, as a mark at its begin.
-pub(super) fn write_recording<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
-    flows: &Flows<'_, 't>,
+pub(super) fn write_recording(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    facts: &Facts,
 ) -> io::Result<()> {
+    write_track(output, RECORDING, i64::MAX, |wire| {
+        wire.text(track::NAME, "recording")
+    })?;
     let trace = source.trace;
-    let begin = trace.span().map_or(trace.session().start_ns, |span| span.0);
+    let begin = trace
+        .span()
+        .map_or(trace.session().start_ns, |_| source.part.begin);
     output.event(INSTANT, RECORDING, begin, |event| {
-        event.named("ascend-trace", "");
-        write_facts(event, source, begin, flows.omitted());
+        event.named("ascend-trace".into(), "");
+        write_facts(event, source, facts);
     })
 }

@@ -1,10 +1,9 @@
 //! Texts that occur more than once: a packet gives each a number, later packets use the number.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use super::fields::interned;
 use super::wire::Wire;
+use crate::hash::FastMap;
+use std::borrow::Cow;
 
 /// Texts that were looked up lately, by address: a lookup there costs no hash of the text.
 const RECENT: usize = 256;
@@ -14,7 +13,7 @@ const RECENT: usize = 256;
 struct Table {
     /// Number of the field that new entries come in.
     field: u32,
-    numbers: HashMap<Box<str>, u64>,
+    numbers: FastMap<Box<str>, u64>,
     recent: Vec<(*const u8, usize, u64)>,
 }
 
@@ -22,7 +21,7 @@ impl Table {
     fn new(field: u32) -> Self {
         Self {
             field,
-            numbers: HashMap::new(),
+            numbers: FastMap::default(),
             recent: vec![(std::ptr::null(), 0, 0); RECENT],
         }
     }
@@ -59,17 +58,17 @@ impl Table {
 
 /// All tables, and what the packet under construction has added to them.
 #[derive(Debug)]
-pub(super) struct Names<'t> {
+pub(super) struct Names {
     categories: Table,
     events: Table,
     keys: Table,
     strings: Table,
-    fresh: Vec<(u32, u64, Cow<'t, str>)>,
+    fresh: Vec<(u32, u64, Box<str>)>,
 }
 
 macro_rules! numbers {
     ($($name:ident in $table:ident;)+) => {$(
-        pub(super) fn $name(&mut self, text: &'t str) -> u64 {
+        pub(super) fn $name(&mut self, text: &str) -> u64 {
             let (number, is_new) = self.$table.lasting(text);
             if is_new {
                 self.fresh.push((self.$table.field, number, text.into()));
@@ -79,7 +78,7 @@ macro_rules! numbers {
     )+};
 }
 
-impl<'t> Names<'t> {
+impl Names {
     pub(super) fn new() -> Self {
         Self {
             categories: Table::new(interned::CATEGORY),
@@ -96,15 +95,28 @@ impl<'t> Names<'t> {
         string in strings;
     }
 
-    pub(super) fn event(&mut self, text: Cow<'t, str>) -> u64 {
+    pub(super) fn event(&mut self, text: Cow<'_, str>) -> u64 {
         let (number, is_new) = match &text {
             Cow::Borrowed(text) => self.events.lasting(text),
             Cow::Owned(text) => self.events.passing(text),
         };
         if is_new {
-            self.fresh.push((self.events.field, number, text));
+            self.fresh
+                .push((self.events.field, number, text.as_ref().into()));
         }
         number
+    }
+
+    /// What was looked up by address may be gone.
+    pub(super) fn forget_addresses(&mut self) {
+        for table in [
+            &mut self.categories,
+            &mut self.events,
+            &mut self.keys,
+            &mut self.strings,
+        ] {
+            table.recent.fill((std::ptr::null(), 0, 0));
+        }
     }
 
     /// Whether the packet has to carry new entries.

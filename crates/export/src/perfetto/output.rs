@@ -19,24 +19,32 @@ const SEQUENCE: u64 = 1;
 pub(super) struct Uuid(pub(super) u64);
 
 /// A trace file in the making.
-pub(super) struct Output<'w, 't> {
-    file: &'w mut dyn Write,
+pub(super) struct Output<'w> {
+    file: Box<dyn Write + 'w>,
     wire: Wire,
-    names: Names<'t>,
+    names: Names,
     /// Added to every time.
     shift: i64,
 }
 
-impl<'w, 't> Output<'w, 't> {
-    /// A file of a trace that begins at this time. Perfetto knows no times below 0: a trace that
-    /// has some is moved to begin there.
-    pub(super) fn new(file: &'w mut dyn Write, begin: i64) -> Self {
+impl<'w> Output<'w> {
+    pub(super) fn new(file: Box<dyn Write + 'w>) -> Self {
         Self {
             file,
-            shift: begin.min(0).saturating_neg(),
+            shift: 0,
             wire: Wire::default(),
             names: Names::new(),
         }
+    }
+
+    /// Perfetto knows no times below 0: a trace that begins there is moved.
+    pub(super) fn set_begin(&mut self, begin: i64) {
+        self.shift = begin.min(0).saturating_neg();
+    }
+
+    /// The texts that were looked up so far may be gone.
+    pub(super) fn forget_addresses(&mut self) {
+        self.names.forget_addresses();
     }
 
     /// Writes a packet that belongs to no moment.
@@ -54,7 +62,7 @@ impl<'w, 't> Output<'w, 't> {
         kind: u64,
         track: Uuid,
         time: i64,
-        fill: impl FnOnce(&mut Event<'_, 't>),
+        fill: impl FnOnce(&mut Event<'_>),
     ) -> io::Result<()> {
         let open = self.wire.open(trace::PACKET);
         self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
@@ -79,7 +87,7 @@ impl<'w, 't> Output<'w, 't> {
         self.hand_on(CHUNK)
     }
 
-    pub(super) fn finish(&mut self) -> io::Result<()> {
+    pub(super) fn finish(mut self) -> io::Result<()> {
         self.hand_on(0)?;
         self.file.flush()
     }
@@ -94,14 +102,15 @@ impl<'w, 't> Output<'w, 't> {
 }
 
 /// The members of one track event.
-pub(super) struct Event<'e, 't> {
+pub(super) struct Event<'e> {
     wire: &'e mut Wire,
-    names: &'e mut Names<'t>,
+    names: &'e mut Names,
 }
 
-impl<'t> Event<'_, 't> {
-    pub(super) fn named(&mut self, name: impl Into<Cow<'t, str>>, category: &'t str) {
-        let number = self.names.event(name.into());
+impl Event<'_> {
+    /// What is borrowed lasts as long as the part that is being written.
+    pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
+        let number = self.names.event(name);
         self.wire.unsigned(event::NAME_IID, number);
         if !category.is_empty() {
             let number = self.names.category(category);
@@ -123,7 +132,8 @@ impl<'t> Event<'_, 't> {
         self.wire.fixed(event::TERMINATING_FLOW_ID, id);
     }
 
-    fn annotation(&mut self, name: &'t str, fill: impl FnOnce(&mut Wire, &mut Names<'t>)) {
+    #[inline]
+    fn annotation(&mut self, name: &str, fill: impl FnOnce(&mut Wire, &mut Names)) {
         let open = self.wire.open(event::ANNOTATION);
         let number = self.names.key(name);
         self.wire.unsigned(annotation::NAME_IID, number);
@@ -132,15 +142,18 @@ impl<'t> Event<'_, 't> {
     }
 }
 
-impl<'t> Fields<'t> for Event<'_, 't> {
+impl<'t> Fields<'t> for Event<'_> {
+    #[inline]
     fn integer(&mut self, name: &'t str, value: i64) {
         self.annotation(name, |wire, _| wire.signed(annotation::INT, value));
     }
 
+    #[inline]
     fn unsigned(&mut self, name: &'t str, value: u64) {
         self.annotation(name, |wire, _| wire.unsigned(annotation::UINT, value));
     }
 
+    #[inline]
     fn address(&mut self, name: &'t str, value: u64) {
         self.annotation(name, |wire, _| wire.unsigned(annotation::POINTER, value));
     }
@@ -155,6 +168,7 @@ impl<'t> Fields<'t> for Event<'_, 't> {
         });
     }
 
+    #[inline]
     fn constant(&mut self, name: &'t str, value: &'t str) {
         self.annotation(name, |wire, names| {
             let number = names.string(value);

@@ -10,7 +10,7 @@ use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
 use super::meta::{uuid, write_child};
 use super::output::{Output, Uuid};
 use crate::Source;
-use crate::tracks::{Track, Tracks};
+use crate::tracks::Tracks;
 
 /// Tracks of ranges begin here, beyond those of counters.
 const FIRST: u64 = 1 << 41;
@@ -20,9 +20,9 @@ const CATEGORY: &str = "mstx";
 /// The tracks of a thread, and when the last range on each of them ended.
 type Rows = HashMap<ThreadId, Vec<(Uuid, i64)>>;
 
-pub(super) fn write<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+pub(super) fn write(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
     let trace = source.trace;
@@ -34,15 +34,13 @@ pub(super) fn write<'t>(
         let Some(lane) = tracks.threads.get(range.thread.index()) else {
             continue;
         };
-        let Some(tid) = lane.slices.first().copied() else {
-            continue;
-        };
+        let Some(track) = lane.own() else { continue };
         let rows = rows.entry(range.thread).or_default();
         let free = rows.iter().position(|row| row.1 < range.begin);
         let place = match free {
             Some(place) => place,
             None => {
-                let (own, parent) = (Uuid(next), uuid(Track { pid: lane.pid, tid }));
+                let (own, parent) = (Uuid(next), uuid(track));
                 next += 1;
                 write_child(output, own, parent, "ranges")?;
                 rows.push((own, i64::MIN));
@@ -56,12 +54,12 @@ pub(super) fn write<'t>(
         let category = trace.domain(range).unwrap_or(CATEGORY);
         if range.begin == range.end {
             output.event(INSTANT, *row, range.begin, |event| {
-                event.named(range.name.as_str(), category);
+                event.named(range.name.as_str().into(), category);
             })?;
             continue;
         }
         output.event(SLICE_BEGIN, *row, range.begin, |event| {
-            event.named(range.name.as_str(), category);
+            event.named(range.name.as_str().into(), category);
         })?;
         output.event(SLICE_END, *row, range.end, |_| {})?;
     }

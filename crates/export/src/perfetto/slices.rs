@@ -1,6 +1,5 @@
 //! Calls and tasks as slices.
 
-use std::collections::HashMap;
 use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
@@ -12,14 +11,15 @@ use super::meta::uuid;
 use super::output::{Output, Uuid};
 use crate::Source;
 use crate::fields::{write_call, write_task};
+use crate::hash::FastMap;
 use crate::tracks::Tracks;
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
-pub(super) fn write_tasks<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+pub(super) fn write_tasks(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     tracks: &Tracks,
-    flows: &Flows<'_, 't>,
+    flows: &Flows<'_, '_>,
 ) -> io::Result<()> {
     for pass in 0..2 {
         for stream in 0..source.trace.streams().len() as u32 {
@@ -33,11 +33,11 @@ pub(super) fn write_tasks<'t>(
     Ok(())
 }
 
-fn write_one_task<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+fn write_one_task(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     tracks: &Tracks,
-    flows: &Flows<'_, 't>,
+    flows: &Flows<'_, '_>,
     id: TaskId,
 ) -> io::Result<()> {
     let trace = source.trace;
@@ -52,7 +52,7 @@ fn write_one_task<'t>(
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
         if let Some((graph, _)) = source.graphs.replayed(trace, id) {
-            event.flow_begins(of_graph(graph));
+            event.flow_begins(of_graph(&source.graphs.all()[graph]));
         }
     })?;
     write_end(output, uuid(track), time.end, &touch)
@@ -61,36 +61,43 @@ fn write_one_task<'t>(
 /// The slices of a track that are open.
 type Open = Vec<(i64, Touch)>;
 
+/// The slices of all threads' tracks that are open, from one part of a trace to the next.
+pub(super) type OpenCalls = FastMap<u64, Open>;
+
 /// Writes all calls of all threads.
-pub(super) fn write_calls<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+pub(super) fn write_calls(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     tracks: &Tracks,
-    flows: &Flows<'_, 't>,
+    flows: &Flows<'_, '_>,
+    open_calls: &mut OpenCalls,
 ) -> io::Result<()> {
     for thread in 0..source.trace.threads().len() as u32 {
-        // The order of the tracks in the file does not matter, as they share nothing.
-        let mut open: HashMap<Uuid, Open> = HashMap::new();
         for id in source.calls(ThreadId(thread)) {
             let track = uuid(tracks.call(source.trace, id));
             let begin = source.trace.call(id).begin;
-            let open = open.entry(track).or_default();
+            let open = open_calls.entry(track.0).or_default();
             close(output, track, open, begin)?;
             let touch = begin_call(output, source, track, flows, id)?;
             open.push((source.trace.call(id).end, touch));
         }
-        for (track, mut open) in open {
-            close(output, track, &mut open, i64::MAX)?;
-        }
+    }
+    let until = match source.part.is_last {
+        true => i64::MAX,
+        false => source.part.until,
+    };
+    // The order of the tracks in the file does not matter, as they share nothing.
+    for (track, open) in open_calls {
+        close(output, Uuid(*track), open, until)?;
     }
     Ok(())
 }
 
-fn begin_call<'t>(
-    output: &mut Output<'_, 't>,
-    source: &Source<'t>,
+fn begin_call(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
     track: Uuid,
-    flows: &Flows<'_, 't>,
+    flows: &Flows<'_, '_>,
     id: CallId,
 ) -> io::Result<Touch> {
     let trace = source.trace;
@@ -98,7 +105,7 @@ fn begin_call<'t>(
     let function = trace.function(call.function);
     let touch = flows.of_call(id);
     output.event(SLICE_BEGIN, track, call.begin, |event| {
-        event.named(function.name.as_str(), &function.category);
+        event.named(function.name.as_str().into(), &function.category);
         write_call(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
@@ -107,17 +114,17 @@ fn begin_call<'t>(
 }
 
 /// Ends the slices that are over at a time, the innermost first.
-fn close(output: &mut Output<'_, '_>, track: Uuid, open: &mut Open, time: i64) -> io::Result<()> {
+fn close(output: &mut Output<'_>, track: Uuid, open: &mut Open, time: i64) -> io::Result<()> {
     while let Some((end, touch)) = open.pop_if(|(end, _)| *end <= time) {
         write_end(output, track, end, &touch)?;
     }
     Ok(())
 }
 
-fn write_end(output: &mut Output<'_, '_>, track: Uuid, time: i64, touch: &Touch) -> io::Result<()> {
+fn write_end(output: &mut Output<'_>, track: Uuid, time: i64, touch: &Touch) -> io::Result<()> {
     if touch.has(Arrival::Mark) {
         output.event(INSTANT, track, time, |event| {
-            event.named("released", "released");
+            event.named("released".into(), "released");
             touch.write_arriving(Arrival::Mark, event);
         })?;
     }

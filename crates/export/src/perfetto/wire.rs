@@ -28,31 +28,37 @@ impl Wire {
         self.bytes.clear();
     }
 
+    #[inline]
     pub(super) fn unsigned(&mut self, field: u32, value: u64) {
         self.tag(field, VARINT);
         self.varint(value);
     }
 
     /// A signed value of the types `int32` and `int64`.
+    #[inline]
     pub(super) fn signed(&mut self, field: u32, value: i64) {
         self.unsigned(field, value as u64);
     }
 
+    #[inline]
     pub(super) fn fixed(&mut self, field: u32, value: u64) {
         self.tag(field, FIXED64);
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
+    #[inline]
     pub(super) fn double(&mut self, field: u32, value: f64) {
         self.fixed(field, value.to_bits());
     }
 
+    #[inline]
     pub(super) fn text(&mut self, field: u32, text: &str) {
         self.tag(field, BYTES);
         self.varint(text.len() as u64);
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
+    #[inline]
     pub(super) fn open(&mut self, field: u32) -> Open {
         self.tag(field, BYTES);
         let begin = self.bytes.len();
@@ -60,26 +66,53 @@ impl Wire {
         Open(begin)
     }
 
+    #[inline]
     pub(super) fn close(&mut self, Open(begin): Open) {
-        let mut length = self.bytes.len().saturating_sub(begin + LENGTH);
+        let length = self.bytes.len().saturating_sub(begin + LENGTH);
         debug_assert!(length < 1 << (7 * LENGTH));
-        for (index, byte) in self.bytes.iter_mut().skip(begin).take(LENGTH).enumerate() {
-            let more = if index + 1 < LENGTH { 0x80 } else { 0 };
-            *byte = (length & 0x7f) as u8 | more;
-            length >>= 7;
+        let mut septets = [0; LENGTH];
+        for (place, septet) in septets.iter_mut().enumerate() {
+            let more = if place + 1 < LENGTH { 0x80 } else { 0 };
+            *septet = (length >> (7 * place)) as u8 & 0x7f | more;
+        }
+        if let Some(room) = self.bytes.get_mut(begin..begin + LENGTH) {
+            room.copy_from_slice(&septets);
         }
     }
 
+    #[inline]
     fn tag(&mut self, field: u32, kind: u64) {
         self.varint(u64::from(field) << 3 | kind);
     }
 
-    fn varint(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
+    #[inline]
+    fn varint(&mut self, value: u64) {
+        if value < 0x80 {
+            self.bytes.push(value as u8);
+        } else if value < 0x4000 {
+            self.bytes
+                .extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]);
+        } else {
+            self.long_varint(value);
+        }
+    }
+
+    /// A copy of fixed length and a cut are faster than a byte at a time.
+    fn long_varint(&mut self, mut value: u64) {
+        let mut septets = [0; 10];
+        let mut count = 0;
+        for septet in &mut septets {
+            count += 1;
+            if value < 0x80 {
+                *septet = value as u8;
+                break;
+            }
+            *septet = value as u8 | 0x80;
             value >>= 7;
         }
-        self.bytes.push(value as u8);
+        let end = self.bytes.len() + count;
+        self.bytes.extend_from_slice(&septets);
+        self.bytes.truncate(end);
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::io;
 
+use ascend_trace_analysis::Node;
 use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 use crate::arguments::write_arguments;
-use crate::json::Json;
 
-struct Row<'s, 't> {
+pub(super) struct Row<'s, 't> {
     source: &'s Source<'t>,
     trace: &'t Trace,
     id: CallId,
@@ -48,20 +48,12 @@ impl<'t> Row<'_, 't> {
         let event = self.call.event?.event;
         Some(self.trace.event(event).serial)
     }
-
-    fn arguments(&self) -> String {
-        let mut json = Json::default();
-        json.open(b'{');
-        write_arguments(&mut json, self.source, self.call);
-        json.close(b'}');
-        json.into_string()
-    }
 }
 
-fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
+pub(super) fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
-        Column::number("call", |row, cell| cell.put(row.id.0)),
+        Column::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::number("tid", |row, cell| cell.put(row.thread().tid)),
         Column::text("rank", |row, cell| cell.put(&row.process().rank)),
@@ -80,7 +72,7 @@ fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
         }),
         // Number of the task it submitted, as in tasks.
         Column::number("task", |row, cell| {
-            cell.maybe(row.call.task.map(|task| task.0))
+            cell.maybe(row.call.task.map(|task| row.trace.task_number(task)))
         }),
         Column::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
         Column::number("event_generation", |row, cell| {
@@ -96,14 +88,16 @@ fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
             cell.maybe(row.call.graph.map(|graph| graph.index));
         }),
         // A JSON object: argument name to value.
-        Column::text("args", |row, cell| cell.put(row.arguments())),
+        Column::text("args", |row, cell| {
+            cell.object(|json| write_arguments(json, row.source, row.call));
+        }),
     ]
 }
 
 pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let all = trace.calls().iter().zip((0..).map(CallId));
-    let chosen = all.filter(|(_, id)| source.selection.call(*id));
+    let chosen = all.filter(|(_, id)| source.owns(Node::Call(*id)));
     let rows = chosen.map(|(call, id)| Row {
         source,
         trace,

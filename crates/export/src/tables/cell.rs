@@ -1,9 +1,11 @@
 //! The value of one cell.
 
 use std::borrow::Cow;
-use std::fmt::{Arguments, Write as _};
+use std::fmt::Arguments;
+use std::io::Write as _;
 
 use super::Kind;
+use crate::json::Json;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Number {
@@ -15,7 +17,7 @@ pub(crate) enum Number {
 #[derive(Debug, Default)]
 pub(crate) struct Cell {
     number: Option<Number>,
-    text: String,
+    text: Vec<u8>,
 }
 
 impl Cell {
@@ -39,8 +41,18 @@ impl Cell {
         self.number
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// The bytes of a text, in UTF-8.
+    pub(crate) fn text(&self) -> &[u8] {
         &self.text
+    }
+
+    /// Sets the text to a JSON object.
+    pub(super) fn object(&mut self, write: impl FnOnce(&mut Json)) {
+        let mut json = Json::on(std::mem::take(&mut self.text));
+        json.open(b'{');
+        write(&mut json);
+        json.close(b'}');
+        self.text = json.into_bytes();
     }
 
     /// Whether a column of this kind can hold it.
@@ -92,7 +104,7 @@ impl Put for usize {
 
 impl Put for &str {
     fn put(self, cell: &mut Cell) {
-        cell.text.push_str(self);
+        cell.text.extend_from_slice(self.as_bytes());
     }
 }
 
@@ -116,7 +128,7 @@ impl Put for Cow<'_, str> {
 
 impl Put for Arguments<'_> {
     fn put(self, cell: &mut Cell) {
-        // Writing to a String cannot fail.
+        // Writing to a Vec cannot fail.
         let _ = cell.text.write_fmt(self);
     }
 }

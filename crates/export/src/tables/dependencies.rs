@@ -9,7 +9,7 @@ use ascend_trace_model::{Call, Generation, Stream, Task, Trace};
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-struct Row<'t> {
+pub(super) struct Row<'t> {
     trace: &'t Trace,
     edge: Edge,
     from: End<'t>,
@@ -47,8 +47,8 @@ impl<'t> End<'t> {
 
     fn number(&self) -> u32 {
         match self.node {
-            Node::Task(id) => id.0,
-            Node::Call(id) => id.0,
+            Node::Task(id) => self.trace.task_number(id),
+            Node::Call(id) => self.trace.call_number(id),
         }
     }
 
@@ -89,52 +89,60 @@ impl Row<'_> {
     }
 }
 
-fn columns<'t>() -> Vec<Column<Row<'t>>> {
-    vec![
-        // The words of docs/STALLS.md.
-        Column::text("kind", |row, cell| cell.put(row.edge.kind.name())),
-        // task or call: which table from_number refers to.
-        Column::text("from_type", |row, cell| cell.put(row.from.kind())),
-        Column::number("from_number", |row, cell| cell.put(row.from.number())),
-        Column::number("from_pid", |row, cell| cell.put(row.from.pid())),
-        Column::number("from_tid", |row, cell| cell.maybe(row.from.tid())),
-        Column::number("from_device", |row, cell| {
-            cell.maybe(row.from.stream().map(|it| it.device))
+/// The columns of one end, by its prefix.
+macro_rules! end_columns {
+    ($prefix:literal, $end:ident, $moment:tt) => {
+        [
+            // task or call: which table the number refers to.
+            Column::text(concat!($prefix, "type"), |row: &Row<'t>, cell| {
+                cell.put(row.$end.kind());
+            }),
+            Column::number(concat!($prefix, "number"), |row, cell| {
+                cell.put(row.$end.number());
+            }),
+            Column::number(concat!($prefix, "pid"), |row, cell| {
+                cell.put(row.$end.pid());
+            }),
+            Column::number(concat!($prefix, "tid"), |row, cell| {
+                cell.maybe(row.$end.tid());
+            }),
+            Column::number(concat!($prefix, "device"), |row, cell| {
+                cell.maybe(row.$end.stream().map(|it| it.device));
+            }),
+            Column::number(concat!($prefix, "stream_id"), |row, cell| {
+                cell.maybe(row.$end.stream().map(Stream::number));
+            }),
+            Column::number(concat!($prefix, "seq"), |row, cell| {
+                cell.maybe(row.$end.task.map(|task| task.sequence));
+            }),
+            Column::text(concat!($prefix, "name"), |row, cell| {
+                cell.put(row.$end.name());
+            }),
+            // When the cause happened: the end of a task, the begin of a launch. When the effect
+            // did: the begin of a launched task, the end of a wait or a sync.
+            Column::number(concat!($prefix, "ns"), |row, cell| {
+                cell.maybe(row.moments().map(|it| it.$moment));
+            }),
+        ]
+    };
+}
+
+pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
+    // The words of docs/STALLS.md.
+    let mut columns = vec![Column::text("kind", |row: &Row<'t>, cell| {
+        cell.put(row.edge.kind.name());
+    })];
+    columns.extend(end_columns!("from_", from, 0));
+    columns.extend(end_columns!("to_", to, 1));
+    columns.extend([
+        Column::number("event_serial", |row: &Row<'t>, cell| {
+            cell.maybe(row.event_serial());
         }),
-        Column::number("from_stream_id", |row, cell| {
-            cell.maybe(row.from.stream().map(Stream::number))
-        }),
-        Column::number("from_seq", |row, cell| {
-            cell.maybe(row.from.task.map(|task| task.sequence))
-        }),
-        Column::text("from_name", |row, cell| cell.put(row.from.name())),
-        // When the cause happened: the end of a task, the begin of a launch.
-        Column::number("from_ns", |row, cell| {
-            cell.maybe(row.moments().map(|it| it.0))
-        }),
-        Column::text("to_type", |row, cell| cell.put(row.to.kind())),
-        Column::number("to_number", |row, cell| cell.put(row.to.number())),
-        Column::number("to_pid", |row, cell| cell.put(row.to.pid())),
-        Column::number("to_tid", |row, cell| cell.maybe(row.to.tid())),
-        Column::number("to_device", |row, cell| {
-            cell.maybe(row.to.stream().map(|it| it.device))
-        }),
-        Column::number("to_stream_id", |row, cell| {
-            cell.maybe(row.to.stream().map(Stream::number))
-        }),
-        Column::number("to_seq", |row, cell| {
-            cell.maybe(row.to.task.map(|task| task.sequence))
-        }),
-        Column::text("to_name", |row, cell| cell.put(row.to.name())),
-        // When the effect happened: the begin of a launched task, the end of a wait or a sync.
-        Column::number("to_ns", |row, cell| {
-            cell.maybe(row.moments().map(|it| it.1))
-        }),
-        Column::number("event_serial", |row, cell| cell.maybe(row.event_serial())),
         Column::number("event_generation", |row, cell| {
-            cell.maybe(row.event().map(|it| it.number))
+            cell.maybe(row.event().map(|it| it.number));
         }),
-    ]
+    ]);
+    columns
 }
 
 pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
@@ -143,7 +151,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let edges = dependencies
         .all(trace)
         .chain(dependencies.stream_order(trace));
-    let chosen = edges.filter(|edge| source.selection.edge(edge));
+    let chosen = edges.filter(|edge| source.owns_edge(edge));
     let rows = chosen.map(|edge| Row {
         trace,
         edge,

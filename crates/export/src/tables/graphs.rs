@@ -7,10 +7,12 @@ use ascend_trace_model::{StreamId, Task, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
+use crate::facts::Facts;
 
-struct Row<'s> {
+pub(super) struct Row<'s> {
     trace: &'s Trace,
     graph: &'s Graph,
+    replays: u64,
     failure: Option<&'s Explanation>,
     node: Option<(&'s GraphNode, &'s [u32])>,
 }
@@ -37,7 +39,7 @@ impl<'s> Row<'s> {
     }
 }
 
-fn columns<'s>() -> Vec<Column<Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<Row<'s>>> {
     vec![
         Column::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
@@ -55,7 +57,11 @@ fn columns<'s>() -> Vec<Column<Row<'s>>> {
             cell.maybe(row.failure.map(|why| &why.text));
         }),
         Column::number("reason_call", |row, cell| {
-            cell.maybe(row.failure.and_then(|why| why.call).map(|call| call.0));
+            cell.maybe(
+                row.failure
+                    .and_then(|why| why.call)
+                    .map(|call| row.trace.call_number(call)),
+            );
         }),
         // The stream that the capture began on.
         Column::number("origin_stream_id", |row, cell| {
@@ -63,13 +69,13 @@ fn columns<'s>() -> Vec<Column<Row<'s>>> {
         }),
         // The calls that began and ended it.
         Column::number("begin_call", |row, cell| {
-            cell.maybe(row.graph.begin.map(|call| call.0));
+            cell.maybe(row.graph.begin.map(|call| row.trace.call_number(call)));
         }),
         Column::number("end_call", |row, cell| {
-            cell.maybe(row.graph.end.map(|call| call.0));
+            cell.maybe(row.graph.end.map(|call| row.trace.call_number(call)));
         }),
         Column::number("nodes", |row, cell| cell.put(row.graph.nodes.len())),
-        Column::number("replays", |row, cell| cell.put(row.graph.replays.len())),
+        Column::number("replays", |row, cell| cell.put(row.replays as usize)),
         // Counts the nodes of the graph from 1.
         Column::number("node", |row, cell| {
             cell.maybe(row.node.map(|(node, _)| node.number));
@@ -87,15 +93,19 @@ fn columns<'s>() -> Vec<Column<Row<'s>>> {
         Column::text("after", |row, cell| cell.maybe(row.after())),
         // Numbers of its task and of the call that added it, as in tasks and calls.
         Column::number("task", |row, cell| {
-            cell.maybe(row.node.map(|(node, _)| node.task.0));
+            cell.maybe(row.node.map(|(node, _)| row.trace.task_number(node.task)));
         }),
         Column::number("call", |row, cell| {
-            cell.maybe(row.node.map(|(node, _)| node.call.0));
+            cell.maybe(row.node.map(|(node, _)| row.trace.call_number(node.call)));
         }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+pub(super) fn write(
+    source: &Source<'_>,
+    facts: &Facts,
+    writer: &mut dyn TableWriter,
+) -> io::Result<()> {
     let trace = source.trace;
     let graphs: Vec<_> = source
         .graphs
@@ -120,6 +130,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
         nodes.chain(none).map(|node| Row {
             trace,
             graph,
+            replays: facts.replays(graph),
             failure: failure.as_ref(),
             node,
         })

@@ -7,7 +7,7 @@ use ascend_trace_analysis::stats::StallStats as Row;
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-fn columns() -> Vec<Column<Row>> {
+pub(super) fn columns() -> Vec<Column<Row>> {
     vec![
         // The words of docs/STALLS.md.
         Column::text("cause", |row, cell| cell.put(row.cause)),
@@ -62,7 +62,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let stalls = source.stalls.sorted();
     let rows = stalls
         .into_iter()
-        .filter(|stall| source.selection.stall(stall))
+        .filter(|stall| source.owns_stall(stall))
         .map(|stall| Row::of(trace, dependencies, &source.stalls, stall));
     write_table(writer, &columns(), rows)
 }

@@ -4,15 +4,15 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_analysis::queue_wait;
+use ascend_trace_analysis::{Node, queue_wait};
 use ascend_trace_model::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::{Source, untimed_reason};
 
-struct Row<'t> {
+pub(super) struct Row<'t> {
     trace: &'t Trace,
-    number: u32,
+    id: TaskId,
     task: &'t Task,
 }
 
@@ -41,10 +41,10 @@ impl<'t> Row<'t> {
     }
 }
 
-fn columns<'t>() -> Vec<Column<Row<'t>>> {
+pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
-        Column::number("task", |row, cell| cell.put(row.number)),
+        Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::text("rank", |row, cell| cell.put(&row.process().rank)),
         Column::number("device", |row, cell| cell.put(row.stream().device)),
@@ -74,7 +74,9 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
         // Why there are no times, or empty.
         Column::text("untimed", |row, cell| cell.put(row.untimed())),
         // Number of the submitting call, as in calls.
-        Column::number("call", |row, cell| cell.put(row.task.call.0)),
+        Column::number("call", |row, cell| {
+            cell.put(row.trace.call_number(row.task.call));
+        }),
         Column::unsigned("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call()))),
         // The graph that it is a node or a replay of, as in graphs; and the number of either.
         Column::number("graph", |row, cell| {
@@ -105,12 +107,8 @@ fn columns<'t>() -> Vec<Column<Row<'t>>> {
 
 pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
     let trace = source.trace;
-    let all = trace.tasks().iter().zip(0..);
-    let chosen = all.filter(|(_, number)| source.selection.task(TaskId(*number)));
-    let rows = chosen.map(|(task, number)| Row {
-        trace,
-        number,
-        task,
-    });
+    let all = trace.tasks().iter().zip((0..).map(TaskId));
+    let chosen = all.filter(|(_, id)| source.owns(Node::Task(*id)));
+    let rows = chosen.map(|(task, id)| Row { trace, id, task });
     write_table(writer, &columns(), rows)
 }

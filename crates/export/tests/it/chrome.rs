@@ -331,7 +331,7 @@ fn a_single_writer_takes_the_whole_file() {
     assert_eq!(trace.stream_tasks(StreamId(0)).len(), 1);
     let mut bytes = Vec::new();
     Chrome
-        .export(&Source::new(&trace), &mut Single(&mut bytes))
+        .export(&Source::new(&trace), &mut Single::new(&mut bytes))
         .expect("memory takes everything");
     assert_eq!(bytes, export(&Chrome, &trace).text("").as_bytes());
 }

@@ -25,6 +25,8 @@ mod random;
 mod ranges;
 /// Exports of a part of a trace.
 mod selection;
+/// Files that are exported part by part, against the whole.
+mod stream;
 /// Readers that others wrote, where they are installed.
 mod tools;
 /// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.

@@ -1,20 +1,46 @@
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::rc::Rc;
 
-use ascend_trace_export::{Exporter, Sink, Source};
-use ascend_trace_model::Trace;
+use ascend_trace_export::{Exporter, Sink, Source, Step, stream};
+use ascend_trace_model::{Archive, Trace};
 
 /// Files by name.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(BTreeMap<String, Vec<u8>>);
 
-impl Sink for Memory {
-    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + '_>> {
-        Ok(Box::new(self.0.entry(name.to_owned()).or_default()))
+/// The same while they are written.
+#[derive(Debug, Default)]
+struct Files(BTreeMap<String, Shared>);
+
+#[derive(Clone, Debug, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'w> Sink<'w> for Files {
+    fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
+        let file = self.0.entry(name.to_owned()).or_default();
+        Ok(Box::new(file.clone()))
     }
 }
 
 impl Memory {
+    fn of(files: Files) -> Self {
+        let files = files.0.into_iter();
+        Self(files.map(|(name, file)| (name, file.0.take())).collect())
+    }
+
     pub(crate) fn text(&self, name: &str) -> &str {
         std::str::from_utf8(&self.0[name]).expect("UTF-8")
     }
@@ -29,9 +55,22 @@ impl Memory {
 }
 
 pub(crate) fn export(exporter: &dyn Exporter, trace: &Trace) -> Memory {
-    let mut memory = Memory::default();
+    export_source(exporter, &Source::new(trace))
+}
+
+pub(crate) fn export_source(exporter: &dyn Exporter, source: &Source<'_>) -> Memory {
+    let mut files = Files::default();
     exporter
-        .export(&Source::new(trace), &mut memory)
+        .export(source, &mut files)
         .expect("memory takes everything");
-    memory
+    Memory::of(files)
+}
+
+/// Exports a file, a step at a time.
+pub(crate) fn export_file(exporter: &dyn Exporter, file: Vec<u8>, step: Step) -> Memory {
+    let mut files = Files::default();
+    let mut archive = Archive::from_bytes(file).expect("a trace file");
+    let nothing = &mut |_, _| {};
+    stream(&mut archive, exporter, step, &mut files, nothing).expect("memory takes everything");
+    Memory::of(files)
 }

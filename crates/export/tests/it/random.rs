@@ -6,7 +6,7 @@ use ascend_trace_testkit::Timeline;
 use super::{chrome, csv, perfetto};
 
 /// Numbers that are the same in every run.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
@@ -19,7 +19,7 @@ impl Dice {
 }
 
 /// A timeline with many touching and empty tasks, several waiters per event, and nested calls.
-fn random_text(dice: &mut Dice, items: u64) -> String {
+pub(crate) fn random_text(dice: &mut Dice, items: u64) -> String {
     let streams = 1 + dice.roll(4) as usize;
     let mut now = vec![100; streams];
     let mut text = String::new();

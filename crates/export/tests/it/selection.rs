@@ -6,7 +6,7 @@ use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, import};
 use super::csv::rows;
-use super::memory::Memory;
+use super::memory::{Memory, export_source};
 use super::trace_processor;
 
 /// Exports a part of a trace; times count from its first moment.
@@ -23,11 +23,7 @@ fn export(
     for condition in only {
         wanted.only.add(condition).expect("a condition");
     }
-    let mut memory = Memory::default();
-    exporter
-        .export(&Source::of(trace, &wanted), &mut memory)
-        .expect("memory takes everything");
-    memory
+    export_source(exporter, &Source::of(trace, &wanted))
 }
 
 const EXAMPLE: &str = "

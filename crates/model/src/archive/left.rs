@@ -53,6 +53,12 @@ impl LeftThings {
         Ok(warning)
     }
 
+    /// The chunks that begin in a part of the file.
+    pub(super) fn within(&self, (begin, end): (u64, u64)) -> impl Iterator<Item = &Found> {
+        let chunks = self.chunks.iter().map(|left| &left.found);
+        chunks.filter(move |found| (begin..end).contains(&found.offset))
+    }
+
     /// Rows of a kind.
     pub(super) fn rows(&self, kind: Kind) -> u64 {
         let chunks = self.chunks.iter().filter(|left| left.found.is(kind));

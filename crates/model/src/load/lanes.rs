@@ -33,6 +33,12 @@ impl Lanes {
         }
         trace.stream_tasks = lanes;
     }
+
+    /// Notes that everything that is left in the lanes is in order.
+    pub(super) fn restart(&mut self, trace: &Trace) {
+        self.calls = trace.thread_calls.iter().map(Vec::len).collect();
+        self.tasks = trace.stream_tasks.iter().map(Vec::len).collect();
+    }
 }
 
 /// Sorts the tail of a lane and merges it into the sorted part, of which only what is later than

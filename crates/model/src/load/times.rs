@@ -82,7 +82,8 @@ impl Times {
         for device in self.devices.values_mut().filter(|_| !self.fixed) {
             device.fit(last);
         }
-        if last || self.timed * 4 > self.timed_at_full_pass * 5 {
+        // Clocks that are fixed map what was mapped before to what it is already.
+        if !self.fixed && (last || self.timed * 4 > self.timed_at_full_pass * 5) {
             self.timed_at_full_pass = self.timed;
             self.span = None;
             for index in 0..trace.tasks.len() {
@@ -188,6 +189,13 @@ impl Times {
                 self.bind(trace, TaskId(index as u32), time);
             }
         }
+    }
+
+    /// Keeps the device times of these tasks only, in the order of their ids.
+    pub(super) fn retain(&mut self, keep: impl Fn(TaskId) -> bool) {
+        let mut ids = (0..).map(TaskId);
+        self.raw.retain(|_| ids.next().is_some_and(&keep));
+        self.timed = self.raw.iter().flatten().count();
     }
 
     /// First and last moment of any task.

@@ -1,0 +1,174 @@
+//! What of the past the present depends on: for readers that go through a trace part by part and
+//! forget what is behind them.
+//!
+//! Every call and task has a *key*, a moment by which parts are told apart. That of a call is its
+//! begin. That of a task is the begin of the call that submitted it, but not before the key of the
+//! task before it on its stream, so that the tasks of a stream are in the order of their keys.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::{Role, TaskKind};
+use ascend_trace_model::archive::Keep;
+use ascend_trace_model::{
+    Call, CallId, EventId, StreamId, TaskId, ThreadId, Trace, is_capture_code,
+};
+
+use crate::dependencies::runs;
+use crate::stalls::is_of_a_life;
+use crate::{Class, Edge, Lane, Node, Stall, Stalls};
+
+/// Tasks that are looked back at on a stream for the last one that tells what it was doing.
+const MOST_BACK: usize = 4096;
+/// Calls of a thread that are kept to say what it did while a stream waited for it.
+const HOST_CALLS: usize = 256;
+/// Stalls of a thread that are kept for streams that have had nothing to do since.
+const HOST_STALLS: usize = 512;
+
+/// The keys of the tasks of a trace.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    tasks: Vec<i64>,
+}
+
+impl Keys {
+    /// The keys of a trace, given those that its first tasks had before others were forgotten.
+    pub fn of(trace: &Trace, before: Self) -> Self {
+        let mut tasks = before.tasks;
+        tasks.resize(trace.tasks().len(), i64::MIN);
+        for stream in 0..trace.streams().len() as u32 {
+            let mut key = i64::MIN;
+            for id in trace.stream_tasks(StreamId(stream)) {
+                let begin = trace.call(trace.task(*id).call).begin;
+                key = key.max(begin).max(tasks[id.index()]);
+                tasks[id.index()] = key;
+            }
+        }
+        Self { tasks }
+    }
+
+    /// The keys of the tasks that are to be kept.
+    pub fn kept(&self, trace: &Trace, keep: &Keep) -> Self {
+        let tasks = trace.tasks().iter().zip(&self.tasks);
+        let kept = tasks.filter(|(task, _)| keep.has(task.call));
+        Self {
+            tasks: kept.map(|(_, key)| *key).collect(),
+        }
+    }
+
+    pub fn task(&self, id: TaskId) -> i64 {
+        self.tasks.get(id.index()).copied().unwrap_or(i64::MIN)
+    }
+
+    pub fn node(&self, trace: &Trace, node: Node) -> i64 {
+        match node {
+            Node::Call(id) => trace.call(id).begin,
+            Node::Task(id) => self.task(id),
+        }
+    }
+
+    /// A dependency belongs to the part of the later one of its ends.
+    pub fn edge(&self, trace: &Trace, edge: &Edge) -> i64 {
+        self.node(trace, edge.from).max(self.node(trace, edge.to))
+    }
+
+    /// A stall belongs to the part of what it held up. Where streams end is known at the very end.
+    pub fn stall(&self, trace: &Trace, stall: &Stall) -> i64 {
+        match (stall.lane, stall.node) {
+            (Lane::Stream(_), Node::Call(_)) => i64::MAX,
+            (_, node) => self.node(trace, node),
+        }
+    }
+}
+
+/// The calls of a trace, with their tasks, that are needed once everything before `since` has been
+/// dealt with.
+pub fn keep(trace: &Trace, keys: &Keys, stalls: &Stalls, since: i64) -> Keep {
+    let mut keep = Keep::none(trace);
+    for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
+        if call.begin >= since || is_lasting(trace, call) {
+            keep.call(id);
+        }
+    }
+    records(trace).for_each(|id| keep.call(id));
+    for stream in (0..trace.streams().len() as u32).map(StreamId) {
+        let tasks = tail(trace, keys, stream, since);
+        tasks.iter().for_each(|id| keep.call(trace.task(*id).call));
+    }
+    for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+        let calls = trace.thread_calls(thread);
+        let upto = calls.partition_point(|id| trace.call(*id).begin < since);
+        let recent = calls[..upto].iter().rev().take(HOST_CALLS);
+        recent.chain(calls.last()).for_each(|id| keep.call(*id));
+        let held = stalls.lane(Lane::Thread(thread)).iter().rev();
+        for stall in held
+            .skip_while(|stall| stall.begin >= since)
+            .take(HOST_STALLS)
+        {
+            if let Node::Call(id) = stall.node {
+                keep.call(id);
+            }
+        }
+    }
+    trace.operands_in_use().for_each(|id| keep.call(id));
+    keep
+}
+
+/// Whether a call tells of something that lasts, and of which there is no end of calls in no
+/// program that makes sense.
+fn is_lasting(trace: &Trace, call: &Call) -> bool {
+    let function = trace.function(call.function);
+    if is_of_a_life(function.role) || is_capture_code(call.ret) {
+        return true;
+    }
+    let task = call.task.map(|id| trace.task(id));
+    let is_signal = |kind| matches!(kind, TaskKind::Notify | TaskKind::Value);
+    match call.graph {
+        // Replays are counted, not kept.
+        Some(graph) if graph.serial != 0 => {
+            function.role != Role::ExecuteGraph && task.is_none_or(|task| !trace.runs(task))
+        }
+        _ => task.is_some_and(|task| is_signal(task.kind)),
+    }
+}
+
+/// The last record of every event that was not destroyed since.
+fn records(trace: &Trace) -> impl Iterator<Item = CallId> {
+    let mut last: HashMap<EventId, (u32, CallId)> = HashMap::new();
+    for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
+        let Some(generation) = call.event else {
+            continue;
+        };
+        match trace.function(call.function).role {
+            Role::RecordEvent => {
+                let known = last.entry(generation.event).or_insert((0, id));
+                if generation.number >= known.0 {
+                    *known = (generation.number, id);
+                }
+            }
+            Role::DestroyEvent if call.ret == 0 => {
+                last.remove(&generation.event);
+            }
+            _ => {}
+        }
+    }
+    last.into_values().map(|(_, id)| id)
+}
+
+/// The end of a stream's tasks: from the last one before `since` that says what it was doing.
+fn tail<'t>(trace: &'t Trace, keys: &Keys, stream: StreamId, since: i64) -> &'t [TaskId] {
+    let tasks = trace.stream_tasks(stream);
+    let upto = tasks.partition_point(|id| keys.task(*id) < since);
+    let (mut last_run, mut begin) = (None, upto);
+    for (place, id) in tasks.iter().enumerate().take(upto).rev().take(MOST_BACK) {
+        if last_run.is_none() && runs(trace, *id) {
+            last_run = Some(place);
+        }
+        let task = trace.task(*id);
+        let class = Class::of(trace, task);
+        if task.time.is_some() && matches!(class, Class::Work | Class::Callback) {
+            begin = place;
+            break;
+        }
+    }
+    &tasks[begin.min(last_run.unwrap_or(upto))..]
+}

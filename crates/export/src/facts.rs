@@ -1,0 +1,55 @@
+//! What is counted on the way through a trace.
+
+use ascend_trace_analysis::Node;
+use ascend_trace_analysis::graphs::Graph;
+use ascend_trace_model::{CallId, ProcessId, TaskId};
+
+use crate::Source;
+use crate::hash::FastMap;
+
+/// Counts over all parts that have been written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) calls: u64,
+    pub(crate) tasks: u64,
+    pub(crate) untimed_tasks: u64,
+    pub(crate) left_out_calls: u64,
+    pub(crate) left_out_tasks: u64,
+    /// Dependencies that no pair of slices can show.
+    pub(crate) omitted_flows: u64,
+    replays: FastMap<(ProcessId, u32), u64>,
+}
+
+impl Facts {
+    /// Counts what belongs to the part.
+    pub(crate) fn add(&mut self, source: &Source<'_>) {
+        let trace = source.trace;
+        for id in (0..trace.calls().len() as u32).map(CallId) {
+            if source.is_here(Node::Call(id)) {
+                self.calls += 1;
+                self.left_out_calls += u64::from(!source.selection.call(id));
+            }
+        }
+        for (id, task) in (0..).map(TaskId).zip(trace.tasks()) {
+            if source.is_here(Node::Task(id)) {
+                self.tasks += 1;
+                self.untimed_tasks += u64::from(task.time.is_none());
+                self.left_out_tasks += u64::from(!source.selection.task(id));
+            }
+        }
+        for graph in source.graphs.all() {
+            let replays = graph.replays.iter();
+            let here = replays.filter(|replay| source.is_here(Node::Call(replay.call)));
+            *self
+                .replays
+                .entry((graph.process, graph.serial))
+                .or_default() += here.count() as u64;
+        }
+    }
+
+    /// How often a graph was replayed.
+    pub(crate) fn replays(&self, graph: &Graph) -> u64 {
+        let key = (graph.process, graph.serial);
+        self.replays.get(&key).copied().unwrap_or(0)
+    }
+}

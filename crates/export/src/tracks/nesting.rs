@@ -1,0 +1,57 @@
+//! Which of the tracks of a lane has room.
+
+/// Puts something that lasts until `end` on the first track whose last end is `free`.
+pub(super) fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> bool) -> usize {
+    match tracks.iter().position(|last| free(*last)) {
+        Some(place) => {
+            tracks[place] = end;
+            place
+        }
+        None => {
+            tracks.push(end);
+            tracks.len() - 1
+        }
+    }
+}
+
+/// The slices of a track of calls that are open at the moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nesting {
+    /// Begin, end, and whether the slice must stay without children.
+    open: Vec<(i64, i64, bool)>,
+    /// The last slice without a length.
+    mark: Option<i64>,
+    /// The end of the last slice that is over.
+    over: Option<i64>,
+}
+
+impl Nesting {
+    /// Whether a slice can follow here, in the order of begin times. A child must begin after its
+    /// parent, so that an arrow which leaves at the parent's begin finds the parent.
+    pub(super) fn accepts(&mut self, begin: i64, end: i64) -> bool {
+        while let Some((_, over, _)) = self.open.pop_if(|open| open.1 <= begin) {
+            self.over = self.over.max(Some(over));
+        }
+        // What has no length would be taken for a part of what ends there.
+        if begin == end && self.over == Some(begin) {
+            return false;
+        }
+        if self.mark.is_some_and(|mark| mark >= begin) {
+            return false;
+        }
+        match self.open.last() {
+            Some((outer_begin, outer_end, leaf)) => {
+                !leaf && *outer_begin < begin && end <= *outer_end
+            }
+            None => true,
+        }
+    }
+
+    pub(super) fn push(&mut self, begin: i64, end: i64, leaf: bool) {
+        if begin < end {
+            self.open.push((begin, end, leaf));
+        } else {
+            self.mark = Some(begin);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_export::{Chrome, Csv, Perfetto, Step};
+use ascend_trace_model::file::Writer;
+use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
+use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::workload::{self, Workload};
+
+use super::checker::{Imported, import};
+use super::chrome::{Key, flows, is_mark};
+use super::memory::export_file;
+use super::random::{Dice, random_text};
+use super::trace_processor;
+
+/// Rows of an index, and thereby the least that is read at a time.
+const GROUP: u64 = 400;
+const SMALL: Step = Step {
+    rows: 1,
+    margin: 200,
+};
+
+fn file(session: &SessionRow, tables: &TablesRow, rows: impl IntoIterator<Item = Row>) -> Vec<u8> {
+    let writer = Writer::create(Vec::new(), session, tables).expect("memory");
+    let mut writer = writer.with_index_every(GROUP);
+    for (place, row) in rows.into_iter().enumerate() {
+        if place % 100 == 99 {
+            writer.flush().expect("memory");
+        }
+        if !matches!(row, Row::End(_)) {
+            writer.push(row).expect("memory");
+        }
+    }
+    let end = EndRow {
+        end_ns: 1,
+        exit_status: 0,
+    };
+    writer.finish(end).expect("memory")
+}
+
+fn workload_file(steps: u32) -> Vec<u8> {
+    let (session, tables) = workload::leading();
+    let workload = Workload {
+        steps,
+        rest_ns: 3_000,
+        ..Workload::default()
+    };
+    let mut rows = Vec::new();
+    workload::run(workload, |row| rows.push(row));
+    file(&session, &tables, rows)
+}
+
+/// The lines of every table, in no order.
+fn tables(file: &[u8], step: Step) -> BTreeMap<String, BTreeSet<String>> {
+    let files = export_file(&Csv, file.to_vec(), step);
+    let names = files.names().into_iter().map(str::to_owned);
+    let lines = |name: &str| files.text(name).lines().map(str::to_owned).collect();
+    names.map(|name| (name.clone(), lines(&name))).collect()
+}
+
+#[track_caller]
+fn check_tables(file: &[u8], is_same: impl Fn(&str, &str) -> bool) {
+    let (whole, parts) = (tables(file, Step::WHOLE), tables(file, SMALL));
+    for (name, lines) in &whole {
+        let missing: Vec<_> = lines.difference(&parts[name]).collect();
+        let extra: Vec<_> = parts[name].difference(lines).collect();
+        assert_eq!(
+            missing.len(),
+            extra.len(),
+            "{name}: {missing:#?} {extra:#?}"
+        );
+        let mut pairs = missing.iter().zip(&extra);
+        assert!(
+            pairs.all(|(one, other)| is_same(one, other)),
+            "{name}: {missing:#?} {extra:#?}"
+        );
+    }
+}
+
+/// What a timeline shows, in no order, with the numbers that readers do not see left out.
+#[derive(Debug, PartialEq)]
+struct Shown {
+    slices: Vec<String>,
+    flows: BTreeSet<(Key, Key)>,
+    counters: Vec<String>,
+    other: String,
+}
+
+fn shown(imported: &Imported) -> Shown {
+    let slices = imported.slices.iter().filter(|slice| !is_mark(slice));
+    let slices = slices.map(|it| {
+        let place = format!("{} {}", it.process, it.track);
+        let what = format!("{} {} {}..{}", it.category, it.name, it.begin, it.end);
+        format!("{place} {what} {}", it.args)
+    });
+    let mut slices: Vec<_> = slices.collect();
+    slices.sort();
+    let counters = imported.counters.iter().map(|it| format!("{it:?}"));
+    let mut counters: Vec<_> = counters.collect();
+    counters.sort();
+    Shown {
+        slices,
+        flows: flows(imported)
+            .into_iter()
+            .map(|(_, a, b)| (a, b))
+            .collect(),
+        counters,
+        other: imported.other.to_string(),
+    }
+}
+
+#[track_caller]
+fn check_timelines(file: &[u8]) {
+    let chrome = |step| {
+        let file = export_file(&Chrome, file.to_vec(), step);
+        shown(&import(file.text("")))
+    };
+    let perfetto = |step| {
+        let file = export_file(&Perfetto, file.to_vec(), step);
+        shown(&trace_processor::import(file.bytes("")))
+    };
+    check_same(&chrome(Step::WHOLE), &chrome(SMALL));
+    check_same(&perfetto(Step::WHOLE), &perfetto(SMALL));
+}
+
+#[track_caller]
+fn check_same(whole: &Shown, parts: &Shown) {
+    let pairs = whole.slices.iter().zip(&parts.slices);
+    let unlike = pairs.clone().filter(|(one, other)| one != other);
+    assert_eq!(unlike.take(3).collect::<Vec<_>>(), []);
+    assert_eq!(whole.slices.len(), parts.slices.len());
+    assert_eq!(whole.counters, parts.counters);
+    let missing: Vec<_> = whole.flows.difference(&parts.flows).take(3).collect();
+    assert_eq!(missing, Vec::<&(Key, Key)>::new());
+    assert_eq!(whole.flows.len(), parts.flows.len());
+    assert_eq!(whole.other, parts.other);
+}
+
+#[test]
+fn a_file_that_is_read_bit_by_bit_gives_the_same_tables() {
+    check_tables(&workload_file(120), |_, _| false);
+}
+
+#[test]
+fn a_file_that_is_read_bit_by_bit_gives_the_same_timelines() {
+    check_timelines(&workload_file(60));
+}
+
+#[test]
+fn random_traces_that_are_read_bit_by_bit_give_the_same_tables() {
+    let mut dice = Dice(5);
+    for _ in 0..8 {
+        let text = random_text(&mut dice, 2000);
+        let timeline = Timeline::parse(&text).expect("a timeline");
+        let file = file(&timeline.session, &timeline.tables, timeline.rows);
+        check_tables(&file, |_, _| false);
+    }
+}

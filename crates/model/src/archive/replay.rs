@@ -1,0 +1,170 @@
+//! A whole archive read once, in the order of the file, as a trace that forgets: for exports, which
+//! need every row once and of the past only what the present depends on.
+
+use crate::file::index::Segment;
+use crate::file::{Item, OpenError, kinds};
+use crate::load::TraceBuilder;
+use crate::trace::{CallId, Trace};
+
+use super::Archive;
+
+/// A file on its way through memory.
+#[derive(Debug)]
+pub struct Replay<'a> {
+    archive: &'a mut Archive,
+    builder: TraceBuilder,
+    segments: Vec<Segment>,
+    /// By segment, and for the end of the file: what may still come from there on.
+    ahead: Vec<Ahead>,
+    /// The next segment to be read.
+    next: usize,
+    /// All before has been read.
+    position: u64,
+    rows_done: u64,
+}
+
+/// What may still come.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// No call begins before this moment.
+    call: i64,
+    /// No time comes of a task that was launched before this place in the file.
+    launch: u64,
+}
+
+impl Archive {
+    /// Reads the whole archive again, bit by bit.
+    pub fn replay(&mut self) -> Replay<'_> {
+        let groups = self.layout.groups();
+        let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
+        let mut builder = self.builder.clone();
+        builder.set_forgetful();
+        Replay {
+            ahead: ahead(&segments),
+            archive: self,
+            builder,
+            segments,
+            next: 0,
+            position: 0,
+            rows_done: 0,
+        }
+    }
+}
+
+fn ahead(segments: &[Segment]) -> Vec<Ahead> {
+    let mut least = Ahead {
+        call: i64::MAX,
+        launch: u64::MAX,
+    };
+    let mut ahead = vec![least];
+    for segment in segments.iter().rev() {
+        if let Some((begin, _)) = segment.call_span {
+            least.call = least.call.min(begin);
+        }
+        if segment.times > 0 {
+            least.launch = least.launch.min(segment.launched_from);
+        }
+        ahead.push(least);
+    }
+    ahead.reverse();
+    ahead
+}
+
+impl Replay<'_> {
+    /// Reads about so many rows. False when there are none left.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn advance(&mut self, rows: u64) -> Result<bool, OpenError> {
+        let until = self.rows_done.saturating_add(rows.max(1));
+        let begin = self.next;
+        while self.rows_done < until
+            && let Some(segment) = self.segments.get(self.next).copied()
+        {
+            self.next += 1;
+            self.rows_done += segment.rows();
+            self.read(&segment)?;
+        }
+        self.builder.settle();
+        Ok(self.next > begin)
+    }
+
+    fn read(&mut self, segment: &Segment) -> Result<(), OpenError> {
+        let archive = &mut *self.archive;
+        let builder = &mut self.builder;
+        let mut take = |item| {
+            if let Item::Row(row) = item {
+                builder.apply(row);
+            }
+        };
+        let left = (self.position, segment.end());
+        let mut warnings = Vec::new();
+        for found in archive.layout.left().within(left) {
+            warnings.extend(archive.parts.items(found, &mut take)?);
+        }
+        self.position = segment.end();
+        let bytes = (segment.offset, segment.end());
+        let wanted = |kind| kind == kinds::CALL || kind == kinds::TASK_TIME;
+        warnings.extend(archive.parts.range(bytes, wanted, &mut take)?);
+        archive.warn(warnings);
+        Ok(())
+    }
+
+    /// What is in memory now.
+    pub fn trace(&self) -> &Trace {
+        self.builder.trace()
+    }
+
+    /// Whether everything has been read.
+    pub fn is_done(&self) -> bool {
+        self.next == self.segments.len()
+    }
+
+    /// Rows that have been read, and all there are.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.rows_done, self.archive.rows())
+    }
+
+    /// All calls that begin before this moment are known, and whatever will be known of their tasks.
+    pub fn horizon(&self) -> i64 {
+        let Some(ahead) = self.ahead.get(self.next) else {
+            return i64::MAX;
+        };
+        let read = self.segments.iter().take(self.next).rev();
+        let waiting = read.take_while(|segment| segment.end() > ahead.launch);
+        let begins = waiting.filter_map(|segment| Some(segment.call_span?.0));
+        begins.fold(ahead.call, i64::min)
+    }
+
+    /// Forgets the calls that are not to be kept, and their tasks: ids change, and numbers do not.
+    pub fn forget(&mut self, keep: &[bool]) {
+        debug_assert_eq!(keep.len(), self.trace().calls().len());
+        self.builder.retain(keep);
+    }
+}
+
+/// Which calls of a trace are to be kept.
+#[derive(Clone, Debug)]
+pub struct Keep(Vec<bool>);
+
+impl Keep {
+    /// Nothing of a trace.
+    pub fn none(trace: &Trace) -> Self {
+        Self(vec![false; trace.calls().len()])
+    }
+
+    /// Keeps a call, and the task that it submitted.
+    pub fn call(&mut self, id: CallId) {
+        if let Some(keep) = self.0.get_mut(id.index()) {
+            *keep = true;
+        }
+    }
+
+    pub fn has(&self, id: CallId) -> bool {
+        self.0.get(id.index()).copied().unwrap_or(false)
+    }
+
+    pub fn as_slice(&self) -> &[bool] {
+        &self.0
+    }
+}

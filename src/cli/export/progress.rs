@@ -1,0 +1,101 @@
+//! How far a long export is: one line on a terminal, and nothing anywhere else.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// What is over sooner needs no line.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Between two changes of the line.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The line, while there is something to tell.
+pub(super) struct Progress {
+    what: &'static str,
+    unit: &'static str,
+    begin: Instant,
+    shown: Option<Instant>,
+    is_terminal: bool,
+}
+
+impl Progress {
+    /// `unit` is a million of what is counted.
+    pub(super) fn new(what: &'static str, unit: &'static str) -> Self {
+        Self {
+            what,
+            unit,
+            begin: Instant::now(),
+            shown: None,
+            is_terminal: io::stderr().is_terminal(),
+        }
+    }
+
+    pub(super) fn tell(&mut self, done: u64, all: u64) {
+        let passed = self.begin.elapsed();
+        let is_soon = self.shown.is_some_and(|shown| shown.elapsed() < PAUSE);
+        if !self.is_terminal || passed < PATIENCE || is_soon {
+            return;
+        }
+        self.shown = Some(Instant::now());
+        let text = text(self.what, self.unit, (done, all), passed);
+        self.write(&text);
+    }
+
+    /// Replaces the line.
+    fn write(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        // There is nobody left to tell when stderr is gone.
+        let _ = write!(stderr, "\r\x1b[K{text}").and_then(|()| stderr.flush());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown.is_some() {
+            self.write("");
+        }
+    }
+}
+
+fn text(what: &str, unit: &str, (done, all): (u64, u64), passed: Duration) -> String {
+    let share = done as f64 / all.max(1) as f64;
+    let (done, all) = (done as f64 / 1e6, all as f64 / 1e6);
+    let amount = format!("{done:.1} of {all:.1} {unit}");
+    let text = format!("ascend-trace: {what} {:.0} %, {amount}", share * 100.0);
+    if share <= 0.0 || share >= 1.0 {
+        return text;
+    }
+    let left = passed.as_secs_f64() * (1.0 - share) / share;
+    match left as u64 {
+        seconds @ 0..120 => format!("{text}, {} s left", seconds + 1),
+        seconds => format!("{text}, {} min left", seconds / 60 + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_share_amount_and_what_is_left() {
+        let line = |done, seconds| {
+            let passed = Duration::from_secs(seconds);
+            text("exporting", "M rows", (done, 20_000_000), passed)
+        };
+        assert_eq!(
+            line(5_000_000, 4),
+            "ascend-trace: exporting 25 %, 5.0 of 20.0 M rows, 13 s left"
+        );
+        assert_eq!(
+            line(5_000_000, 60),
+            "ascend-trace: exporting 25 %, 5.0 of 20.0 M rows, 4 min left"
+        );
+        assert_eq!(
+            line(20_000_000, 60),
+            "ascend-trace: exporting 100 %, 20.0 of 20.0 M rows"
+        );
+        assert_eq!(
+            line(0, 1),
+            "ascend-trace: exporting 0 %, 0.0 of 20.0 M rows"
+        );
+    }
+}

@@ -20,3 +20,12 @@ pub(crate) fn ticks() -> u64 {
         ascend_trace_ring::ticks::monotonic()
     }
 }
+
+/// Now, and not before everything that stands before it is done.
+pub(crate) fn ticks_after_all() -> u64 {
+    if COUNTER.load(Relaxed) {
+        ascend_trace_ring::ticks::counter_after_all()
+    } else {
+        ascend_trace_ring::ticks::monotonic()
+    }
+}

@@ -230,14 +230,14 @@ fn read_once() -> Reading {
     }
 }
 
-/// Whether the processor's counter runs evenly, in all power states and on all cores.
+/// Whether the processor's counter runs evenly, in all power states and on all cores. On aarch64 the
+/// architecture promises it, and the kernel steps in where a processor does not keep that.
 fn counter_is_steady() -> bool {
-    if cfg!(target_arch = "aarch64") {
-        return true;
-    }
     let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    cfg!(target_arch = "x86_64")
-        && flags_promise_steadiness(&read("/proc/cpuinfo"))
+    let is_promised =
+        cfg!(target_arch = "aarch64") || flags_promise_steadiness(&read("/proc/cpuinfo"));
+    is_promised
+        && cfg!(any(target_arch = "x86_64", target_arch = "aarch64"))
         && kernel_trusts_counter(&read(
             "/sys/devices/system/clocksource/clocksource0/current_clocksource",
         ))

@@ -58,14 +58,24 @@ fn read(data: &[u8]) -> object::Result<Vec<Export>> {
 }
 
 /// Whether code begins with a jump to somewhere else: a function with another name, found by the
-/// dynamic linker.
+/// dynamic linker. An instruction that only marks where jumps may arrive can come before it.
 fn is_jump(code: &[u8]) -> bool {
     if cfg!(target_arch = "aarch64") {
-        let word = code
-            .first_chunk()
-            .map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        return word >> 26 == 0b00_0101;
+        is_aarch64_jump(code)
+    } else {
+        is_x86_64_jump(code)
     }
+}
+
+fn is_aarch64_jump(code: &[u8]) -> bool {
+    let code = code.strip_prefix(&[0x5f, 0x24, 0x03, 0xd5]).unwrap_or(code);
+    let word = code
+        .first_chunk()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    word >> 26 == 0b00_0101
+}
+
+fn is_x86_64_jump(code: &[u8]) -> bool {
     let code = code.strip_prefix(&[0xf3, 0x0f, 0x1e, 0xfa]).unwrap_or(code);
     matches!(code, [0xe9, ..] | [0xff, 0x25, ..])
 }
@@ -80,12 +90,18 @@ mod tests {
         assert!(!is_acl("acl_get_file") && !is_acl("acl") && !is_acl("malloc"));
     }
 
-    #[cfg(target_arch = "x86_64")]
     #[test]
-    fn a_jump_is_known_by_its_first_byte() {
-        assert!(is_jump(&[0xe9, 0, 0, 0, 0]));
-        assert!(is_jump(&[0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0]));
-        assert!(!is_jump(&[0x55, 0x48]));
+    fn a_jump_is_known_by_its_first_instruction() {
+        assert!(is_x86_64_jump(&[0xe9, 0, 0, 0, 0]));
+        assert!(is_x86_64_jump(&[0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25, 0, 0]));
+        assert!(!is_x86_64_jump(&[0x55, 0x48]));
+        let (mark, jump, call) = (0xd503_245f_u32, 0x1400_0004_u32, 0x9400_0004_u32);
+        let code = |words: &[u32]| -> Vec<u8> {
+            words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        };
+        assert!(is_aarch64_jump(&code(&[jump, 0])));
+        assert!(is_aarch64_jump(&code(&[mark, jump])));
+        assert!(!is_aarch64_jump(&code(&[mark, call])));
     }
 
     #[test]

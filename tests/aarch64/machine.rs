@@ -142,7 +142,11 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
         .map_err(|error| format!("{command:?}: {error}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !output.status.success() {
-        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let (mut out, err) = (text(&output.stdout), text(&output.stderr));
+        // Messages of cargo for programs: what went wrong is on the other stream.
+        if out.starts_with('{') {
+            out.clear();
+        }
         return Err(format!("{command:?}: {}\n{out}{err}", output.status));
     }
     Ok(text(&output.stdout))

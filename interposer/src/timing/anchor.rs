@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_ring::ticks::monotonic;
 
-use crate::clock::ticks;
+use crate::clock::{ticks, ticks_after_all};
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
 use crate::timing::{capture, reference};
@@ -114,7 +114,7 @@ fn spin(api: &Api, event: u64) -> Option<Seen> {
     let begin = monotonic();
     loop {
         let done = api.is_complete(event)?;
-        let after = ticks();
+        let after = ticks_after_all();
         let spent_ns = monotonic().wrapping_sub(begin);
         if done {
             return Some(Seen { after, spent_ns });

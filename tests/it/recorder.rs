@@ -13,6 +13,7 @@ use ascend_trace_model::file::{self, Lost};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 use crate::support::process::finish;
+use crate::support::screen::Screen;
 use crate::support::{Run, feed, program, run, tool};
 
 /// A recording whose program waits for a line before it begins.
@@ -244,6 +245,21 @@ fn the_trace_may_go_to_standard_output() {
     assert!(warnings.is_empty(), "{warnings:?}");
     assert!(contents.rows.len() > 100);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_trace_does_not_go_to_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("it ran");
+    let mut command = tool();
+    command
+        .args(["record", "--soft", "-o", "-", "--", "touch"])
+        .arg(&mark);
+    let outcome = Screen::start(command, 24, 80).finish().expect(125);
+    let text = outcome.out();
+    assert!(text.contains("standard output is a terminal"), "{text:?}");
+    assert!(!text.contains("ASCTRACE"), "{text:?}");
+    assert!(!mark.exists(), "the program was not started");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The document of `info --json`, described in docs/JSON.md.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -47,6 +47,8 @@ pub(crate) struct Process {
     pub(crate) begin_ns: i64,
     pub(crate) threads: u64,
     pub(crate) calls: u64,
+    /// Those that it has had a context on.
+    pub(crate) devices: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -248,9 +250,18 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 begin_ns: process.begin_ns,
                 threads: own.len() as u64,
                 calls: calls.sum(),
+                devices: devices_of(trace, id),
             }
         })
         .collect()
+}
+
+/// The devices that a process used. A context that was only mentioned tells none.
+fn devices_of(trace: &Trace, process: ProcessId) -> Vec<u32> {
+    let own = trace.contexts().iter().filter(|it| it.process == process);
+    let known = own.filter(|it| it.handle != 0 || it.is_default);
+    let devices: BTreeSet<u32> = known.map(|context| context.device).collect();
+    devices.into_iter().collect()
 }
 
 fn devices(trace: &Trace) -> Vec<Device> {

@@ -172,6 +172,7 @@ fn processes(document: &Document) -> Table {
         ("pid", Align::Right),
         ("parent", Align::Right),
         ("rank", Align::Left),
+        ("devices", Align::Left),
         ("threads", Align::Right),
         ("calls", Align::Right),
         ("name", Align::Left),
@@ -181,12 +182,18 @@ fn processes(document: &Document) -> Table {
             process.pid.to_string(),
             process.parent_pid.to_string(),
             process.rank.clone(),
+            listed(&process.devices),
             count(process.threads),
             count(process.calls),
             process.name.clone(),
         ]);
     }
     table
+}
+
+fn listed(numbers: &[u32]) -> String {
+    let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    words.join(", ")
 }
 
 fn streams(document: &Document) -> Table {

@@ -124,6 +124,7 @@ fn copies_tell_where_they_go_and_that_the_host_made_them() {
 fn the_trace_tells_what_was_caught_and_what_was_not() {
     let recording = Run::new(&program("way_handle", C)).compared();
     let info = info(&recording);
+    assert_eq!(info["processes"][0]["devices"], serde_json::json!([1]));
     let coverage = info["coverage"].as_array().unwrap();
     let functions = |library: &serde_json::Value| library["functions"].as_array().unwrap().clone();
     let soft = coverage

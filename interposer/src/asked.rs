@@ -5,11 +5,11 @@ use core::sync::atomic::AtomicU8;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-use ascend_trace_format::record::Lookup;
+use ascend_trace_format::record::{Counter, Lookup};
 
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-use crate::{emit, lifecycle, names, session, thread};
+use crate::{emit, lifecycle, session, thread};
 
 const GIVEN: u8 = 1;
 const ABSENT: u8 = 2;
@@ -35,12 +35,7 @@ pub(crate) fn known(id: usize, was_found: bool) {
     }
 }
 
-/// Whether it is to be told that a function was asked for which the table does not have.
-pub(crate) fn wants(name: &CStr) -> bool {
-    names::is_acl(name.to_bytes()) && session::is_on()
-}
-
-/// A function was asked for that the table does not have, and found or not.
+/// A function was asked for that the table does not have, and got no stub, or is nowhere.
 pub(crate) fn unknown(name: &CStr, was_found: bool) {
     let name = name.to_bytes();
     let (lookup, mark) = match was_found {
@@ -50,6 +45,11 @@ pub(crate) fn unknown(name: &CStr, was_found: bool) {
     if is_new(hash(name) ^ mark) {
         tell(lookup, name);
     }
+}
+
+/// A function that the table does not have has a stub from now on.
+pub(crate) fn untyped(name: &CStr) {
+    tell(Lookup::Untyped, name.to_bytes());
 }
 
 /// 64-bit FNV-1a, never 0.
@@ -73,7 +73,19 @@ fn is_new(hash: u64) -> bool {
     false
 }
 
+/// So many functions that the table does not have got no stub.
+pub(crate) fn short(count: u64) {
+    from_inside(|_| emit::counter(Counter::StubsShort, count));
+}
+
 fn tell(lookup: Lookup, name: &[u8]) {
+    from_inside(|state| emit::lookup(state, lookup, name));
+}
+
+fn from_inside(write: impl FnOnce(&thread::State)) {
+    if !session::is_on() {
+        return;
+    }
     let _errno = Errno::save();
     thread::with(|state| {
         if state.is_busy() {
@@ -83,7 +95,7 @@ fn tell(lookup: Lookup, name: &[u8]) {
             lifecycle::become_child(state);
         }
         state.set_busy(true);
-        emit::lookup(state, lookup, name);
+        write(state);
         state.set_busy(false);
     });
 }

@@ -12,6 +12,7 @@ use crate::errno::Errno;
 use crate::graph_roles::{self, Step};
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
+use crate::thread::Around;
 use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
@@ -24,7 +25,7 @@ pub(crate) struct Span {
     function: &'static Function,
     traits: &'static Traits,
     begin: u64,
-    depth: u8,
+    around: Around,
     device: Option<u8>,
     pub(crate) stream: Option<&'static StreamEntry>,
     /// The word that names an event and its generation.
@@ -88,18 +89,34 @@ impl Span {
         if !session::is_on() {
             return None;
         }
-        thread::with(|state| Self::enter_with(state, id, args))
+        let (function, traits) = (FUNCTIONS.get(id)?, traits::of(id)?);
+        thread::with(|state| Self::enter_with(state, id, (function, traits), args))
     }
 
-    fn enter_with(state: &thread::State, id: usize, args: &[u64]) -> Option<Self> {
+    /// The same for a function that is known by its shape only.
+    pub(crate) fn enter_as(
+        id: usize,
+        shape: (&'static Function, &'static Traits),
+        args: &[u64],
+    ) -> Option<Self> {
+        if !session::is_on() {
+            return None;
+        }
+        thread::with(|state| Self::enter_with(state, id, shape, args))
+    }
+
+    fn enter_with(
+        state: &thread::State,
+        id: usize,
+        (function, traits): (&'static Function, &'static Traits),
+        args: &[u64],
+    ) -> Option<Self> {
         if state.is_busy() {
             return None;
         }
         if session::is_new_child() {
             lifecycle::become_child(state);
         }
-        let function = FUNCTIONS.get(id)?;
-        let traits = traits::of(id)?;
         if state.is_sampling() {
             cost::begin_sample(state);
         }
@@ -108,7 +125,7 @@ impl Span {
             function,
             traits,
             begin: 0,
-            depth: state.depth(),
+            around: state.around(thread::stack()),
             device: state
                 .context()
                 .map(|context| context.device.load(Relaxed) as u8),
@@ -132,7 +149,7 @@ impl Span {
             );
             state.set_busy(false);
         }
-        state.descend(traits.submits, traits.calls_back);
+        state.descend(span.around, traits.submits, traits.calls_back);
         span.begin = ticks();
         Some(span)
     }
@@ -193,7 +210,7 @@ impl Span {
             begin: self.begin,
             end,
             result,
-            depth: self.depth,
+            depth: self.around.depth,
             device: self.device.or_else(|| device_of(state)),
             stream: self
                 .stream
@@ -206,7 +223,7 @@ impl Span {
         };
         let is_first = emit::call(state, &record);
         if is_first | state.is_sampling() {
-            cost::recorded(state, self.depth, is_first, (self.begin, end));
+            cost::recorded(state, self.around.depth, is_first, (self.begin, end));
         }
         if has_role {
             roles::afterwards(self, &context, succeeded, end);
@@ -258,7 +275,7 @@ impl Span {
 
 impl Drop for Span {
     fn drop(&mut self) {
-        thread::with(|state| state.ascend(self.traits.submits, self.traits.calls_back));
+        thread::with(|state| state.ascend(self.around));
     }
 }
 

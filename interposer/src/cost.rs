@@ -273,7 +273,7 @@ mod tests {
             state.set_sampling(2);
             begin_sample(state);
             let entered = state.sample().map(|sample| sample.entered);
-            let inner = state.deepen();
+            let inner = state.deepen(thread::stack());
             begin_sample(state);
             assert_eq!(state.sample().map(|sample| sample.entered), entered);
             recorded(state, inner + 1, false, (0, 0));

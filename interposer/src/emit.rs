@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::record::{
-    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, TaskWord, Words,
+    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, STUB, TaskWord, Words,
     flags, pair, slots_for,
 };
 use ascend_trace_ring::Producer;
@@ -14,7 +14,7 @@ use ascend_trace_ring::Producer;
 use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
 use crate::traits::Traits;
-use crate::{session, thread};
+use crate::{session, stubs, thread};
 
 /// A call that has returned.
 pub(crate) struct CallRecord<'a> {
@@ -61,7 +61,8 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
         | flag(has_strings, flags::BLOBS)
         | flag(call.graph.is_some(), flags::GRAPH);
     let optional = (flags & !flags::BLOBS).count_ones() as usize;
-    let mut words = FIXED_WORDS + optional + call.args.len();
+    let stub = call.id.checked_sub(usize::from(STUB));
+    let mut words = FIXED_WORDS + optional + call.args.len() + usize::from(stub.is_some());
     let list = if has_strings {
         integers::of(call)
     } else {
@@ -75,6 +76,10 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
     let slots = slots_for(words).min(MAX_SLOTS);
     let mut is_first = false;
     state.record(|producer| {
+        if !stub.is_none_or(|index| introduce_stub(state, producer, index)) {
+            producer.count_dropped(RecordKind::Call);
+            return;
+        }
         let Some(room) = producer.reserve(slots) else {
             producer.count_dropped(RecordKind::Call);
             return;
@@ -93,6 +98,9 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
             .flatten()
         {
             record.push(word);
+        }
+        if stub.is_some() {
+            record.push(call.args.len() as u64);
         }
         for word in call.args {
             record.push(*word);
@@ -116,6 +124,27 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
         is_first = producer.publish(slots);
     });
     is_first
+}
+
+/// Makes sure that the channel has told the name of a stub's function; `false` when it is full.
+fn introduce_stub(state: &thread::State, producer: &mut Producer, index: usize) -> bool {
+    if !state.lacks_stub(index) {
+        return true;
+    }
+    let Some((name, shape)) = stubs::known(index) else {
+        return false;
+    };
+    let told = other(
+        producer,
+        RecordKind::Function,
+        index as u16,
+        &[shape as u64],
+        &[name],
+    );
+    if told {
+        state.has_stub_now(index);
+    }
+    told
 }
 
 const fn flag(set: bool, flag: u8) -> u8 {
@@ -149,8 +178,14 @@ fn text<'a>(address: u64) -> Option<&'a [u8]> {
     Some(unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) })
 }
 
-/// Publishes a record of a kind other than a call.
-fn other(producer: &mut Producer, kind: RecordKind, aux: u16, words: &[u64], texts: &[&[u8]]) {
+/// Publishes a record of a kind other than a call; `false` when there was no room.
+fn other(
+    producer: &mut Producer,
+    kind: RecordKind,
+    aux: u16,
+    words: &[u64],
+    texts: &[&[u8]],
+) -> bool {
     let blobs: usize = texts
         .iter()
         .map(|text| 1 + text.len().min(MAX_STRING).div_ceil(8))
@@ -158,18 +193,23 @@ fn other(producer: &mut Producer, kind: RecordKind, aux: u16, words: &[u64], tex
     let slots = slots_for(1 + words.len() + blobs);
     let Some(room) = producer.reserve(slots) else {
         producer.count_dropped(kind);
-        return;
+        return false;
     };
     let mut record = Words::new(room);
     words.iter().for_each(|word| record.push(*word));
     texts.iter().for_each(|text| record.push_string(text));
     let slots = record.finish(Header { kind, aux, ..PLAIN });
     producer.publish(slots);
+    true
 }
 
 /// Records from inside the tracer; the thread is marked busy meanwhile.
 fn from_inside(kind: RecordKind, aux: u16, words: &[u64]) {
-    thread::with(|state| state.record(|producer| other(producer, kind, aux, words, &[])));
+    thread::with(|state| {
+        state.record(|producer| {
+            other(producer, kind, aux, words, &[]);
+        });
+    });
 }
 
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
@@ -324,12 +364,16 @@ pub(crate) fn counter(what: Counter, value: u64) {
 
 /// What the tracer has cost a thread of this process.
 pub(crate) fn cost(state: &thread::State, words: &[u64]) {
-    state.record(|producer| other(producer, RecordKind::Cost, 0, words, &[]));
+    state.record(|producer| {
+        other(producer, RecordKind::Cost, 0, words, &[]);
+    });
 }
 
 /// That the program has fetched a function by name.
 pub(crate) fn lookup(state: &thread::State, lookup: Lookup, name: &[u8]) {
-    state.record(|producer| other(producer, RecordKind::Lookup, lookup as u16, &[], &[name]));
+    state.record(|producer| {
+        other(producer, RecordKind::Lookup, lookup as u16, &[], &[name]);
+    });
 }
 
 /// A library that was loaded. Its path is told in parts as long as a text may be.
@@ -342,12 +386,16 @@ pub(crate) fn library(state: &thread::State, path: &[u8]) {
     }
     let parts = parts.get(..used).unwrap_or(&[]);
     let words = [used as u64];
-    state.record(|producer| other(producer, RecordKind::Library, 0, &words, parts));
+    state.record(|producer| {
+        other(producer, RecordKind::Library, 0, &words, parts);
+    });
 }
 
 /// That what `key` stands for has a name from now on.
 pub(crate) fn name(state: &thread::State, key: u64, ticks: u64, name: &[u8]) {
-    state.record(|producer| other(producer, RecordKind::Name, 0, &[key, ticks], &[name]));
+    state.record(|producer| {
+        other(producer, RecordKind::Name, 0, &[key, ticks], &[name]);
+    });
 }
 
 /// A comparison of the device's clock with the host's.

@@ -9,6 +9,11 @@ impl Errno {
         // SAFETY: the C library's errno of this thread is always readable.
         Self(unsafe { *libc::__errno_location() })
     }
+
+    /// What the last system call left there.
+    pub(crate) fn now() -> i32 {
+        Self::save().0
+    }
 }
 
 impl Drop for Errno {

@@ -39,6 +39,7 @@ mod session;
 mod shortcut;
 mod simple;
 mod spin;
+pub mod stubs;
 mod table;
 mod thread;
 mod timing;

@@ -17,6 +17,7 @@ extern "C" fn loaded() {
     thread::prepare_thread_end();
     session::join();
     loader::weak::sweep_if_new();
+    loader::slots::sweep_if_new();
     libraries::tell_new();
 }
 

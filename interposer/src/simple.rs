@@ -3,14 +3,14 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind};
-use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS, pair};
+use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS, STUB, pair};
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-use crate::traits;
-use crate::{call, cost, lifecycle, session, thread};
+use crate::traits::{self, Traits};
+use crate::{call, cost, lifecycle, session, stubs, thread};
 
 /// A simple call under way. Dropping it, when the real function does not return normally, leaves
 /// the thread's state right.
@@ -39,7 +39,7 @@ impl Simple {
         }
         Some(Self {
             state,
-            depth: thread.deepen(),
+            depth: thread.deepen(thread::stack()),
             begin: ticks(),
         })
     }
@@ -93,6 +93,59 @@ impl Simple {
         state.set_busy(false);
     }
 
+    /// The function behind a stub has returned `result`.
+    pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
+        let end = ticks();
+        // SAFETY: as in `enter`.
+        let state = unsafe { &*self.state };
+        state.set_busy(true);
+        let is_short = args.is_empty() && !state.lacks_stub(index);
+        let short = match is_short {
+            true => self.record_short(index, result, end),
+            false => None,
+        };
+        let is_first = short.unwrap_or_else(|| {
+            let _errno = Errno::save();
+            let id = usize::from(STUB) + index;
+            emit::call(
+                state,
+                &self.in_full(id, stubs::shapes::UNTYPED, args, result, end),
+            )
+        });
+        if is_first | state.is_sampling() {
+            cost::recorded(state, self.depth, is_first, (self.begin, end));
+        }
+        state.set_busy(false);
+    }
+
+    /// Records a call of a stub without arguments in one slot, and answers whether it is the first
+    /// of a segment; `None` when it does not fit there.
+    #[inline]
+    fn record_short(&self, index: usize, result: u64, end: u64) -> Option<bool> {
+        let duration = end.wrapping_sub(self.begin);
+        let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
+        // SAFETY: as in `enter`.
+        let state = unsafe { &*self.state };
+        let producer = state.producer().filter(|_| fits)?;
+        let Some([first, begin, length, args, ..]) = producer.reserve(1) else {
+            producer.count_dropped(RecordKind::Call);
+            return Some(false);
+        };
+        let header = Header {
+            kind: RecordKind::Call,
+            slots: 1,
+            aux: STUB.wrapping_add(index as u16),
+            depth: self.depth,
+            flags: 0,
+            device: device_of(state),
+        };
+        *first = header.encode();
+        *begin = self.begin;
+        *length = pair(duration as u32, result as u32);
+        *args = 0;
+        Some(producer.publish(1))
+    }
+
     /// Records a call whose result or duration is wide, or that is the first of its thread.
     #[cold]
     fn record_in_full(&self, id: usize, args: &mut [u64], result: u64, end: u64) {
@@ -104,22 +157,34 @@ impl Simple {
         let _errno = Errno::save();
         emit::call(
             state,
-            &CallRecord {
-                id,
-                function,
-                traits,
-                begin: self.begin,
-                end,
-                result,
-                depth: self.depth,
-                device: device_of(state),
-                stream: None,
-                object: None,
-                task: None,
-                graph: None,
-                args,
-            },
+            &self.in_full(id, (function, traits), args, result, end),
         );
+    }
+
+    fn in_full<'a>(
+        &self,
+        id: usize,
+        (function, traits): (&'static Function, &'static Traits),
+        args: &'a [u64],
+        result: u64,
+        end: u64,
+    ) -> CallRecord<'a> {
+        CallRecord {
+            id,
+            function,
+            traits,
+            begin: self.begin,
+            end,
+            result,
+            depth: self.depth,
+            // SAFETY: as in `enter`.
+            device: device_of(unsafe { &*self.state }),
+            stream: None,
+            object: None,
+            task: None,
+            graph: None,
+            args,
+        }
     }
 }
 

@@ -10,7 +10,16 @@ use ascend_trace_ring::Producer;
 use crate::cost::{self, Meter, Sample};
 use crate::errno::Errno;
 use crate::objects::ContextEntry;
-use crate::{emit, session, shortcut};
+use crate::{emit, session, shortcut, stubs};
+
+/// The smallest page there is.
+const PAGE: usize = 4096;
+/// Calls within calls whose place on the stack is remembered.
+const LEVELS: usize = 16;
+/// What a call is, in the low bits of its place on the stack.
+const SUBMITS: usize = 1;
+const CALLS_BACK: usize = 2;
+const PLACE: usize = !15;
 
 /// One per thread, in thread-local memory that needs no destructor.
 pub(crate) struct State {
@@ -25,6 +34,8 @@ pub(crate) struct State {
     sample: Cell<Option<Sample>>,
     meter: Cell<Option<&'static Meter>>,
     depth: Cell<u8>,
+    /// Where the stack stood in the calls that are under way, outermost first, and what they are.
+    levels: [Cell<usize>; LEVELS],
     /// Calls around the present one that submit tasks: what is submitted inside them is part of
     /// their task.
     submitting: Cell<u8>,
@@ -37,7 +48,37 @@ pub(crate) struct State {
     last_task: Cell<Option<u32>>,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
+    /// Stubs whose functions this thread's channel has named, a bit for each.
+    named_stubs: [Cell<u64>; stubs::STUBS / 64],
+    /// A stretch of the stack that is known to be there: begin and end.
+    mapped: Cell<(usize, usize)>,
     channel: UnsafeCell<Channel>,
+}
+
+/// The calls around one that is under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Around {
+    pub(crate) depth: u8,
+    submitting: u8,
+    callbacks: u8,
+    here: usize,
+}
+
+/// Where the stack stands.
+#[inline(always)]
+pub(crate) fn stack() -> usize {
+    let here: usize;
+    // SAFETY: reads a register.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        core::arch::asm!("mov {}, rsp", out(reg) here, options(nomem, nostack, preserves_flags));
+    }
+    // SAFETY: as above.
+    #[cfg(target_arch = "aarch64")]
+    unsafe {
+        core::arch::asm!("mov {}, sp", out(reg) here, options(nomem, nostack, preserves_flags));
+    }
+    here
 }
 
 enum Channel {
@@ -56,12 +97,15 @@ thread_local! {
             sample: Cell::new(None),
             meter: Cell::new(None),
             depth: Cell::new(0),
+            levels: [const { Cell::new(0) }; LEVELS],
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
             context: Cell::new(None),
             alternate: Cell::new((0, 0)),
             last_task: Cell::new(None),
             name: Cell::new([0; 16]),
+            named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
+            mapped: Cell::new((0, 0)),
             channel: UnsafeCell::new(Channel::None),
         }
     };
@@ -145,10 +189,12 @@ impl State {
         self.depth.get()
     }
 
-    /// A call begins that neither submits nor calls back. Answers the depth to go back to.
+    /// A call begins that neither submits nor calls back, with the stack at `here`. Answers what to
+    /// go back to.
     #[inline]
-    pub(crate) fn deepen(&self) -> u8 {
-        let depth = self.depth.get();
+    pub(crate) fn deepen(&self, here: usize) -> u8 {
+        let depth = self.depth_at(here);
+        self.note_level(depth, here & PLACE);
         self.depth.set(depth.wrapping_add(1));
         depth
     }
@@ -159,6 +205,47 @@ impl State {
         self.depth.set(depth);
     }
 
+    /// The number of calls around one that begins with the stack at `here`. A call that was left by
+    /// `longjmp` never ended: the stack has come back to where that call stood, or above.
+    #[inline]
+    fn depth_at(&self, here: usize) -> u8 {
+        let depth = self.depth.get();
+        match self.level(depth) {
+            Some(place) if place & PLACE <= here => self.forget_left(here),
+            _ => depth,
+        }
+    }
+
+    #[cold]
+    fn forget_left(&self, here: usize) -> u8 {
+        loop {
+            let depth = self.depth.get();
+            let Some(level) = self.level(depth).filter(|level| level & PLACE <= here) else {
+                return depth;
+            };
+            let one_less = |count: &Cell<u8>, is_it: bool| {
+                count.set(count.get().saturating_sub(u8::from(is_it)));
+            };
+            one_less(&self.submitting, level & SUBMITS != 0);
+            one_less(&self.callbacks, level & CALLS_BACK != 0);
+            self.depth.set(depth.saturating_sub(1));
+        }
+    }
+
+    /// The innermost of so many calls, if it is remembered.
+    #[inline]
+    fn level(&self, depth: u8) -> Option<usize> {
+        let place = usize::from(depth).checked_sub(1)?;
+        self.levels.get(place).map(Cell::get)
+    }
+
+    #[inline]
+    fn note_level(&self, depth: u8, level: usize) {
+        if let Some(place) = self.levels.get(usize::from(depth)) {
+            place.set(level);
+        }
+    }
+
     pub(crate) fn in_task(&self) -> bool {
         self.submitting.get() > 0
     }
@@ -167,22 +254,65 @@ impl State {
         self.callbacks.get() > 0
     }
 
-    /// A call begins; `submits` and `calls_back` say of what kind it is.
-    pub(crate) fn descend(&self, submits: bool, calls_back: bool) {
-        self.depth.set(self.depth.get().saturating_add(1));
-        self.submitting
-            .set(self.submitting.get().saturating_add(u8::from(submits)));
-        self.callbacks
-            .set(self.callbacks.get().saturating_add(u8::from(calls_back)));
+    /// The calls around one that begins with the stack at `here`.
+    pub(crate) fn around(&self, here: usize) -> Around {
+        Around {
+            depth: self.depth_at(here),
+            submitting: self.submitting.get(),
+            callbacks: self.callbacks.get(),
+            here,
+        }
     }
 
-    /// The call that began with the same arguments ends.
-    pub(crate) fn ascend(&self, submits: bool, calls_back: bool) {
-        self.depth.set(self.depth.get().saturating_sub(1));
-        self.submitting
-            .set(self.submitting.get().saturating_sub(u8::from(submits)));
-        self.callbacks
-            .set(self.callbacks.get().saturating_sub(u8::from(calls_back)));
+    /// A call begins within others; `submits` and `calls_back` say of what kind it is.
+    pub(crate) fn descend(&self, around: Around, submits: bool, calls_back: bool) {
+        let kind = (usize::from(submits) * SUBMITS) | (usize::from(calls_back) * CALLS_BACK);
+        self.note_level(around.depth, around.here & PLACE | kind);
+        let more = |count: u8, is_it: bool| count.saturating_add(u8::from(is_it));
+        self.depth.set(around.depth.saturating_add(1));
+        self.submitting.set(more(around.submitting, submits));
+        self.callbacks.set(more(around.callbacks, calls_back));
+    }
+
+    /// The call that began within these ends.
+    pub(crate) fn ascend(&self, around: Around) {
+        self.depth.set(around.depth);
+        self.submitting.set(around.submitting);
+        self.callbacks.set(around.callbacks);
+    }
+
+    /// Whether the thread's channel lacks the name of a stub's function.
+    #[inline]
+    pub(crate) fn lacks_stub(&self, index: usize) -> bool {
+        let word = self.named_stubs.get(index / 64).map_or(0, Cell::get);
+        word & (1 << (index % 64)) == 0
+    }
+
+    pub(crate) fn has_stub_now(&self, index: usize) {
+        if let Some(word) = self.named_stubs.get(index / 64) {
+            word.set(word.get() | 1 << (index % 64));
+        }
+    }
+
+    /// Whether an address lies in a part of the stack that was found to be there.
+    pub(crate) fn is_mapped(&self, address: usize) -> bool {
+        let (begin, end) = self.mapped.get();
+        (begin..end).contains(&address)
+    }
+
+    /// The page that begins at `page` is there.
+    pub(crate) fn set_mapped(&self, page: usize) {
+        let (begin, end) = self.mapped.get();
+        let after = page.wrapping_add(PAGE);
+        self.mapped.set(match page {
+            _ if page == end => (begin, after),
+            _ if after == begin => (page, end),
+            _ => (page, after),
+        });
+    }
+
+    fn forget_stubs(&self) {
+        self.named_stubs.iter().for_each(|word| word.set(0));
     }
 
     /// The current context, if it was seen being set and still exists.
@@ -288,6 +418,7 @@ impl State {
         let channel = unsafe { &mut *self.channel.get() };
         if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
             producer.close();
+            self.forget_stubs();
         }
     }
 
@@ -295,6 +426,7 @@ impl State {
     pub(crate) fn forget_parent(&self) {
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
+        self.forget_stubs();
         self.context.set(None);
         self.meter.set(None);
         self.sample.set(None);
@@ -344,4 +476,37 @@ unsafe extern "C" fn thread_ends(_: *mut c_void) {
             state.close();
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_was_left_by_a_jump_is_forgotten_when_the_stack_is_back() {
+        with(|state| {
+            assert_eq!(state.deepen(0x9000), 0);
+            let around = state.around(0x8000);
+            state.descend(around, true, true);
+            assert_eq!((around.depth, state.in_task()), (1, true));
+            assert_eq!(state.deepen(0x7000), 2);
+            // Two calls never return.
+            assert_eq!(state.deepen(0x8800), 1);
+            assert!(!state.in_task() && !state.in_callback());
+            assert_eq!(state.deepen(0x8000), 2);
+            state.restore_depth(0);
+            assert_eq!(state.deepen(0x9000), 0);
+            state.restore_depth(0);
+        });
+    }
+
+    #[test]
+    fn deeper_calls_than_are_remembered_are_counted() {
+        with(|state| {
+            for depth in 0..40u8 {
+                assert_eq!(state.deepen(0x9000 - usize::from(depth) * 64), depth);
+            }
+            state.restore_depth(0);
+        });
+    }
 }

@@ -8,6 +8,7 @@ use ascend_trace_format::record::{Header, Lookup, MAX_STRING, Reader, RecordKind
 use ascend_trace_model::rows::{CoverageRow, ways};
 
 use super::exports;
+use super::found::Found;
 
 /// How a function was fetched by name, as far as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(crate) struct Fetched {
     pub(crate) absent: bool,
     /// The table does not have it.
     pub(crate) unknown: bool,
+    pub(crate) untyped: bool,
 }
 
 /// What the records of all processes tell.
@@ -63,6 +65,7 @@ impl Coverage {
             Lookup::Wrapped => fetched.wrapped = true,
             Lookup::Absent => fetched.absent = true,
             Lookup::Unknown => fetched.unknown = true,
+            Lookup::Untyped => fetched.untyped = true,
         }
     }
 
@@ -81,7 +84,7 @@ impl Coverage {
 impl Coverage {
     /// The report: every function of AscendCL that a library exports or the program asked for. Those
     /// that would have been seen, but that nobody wanted, are only counted.
-    pub(crate) fn rows(&self, functions: &[Function]) -> Vec<CoverageRow> {
+    pub(crate) fn rows(&self, functions: &[Function], found: &Found) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
         let mut left = self.fetched.clone();
         for library in &self.libraries {
@@ -97,7 +100,7 @@ impl Coverage {
                     continue;
                 }
                 left.remove(&export.name);
-                let row = self.row(&path, &export.name, known);
+                let row = self.row(&path, &export.name, known, found);
                 if row.ways == ways::LINKED && row.calls == 0 {
                     unused.functions += 1;
                 } else {
@@ -109,28 +112,27 @@ impl Coverage {
             }
         }
         for name in left.keys() {
-            rows.push(self.row("", name, position(functions, name)));
+            rows.push(self.row("", name, position(functions, name), found));
         }
         rows
     }
 
-    fn row(&self, library: &str, name: &str, known: Option<usize>) -> CoverageRow {
+    fn row(&self, library: &str, name: &str, known: Option<usize>, found: &Found) -> CoverageRow {
+        let numbers = found.named(name).map(usize::from).chain(known);
         let fetched = self.fetched.get(name).copied().unwrap_or_default();
         let bits = [
             (known.is_some() && !library.is_empty(), ways::LINKED),
             (fetched.wrapped, ways::FETCHED),
             (fetched.absent, ways::ABSENT),
             (fetched.unknown, ways::UNSEEN),
+            (fetched.untyped, ways::UNTYPED),
         ];
         let set = bits.iter().filter(|(is_so, _)| *is_so);
         CoverageRow {
             library: library.to_owned(),
             function: name.to_owned(),
             ways: set.fold(0, |all, (_, bit)| all | bit),
-            calls: known
-                .and_then(|id| self.calls.get(id))
-                .copied()
-                .unwrap_or(0),
+            calls: numbers.filter_map(|id| self.calls.get(id)).sum(),
             functions: 1,
         }
     }
@@ -182,6 +184,7 @@ mod tests {
             wrapped: true,
             absent: true,
             unknown: false,
+            untyped: false,
         };
         assert_eq!(coverage.fetched["aclrtMalloc"], expected);
     }

@@ -2,9 +2,9 @@
 //!
 //! The program that wrote them is not trusted: a record that makes no sense is counted and skipped.
 
-use ascend_trace_format::api::Function;
+use ascend_trace_format::api::{Arg, Function};
 use ascend_trace_format::record::{
-    Header, MAX_STRING, Reader, RecordKind, TaskWord, flags, unpair,
+    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, STUB, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
     AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, GraphRef, NameRow, ProcessRow,
@@ -12,6 +12,7 @@ use ascend_trace_model::rows::{
 };
 
 use super::clock::Clock;
+use super::found::Found;
 
 /// Bit of `aux` that marks default streams and contexts.
 const IS_DEFAULT: u16 = 1;
@@ -33,6 +34,7 @@ pub(crate) struct Origin {
 pub(crate) struct Decoder {
     call: Row,
     other: Row,
+    pub(crate) found: Found,
 }
 
 impl Default for Decoder {
@@ -40,6 +42,7 @@ impl Default for Decoder {
         Self {
             call: Row::Call(CallRow::default()),
             other: Row::End(EndRow::default()),
+            found: Found::default(),
         }
     }
 }
@@ -58,8 +61,10 @@ impl Decoder {
         let process = origin.process;
         self.other = match header.kind {
             RecordKind::Call => {
+                let number = self.found.number(process, header.aux)?;
                 if let Row::Call(row) = &mut self.call {
                     call(row, header, reader, origin, functions, clock)?;
+                    row.function = number;
                 }
                 return Some(&mut self.call);
             }
@@ -72,8 +77,8 @@ impl Decoder {
             RecordKind::Thread => Row::Thread(thread(reader, origin)),
             RecordKind::Counter => Row::Counter(counter(reader, process)),
             RecordKind::Name => Row::Name(name(reader, process, clock)),
-            // These are for the report on what was caught.
-            RecordKind::Lookup | RecordKind::Library => return None,
+            // These are for the report on what was caught, or for the decoder.
+            RecordKind::Lookup | RecordKind::Library | RecordKind::Function => return None,
             // This needs to know of all threads.
             RecordKind::Cost => return None,
         };
@@ -89,7 +94,10 @@ fn call(
     functions: &[Function],
     clock: &Clock,
 ) -> Option<()> {
-    let function = functions.get(usize::from(header.aux))?;
+    let declared: &[Arg] = match header.aux {
+        STUB.. => &[],
+        number => functions.get(usize::from(number))?.args,
+    };
     let begin = reader.word();
     let (duration, ret) = unpair(reader.word());
     let has = |flag| header.flags & flag != 0;
@@ -102,13 +110,14 @@ fn call(
     let wide = optional(flags::WIDE);
     let graph = optional(flags::GRAPH).map(unpair);
     row.args.clear();
-    row.args.extend(function.args.iter().map(|_| reader.word()));
+    let count = match header.aux {
+        STUB.. => usize::try_from(reader.word()).ok()?.min(MAX_WORDS),
+        _ => declared.len(),
+    };
+    row.args.extend((0..count).map(|_| reader.word()));
     row.strings.clear();
     if has(flags::BLOBS) {
-        let texts = function
-            .args
-            .iter()
-            .filter(|arg| arg.kind.is_text() && !arg.out);
+        let texts = declared.iter().filter(|arg| arg.kind.is_text() && !arg.out);
         row.strings.extend(texts.map(|_| string(&mut reader)));
     }
     row.thread = origin.thread;

@@ -16,8 +16,10 @@ const NONE: u16 = u16::MAX;
 /// What the file has been told.
 #[derive(Debug)]
 pub(crate) struct Dictionary {
-    /// By place in the hook table.
+    /// By place in the hook table, or behind it.
     numbers: Vec<u16>,
+    /// Functions that the hook table does not have: their places are behind it.
+    found: Vec<FunctionRow>,
     count: u16,
     enumerations: BTreeSet<&'static str>,
     /// The file knows what return codes besides 0 are called.
@@ -28,6 +30,7 @@ impl Default for Dictionary {
     fn default() -> Self {
         Self {
             numbers: vec![NONE; tables::FUNCTIONS.len()],
+            found: Vec::new(),
             count: 0,
             enumerations: BTreeSet::new(),
             has_codes: false,
@@ -49,9 +52,20 @@ impl Dictionary {
         None
     }
 
+    /// A function that the hook table does not have gets the next place.
+    pub(crate) fn learn(&mut self, function: FunctionRow) {
+        self.numbers.push(NONE);
+        self.found.push(function);
+    }
+
     #[cold]
     fn tell(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
-        let known = tables::FUNCTIONS.get(place)?;
+        let known = tables::FUNCTIONS.get(place);
+        let found = place.checked_sub(tables::FUNCTIONS.len());
+        let row = match (known, found) {
+            (Some(known), _) => function(known),
+            (None, found) => self.found.get(found?)?.clone(),
+        };
         let number = self.numbers.get_mut(place)?;
         let is_new = *number == NONE;
         let mut told = TablesRow {
@@ -61,15 +75,18 @@ impl Dictionary {
         if is_new {
             *number = self.count;
             self.count += 1;
-            told.functions.push(function(known));
+            told.functions.push(row);
         }
         call.function = *number;
-        for arg in known.args {
+        let (args, returns_code) = known.map_or((&[][..], false), |known| {
+            (known.args, known.ret == RetKind::Error)
+        });
+        for arg in args {
             if is_new && self.enumerations.insert(arg.enumeration) {
                 told.enumerations.extend(enumeration(arg.enumeration));
             }
         }
-        if call.ret != 0 && known.ret == RetKind::Error && !self.has_codes {
+        if call.ret != 0 && returns_code && !self.has_codes {
             self.has_codes = true;
             told.enumerations.extend(enumeration(CODES));
         }

@@ -10,6 +10,7 @@ mod decode;
 pub(crate) mod dictionary;
 pub(crate) mod exports;
 pub(crate) mod file;
+mod found;
 mod liveness;
 mod marks;
 mod outcome;
@@ -154,7 +155,10 @@ impl Collector {
                 None if coverage.take(words) => {}
                 None => match costs.take(words, writer, calls, clock) {
                     Some(row) => row.iter().for_each(|row| file.push(&Row::Cost(*row))),
-                    None => counts.unreadable += 1,
+                    None => match decoder.found.take(words, origin.process) {
+                        Some(new) => new.into_iter().for_each(|new| dictionary.learn(new)),
+                        None => counts.unreadable += 1,
+                    },
                 },
             });
         self.costs.count(origin.thread, calls);
@@ -207,7 +211,7 @@ impl Collector {
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
         let end_ns = clock::now();
-        let coverage = self.coverage.rows(tables::FUNCTIONS);
+        let coverage = self.coverage.rows(tables::FUNCTIONS, &self.decoder.found);
         for row in coverage.into_iter().map(Row::Coverage) {
             self.file.push(&row);
         }

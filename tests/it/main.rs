@@ -36,6 +36,8 @@ mod self_contained;
 mod terminal;
 /// PyTorch, where an interpreter that has it is named.
 mod torch;
+/// Functions that no table has.
+mod untyped;
 /// The timeline in a terminal.
 mod view;
 /// However a program gets at a function, its calls are caught, and nothing else changes.

@@ -16,6 +16,10 @@
 //! A call continues with: begin ticks; duration ticks (low half) and return code (high half); then
 //! one word for each flag that is set, in the order of the flags; then one word per argument; then,
 //! with `BLOBS`, for each argument that is told as a text its length and its bytes padded to words.
+//!
+//! A function index from [`STUB`] on is that of a stub of the process, plus `STUB`: its function is
+//! in no table. A record of the same channel has told its name before. The number of its arguments
+//! comes as a word before them.
 
 use crate::api::{TaskKind, Untimed};
 
@@ -29,6 +33,8 @@ pub const MAX_SLOTS: usize = 16;
 pub const MAX_WORDS: usize = MAX_SLOTS * SLOT_WORDS;
 /// A string argument is cut after this many bytes.
 pub const MAX_STRING: usize = 120;
+/// Function indices from here on are stubs.
+pub const STUB: u16 = 0x8000;
 /// Length word of a string argument that was NULL.
 pub const NULL_STRING: u64 = u64::MAX;
 
@@ -72,6 +78,9 @@ pub enum RecordKind {
     /// ticks spent otherwise on recording, tasks timed, events recorded, ticks spent on these events,
     /// ticks spent on reading times]`.
     Cost = 13,
+    /// `[shape]` and one blob, a function's name: calls with the index `aux` + [`STUB`] in this
+    /// channel are its calls. See [`Shape`].
+    Function = 14,
 }
 
 impl RecordKind {
@@ -91,6 +100,32 @@ impl RecordKind {
             11 => Self::Library,
             12 => Self::Name,
             13 => Self::Cost,
+            14 => Self::Function,
+            _ => return None,
+        })
+    }
+}
+
+/// What is known of a function that no table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Shape {
+    /// Nothing. Its calls tell no arguments.
+    Unknown = 0,
+    /// It plans an operator. A call tells words among which handles of tensors may be, then the size
+    /// of the workspace and the executor that it answered, 0 where that is not known.
+    Planning = 1,
+    /// It submits a planned operator: workspace, its size, executor, stream.
+    Submitting = 2,
+}
+
+impl Shape {
+    /// The shape with this code.
+    pub const fn from_code(code: u64) -> Option<Self> {
+        Some(match code {
+            0 => Self::Unknown,
+            1 => Self::Planning,
+            2 => Self::Submitting,
             _ => return None,
         })
     }
@@ -106,6 +141,9 @@ pub enum Lookup {
     Absent = 1,
     /// The table has no such function: the program got the function itself.
     Unknown = 2,
+    /// The table has no such function: its calls are recorded without their arguments. Also told
+    /// when the program did not fetch it but is linked to it.
+    Untyped = 3,
 }
 
 impl Lookup {
@@ -115,6 +153,7 @@ impl Lookup {
             0 => Self::Wrapped,
             1 => Self::Absent,
             2 => Self::Unknown,
+            3 => Self::Untyped,
             _ => return None,
         })
     }
@@ -140,6 +179,8 @@ pub enum Counter {
     SuspendedNs = 7,
     /// How often the host's wall clock was set during the recording.
     ClockSteps = 8,
+    /// Functions that are in no table and got no stub because all were taken.
+    StubsShort = 9,
 }
 
 /// Flags of a call record: each stands for one more word before the arguments.

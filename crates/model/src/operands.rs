@@ -11,6 +11,9 @@ use crate::trace::{Argument, Call, CallId, Function, ProcessId, Trace};
 /// What the first of an operator's two calls is called, after the name of the second.
 const PLANNING: &str = "GetWorkspaceSize";
 
+/// Words at the end of a planning call that are answers: the size of the workspace, the executor.
+const ANSWERS: usize = 2;
+
 /// What needs no word for what it is.
 const TENSOR: &str = "Tensor";
 
@@ -23,6 +26,9 @@ enum Part {
     Ends(u8),
     /// Answers with an executor, which holds the operands.
     Plans(u8),
+    /// The same, by a function whose arguments are not known: handles may be among its words, the
+    /// last of which is the executor.
+    PlansUntyped,
     /// Submits what an executor holds.
     Runs(u8),
 }
@@ -50,7 +56,7 @@ pub(crate) struct Operands {
 /// Something that an operator works on.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'t> {
-    /// What the operator calls it.
+    /// What the operator calls it; empty where that is not known.
     pub name: &'t str,
     /// The call that made it.
     pub made: CallId,
@@ -95,6 +101,9 @@ fn part_of(function: &Function) -> Part {
             _ if name.starts_with("aclDestroy") => Part::Ends(0),
             _ => Part::None,
         };
+    }
+    if function.args.is_empty() && name.ends_with(PLANNING) {
+        return Part::PlansUntyped;
     }
     match executor() {
         Some((position, true)) if name.ends_with(PLANNING) => Part::Plans(position),
@@ -161,6 +170,7 @@ impl Trace {
         let (part, word) = match part {
             None | Some(Part::None | Part::Runs(_)) => return,
             Some(part @ Part::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
+            Some(part @ Part::PlansUntyped) => (*part, self.args(&call).last().copied()),
             Some(part @ (Part::Makes(Some(at)) | Part::Ends(at) | Part::Plans(at))) => {
                 (*part, self.args(&call).get(usize::from(*at)).copied())
             }
@@ -191,6 +201,9 @@ impl Trace {
             return Vec::new();
         };
         let process = self.thread(planned.thread).process;
+        if let Some(Part::PlansUntyped) = self.operands.parts.get(planned.function.index()) {
+            return self.operands_among(process, planned);
+        }
         let function = self.function(planned.function);
         let arguments = function.args.iter().zip(self.args(planned));
         let handles = arguments.filter(|(arg, _)| arg.kind == ArgKind::Handle && !arg.out);
@@ -199,6 +212,14 @@ impl Trace {
             Some(self.operand(&arg.name, made))
         });
         known.collect()
+    }
+
+    /// What the words of a call stand for that works on things which are not declared.
+    fn operands_among(&self, process: ProcessId, planned: &Call) -> Vec<Operand<'_>> {
+        let words = self.args(planned).iter().rev().skip(ANSWERS).rev();
+        let made =
+            words.filter_map(|word| self.operands.made.find((process, *word), planned.begin));
+        made.map(|made| self.operand("", made)).collect()
     }
 
     /// The same as one text: `self float32 [4, 2]; out float32 [4, 2]`.
@@ -211,7 +232,7 @@ impl Trace {
     /// The call that planned an operator: this one, or the one whose executor it submits.
     fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
         let position = match self.operands.parts.get(call.function.index())? {
-            Part::Plans(_) => return Some(call),
+            Part::Plans(_) | Part::PlansUntyped => return Some(call),
             Part::Runs(position) => *position,
             _ => return None,
         };
@@ -270,17 +291,18 @@ impl Operand<'_> {
 /// `self float32 [4, 2]`, `alpha Scalar int64`, `dim IntArray [0, 1]`, `tensors TensorList of 3`.
 impl Display for Operand<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        if self.noun != TENSOR {
-            write!(f, " {}", self.noun)?;
-        }
-        if let Some(data_type) = self.data_type() {
-            write!(f, " {data_type}")?;
-        }
-        match (self.numbers, self.count) {
-            (Some(numbers), _) => write!(f, " {numbers}"),
-            (None, Some(count)) => write!(f, " of {count}"),
-            (None, None) => Ok(()),
-        }
+        let data_type = self.data_type();
+        let count = self.count.filter(|_| self.numbers.is_none());
+        let count = count.map(|count| format!("of {count}"));
+        let noun = Some(self.noun).filter(|noun| *noun != TENSOR);
+        let words = [
+            Some(self.name).filter(|name| !name.is_empty()),
+            noun,
+            data_type.as_deref(),
+            self.numbers,
+            count.as_deref(),
+        ];
+        let words: Vec<_> = words.into_iter().flatten().collect();
+        f.write_str(&words.join(" "))
     }
 }

@@ -322,6 +322,8 @@ pub mod ways {
     pub const ABSENT: u8 = 4;
     /// The program fetched it by name and got no wrapper: its calls are not seen.
     pub const UNSEEN: u8 = 8;
+    /// Its declaration is not known: calls are recorded without their arguments.
+    pub const UNTYPED: u8 = 16;
 }
 
 /// A function of AscendCL that a loaded library exports, or that the program asked for; or several

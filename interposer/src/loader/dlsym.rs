@@ -12,8 +12,9 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
 use super::walk::{self, Holder};
-use super::weak;
-use crate::{asked, libraries, names, real};
+use super::{slots, weak};
+use crate::stubs::{self, Refusal};
+use crate::{asked, libraries, names, real, session};
 
 type Handle = *mut c_void;
 
@@ -124,6 +125,20 @@ fn function_behind(cache: &AtomicUsize, name: &CStr) -> usize {
     found
 }
 
+/// The `dlsym` that would be called without us.
+pub(super) fn real() -> Option<usize> {
+    Some(function_behind(&REAL_DLSYM, c"dlsym")).filter(|function| *function != 0)
+}
+
+/// Whether an address is that of the function of this name that ours stands in for.
+pub(super) fn is_real(name: &CStr, address: usize) -> bool {
+    let function = match name.to_bytes() {
+        b"dlsym" => function_behind(&REAL_DLSYM, c"dlsym"),
+        _ => function_behind(&REAL_DLVSYM, c"dlvsym"),
+    };
+    function == address
+}
+
 /// How the caller asks: with or without a version.
 #[derive(Clone, Copy)]
 struct Question<'a> {
@@ -188,8 +203,12 @@ fn decide(
         version,
         function,
     };
+    slots::sweep_if_new();
     let Some(id) = names::id(name.to_bytes()) else {
-        return foreign(&question, handle, caller);
+        return match names::is_acl(name.to_bytes()) && session::is_on() {
+            true => unknown(&question, handle, caller),
+            false => Verdict::jump(function),
+        };
     };
     if weak::sweep_if_new() {
         libraries::tell_new();
@@ -203,26 +222,30 @@ fn decide(
     verdict
 }
 
-/// A function that the table does not have: the program gets what it would get without us.
-fn foreign(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
-    let answer = Verdict::jump(question.function);
-    if !asked::wants(question.name) {
-        return answer;
-    }
-    match handle {
-        // Who comes after the caller is left to the real function, which sees the caller.
-        libc::RTLD_NEXT => asked::unknown(question.name, true),
-        libc::RTLD_DEFAULT => {
-            let is_there = question.ask(handle) != 0 || in_scope_of(question, caller) != 0;
-            asked::unknown(question.name, is_there);
+/// A name of AscendCL that is not in the table: what there is of it gets a stub, if it is a function.
+fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
+    let found = match handle {
+        libc::RTLD_NEXT => walk::holder(caller).and_then(|holder| after(question, &holder)),
+        libc::RTLD_DEFAULT => match question.ask(handle) {
+            0 => in_scope_of(question, caller),
+            found => Some(found),
+        },
+        handle => Some(question.ask(handle)).filter(|found| *found != 0),
+    };
+    let Some(found) = found else {
+        // The real one says what is missing.
+        asked::unknown(question.name, false);
+        return Verdict::jump(question.function);
+    };
+    Verdict::answer(match stubs::install(question.name, found) {
+        Ok(stub) => stub,
+        Err(refusal) => {
+            if refusal != Refusal::Own {
+                asked::unknown(question.name, true);
+            }
+            found
         }
-        handle => {
-            let found = question.ask(handle);
-            asked::unknown(question.name, found != 0);
-            return Verdict::answer(found);
-        }
-    }
-    answer
+    })
 }
 
 /// An explicit handle.
@@ -243,28 +266,27 @@ fn everywhere(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
         return Verdict::answer(first);
     }
     let found = match question.ask(libc::RTLD_NEXT) {
-        0 => Some(in_scope_of(question, caller)).filter(|it| !real::is_wrapper(id, *it)),
+        0 => in_scope_of(question, caller),
         found => Some(found),
     };
     match found {
-        None | Some(0) => Verdict::answer(0),
+        None => Verdict::answer(0),
         Some(found) => Verdict::answer(real::wrapper_for(id, found)),
     }
 }
 
 /// What the caller's own library and those that it needs offer.
-fn in_scope_of(question: &Question<'_>, caller: usize) -> usize {
-    let Some(holder) = walk::holder(caller) else {
-        return 0;
-    };
+fn in_scope_of(question: &Question<'_>, caller: usize) -> Option<usize> {
+    let holder = walk::holder(caller)?;
     if holder.is_from_start {
         // Its scope is the one that was just searched, with the right error left behind.
-        return 0;
+        return None;
     }
-    let Some(handle) = Borrowed::of(&holder) else {
-        return question.ask(libc::RTLD_NEXT);
+    let found = match Borrowed::of(&holder) {
+        Some(handle) => question.ask(handle.0),
+        None => question.ask(libc::RTLD_NEXT),
     };
-    question.ask(handle.0)
+    (found != 0 && !walk::is_own_address(found)).then_some(found)
 }
 
 /// A handle of a library that is loaded, for one question.
@@ -298,7 +320,7 @@ fn next(question: &Question<'_>, id: usize, caller: usize) -> Verdict {
     }
     // A library with a function of that name itself stands in for the real one, as we do, and is
     // called by our wrapper: what it asks for is the rest of the same call.
-    match after(question, id, &holder) {
+    match after(question, &holder) {
         Some(found) => Verdict::answer(real::wrapper_for(id, found)),
         None => Verdict::jump(question.function),
     }
@@ -318,7 +340,7 @@ fn between(name: &CStr, holder: &Holder) -> bool {
 }
 
 /// The function that comes after a library which has none of that name itself.
-fn after(question: &Question<'_>, id: usize, holder: &Holder) -> Option<usize> {
+fn after(question: &Question<'_>, holder: &Holder) -> Option<usize> {
     let mut found = None;
     let mut has_one = false;
     walk::each(|place| {
@@ -336,7 +358,7 @@ fn after(question: &Question<'_>, id: usize, holder: &Holder) -> Option<usize> {
     found.or_else(|| {
         let handle = Borrowed::of(holder)?;
         let found = question.ask(handle.0);
-        (found != 0 && !real::is_wrapper(id, found)).then_some(found)
+        (found != 0 && !walk::is_own_address(found)).then_some(found)
     })
 }
 

@@ -1,7 +1,12 @@
 //! What the dynamic loader has mapped, and where functions really are.
 
 pub(crate) mod dlsym;
-mod object;
+pub(crate) mod home;
+mod locked;
+pub(crate) mod object;
+mod protection;
+pub(crate) mod slots;
+mod symbols;
 pub(crate) mod walk;
 pub(crate) mod weak;
 
@@ -10,7 +15,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use walk::{Holder, Path, Place};
+use walk::{Holder, Place};
 
 /// Libraries to ask before others that were loaded while the program ran: an extension module of
 /// Python, for one, loads them into a scope of its own.
@@ -49,14 +54,8 @@ pub(crate) fn real(name: &CStr) -> Option<usize> {
         };
         if best.as_ref().is_none_or(|(least, ..)| rank < *least)
             && let Some(address) = place.object.function(name)
-            && let Some(path) = Path::of(&place.object)
+            && let Some(holder) = Holder::of(&place)
         {
-            let holder = Holder {
-                path,
-                base: place.object.base,
-                position: place.position,
-                is_from_start: place.is_from_start(),
-            };
             best = Some((rank, address, holder));
         }
         ControlFlow::Continue(())
@@ -121,7 +120,7 @@ pub(crate) fn pin_holder(address: usize) {
 }
 
 /// Keeps a library for as long as the process lives. One from the start stays anyway.
-fn pin(holder: &Holder) {
+pub(crate) fn pin(holder: &Holder) {
     if holder.is_from_start {
         return;
     }

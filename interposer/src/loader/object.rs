@@ -45,6 +45,17 @@ impl Rela {
     }
 }
 
+/// A place where an object keeps the address of a symbol.
+#[derive(Clone, Copy)]
+pub(crate) struct Reference<'a> {
+    pub(crate) rela: Rela,
+    pub(crate) name: &'a CStr,
+    /// The object does not define it.
+    pub(crate) is_missing: bool,
+    /// The object can do without it.
+    pub(crate) is_weak: bool,
+}
+
 /// One mapped object. Valid for as long as the loader keeps it.
 #[derive(Clone, Copy)]
 pub(crate) struct Object<'a> {
@@ -52,6 +63,15 @@ pub(crate) struct Object<'a> {
     /// The path as the loader gives it; empty for the program.
     pub(crate) name: &'a CStr,
     segments: &'a [Elf64_Phdr],
+}
+
+/// Which of the functions of one name is meant.
+#[derive(Clone, Copy)]
+enum Version {
+    /// The one that plain references get.
+    Current,
+    /// The one with this value.
+    At(usize),
 }
 
 /// The tables of an object's dynamic section, as addresses; 0 where there is none.
@@ -138,8 +158,25 @@ impl<'a> Object<'a> {
     pub(crate) fn function(&self, name: &CStr) -> Option<usize> {
         let dynamic = self.dynamic()?;
         // SAFETY: the tables are those of a mapped object, laid out as its format says.
-        let symbol = unsafe { dynamic.find(name.to_bytes()) }?;
+        let symbol = unsafe { dynamic.find(name.to_bytes(), Version::Current) }?;
         Some(self.base.wrapping_add(symbol.st_value as usize))
+    }
+
+    /// Whether the object defines a function of this name for others.
+    pub(crate) fn offers(&self, name: &[u8]) -> bool {
+        // SAFETY: as in `function`.
+        self.dynamic()
+            .is_some_and(|dynamic| unsafe { dynamic.find(name, Version::Current) }.is_some())
+    }
+
+    /// Whether the object has a function of this name at an address, be it of an old version.
+    pub(crate) fn functions_include(&self, name: &[u8], address: usize) -> bool {
+        let value = address.wrapping_sub(self.base);
+        let Some(dynamic) = self.dynamic() else {
+            return false;
+        };
+        // SAFETY: as in `function`.
+        unsafe { dynamic.find(name, Version::At(value)) }.is_some()
     }
 
     fn dynamic(&self) -> Option<Dynamic> {
@@ -181,8 +218,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Calls `action` with each relocation that names a weak symbol which the object lacks.
-    pub(crate) fn weak_references(&self, mut action: impl FnMut(Rela, &'a CStr)) {
+    /// Calls `action` with each relocation that names a symbol which the object lacks, or lets others
+    /// replace.
+    pub(crate) fn references(&self, mut action: impl FnMut(Reference<'a>)) {
         let Some(dynamic) = self.dynamic() else {
             return;
         };
@@ -199,12 +237,24 @@ impl<'a> Object<'a> {
                         continue;
                     }
                     let symbol = dynamic.symbol(rela.symbol());
-                    if symbol.st_shndx == 0 && symbol.st_info >> 4 == STB_WEAK {
-                        action(rela, dynamic.name(symbol));
-                    }
+                    action(Reference {
+                        rela,
+                        name: dynamic.name(symbol),
+                        is_missing: symbol.st_shndx == 0,
+                        is_weak: symbol.st_info >> 4 == STB_WEAK,
+                    });
                 }
             }
         }
+    }
+
+    /// The same object, for as long as the loader keeps it.
+    ///
+    /// # Safety
+    /// The caller must not use it when the object may have gone.
+    pub(crate) unsafe fn kept(&self) -> Object<'static> {
+        // SAFETY: as the caller says: name and segments go away with the object.
+        unsafe { core::mem::transmute::<Object<'_>, Object<'static>>(*self) }
     }
 }
 
@@ -230,13 +280,13 @@ impl Dynamic {
 
     /// # Safety
     /// The tables must be those of a mapped object.
-    unsafe fn find(&self, name: &[u8]) -> Option<Elf64_Sym> {
+    unsafe fn find(&self, name: &[u8], version: Version) -> Option<Elf64_Sym> {
         // SAFETY: as the caller says.
         unsafe {
             if self.gnu_hash != 0 {
-                self.find_gnu(name)
+                self.find_gnu(name, version)
             } else if self.sysv_hash != 0 {
-                self.find_sysv(name)
+                self.find_sysv(name, version)
             } else {
                 None
             }
@@ -245,7 +295,7 @@ impl Dynamic {
 
     /// # Safety
     /// As [`Dynamic::find`].
-    unsafe fn find_gnu(&self, name: &[u8]) -> Option<Elf64_Sym> {
+    unsafe fn find_gnu(&self, name: &[u8], version: Version) -> Option<Elf64_Sym> {
         let hash = gnu_hash(name);
         // SAFETY: the table begins with four words, a filter, the buckets and the chains, as the
         // reads below follow them.
@@ -269,7 +319,7 @@ impl Dynamic {
             loop {
                 let link: u32 = read(chain_table + (index - first) as usize * 4);
                 if link | 1 == hash | 1
-                    && let Some(symbol) = self.matching(index as usize, name)
+                    && let Some(symbol) = self.matching(index as usize, name, version)
                 {
                     return Some(symbol);
                 }
@@ -283,7 +333,7 @@ impl Dynamic {
 
     /// # Safety
     /// As [`Dynamic::find`].
-    unsafe fn find_sysv(&self, name: &[u8]) -> Option<Elf64_Sym> {
+    unsafe fn find_sysv(&self, name: &[u8], version: Version) -> Option<Elf64_Sym> {
         let hash = sysv_hash(name);
         // SAFETY: two counts, then the buckets and the chains; an index of 0 ends a chain.
         unsafe {
@@ -294,7 +344,7 @@ impl Dynamic {
             let chains = self.sysv_hash + 8 + buckets as usize * 4;
             let mut index: u32 = read(self.sysv_hash + 8 + (hash % buckets) as usize * 4);
             while index != 0 {
-                if let Some(symbol) = self.matching(index as usize, name) {
+                if let Some(symbol) = self.matching(index as usize, name, version) {
                     return Some(symbol);
                 }
                 index = read(chains + index as usize * 4);
@@ -307,14 +357,18 @@ impl Dynamic {
     ///
     /// # Safety
     /// As [`Dynamic::symbol`].
-    unsafe fn matching(&self, index: usize, name: &[u8]) -> Option<Elf64_Sym> {
+    unsafe fn matching(&self, index: usize, name: &[u8], version: Version) -> Option<Elf64_Sym> {
         // SAFETY: as the caller says.
         unsafe {
             let symbol = self.symbol(index);
             let binding = symbol.st_info >> 4;
             let is_offered = matches!(binding, STB_GLOBAL | STB_WEAK | STB_UNIQUE);
             let is_function = symbol.st_info & 15 == STT_FUNC;
-            if symbol.st_shndx == 0 || !is_offered || !is_function || self.is_hidden(index) {
+            let is_meant = match version {
+                Version::Current => !self.is_hidden(index),
+                Version::At(value) => symbol.st_value as usize == value,
+            };
+            if symbol.st_shndx == 0 || !is_offered || !is_function || !is_meant {
                 return None;
             }
             (self.name(symbol).to_bytes() == name).then_some(symbol)

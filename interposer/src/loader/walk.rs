@@ -93,22 +93,33 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c
     c_int::from((walk.action)(place).is_break())
 }
 
-/// How many objects the loader has ever added: changes when there are new ones.
-pub(crate) fn additions() -> u64 {
-    let mut additions = 0u64;
-    let data = (&raw mut additions).cast::<c_void>();
-    // SAFETY: the callback writes one number to the live local behind `data`.
-    unsafe { libc::dl_iterate_phdr(Some(read_additions), data) };
-    additions
+/// How many objects the loader has ever added and removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) added: u64,
+    pub(crate) removed: u64,
 }
 
-unsafe extern "C" fn read_additions(
+pub(crate) fn changes() -> Changes {
+    let mut changes = Changes::default();
+    let data = (&raw mut changes).cast::<c_void>();
+    // SAFETY: the callback writes to the live local behind `data`.
+    unsafe { libc::dl_iterate_phdr(Some(read_changes), data) };
+    changes
+}
+
+unsafe extern "C" fn read_changes(
     info: *mut libc::dl_phdr_info,
     _: usize,
     data: *mut c_void,
 ) -> c_int {
-    // SAFETY: `data` is the number given in `additions`, `info` the loader's description.
-    unsafe { *data.cast::<u64>() = (*info).dlpi_adds };
+    // SAFETY: `data` is what `changes` gave, `info` the loader's description.
+    unsafe {
+        *data.cast::<Changes>() = Changes {
+            added: (*info).dlpi_adds,
+            removed: (*info).dlpi_subs,
+        };
+    }
     1
 }
 
@@ -137,12 +148,7 @@ pub(crate) fn holder(address: usize) -> Option<Holder> {
         if !place.object.holds(address) {
             return ControlFlow::Continue(());
         }
-        found = Path::of(&place.object).map(|path| Holder {
-            path,
-            base: place.object.base,
-            position: place.position,
-            is_from_start: place.is_from_start(),
-        });
+        found = Holder::of(&place);
         ControlFlow::Break(())
     });
     found
@@ -154,6 +160,17 @@ pub(crate) struct Holder {
     pub(crate) base: usize,
     pub(crate) position: usize,
     pub(crate) is_from_start: bool,
+}
+
+impl Holder {
+    pub(crate) fn of(place: &Place<'_>) -> Option<Self> {
+        Some(Self {
+            path: Path::of(&place.object)?,
+            base: place.object.base,
+            position: place.position,
+            is_from_start: place.is_from_start(),
+        })
+    }
 }
 
 #[cfg(test)]

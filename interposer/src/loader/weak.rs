@@ -3,12 +3,12 @@
 //! A program may refer to a function weakly and look whether it is there. The wrapper that we export
 //! makes every function of the table seem to be there, so such references are put back to nothing.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::c_void;
 use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{AcqRel, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
-use super::object::{Object, Rela};
+use super::object::{Object, Reference};
 use super::walk;
 use crate::{names, page, real};
 
@@ -23,7 +23,7 @@ static SEEN: AtomicU64 = AtomicU64::new(0);
 
 /// Looks at objects again if there are new ones; answers whether there were.
 pub(crate) fn sweep_if_new() -> bool {
-    let additions = walk::additions();
+    let additions = walk::changes().added;
     let is_new = SEEN.swap(additions, AcqRel) != additions;
     if is_new {
         sweep();
@@ -61,8 +61,10 @@ impl Slots {
     }
 
     fn collect(&mut self, object: &Object<'_>) {
-        object.weak_references(|rela: Rela, name: &CStr| {
-            if !ABSOLUTE.contains(&rela.kind()) || rela.addend != 0 {
+        object.references(|reference| {
+            let Reference { rela, name, .. } = reference;
+            let is_plain = ABSOLUTE.contains(&rela.kind()) && rela.addend == 0;
+            if !reference.is_weak || !reference.is_missing || !is_plain {
                 return;
             }
             let Some(id) = names::id(name.to_bytes()) else {

@@ -28,16 +28,18 @@ pub(crate) struct Coverage {
 pub(crate) struct Function {
     pub(crate) name: String,
     /// `linked` and `fetched`: calls are seen that come in this way; `absent`: the program asked
-    /// for it in vain; `unseen`: the program got it without a wrapper.
+    /// for it in vain; `unseen`: the program got it without a wrapper; `untyped`: it is in no table,
+    /// its calls are seen without their arguments.
     pub(crate) ways: Vec<&'static str>,
     pub(crate) calls: u64,
 }
 
-const WORDS: [(u8, &str); 4] = [
+const WORDS: [(u8, &str); 5] = [
     (ways::LINKED, "linked"),
     (ways::FETCHED, "fetched"),
     (ways::ABSENT, "absent"),
     (ways::UNSEEN, "unseen"),
+    (ways::UNTYPED, "untyped"),
 ];
 
 /// The report of a trace, by library.
@@ -58,7 +60,7 @@ fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
     Coverage {
         library: is_there.then(|| path.to_owned()),
         exported: if is_there { count(&|_| true) } else { 0 },
-        hooked: count(&|row| row.ways & ways::LINKED != 0),
+        hooked: count(&|row| row.ways & (ways::LINKED | ways::UNTYPED) != 0),
         called: count(&|row| row.calls > 0),
         fetched: count(&|row| row.ways & (ways::FETCHED | ways::UNSEEN) != 0),
         functions: rows

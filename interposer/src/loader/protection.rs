@@ -1,0 +1,64 @@
+//! Writing to places that the loader has made read-only.
+
+use core::ffi::c_void;
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::Release;
+
+use super::object::Object;
+
+const PAGE: usize = 4096;
+
+/// Stores addresses in one object. What it has to make writable is read-only again when it goes.
+pub(super) struct Writer {
+    /// Begin and length of the part that the loader has made read-only, in whole pages.
+    guarded: Option<(usize, usize)>,
+    is_open: bool,
+}
+
+impl Writer {
+    pub(super) fn new(object: &Object<'_>) -> Self {
+        let guarded = object.read_only_after_start().map(|(start, length)| {
+            let begin = start & !(PAGE - 1);
+            // The last page is left writable unless the part fills it.
+            let end = start.wrapping_add(length) & !(PAGE - 1);
+            (begin, end.saturating_sub(begin))
+        });
+        Self {
+            guarded,
+            is_open: false,
+        }
+    }
+
+    /// Stores an address in a slot; `false` when it could not be made writable.
+    pub(super) fn store(&mut self, slot: usize, address: usize) -> bool {
+        let is_guarded = self
+            .guarded
+            .is_some_and(|(begin, length)| slot.wrapping_sub(begin) < length);
+        if is_guarded && !self.is_open {
+            self.is_open = self.protect(libc::PROT_READ | libc::PROT_WRITE);
+            if !self.is_open {
+                return false;
+            }
+        }
+        // SAFETY: the slot is an aligned address that the loader itself writes to, in a page that
+        // can be written now.
+        unsafe { (*(slot as *const AtomicUsize)).store(address, Release) };
+        true
+    }
+
+    fn protect(&self, protection: i32) -> bool {
+        let Some((begin, length)) = self.guarded else {
+            return false;
+        };
+        // SAFETY: pages of a mapped object that hold slots and other data of the loader's.
+        unsafe { libc::mprotect(begin as *mut c_void, length, protection) == 0 }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.protect(libc::PROT_READ);
+        }
+    }
+}

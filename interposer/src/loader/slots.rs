@@ -1,0 +1,220 @@
+//! Places where loaded objects keep the addresses of functions that they are linked to.
+//!
+//! A wrapper is found by its name when an object is linked. What has a stub instead has no name: the
+//! loader has stored the function's own address, and it is replaced here. So are addresses that the
+//! loader has stored past us, for libraries that asked to be linked to their own surroundings first
+//! (`RTLD_DEEPBIND`): wrappers, and `dlsym`.
+
+use core::ffi::CStr;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU64, AtomicUsize};
+
+use super::object::{Object, Reference};
+use super::walk;
+use super::{dlsym, locked, protection, symbols};
+use crate::{names, real, session, stubs};
+
+/// Relocations that store a function's address for calls, at once or at the first one.
+#[cfg(target_arch = "x86_64")]
+const KINDS: [u32; 2] = [6, 7];
+#[cfg(target_arch = "aarch64")]
+const KINDS: [u32; 2] = [1025, 1026];
+
+/// What the loader had added and removed when all objects were last looked at.
+static SEEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+
+/// Where the objects begin that need no further look. Those that find no room are looked at again
+/// each time.
+static DONE: [AtomicUsize; 4096] = [const { AtomicUsize::new(0) }; 4096];
+
+/// Looks at objects that are new. Must not be called by a thread that holds a lock of the loader's
+/// during a walk.
+pub(crate) fn sweep_if_new() {
+    if !session::is_on() {
+        return;
+    }
+    let now = walk::changes();
+    let is_seen = SEEN[0].load(Acquire) == now.added && SEEN[1].load(Acquire) == now.removed;
+    if !is_seen && let Some(function) = dlsym::real() {
+        locked::sweep_slots(function);
+    }
+}
+
+/// The loader is locked: objects neither come nor go, and those that are there are complete, but for
+/// one that another thread would be loading in a process that has no such lock.
+pub(super) fn sweep() {
+    let now = walk::changes();
+    if SEEN[1].swap(now.removed, AcqRel) != now.removed {
+        // Others may begin where those did.
+        DONE.iter().for_each(|place| place.store(0, Relaxed));
+    }
+    let mut is_complete = true;
+    let mut objects = Batch::begin();
+    while let Some(object) = objects.next() {
+        if visit(&object.object, object.is_late) {
+            mark_done(object.object.base);
+        } else {
+            is_complete = false;
+        }
+    }
+    let seen = if is_complete { now.added } else { 0 };
+    SEEN[0].store(seen, Release);
+}
+
+/// An object that stays where it is while the loader is locked.
+struct Still {
+    object: Object<'static>,
+    /// It was not there from the start.
+    is_late: bool,
+    position: usize,
+}
+
+/// Objects one after another, outside of any walk, since looking at them takes walks.
+struct Batch {
+    next: usize,
+}
+
+impl Batch {
+    fn begin() -> Self {
+        Self { next: 0 }
+    }
+
+    fn next(&mut self) -> Option<Still> {
+        let mut found = None;
+        walk::each(|place| {
+            let is_new =
+                place.position >= self.next && !place.is_own() && !is_done(place.object.base);
+            if !is_new {
+                return core::ops::ControlFlow::Continue(());
+            }
+            found = Some(Still {
+                // SAFETY: no object goes away while the loader is locked, and it does not outlive
+                // that.
+                object: unsafe { place.object.kept() },
+                is_late: !place.is_from_start(),
+                position: place.position,
+            });
+            core::ops::ControlFlow::Break(())
+        });
+        self.next = found.as_ref()?.position + 1;
+        found
+    }
+}
+
+fn is_done(base: usize) -> bool {
+    // Most programs have a few dozen objects: the used places are together at the front.
+    DONE.iter()
+        .map(|place| place.load(Relaxed))
+        .take_while(|known| *known != 0)
+        .any(|known| known == base.wrapping_add(1))
+}
+
+fn mark_done(base: usize) {
+    let number = base.wrapping_add(1);
+    for place in &DONE {
+        if place.compare_exchange(0, number, Relaxed, Relaxed).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Replaces what is to be replaced in one object; `false` when it is not complete yet.
+fn visit(object: &Object<'static>, is_late: bool) -> bool {
+    let mut writer = protection::Writer::new(object);
+    let mut is_complete = true;
+    object.references(|reference| {
+        if !KINDS.contains(&reference.rela.kind()) || reference.rela.addend != 0 {
+            return;
+        }
+        let name = reference.name;
+        let Some(interest) = Interest::of(name.to_bytes(), is_late) else {
+            return;
+        };
+        let slot = object.base.wrapping_add(reference.rela.offset as usize);
+        // SAFETY: the object's own slot, which the loader stores to.
+        let value = unsafe { core::ptr::read_unaligned(slot as *const usize) };
+        match State::of(object, &reference, value) {
+            State::Incomplete => is_complete = false,
+            State::Empty => {}
+            state => {
+                if let Some(other) = interest.replacement(name, state, value) {
+                    writer.store(slot, other);
+                }
+            }
+        }
+    });
+    is_complete
+}
+
+/// What is to become of a reference.
+#[derive(Clone, Copy)]
+enum Interest {
+    /// A function that the table does not have.
+    Unknown,
+    /// One of the table, that only an object which was linked past us does not have a wrapper for.
+    Known(usize),
+    /// `dlsym` and `dlvsym`, likewise.
+    Lookup,
+}
+
+impl Interest {
+    fn of(name: &[u8], is_late: bool) -> Option<Self> {
+        match name {
+            b"dlsym" | b"dlvsym" => is_late.then_some(Self::Lookup),
+            _ => match names::id(name) {
+                Some(id) => is_late.then_some(Self::Known(id)),
+                None => names::is_acl(name).then_some(Self::Unknown),
+            },
+        }
+    }
+
+    fn replacement(self, name: &CStr, state: State, value: usize) -> Option<usize> {
+        if walk::is_own_address(value) {
+            return None;
+        }
+        match (self, state) {
+            (Self::Unknown, State::Bound) => stub(name, value),
+            (Self::Unknown, _) => stub(name, symbols::called(name)?),
+            (Self::Known(id), State::Bound) if symbols::is_past_us(value) => {
+                Some(real::wrapper_for(id, value)).filter(|wrapper| *wrapper != value)
+            }
+            (Self::Lookup, State::Bound) if dlsym::is_real(name, value) => super::own(name),
+            _ => None,
+        }
+    }
+}
+
+fn stub(name: &CStr, address: usize) -> Option<usize> {
+    stubs::install(name, address).ok()
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy)]
+enum State {
+    /// What the file has: the loader has not been there yet.
+    Incomplete,
+    /// Nothing: a weak reference to what is not there.
+    Empty,
+    /// The way to the loader, which looks the function up at the first call.
+    Unbound,
+    /// The function's address.
+    Bound,
+}
+
+impl State {
+    fn of(object: &Object<'_>, reference: &Reference<'_>, value: usize) -> Self {
+        // What the file has counts from the object's begin.
+        let is_raw = object.base != 0 && value < object.range().1;
+        match value {
+            0 if reference.is_weak => Self::Empty,
+            0 => Self::Incomplete,
+            _ if is_raw => Self::Incomplete,
+            _ if object.holds(value)
+                && !object.functions_include(reference.name.to_bytes(), value) =>
+            {
+                Self::Unbound
+            }
+            _ => Self::Bound,
+        }
+    }
+}

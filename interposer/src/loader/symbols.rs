@@ -1,0 +1,52 @@
+//! What the loader would find for a name, without asking it: a question would change the error that
+//! the program may want to read.
+
+use core::ffi::CStr;
+use core::ops::ControlFlow;
+
+use super::walk;
+
+/// The function that a call which is bound at its first use would reach. `None` where that cannot be
+/// told: objects that were loaded later see each other or not.
+pub(super) fn called(name: &CStr) -> Option<usize> {
+    let mut found: Option<usize> = None;
+    let mut is_clear = true;
+    walk::each(|place| {
+        if place.is_own() {
+            return ControlFlow::Continue(());
+        }
+        let Some(address) = place.object.function(name) else {
+            return ControlFlow::Continue(());
+        };
+        if place.is_from_start() {
+            found = Some(address);
+            return ControlFlow::Break(());
+        }
+        is_clear &= found.is_none_or(|other| other == address);
+        found = Some(address);
+        ControlFlow::Continue(())
+    });
+    found.filter(|_| is_clear)
+}
+
+/// Whether a function lies in an object after this library, in the order in which names are looked
+/// up: who is linked to it by a name that we have was linked past us.
+pub(super) fn is_past_us(address: usize) -> bool {
+    let own = walk::holder(walk::own_address());
+    let holder = walk::holder(address);
+    matches!((own, holder), (Some(own), Some(holder)) if holder.position > own.position)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_from_the_start_is_called() {
+        let getpid = libc::getpid as *const () as usize;
+        assert_eq!(called(c"getpid"), Some(getpid));
+        assert_eq!(called(c"aclNoSuchFunction"), None);
+        assert!(is_past_us(getpid));
+        assert!(!is_past_us(8));
+    }
+}

@@ -1,0 +1,62 @@
+//! What happens between the entry of a stub and the return to the program.
+
+use ascend_trace_format::record::Shape;
+
+use super::frame::Frame;
+use super::{entry, planning, reach, submit, table};
+use crate::simple::Simple;
+
+/// A stub has been entered. Answers where to go on with all registers as they were, or 0 when the
+/// call has been made and its results lie in the frame.
+///
+/// # Safety
+/// `frame` must be the one that the assembly has just made.
+pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> usize {
+    let index = index as usize;
+    let Some(stub) = table::get(index) else {
+        return 0;
+    };
+    let target = stub.target();
+    if stub.shape() == Shape::Submitting {
+        // SAFETY: the frame is the assembly's, and nobody else's until this returns.
+        return submit::way(index, unsafe { &mut *frame });
+    }
+    let Some(call) = Simple::enter() else {
+        return target;
+    };
+    // SAFETY: as above.
+    let limit = unsafe { &mut *frame };
+    limit.passed = reach::readable(limit.stack);
+    let plan = (stub.shape() == Shape::Planning).then(|| planning::before(stub, limit));
+    // SAFETY: the call is the program's own, with what it has passed; the bytes are readable.
+    unsafe { entry::invoke(target, frame) };
+    // SAFETY: as above; the results have been stored.
+    let result = unsafe { (*frame).integers[0] };
+    match plan {
+        Some(plan) => planning::after(plan, index, stub, call, result),
+        None => call.leave_stub(index, &[], number(result)),
+    }
+    0
+}
+
+/// A result as the number that it most likely is. Most functions answer 32 bits, and leave the rest
+/// of the register as it was or empty.
+fn number(result: u64) -> u64 {
+    match result >> 32 {
+        0 => i64::from(result as i32) as u64,
+        _ => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_signed_numbers_unless_they_need_more_room() {
+        assert_eq!(number(0xffff_ffff) as i64, -1);
+        assert_eq!(number(100_000), 100_000);
+        assert_eq!(number(0x7fff_0000_1000), 0x7fff_0000_1000);
+        assert_eq!(number(u64::MAX) as i64, -1);
+    }
+}

@@ -1,0 +1,136 @@
+//! Giving functions stubs.
+
+use core::ffi::CStr;
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::record::Shape;
+
+use super::{entry, planning, table};
+use crate::loader::object::Object;
+use crate::loader::{self, home, walk};
+use crate::{asked, names};
+
+/// Why a function got no stub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is a wrapper or a stub of this library already.
+    Own,
+    /// The hook table has it: it has a wrapper.
+    Known,
+    /// Its name is none of AscendCL's.
+    Foreign,
+    /// There is data at the address, or nothing of that name.
+    NoFunction,
+    /// It does the work of another function, which is the one to be seen.
+    Twin,
+    /// All stubs are taken.
+    Full,
+}
+
+/// The stub for the function of this name at `address`, which must be what the dynamic linker
+/// answers for the name. The library that holds the function stays loaded from then on.
+///
+/// # Errors
+/// When the function is not to have a stub; the program must then get the function itself.
+pub fn install(name: &CStr, address: usize) -> Result<usize, Refusal> {
+    let bytes = name.to_bytes();
+    if walk::is_own_address(address) {
+        return Err(Refusal::Own);
+    }
+    if names::id(bytes).is_some() {
+        return Err(Refusal::Known);
+    }
+    if !names::is_acl(bytes) {
+        return Err(Refusal::Foreign);
+    }
+    if let Some(index) = table::find(bytes, address) {
+        return Ok(entry::address(index));
+    }
+    let look = |object: &Object<'_>| (shape_of(bytes, object), twin_of(bytes, object));
+    let (holder, ((shape, operator), is_twin)) =
+        home::of(name, address, look).ok_or(Refusal::NoFunction)?;
+    if is_twin || other_of(bytes).is_some_and(home::anybody_offers) {
+        return Err(Refusal::Twin);
+    }
+    let Some(index) = table::add(bytes, address, shape, hash(operator)) else {
+        asked::short(SHORT.fetch_add(1, Relaxed) + 1);
+        return Err(Refusal::Full);
+    };
+    loader::pin(&holder);
+    asked::untyped(name);
+    Ok(entry::address(index))
+}
+
+/// Has a stub call something else in place of its function, from now on: for what calls the function
+/// around code that was put into it.
+///
+/// Answers `false` when there is no such stub.
+pub fn set_target(stub: usize, target: usize) -> bool {
+    let stub = entry::index(stub).and_then(table::get);
+    if let Some(stub) = stub {
+        stub.set_target(target);
+    }
+    stub.is_some()
+}
+
+/// Functions that got no stub because all were taken.
+static SHORT: AtomicU64 = AtomicU64::new(0);
+
+/// The function that one of this name does the work of: `aclrtMalloc` forwards to `aclrtMallocImpl`.
+fn other_of(name: &[u8]) -> Option<&[u8]> {
+    name.strip_suffix(b"Impl")
+}
+
+/// Whether such a function is in the table, or in the same object.
+fn twin_of(name: &[u8], object: &Object<'_>) -> bool {
+    other_of(name).is_some_and(|other| names::id(other).is_some() || object.offers(other))
+}
+
+/// What can be known of a function by its name and its neighbours, and the operator it belongs to.
+fn shape_of<'a>(name: &'a [u8], object: &Object<'_>) -> (Shape, &'a [u8]) {
+    if !name.starts_with(b"aclnn") {
+        return (Shape::Unknown, &[]);
+    }
+    if let Some(operator) = name.strip_suffix(planning::ENDING) {
+        return (Shape::Planning, operator);
+    }
+    let mut buffer = [0; LONGEST];
+    match planning_of(name, &mut buffer).is_some_and(|planning| object.offers(planning)) {
+        true => (Shape::Submitting, name),
+        false => (Shape::Unknown, &[]),
+    }
+}
+
+/// Longer names are not those of operators.
+const LONGEST: usize = 256;
+
+/// The name of the function that plans what the one of this name submits.
+fn planning_of<'a>(name: &[u8], buffer: &'a mut [u8; LONGEST]) -> Option<&'a [u8]> {
+    let length = name.len() + planning::ENDING.len();
+    let (front, back) = buffer.get_mut(..length)?.split_at_mut(name.len());
+    front.copy_from_slice(name);
+    back.copy_from_slice(planning::ENDING);
+    buffer.get(..length)
+}
+
+/// 64-bit FNV-1a.
+fn hash(name: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    name.iter().fold(0xcbf2_9ce4_8422_2325, add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_to_have_a_stub_gets_none() {
+        let getpid = libc::getpid as *const () as usize;
+        assert_eq!(install(c"aclrtMalloc", getpid), Err(Refusal::Known));
+        assert_eq!(install(c"getpid", getpid), Err(Refusal::Foreign));
+        assert_eq!(install(c"aclNew", getpid), Err(Refusal::NoFunction));
+        assert_eq!(install(c"aclNew", 8), Err(Refusal::NoFunction));
+        assert!(!set_target(getpid, getpid));
+    }
+}

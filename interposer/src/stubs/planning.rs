@@ -1,0 +1,242 @@
+//! An operator's first function, `aclnn…GetWorkspaceSize`. Every operator has arguments of its own,
+//! but all end with two pointers, through which the call answers how much workspace the second
+//! function needs, and the executor that it wants.
+//!
+//! Which words these are is found by looking: what the words point to is read before and after the
+//! call, in a way that cannot fault. What seems to be the executor is believed once the operator's
+//! second function was called with it; from then on nothing more is looked for.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use ascend_trace_format::record::Shape;
+
+use super::frame::{Frame, INTEGERS};
+use super::reach::{is_address, peek};
+use super::table::{self, Stub};
+use crate::simple::Simple;
+
+/// What the name of such a function ends with.
+pub(super) const ENDING: &[u8] = b"GetWorkspaceSize";
+
+/// Words that are looked at: registers, then the stack.
+const WORDS: usize = INTEGERS + 40;
+/// Words that a call tells: arguments, the workspace's size, the executor.
+const TOLD: usize = WORDS + 2;
+/// Calls of one operator that are looked at before it is given up.
+const MOST_GUESSES: u32 = 1000;
+/// A position that stands for none.
+const GIVEN_UP: u8 = u8::MAX;
+
+/// A call under way.
+pub(super) struct Plan {
+    words: [u64; WORDS],
+    count: usize,
+    look: Option<Look>,
+}
+
+/// What the words pointed to before the call.
+struct Look {
+    before: [Option<u64>; WORDS],
+    stack: u64,
+}
+
+/// The call is about to be made.
+pub(super) fn before(stub: &Stub, frame: &Frame) -> Plan {
+    let mut words = [0; WORDS];
+    let mut count = 0;
+    for (place, word) in words.iter_mut().zip(frame.words()) {
+        *place = word;
+        count += 1;
+    }
+    let mut plan = Plan {
+        words,
+        count,
+        look: None,
+    };
+    if stub.position.load(Relaxed) == 0 {
+        let mut before = [None; WORDS];
+        if peek(plan.words(), &mut before).is_ok() {
+            let stack = frame.stack as u64;
+            plan.look = Some(Look { before, stack });
+        } else {
+            stub.position.store(GIVEN_UP, Relaxed);
+        }
+    }
+    plan
+}
+
+/// The call has returned.
+pub(super) fn after(plan: Plan, index: usize, stub: &Stub, call: Simple, result: u64) {
+    let code = i64::from(result as i32);
+    let mut told = [0; TOLD];
+    let mut used = 0;
+    let answers = if code == 0 { plan.answers(stub) } else { None };
+    let known = answers.map_or(INTEGERS, |answers| answers.position.saturating_sub(1));
+    for (place, word) in told.iter_mut().zip(plan.words().iter().take(known)) {
+        *place = *word;
+        used += 1;
+    }
+    let (size, executor) = answers.map_or((0, 0), |answers| (answers.size, answers.executor));
+    for (place, word) in told.iter_mut().skip(used).zip([size, executor]) {
+        *place = word;
+    }
+    let told = told.get(..used + 2).unwrap_or(&[]);
+    call.leave_stub(index, told, code as u64);
+}
+
+/// What the call has answered.
+#[derive(Clone, Copy)]
+struct Answers {
+    /// The word that led to the executor; the one before led to the size.
+    position: usize,
+    size: u64,
+    executor: u64,
+}
+
+impl Plan {
+    fn words(&self) -> &[u64] {
+        self.words.get(..self.count).unwrap_or(&[])
+    }
+
+    /// What a successful call has answered, as far as it is known where.
+    fn answers(&self, stub: &Stub) -> Option<Answers> {
+        match (stub.position.load(Acquire), &self.look) {
+            (GIVEN_UP, _) | (0, None) => None,
+            (0, Some(look)) => self.guess(stub, look),
+            (position, _) => self.read(usize::from(position)),
+        }
+    }
+
+    /// Reads where the second function has confirmed that the executor was.
+    fn read(&self, position: usize) -> Option<Answers> {
+        let size = *self.words().get(position.checked_sub(1)?)?;
+        let executor = *self.words().get(position)?;
+        if !is_address(size) || !is_address(executor) {
+            return None;
+        }
+        // SAFETY: these are the call's last two arguments, and it has succeeded, so it has written a
+        // number through each.
+        let [size, executor] =
+            [size, executor].map(|word| unsafe { core::ptr::read(word as usize as *const u64) });
+        Some(Answers {
+            position,
+            size,
+            executor,
+        })
+    }
+
+    fn guess(&self, stub: &Stub, look: &Look) -> Option<Answers> {
+        if stub.guesses.fetch_add(1, Relaxed) > MOST_GUESSES {
+            stub.position.store(GIVEN_UP, Relaxed);
+            return None;
+        }
+        let mut after = [None; WORDS];
+        peek(self.words(), &mut after).ok()?;
+        let position = executor_among(self.words(), &look.before, &after, look.stack)?;
+        let executor = (*after.get(position)?)?;
+        stub.guess.store(executor << 8 | position as u64, Release);
+        Some(Answers {
+            position,
+            size: (*after.get(position.checked_sub(1)?)?)?,
+            executor,
+        })
+    }
+}
+
+/// The word that led to the executor: what is there has changed and may be an address itself, and
+/// the word before leads somewhere, too. Variables of the caller are likelier than what handles
+/// lead to; the first is likelier than what happens to lie behind the arguments.
+fn executor_among(
+    words: &[u64],
+    before: &[Option<u64>],
+    after: &[Option<u64>],
+    stack: u64,
+) -> Option<usize> {
+    let has_changed = |at: usize| {
+        let value = after.get(at).copied().flatten();
+        value.is_some_and(is_address) && value != before.get(at).copied().flatten()
+    };
+    let leads_somewhere = |at: usize| after.get(at).copied().flatten().is_some();
+    let is_new = |at: usize| {
+        let word = words.get(at);
+        !words.iter().take(at).any(|other| Some(other) == word)
+    };
+    let is_it = |at: &usize| has_changed(*at) && leads_somewhere(*at - 1) && is_new(*at);
+    let is_near = |at: &usize| {
+        let word = words.get(*at).copied().unwrap_or(0);
+        word.wrapping_sub(stack.wrapping_sub(NEAR)) < 2 * NEAR
+    };
+    let mut all = (1..words.len()).filter(is_it);
+    let mut near = (1..words.len()).filter(is_it).filter(is_near);
+    let first = near.next().or_else(|| all.next())?;
+    // A size may look like an address.
+    Some(if is_it(&(first + 1)) {
+        first + 1
+    } else {
+        first
+    })
+}
+
+/// How far away a caller's variables are on the stack.
+const NEAR: u64 = 1 << 16;
+
+/// The operator's second function is called with an executor.
+pub(super) fn submitted(stub: &Stub, executor: u64) {
+    let Some(planning) = partner(stub) else {
+        return;
+    };
+    if planning.position.load(Relaxed) == 0 {
+        let guess = planning.guess.load(Acquire);
+        if guess >> 8 == executor && executor != 0 {
+            planning.position.store(guess as u8, Release);
+        }
+    }
+}
+
+/// The planning function of the same operator, if it has a stub by now.
+fn partner(stub: &Stub) -> Option<&'static Stub> {
+    /// Set when none was found among so many.
+    const MISSING: u32 = 1 << 31;
+    let known = stub.partner.load(Relaxed);
+    let used = table::used() as u32;
+    if known & MISSING == 0 && known != 0 {
+        return table::get(known as usize - 1);
+    }
+    if known == used | MISSING {
+        return None;
+    }
+    let operator = stub.operator.load(Relaxed);
+    let is_it = |other: &&Stub| {
+        other.shape() == Shape::Planning && other.operator.load(Relaxed) == operator
+    };
+    let found = (0..table::used()).find(|index| table::get(*index).filter(is_it).is_some());
+    let number = found.map_or(used | MISSING, |index| index as u32 + 1);
+    stub.partner.store(number, Relaxed);
+    table::get(found?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAP: u64 = 0x5555_0000_0000;
+    const STACK: u64 = 0x7fff_0000_8000;
+
+    #[test]
+    fn the_executor_is_the_last_thing_that_was_answered() {
+        // Two tensors, a number, size and executor, then what lay on the stack.
+        let words = [HEAP, HEAP + 64, 7, STACK + 16, STACK + 24, STACK + 16, HEAP];
+        let before = [Some(1), Some(2), None, Some(0), Some(0), Some(0), Some(1)];
+        let mut after = before;
+        after[4] = Some(HEAP + 4096);
+        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
+        // A workspace that looks like an address.
+        after[3] = Some(1 << 20);
+        after[5] = after[3];
+        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
+        // A tensor that was written to.
+        after[1] = Some(HEAP + 128);
+        assert_eq!(executor_among(&words, &before, &after, STACK), Some(4));
+        assert_eq!(executor_among(&words, &before, &before, STACK), None);
+    }
+}

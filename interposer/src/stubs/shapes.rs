@@ -1,0 +1,58 @@
+//! What is known of functions by their shape alone.
+
+use ascend_trace_format::api::{Arg, ArgKind, Blocks, Function, RetKind, Role, TaskKind};
+
+use crate::traits::{Traits, traits_of};
+
+/// A function of which nothing is known.
+pub(crate) static UNKNOWN: Function = Function {
+    name: "",
+    header: "",
+    library: "",
+    category: "",
+    role: Role::Plain,
+    task: None,
+    timed: false,
+    blocks: Blocks::No,
+    stream: None,
+    event: None,
+    bytes: None,
+    label: None,
+    names: None,
+    ret: RetKind::Int,
+    args: &[],
+};
+
+/// An operator's second function, which submits what the first one has planned.
+static SUBMITTING: Function = Function {
+    role: Role::Task,
+    task: Some(TaskKind::Kernel),
+    timed: true,
+    stream: Some(3),
+    ret: RetKind::Error,
+    args: &[
+        argument("workspace", ArgKind::Pointer),
+        argument("workspaceSize", ArgKind::Size),
+        argument("executor", ArgKind::Handle),
+        argument("stream", ArgKind::Stream),
+    ],
+    ..UNKNOWN
+};
+
+const fn argument(name: &'static str, kind: ArgKind) -> Arg {
+    Arg {
+        name,
+        ctype: "",
+        kind,
+        out: false,
+        width: 8,
+        enumeration: "",
+        count: None,
+    }
+}
+
+/// A function and what the hot path needs to know of it.
+pub(crate) type Known = (&'static Function, &'static Traits);
+
+pub(crate) static UNTYPED: Known = (&UNKNOWN, &const { traits_of(&UNKNOWN) });
+pub(super) static SUBMITS: Known = (&SUBMITTING, &const { traits_of(&SUBMITTING) });

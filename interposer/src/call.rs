@@ -12,6 +12,7 @@ use crate::errno::Errno;
 use crate::graph_roles::{self, Step};
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
+use crate::stubs::shapes::Known;
 use crate::thread::Around;
 use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
@@ -83,32 +84,26 @@ impl Context<'_> {
 }
 
 impl Span {
-    /// A wrapper has been entered. `None` when the call is none of ours to record.
+    /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
+    /// record.
     #[inline]
-    pub(crate) fn enter(id: usize, args: &[u64]) -> Option<Self> {
-        if !session::is_on() {
-            return None;
-        }
-        let (function, traits) = (FUNCTIONS.get(id)?, traits::of(id)?);
-        thread::with(|state| Self::enter_with(state, id, (function, traits), args))
+    pub(crate) fn enter(id: usize, here: usize, args: &[u64]) -> Option<Self> {
+        Self::enter_as(id, here, (FUNCTIONS.get(id)?, traits::of(id)?), args)
     }
 
     /// The same for a function that is known by its shape only.
-    pub(crate) fn enter_as(
-        id: usize,
-        shape: (&'static Function, &'static Traits),
-        args: &[u64],
-    ) -> Option<Self> {
+    #[inline]
+    pub(crate) fn enter_as(id: usize, here: usize, shape: Known, args: &[u64]) -> Option<Self> {
         if !session::is_on() {
             return None;
         }
-        thread::with(|state| Self::enter_with(state, id, shape, args))
+        thread::with(|state| Self::enter_with(state, (id, here), shape, args))
     }
 
     fn enter_with(
         state: &thread::State,
-        id: usize,
-        (function, traits): (&'static Function, &'static Traits),
+        (id, here): (usize, usize),
+        (function, traits): Known,
         args: &[u64],
     ) -> Option<Self> {
         if state.is_busy() {
@@ -125,7 +120,7 @@ impl Span {
             function,
             traits,
             begin: 0,
-            around: state.around(thread::stack()),
+            around: state.around(here),
             device: state
                 .context()
                 .map(|context| context.device.load(Relaxed) as u8),

@@ -12,8 +12,10 @@ macro_rules! hook {
         let real = unsafe { core::mem::transmute::<usize, Real>(address) };
         let words: [u64; $crate::hook::count!($($arg)*)] =
             [$($crate::word::Word::to_word($arg)),*];
+        // Here, where all that the real function does is further down the stack.
+        let here = $crate::thread::stack();
         if const { $crate::traits::is_simple($id) } {
-            return match $crate::simple::Simple::enter() {
+            return match $crate::simple::Simple::enter(here) {
                 // SAFETY: the arguments are the program's own.
                 None => unsafe { real($($arg),*) },
                 Some(call) => {
@@ -25,7 +27,7 @@ macro_rules! hook {
             };
         }
         let mut words = words;
-        match $crate::call::Span::enter($id, &words) {
+        match $crate::call::Span::enter($id, here, &words) {
             // SAFETY: the arguments are the program's own.
             None => unsafe { real($($arg),*) },
             Some(span) => {

@@ -25,9 +25,10 @@ pub(crate) struct Simple {
 const FIXED_WORDS: usize = 3;
 
 impl Simple {
-    /// A wrapper has been entered. `None` when the call is none of ours to record.
+    /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
+    /// record.
     #[inline]
-    pub(crate) fn enter() -> Option<Self> {
+    pub(crate) fn enter(here: usize) -> Option<Self> {
         let state = thread::current();
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { &*state };
@@ -39,7 +40,7 @@ impl Simple {
         }
         Some(Self {
             state,
-            depth: thread.deepen(thread::stack()),
+            depth: thread.deepen(here),
             begin: ticks(),
         })
     }
@@ -94,6 +95,7 @@ impl Simple {
     }
 
     /// The function behind a stub has returned `result`.
+    #[inline(always)]
     pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
         let end = ticks();
         // SAFETY: as in `enter`.
@@ -104,18 +106,23 @@ impl Simple {
             true => self.record_short(index, result, end),
             false => None,
         };
-        let is_first = short.unwrap_or_else(|| {
-            let _errno = Errno::save();
-            let id = usize::from(STUB) + index;
-            emit::call(
-                state,
-                &self.in_full(id, stubs::shapes::UNTYPED, args, result, end),
-            )
-        });
+        let is_first = match short {
+            Some(is_first) => is_first,
+            None => self.record_stub(index, args, result, end),
+        };
         if is_first | state.is_sampling() {
             cost::recorded(state, self.depth, is_first, (self.begin, end));
         }
         state.set_busy(false);
+    }
+
+    #[cold]
+    fn record_stub(&self, index: usize, args: &[u64], result: u64, end: u64) -> bool {
+        let _errno = Errno::save();
+        let id = usize::from(STUB) + index;
+        let call = self.in_full(id, stubs::shapes::UNTYPED, args, result, end);
+        // SAFETY: as in `enter`.
+        emit::call(unsafe { &*self.state }, &call)
     }
 
     /// Records a call of a stub without arguments in one slot, and answers whether it is the first

@@ -66,6 +66,7 @@ impl Dictionary {
             (Some(known), _) => function(known),
             (None, found) => self.found.get(found?)?.clone(),
         };
+        let returns_code = row.ret == RetKind::Error.name();
         let number = self.numbers.get_mut(place)?;
         let is_new = *number == NONE;
         let mut told = TablesRow {
@@ -78,10 +79,7 @@ impl Dictionary {
             told.functions.push(row);
         }
         call.function = *number;
-        let (args, returns_code) = known.map_or((&[][..], false), |known| {
-            (known.args, known.ret == RetKind::Error)
-        });
-        for arg in args {
+        for arg in known.map_or(&[][..], |known| known.args) {
             if is_new && self.enumerations.insert(arg.enumeration) {
                 told.enumerations.extend(enumeration(arg.enumeration));
             }

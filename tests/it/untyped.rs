@@ -1,6 +1,9 @@
 //! Functions that no table has: calls of every kind of argument and result, in every way a program gets
 //! at a function, are counted exactly, and the program sees what it sees without the tracer.
 
+mod operators;
+mod passing;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +11,7 @@ use crate::support::compile::built;
 use crate::support::{Run, Tables};
 
 const C: &[&str] = &["-std=gnu11", "-O1", "-pthread", "-ldl"];
-const LIBRARY: &[&str] = &["-std=gnu11", "-O1", "-shared", "-fPIC"];
+const LIBRARY: &[&str] = &["-std=gnu11", "-O1", "-shared", "-fPIC", "-fexceptions"];
 
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()

@@ -53,3 +53,17 @@ pub(super) fn sweep_slots(dlsym: usize) {
     // SAFETY: a question that the loader answers for any name.
     unsafe { look(libc::RTLD_DEFAULT, NAME.as_ptr()) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loader::walk;
+
+    #[test]
+    fn a_look_at_all_objects_leaves_other_names_alone() {
+        let before = libc::getpid as *const () as usize;
+        assert_eq!(work(), work as *const () as usize);
+        assert_eq!(libc::getpid as *const () as usize, before);
+        assert!(!walk::is_own_address(before));
+    }
+}

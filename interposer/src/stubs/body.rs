@@ -3,7 +3,8 @@
 use ascend_trace_format::record::Shape;
 
 use super::frame::Frame;
-use super::{entry, planning, reach, submit, table};
+use super::table::{self, Stub};
+use super::{entry, planning, reach, submit};
 use crate::simple::Simple;
 
 /// A stub has been entered. Answers where to go on with all registers as they were, or 0 when the
@@ -16,26 +17,47 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
     let Some(stub) = table::get(index) else {
         return 0;
     };
-    let target = stub.target();
-    if stub.shape() == Shape::Submitting {
-        // SAFETY: the frame is the assembly's, and nobody else's until this returns.
-        return submit::way(index, unsafe { &mut *frame });
+    // SAFETY: the frame is the assembly's, and nobody else's until this returns.
+    let limit = unsafe { &mut *frame };
+    match stub.shape() {
+        Shape::Submitting => return submit::way(index, limit),
+        // SAFETY: as this function.
+        Shape::Planning => return unsafe { plan(index, stub, frame) },
+        Shape::Unknown => {}
     }
-    let Some(call) = Simple::enter() else {
+    let target = stub.target();
+    let Some(call) = Simple::enter(limit.stack) else {
         return target;
     };
-    // SAFETY: as above.
-    let limit = unsafe { &mut *frame };
     limit.passed = reach::readable(limit.stack);
-    let plan = (stub.shape() == Shape::Planning).then(|| planning::before(stub, limit));
     // SAFETY: the call is the program's own, with what it has passed; the bytes are readable.
     unsafe { entry::invoke(target, frame) };
     // SAFETY: as above; the results have been stored.
     let result = unsafe { (*frame).integers[0] };
-    match plan {
-        Some(plan) => planning::after(plan, index, stub, call, result),
-        None => call.leave_stub(index, &[], number(result)),
-    }
+    call.leave_stub(index, &[], number(result));
+    0
+}
+
+/// The same for a function that plans an operator. Apart from the others, which need no room for what
+/// is looked at here.
+///
+/// # Safety
+/// As [`enter`].
+#[inline(never)]
+unsafe fn plan(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
+    let target = stub.target();
+    // SAFETY: as in `enter`.
+    let limit = unsafe { &mut *frame };
+    let Some(call) = Simple::enter(limit.stack) else {
+        return target;
+    };
+    limit.passed = reach::readable(limit.stack);
+    let plan = planning::before(stub, limit);
+    // SAFETY: as in `enter`.
+    unsafe { entry::invoke(target, frame) };
+    // SAFETY: as in `enter`.
+    let result = unsafe { (*frame).integers[0] };
+    planning::after(&plan, index, stub, call, result);
     0
 }
 

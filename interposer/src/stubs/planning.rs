@@ -66,7 +66,7 @@ pub(super) fn before(stub: &Stub, frame: &Frame) -> Plan {
 }
 
 /// The call has returned.
-pub(super) fn after(plan: Plan, index: usize, stub: &Stub, call: Simple, result: u64) {
+pub(super) fn after(plan: &Plan, index: usize, stub: &Stub, call: Simple, result: u64) {
     let code = i64::from(result as i32);
     let mut told = [0; TOLD];
     let mut used = 0;

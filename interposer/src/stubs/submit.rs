@@ -8,6 +8,7 @@ use ascend_trace_format::record::STUB;
 use super::frame::Frame;
 use super::{planning, shapes, table};
 use crate::call::Span;
+use crate::thread;
 
 /// Arguments of such a function. The register of the next one is free for the stub's number.
 const ARGUMENTS: usize = 4;
@@ -34,8 +35,9 @@ unsafe extern "C-unwind" fn run(
     // SAFETY: the address is that of a function of this shape.
     let real = unsafe { transmute::<usize, Real>(stub.target()) };
     planning::submitted(stub, executor);
+    let here = thread::stack();
     let mut words = [workspace, size, executor, stream];
-    match Span::enter_as(usize::from(STUB) + index, shapes::SUBMITS, &words) {
+    match Span::enter_as(usize::from(STUB) + index, here, shapes::SUBMITS, &words) {
         // SAFETY: the arguments are the program's own.
         None => unsafe { real(workspace, size, executor, stream) },
         Some(span) => {

@@ -58,7 +58,7 @@ fn summary(exports: &[Export]) -> String {
     let unknown = acl.len() - hooked;
     let mut text = format!("{} functions, {hooked} caught", acl.len());
     if unknown > 0 {
-        text.push_str(&format!(", {unknown} not in the table"));
+        text.push_str(&format!(", {unknown} more without their arguments"));
     }
     if forwards > 0 {
         text.push_str(&format!("; {forwards} do nothing but call another library"));

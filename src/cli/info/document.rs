@@ -141,6 +141,8 @@ pub(crate) struct Cost {
     /// What happened to the host's clocks meanwhile.
     pub(crate) suspended_ns: u64,
     pub(crate) wall_clock_steps: u64,
+    /// Functions that are in no table and whose calls are not seen because all stubs were taken.
+    pub(crate) functions_without_stub: u64,
 }
 
 fn cost(trace: &Trace) -> Cost {
@@ -172,6 +174,7 @@ fn cost(trace: &Trace) -> Cost {
         most_pending_pairs: counter(Counter::MostPendingPairs),
         suspended_ns: counter(Counter::SuspendedNs),
         wall_clock_steps: counter(Counter::ClockSteps),
+        functions_without_stub: counter(Counter::StubsShort),
     }
 }
 

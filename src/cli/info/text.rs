@@ -98,6 +98,13 @@ fn head(document: &Document) -> String {
             document.cost.wall_clock_steps,
         ));
     }
+    if document.cost.functions_without_stub > 0 {
+        text.push_str(&format!(
+            "{:<12} all taken: calls of {} functions that no table has are not seen\n",
+            "stubs",
+            count(document.cost.functions_without_stub),
+        ));
+    }
     text
 }
 

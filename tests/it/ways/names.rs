@@ -158,7 +158,7 @@ fn the_trace_tells_what_was_caught_and_what_was_not() {
 }
 
 #[test]
-fn a_function_that_the_tables_lack_is_unseen_only_where_a_library_has_it() {
+fn a_function_that_the_tables_lack_is_caught_only_where_a_library_has_it() {
     let library = built_from(
         "libnewer.so",
         "int aclrtBrandNew(void);\nint aclrtBrandNew(void) { return 7; }\n",
@@ -176,7 +176,7 @@ fn a_function_that_the_tables_lack_is_unseen_only_where_a_library_has_it() {
         .map(|it| (it["name"].clone(), it["ways"].clone()))
         .collect();
     let expected = [
-        ("aclrtBrandNew", vec!["absent", "unseen"]),
+        ("aclrtBrandNew", vec!["absent", "untyped"]),
         ("aclrtOlder", vec!["absent"]),
         ("aclrtOldest", vec!["absent"]),
     ];

@@ -1,0 +1,69 @@
+//! Operators that no table has: planned, submitted, timed, with what they work on.
+
+use super::{counts, text};
+use crate::support::compile::built;
+use crate::support::{Run, Tables};
+
+const C: &[&str] = &["-std=gnu11", "-O1"];
+
+fn program() -> std::path::PathBuf {
+    let options = [C, &["-shared", "-fPIC", "-lascendcl"]].concat();
+    let source = "untyped_operators_library.c";
+    let operators = built("libopapi_operators.so", source, &options);
+    let folder = format!("-Wl,-rpath,{}", text(operators.parent().unwrap()));
+    let options = [C, &[text(&operators), &folder, "-lascendcl"]].concat();
+    built("untyped_operators", "untyped_operators.c", &options)
+}
+
+#[test]
+fn operators_have_tasks_with_times_and_shapes() {
+    let tables = Tables::of(&Run::new(&program()).compared());
+    let counts = counts(&tables);
+    assert_eq!(counts["aclnnOwnInit"], (1, 0));
+    assert_eq!(counts["aclnnOwnBlendGetWorkspaceSize"], (6, 0));
+    assert_eq!(counts["aclnnOwnBlend"], (7, 0));
+    assert_eq!(counts["aclnnOwnWideGetWorkspaceSize"], (2, 0));
+    assert_eq!(counts["aclnnOwnWide"], (2, 0));
+    // What operators do inside is part of their tasks.
+    assert_eq!(counts["aclrtMemsetAsync"], (0, 8));
+    tables.all_timed();
+    let blend = "float32 [4, 2]; float16 [2, 3, 4]; bfloat16 [4, 2]";
+    let other = "float16 [2, 3, 4]; int64 []; bfloat16 [4, 2]";
+    let wide = "float32 [4, 2]; float16 [2, 3, 4]; int64 []; float32 [4, 2]; IntArray [0, 1]; \
+                int64 []; Scalar float32; bfloat16 [4, 2]";
+    let without_one = "float16 [2, 3, 4]; float16 [2, 3, 4]; int64 []; float32 [4, 2]; \
+                       IntArray [0, 1]; Scalar float32; bfloat16 [4, 2]";
+    let tasks = tables.tasks.iter();
+    let tasks: Vec<_> = tasks
+        .map(|task| (task.text("kind"), task.text("name"), task.text("shapes")))
+        .collect();
+    let blend = ("kernel", "aclnnOwnBlend", blend);
+    assert_eq!(
+        tasks,
+        [
+            blend,
+            blend,
+            blend,
+            blend,
+            ("kernel", "aclnnOwnBlend", other),
+            ("kernel", "aclnnOwnWide", wide),
+            ("kernel", "aclnnOwnWide", without_one),
+            // Its executor was never seen being made.
+            ("kernel", "aclnnOwnBlend", ""),
+        ]
+    );
+}
+
+#[test]
+fn codes_of_refused_operators_are_told() {
+    let tables = Tables::of(&Run::new(&program()).compared());
+    let codes = |name: &str| {
+        let calls = tables.calls.iter().filter(|call| call.text("name") == name);
+        let codes: Vec<_> = calls.map(|call| call.text("ret").to_owned()).collect();
+        codes
+    };
+    let planned = codes("aclnnOwnBlendGetWorkspaceSize");
+    assert_eq!(planned, ["0", "0", "0", "0", "161001", "0"]);
+    assert_eq!(codes("aclnnOwnBlend").last().unwrap(), "161002");
+    assert_eq!(codes("aclnnOwnInit"), ["15"]);
+}

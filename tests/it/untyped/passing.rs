@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{C, counts, own_library, text};
-use crate::support::compile::built;
-use crate::support::process::{clean, run};
-use crate::support::{Run, Tables};
+use crate::support::compile::{built, built_from};
+use crate::support::process::clean;
+use crate::support::{Run, Tables, run, tool};
 
 /// A program that is linked to the library.
 fn program(name: &str, source: &str) -> std::path::PathBuf {
@@ -83,3 +83,49 @@ fn nothing_is_changed_where_nothing_is_recorded() {
     let run = Run::new(std::path::Path::new("/bin/sh")).words(&["-c", line, text(&program)]);
     assert!(Tables::of(&run.compared()).calls.is_empty());
 }
+
+/// More functions than there are stubs.
+const MANY: usize = 8292;
+
+#[test]
+fn functions_beyond_the_last_stub_are_counted_and_called_all_the_same() {
+    let numbers = 0..MANY;
+    let source: String = numbers
+        .map(|number| {
+            format!(
+                "int aclMany{number}(void);\nint aclMany{number}(void) {{ return {number}; }}\n"
+            )
+        })
+        .collect();
+    let library = built_from("libmany.so", &source, &["-shared", "-fPIC"]);
+    let fetch = built_from("fetch_many", FETCH_MANY, &["-ldl"]);
+    let count = MANY.to_string();
+    let words = [text(&library), &count];
+    let recording = Run::new(&fetch).words(&words).compared();
+    let json = run(tool().arg("info").arg(recording.trace()).arg("--json")).expect(0);
+    let info: serde_json::Value = serde_json::from_str(&json.out()).unwrap();
+    assert_eq!(info["calls"]["count"], 8192);
+    assert_eq!(info["cost"]["functions_without_stub"], 100);
+    let shown = run(tool().arg("info").arg(recording.trace())).expect(0);
+    let said = "calls of 100 functions that no table has are not seen";
+    assert!(shown.out().contains(said), "{}", shown.out());
+}
+
+const FETCH_MANY: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    long sum = 0;
+    void *library = dlopen(words[1], RTLD_NOW);
+    for (int i = 0; count > 2 && i < atoi(words[2]); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "aclMany%d", i);
+        int (*function)(void) = (int (*)(void))dlsym(library, name);
+        sum += function() * 3 - i;
+    }
+    printf("%ld\n", sum);
+    return 0;
+}
+"#;

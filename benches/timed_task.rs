@@ -17,7 +17,14 @@ const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs/task
 const SOFT: &str = "memset_ns=0,memset_mbps=1000";
 const LENGTHS_US: [u64; 4] = [5, 20, 100, 1000];
 const TURNS: usize = 3;
-const WAYS: [&str; 5] = ["bare", "two events", "events", "chained", "off"];
+const WAYS: [&str; 6] = [
+    "bare",
+    "two events",
+    "events",
+    "chained",
+    "sample=10",
+    "off",
+];
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 

@@ -275,7 +275,7 @@ fn a_clock_that_tells_whole_microseconds_is_noticed() {
 }
 
 #[test]
-fn a_clock_that_was_set_back_is_picked_up_again() {
+fn a_clock_that_jumps_ahead_is_picked_up_again() {
     let mut recording = Recording::new(DeviceClock::steady(0, 10.0), 2);
     for at in 0..100 {
         recording.anchor(at * 10_000_000, 5_000);
@@ -294,6 +294,88 @@ fn a_clock_that_was_set_back_is_picked_up_again() {
     let judged = recording.judged();
     assert!(off_by(&judged[0]) <= judged[0].0.error);
     assert!(judged[0].0.error < 10_000);
+}
+
+/// Anchors and a task now and then, for a second of the host from `from` on.
+fn a_second(recording: &mut Recording, from: i64) {
+    for at in 0..100 {
+        recording.anchor(from + at * 10_000_000, 5_000);
+        if at % 10 == 5 {
+            let begin = from + at * 10_000_000 + 2_000_000;
+            recording.task(begin, begin + 1_000_000, 2_000, 50_000);
+        }
+    }
+}
+
+#[track_caller]
+fn all_are_within(recording: &Recording, error: i64) {
+    for judged in recording.judged() {
+        assert!(off_by(&judged) <= judged.0.error, "{judged:?}");
+        assert!(judged.0.error <= error, "{judged:?}");
+    }
+}
+
+#[test]
+fn a_host_that_was_suspended_is_a_step_and_no_mistake() {
+    const HOUR: i64 = 3_600 * SECOND;
+    let mut recording = Recording::new(DeviceClock::steady(77 * SECOND, -60.0), 5);
+    a_second(&mut recording, SECOND);
+    // The host's clock stood still meanwhile, the device's did not.
+    recording.clock.offset += HOUR;
+    a_second(&mut recording, 2 * SECOND);
+    recording.clock.offset += HOUR;
+    a_second(&mut recording, 3 * SECOND);
+    all_are_within(&recording, 10_000);
+    let trace = recording.load(true);
+    let clock = trace.clocks()[0];
+    assert_eq!((clock.steps, clock.mistakes), (2, 0));
+    assert!((clock.drift_ppm + 60.0).abs() < 5.0, "{clock:?}");
+}
+
+#[test]
+fn a_task_during_which_the_host_was_suspended_has_a_bar_that_says_so() {
+    const MINUTE: i64 = 60 * SECOND;
+    let mut recording = Recording::new(DeviceClock::steady(0, 20.0), 6);
+    a_second(&mut recording, SECOND);
+    recording.task(2 * SECOND, 2 * SECOND + 3_000_000, 2_000, 50_000);
+    let Some(Row::TaskTime(time)) = recording.rows.last_mut() else {
+        panic!("the last row is the task's");
+    };
+    // It ended after the host had been woken up.
+    time.end_device_ns += MINUTE;
+    recording.clock.offset += MINUTE;
+    a_second(&mut recording, 2 * SECOND + 4_000_000);
+    let judged = recording.judged();
+    assert!(judged.iter().all(|it| off_by(it) <= it.0.error));
+    let long = judged.iter().filter(|it| it.0.error > SECOND).count();
+    assert!(long <= 1, "only this one");
+}
+
+#[test]
+fn comparisons_that_contradict_all_others_are_left_out_and_counted() {
+    let mut recording = Recording::new(DeviceClock::steady(0, 30.0), 7);
+    a_second(&mut recording, SECOND);
+    recording.clock.offset += 40_000_000;
+    recording.anchor(2 * SECOND, 5_000);
+    recording.clock.offset -= 40_000_000;
+    a_second(&mut recording, 2 * SECOND + 100_000_000);
+    all_are_within(&recording, 10_000);
+    let clock = recording.load(true).clocks()[0];
+    assert_eq!((clock.steps, clock.mistakes), (0, 1));
+}
+
+/// The same device time then stands for two host times, as far as a mapping by it goes: bars must
+/// be as wide as that.
+#[test]
+fn a_device_that_starts_anew_has_bars_that_say_so() {
+    let mut recording = Recording::new(DeviceClock::steady(1_000 * SECOND, 10.0), 8);
+    a_second(&mut recording, SECOND);
+    // Its clock counts from the start of its processor.
+    recording.clock.offset = -2 * SECOND;
+    a_second(&mut recording, 3 * SECOND);
+    for judged in recording.judged() {
+        assert!(off_by(&judged) <= judged.0.error, "{judged:?}");
+    }
 }
 
 #[test]

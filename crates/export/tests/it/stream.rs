@@ -155,3 +155,35 @@ fn random_traces_that_are_read_bit_by_bit_give_the_same_tables() {
         check_tables(&file, |_, _| false);
     }
 }
+
+/// A task and a record, what comes long after them, and then a sync and a wait for them.
+fn far_apart() -> Vec<u8> {
+    let mut text = "s1: A[0..100] by t1[-9..-8] rec(E)[100] by t1[-7..-6]\n".to_owned();
+    for number in 0..2000 {
+        let begin = 200 + number * 20;
+        let call = format!("by t2[{}..{}]", begin - 9, begin - 8);
+        text += &format!("s2: K[{begin}..{}] {call}\n", begin + 10);
+    }
+    text += "s3: wait(E)[50000..50010] by t1[49990..49991]\nt1: sync(s1)[50020..50040]\n";
+    let timeline = Timeline::parse(&text).expect("a timeline");
+    file(&timeline.session, &timeline.tables, timeline.rows)
+}
+
+#[test]
+fn arrows_that_lead_far_are_drawn_in_both_formats() {
+    let file = far_apart();
+    check_tables(&file, |_, _| false);
+    let chrome = |step| shown(&import(export_file(&Chrome, file.clone(), step).text("")));
+    check_same(&chrome(Step::WHOLE), &chrome(SMALL));
+    let perfetto = |step| {
+        let file = export_file(&Perfetto, file.clone(), step);
+        trace_processor::import(file.bytes(""))
+    };
+    let (whole, parts) = (perfetto(Step::WHOLE), perfetto(SMALL));
+    assert_eq!(whole.flows.len(), parts.flows.len());
+    assert_eq!(whole.other["omitted_flows"], parts.other["omitted_flows"]);
+    // The ends that were written long before have marks.
+    let marks = parts.slices.iter().filter(|it| it.name == "releases");
+    assert_eq!(marks.map(|it| it.begin).collect::<Vec<_>>(), [109, 109]);
+    assert!(whole.slices.iter().all(|it| it.name != "releases"));
+}

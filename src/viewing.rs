@@ -1,6 +1,7 @@
 //! Trace files as the viewer's source.
 
 mod bookmarks;
+mod exporting;
 mod loader;
 mod reader;
 #[cfg(test)]
@@ -15,10 +16,12 @@ use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
 use ascend_trace_viewer::{
-    Bookmark, Derived, Log, News, Options, Outcome, Overview, Progress, Quest, Recording, Source,
+    Bookmark, Derived, ExportNews, Log, News, Options, Outcome, Overview, Progress, Quest,
+    Recording, Source,
 };
 
 use crate::log::LogBook;
+use exporting::Export;
 use loader::Loader;
 
 /// A file without an end that has not grown for so long is taken as stopped short; if it grows
@@ -38,6 +41,9 @@ pub(crate) struct FileSource {
     ours: bool,
     file: PathBuf,
     lag: Option<Lag>,
+    export: Option<Export>,
+    /// The name that is proposed for an export.
+    export_name: String,
 }
 
 /// How late something arrived.
@@ -78,6 +84,8 @@ impl FileSource {
             ours: false,
             file: path.to_owned(),
             lag: None,
+            export: None,
+            export_name: path.with_extension("json").display().to_string(),
         })
     }
 
@@ -203,6 +211,29 @@ impl Source for FileSource {
             Reading::Whole(_) => None,
             Reading::Parts(loader) => loader.news(),
         }
+    }
+
+    fn export_name(&self) -> Option<&str> {
+        Some(&self.export_name)
+    }
+
+    fn export(
+        &mut self,
+        path: &str,
+        range: Option<(i64, i64)>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.export = Some(Export::start(self.file.clone(), path, range)?);
+        Ok(())
+    }
+
+    fn stop_export(&mut self) {
+        if let Some(export) = &self.export {
+            export.stop();
+        }
+    }
+
+    fn export_news(&mut self) -> Option<ExportNews> {
+        self.export.as_ref()?.news()
     }
 
     fn bookmarks(&self) -> Vec<Bookmark> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ascend_trace_model::file::Writer;
 use ascend_trace_model::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{Recording, Source};
+use ascend_trace_viewer::{ExportNews, Recording, Source};
 
 use super::{FileSource, Reading, WHOLE_BYTES};
 
@@ -119,4 +119,64 @@ fn a_file_that_is_no_trace_is_refused_at_once() {
     let path = folder.path().join("notes.txt");
     fs::write(&path, vec![b'x'; 3 << 20]).unwrap();
     assert!(FileSource::open(&path).is_err());
+}
+
+/// Waits for the last news of an export.
+fn exported(source: &mut FileSource) -> ExportNews {
+    let begin = Instant::now();
+    loop {
+        match source.export_news() {
+            Some(ExportNews::Reached(done, all)) => assert!(done <= all),
+            Some(news) => return news,
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+        assert!(begin.elapsed() < Duration::from_secs(120), "no export");
+    }
+}
+
+#[test]
+fn all_and_ranges_are_exported_by_the_name_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = write(&folder.path().join("long.atrace"), &long_file());
+    until(&mut source, "span", |it| span(it).is_some());
+    let (begin, end) = span(&source).unwrap();
+    let name = |name: &str| folder.path().join(name).display().to_string();
+    let range = Some((begin, begin + (end - begin) / 20));
+    for (file, range) in [("part.json", range), ("part.pftrace.gz", range)] {
+        source.export(&name(file), range).unwrap();
+        let news = exported(&mut source);
+        assert!(
+            matches!(&news, ExportNews::Done(text) if text.contains(file)),
+            "{news:?}"
+        );
+    }
+    let text = fs::read_to_string(name("part.json")).unwrap();
+    assert!(text.starts_with('{') && text.contains("MatMul"));
+    assert_eq!(
+        fs::read(name("part.pftrace.gz")).unwrap()[..2],
+        [0x1f, 0x8b]
+    );
+    // What is there is not replaced, and what is no format is refused.
+    let refused = |source: &mut FileSource, file: &str| {
+        let error = source.export(&name(file), None).unwrap_err();
+        error.to_string()
+    };
+    assert!(refused(&mut source, "part.json").contains("exists"));
+    assert!(refused(&mut source, "part.txt").contains(".pftrace"));
+}
+
+#[test]
+fn an_export_that_is_stopped_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut source = write(&folder.path().join("long.atrace"), &long_file());
+    let path = folder.path().join("all.json");
+    source.export(&path.display().to_string(), None).unwrap();
+    source.stop_export();
+    let news = exported(&mut source);
+    assert!(
+        matches!(&news, ExportNews::Failed(text) if text.contains("stopped")),
+        "{news:?}"
+    );
+    let left = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(left, 1, "only the trace");
 }

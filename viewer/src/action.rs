@@ -36,6 +36,9 @@ pub(crate) enum Action {
     /// Tables of the visible range.
     ListStatistics,
     ListBookmarks,
+    /// Writes what is on screen, or everything, for another viewer.
+    ExportRange,
+    ExportAll,
     /// Every action by name.
     Palette,
     Search,

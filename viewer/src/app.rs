@@ -9,6 +9,7 @@ use ascend_trace_model::Trace;
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::exporting::{Exporting, Wish};
 use crate::hunt::{Hunt, Longest};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
@@ -35,6 +36,8 @@ use crate::viewport::Viewport;
 pub(crate) struct World<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) log: Option<&'a dyn Log>,
+    /// The name that is proposed for an export, if the source can make one.
+    pub(crate) export_name: Option<&'a str>,
     /// What is known of all of the recording when the trace is only a part of it.
     pub(crate) overview: Option<&'a Overview>,
 }
@@ -205,6 +208,9 @@ pub(crate) struct App {
     pub(crate) asking: Option<Option<Box<Quest>>>,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
+    /// The export that is under way, and what is wanted of the source.
+    pub(crate) exporting: Option<Exporting>,
+    pub(crate) export_wish: Option<Wish>,
     /// What the user must know now.
     pub(crate) message: Option<String>,
     /// Why the source can no longer be read.
@@ -267,6 +273,8 @@ impl App {
             hunts: 0,
             asking: None,
             longest: None,
+            exporting: None,
+            export_wish: None,
             message: None,
             failure: None,
         }

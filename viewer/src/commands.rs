@@ -41,6 +41,8 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::ClearMarks, "clear the marks"),
     (Action::Bookmark, "bookmark what is on screen"),
     (Action::ListBookmarks, "list the bookmarks"),
+    (Action::ExportRange, "export what is on screen to a file"),
+    (Action::ExportAll, "export everything to a file"),
     (Action::Fold, "fold or unfold the lanes here"),
     (Action::UnfoldAll, "unfold all lanes"),
     (Action::Pin, "pin or unpin the lane"),

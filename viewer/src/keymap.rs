@@ -167,6 +167,14 @@ pub(crate) const KEYS: &[Group] = &[
         ],
     },
     Group {
+        title: "Export",
+        entries: &[entry(
+            "e E",
+            "export what is on screen, everything",
+            &[("e", Action::ExportRange), ("E", Action::ExportAll)],
+        )],
+    },
+    Group {
         title: "Lanes",
         entries: &[
             entry(

@@ -10,6 +10,7 @@ mod arrangement;
 mod blame;
 mod commands;
 mod event;
+mod exporting;
 mod hunt;
 mod inside;
 mod item;
@@ -44,6 +45,7 @@ mod viewport;
 #[cfg(test)]
 mod tests;
 
+pub use exporting::ExportNews;
 pub use marks::Bookmark;
 pub use part::{Derived, Overview};
 pub use quest::{News, Quest};

@@ -11,6 +11,9 @@ pub(crate) enum Asked {
     Lanes,
     /// The name of a bookmark.
     Bookmark,
+    /// The file that everything is exported to, or what is on screen.
+    Export,
+    ExportRange,
 }
 
 /// The text as far as it has been typed.
@@ -36,6 +39,8 @@ impl Prompt {
             Asked::Moment => "go to: ",
             Asked::Lanes => "lanes: ",
             Asked::Bookmark => "bookmark: ",
+            Asked::Export => "export everything to: ",
+            Asked::ExportRange => "export what is on screen to: ",
         }
     }
 
@@ -46,6 +51,7 @@ impl Prompt {
             Asked::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
             Asked::Lanes => "part of a name; nothing: all lanes",
             Asked::Bookmark => "a name for what is on screen",
+            Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::action::Effect;
 use crate::app::{App, World};
 use crate::event::Event;
+use crate::exporting::{ExportNews, Wish};
 use crate::part::Kept;
 use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};
@@ -113,6 +114,7 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
         if let Some(quest) = app.asking.take() {
             source.ask(quest);
         }
+        export(&mut app, source);
     }
 }
 
@@ -143,6 +145,7 @@ fn world(source: &dyn Source) -> World<'_> {
     World {
         trace: source.trace(),
         log: source.log(),
+        export_name: source.export_name(),
         overview: source.overview(),
     }
 }
@@ -151,7 +154,7 @@ fn tick(app: &App, source: &dyn Source) -> Duration {
     if source.is_loading() {
         return LOADING_TICK;
     }
-    if app.is_running() || app.hunt.is_some() {
+    if app.is_running() || app.hunt.is_some() || app.exporting.is_some() {
         TICK
     } else {
         IDLE_TICK
@@ -188,8 +191,24 @@ fn poll(app: &mut App, source: &mut dyn Source) {
     hear(app, source);
 }
 
+/// Asks the source for what the user wants exported.
+fn export(app: &mut App, source: &mut dyn Source) {
+    match app.export_wish.take() {
+        Some(Wish::Begin(path, range)) => {
+            if let Err(error) = source.export(&path, range) {
+                crate::update::hear_export(app, ExportNews::Failed(error.to_string()));
+            }
+        }
+        Some(Wish::Stop) => source.stop_export(),
+        None => {}
+    }
+}
+
 /// Tells the state what the source found.
 fn hear(app: &mut App, source: &mut dyn Source) {
+    while let Some(news) = source.export_news() {
+        crate::update::hear_export(app, news);
+    }
     while let Some(news) = source.news() {
         crate::update::hear(app, self::world(source), news);
     }

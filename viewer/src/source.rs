@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use ascend_trace_model::Trace;
 
+use crate::exporting::ExportNews;
 use crate::marks::Bookmark;
 use crate::part::{Derived, Overview};
 use crate::quest::{News, Quest};
@@ -46,6 +47,32 @@ pub trait Source {
 
     /// What there is to say of what it was asked for.
     fn news(&mut self) -> Option<News> {
+        None
+    }
+
+    /// The name that is proposed for the file of an export; `None` when there can be none.
+    fn export_name(&self) -> Option<&str> {
+        None
+    }
+
+    /// Begins to write all, or what lies in a range, into a file whose format its name tells. Does not
+    /// wait.
+    ///
+    /// # Errors
+    /// When that cannot even begin: the message says why.
+    fn export(
+        &mut self,
+        _path: &str,
+        _range: Option<(i64, i64)>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(())
+    }
+
+    /// Stops the export that is under way; its last news says so.
+    fn stop_export(&mut self) {}
+
+    /// What there is to say of the export.
+    fn export_news(&mut self) -> Option<ExportNews> {
         None
     }
 

@@ -105,6 +105,7 @@ impl Player {
             trace: &self.trace,
             log: None,
             overview: self.overview.as_ref(),
+            export_name: Some("train.json"),
         };
         self.app.take_part(derived, kept, world);
         self.data();
@@ -132,6 +133,7 @@ impl Player {
             trace: &self.trace,
             log,
             overview: self.overview.as_ref(),
+            export_name: Some("train.json"),
         };
         self.effects.extend(update(&mut self.app, world, event));
     }
@@ -142,6 +144,7 @@ impl Player {
             trace: &self.trace,
             log: None,
             overview: self.overview.as_ref(),
+            export_name: Some("train.json"),
         };
         crate::update::hear(&mut self.app, world, news);
     }
@@ -207,6 +210,7 @@ impl Player {
             trace: &self.trace,
             log,
             overview: self.overview.as_ref(),
+            export_name: Some("train.json"),
         };
         let drawn = terminal.draw(|frame| view(&self.app, world, frame.buffer_mut()));
         drawn.expect("a test terminal can be drawn on");

@@ -7,6 +7,7 @@ mod arranging;
 mod detail;
 mod documented;
 mod edges;
+mod exports;
 mod finding;
 mod graphs;
 mod lines;

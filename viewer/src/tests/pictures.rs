@@ -93,3 +93,8 @@ fn the_help() {
 fn the_prompt_of_a_search() {
     picture("search", SMALL, "/ Soft");
 }
+
+#[test]
+fn the_name_of_an_export() {
+    both("export", "W e");
+}

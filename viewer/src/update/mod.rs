@@ -1,6 +1,7 @@
 //! How the state answers to what happens. Nothing here draws, reads or writes anything else.
 
 mod along;
+mod export;
 mod hunt;
 mod lanes;
 mod lists;
@@ -11,6 +12,7 @@ mod prompts;
 mod select;
 mod walk;
 
+pub(crate) use export::hear_export;
 pub(crate) use hunt::hear;
 pub(crate) use select::{is_current, of_stall};
 pub(crate) use walk::{causes, effects};
@@ -89,6 +91,10 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
             hunt::give_up(app);
             Vec::new()
         }
+        Mode::Timeline if key.code == KeyCode::Esc && app.exporting.is_some() => {
+            export::stop(app);
+            Vec::new()
+        }
         _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
         _ => on_timeline_key(app, world, key),
     }
@@ -161,6 +167,8 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::Search => prompts::ask(app, Asked::Find),
         Action::GoTo => prompts::ask(app, Asked::Moment),
         Action::FilterLanes => prompts::ask(app, Asked::Lanes),
+        Action::ExportRange => export::ask(app, world, false),
+        Action::ExportAll => export::ask(app, world, true),
         Action::Bookmark => prompts::ask_bookmark(app, world),
         Action::Mark => marks::set(app, world),
         Action::ClearMarks => marks::clear(app),

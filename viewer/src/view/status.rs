@@ -152,6 +152,7 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
     let measured = app.marks.measure().map(super::marks::words);
     let needs_line = app.message.is_some()
         || app.hunt.is_some()
+        || app.exporting.is_some()
         || measured.is_some()
         || matches!(app.mode, Mode::Prompt(_));
     if !has_line && !needs_line {
@@ -162,6 +163,10 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
         (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
         _ if let Some(hunt) = &app.hunt => {
             let text = hunt.words(app.span.unwrap_or_default(), app.clock);
+            Line::styled(fit(&text, room), theme.accent())
+        }
+        (_, None, _) if let Some(exporting) = &app.exporting => {
+            let text = exporting.words(app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),

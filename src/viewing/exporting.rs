@@ -1,0 +1,191 @@
+//! Exports from the view, on a thread of their own.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use anyhow::{Context, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use ascend_trace_export::{Exporter, Single, Source, Wanted, format};
+use ascend_trace_model::Archive;
+use ascend_trace_viewer::ExportNews;
+
+/// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
+const MOST: u64 = 10_000_000;
+
+/// An export that is under way.
+pub(super) struct Export {
+    news: Receiver<ExportNews>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Export {
+    /// Begins to write `path`, which must not exist.
+    pub(super) fn start(
+        trace: PathBuf,
+        path: &str,
+        range: Option<(i64, i64)>,
+    ) -> anyhow::Result<Self> {
+        let path = PathBuf::from(path);
+        let exporter = exporter(&path)?;
+        if path.exists() {
+            bail!("{} exists: give another name", path.display());
+        }
+        let (sender, news) = channel();
+        let stop = Arc::<AtomicBool>::default();
+        let job = Job {
+            trace,
+            path,
+            range,
+            exporter,
+            sender,
+            stop: Arc::clone(&stop),
+        };
+        let thread = std::thread::Builder::new()
+            .name("export".into())
+            .spawn(move || job.run())
+            .context("cannot export in the background")?;
+        Ok(Self {
+            news,
+            stop,
+            thread: Some(thread),
+        })
+    }
+
+    pub(super) fn news(&self) -> Option<ExportNews> {
+        self.news.try_recv().ok()
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Export {
+    /// What is not complete is taken away.
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has nothing more to say.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The format that a file's name asks for.
+fn exporter(path: &Path) -> anyhow::Result<&'static dyn Exporter> {
+    let name = path.to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let word = match Path::new(name).extension().and_then(|it| it.to_str()) {
+        Some("json") => "chrome",
+        Some("pftrace" | "perfetto-trace") => "perfetto",
+        _ => bail!("{name}: a name that ends in .json or .pftrace tells the format"),
+    };
+    format(word).with_context(|| format!("{word} is not in this build"))
+}
+
+struct Job {
+    trace: PathBuf,
+    path: PathBuf,
+    range: Option<(i64, i64)>,
+    exporter: &'static dyn Exporter,
+    sender: Sender<ExportNews>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Job {
+    fn run(self) {
+        let shown = self.path.display();
+        let news = match self.write() {
+            Ok(bytes) => ExportNews::Done(format!("wrote {shown}, {bytes} bytes")),
+            Err(_) if self.is_stopped() => ExportNews::Failed(format!("stopped writing {shown}")),
+            Err(error) => ExportNews::Failed(format!("{error:#}")),
+        };
+        // A view that has ended does not listen any more.
+        let _ = self.sender.send(news);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Writes beside the file first, so that nothing incomplete has its name.
+    fn write(&self) -> anyhow::Result<u64> {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.new", std::process::id()));
+        let place = self.path.with_file_name(name);
+        let shown = self.path.display();
+        let file = File::create(&place).with_context(|| format!("cannot write {shown}"))?;
+        let written = self
+            .fill(file)
+            .with_context(|| format!("cannot write {shown}"));
+        let renamed = written.and_then(|()| {
+            let length = fs::metadata(&place)?.len();
+            fs::rename(&place, &self.path)?;
+            Ok(length)
+        });
+        if renamed.is_err() {
+            drop(fs::remove_file(&place));
+        }
+        renamed
+    }
+
+    fn fill(&self, file: File) -> anyhow::Result<()> {
+        let stoppable = Stoppable {
+            file,
+            stop: Arc::clone(&self.stop),
+        };
+        let mut writer = BufWriter::with_capacity(1 << 20, stoppable);
+        if self.path.extension().is_some_and(|it| it == "gz") {
+            let mut packer = GzEncoder::new(&mut writer, Compression::fast());
+            self.export(&mut packer)?;
+            packer.finish()?;
+        } else {
+            self.export(&mut writer)?;
+        }
+        writer.flush()?;
+        Ok(())
+    }
+
+    fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
+        let mut archive = Archive::open(&self.trace, |done, all| {
+            let _ = self.sender.send(ExportNews::Reached(done / 10, all));
+            !self.is_stopped()
+        })?;
+        let range = self.range.unwrap_or((i64::MIN, i64::MAX));
+        let trace = archive.window(range, MOST)?;
+        let wanted = Wanted {
+            range: self.range,
+            ..Wanted::default()
+        };
+        let source = Source::of(&trace, &wanted);
+        self.exporter.export(&source, &mut Single(writer))?;
+        Ok(())
+    }
+}
+
+/// A file that refuses to be written once the export is stopped.
+struct Stoppable {
+    file: File,
+    stop: Arc<AtomicBool>,
+}
+
+impl Write for Stoppable {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.stop.load(Ordering::Relaxed) {
+            true => Err(io::Error::other("stopped")),
+            false => self.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

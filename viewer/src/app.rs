@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls, Stats};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
@@ -208,6 +208,8 @@ pub(crate) struct App {
     pub(crate) asking: Option<Option<Box<Quest>>>,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
+    /// Tables of a range that is not loaded, with tasks and calls when they were made.
+    pub(crate) summed: Option<((i64, i64), (u64, u64), Stats)>,
     /// The export that is under way, and what is wanted of the source.
     pub(crate) exporting: Option<Exporting>,
     pub(crate) export_wish: Option<Wish>,
@@ -273,6 +275,7 @@ impl App {
             hunts: 0,
             asking: None,
             longest: None,
+            summed: None,
             exporting: None,
             export_wish: None,
             message: None,

@@ -3,12 +3,14 @@
 
 mod matches;
 mod stalls;
+mod sums;
 
 use ascend_trace_model::archive::{Towards, WindowError};
 use ascend_trace_model::{Archive, Trace};
 
 pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
+pub(crate) use sums::{SlowestQuest, StatsQuest};
 
 use crate::item::{Item, TrackKey};
 use crate::part::Identity;
@@ -28,6 +30,10 @@ pub(crate) enum Kind {
     Match(Box<MatchQuest>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuest>),
+    /// The tables of a range.
+    Statistics(Box<StatsQuest>),
+    /// The slowest instance of something in a range.
+    Slowest(Box<SlowestQuest>),
 }
 
 /// Where a quest is, and where it may go.
@@ -148,6 +154,8 @@ impl Quest {
         match &mut self.kind {
             Kind::Match(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
+            Kind::Statistics(quest) => quest.advance(archive, keep_on),
+            Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
         }
     }
 }

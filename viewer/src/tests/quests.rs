@@ -318,3 +318,59 @@ fn from_afar_a_search_begins_where_one_looks() {
         crate::viewport::Viewport::fitting((begin, end))
     );
 }
+
+#[test]
+fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
+    let mut archive = archive();
+    let overview = overview(&mut archive);
+    let things = archive.things().clone();
+    let mut player = Player::of_parts(things, overview, LARGE);
+    player.play("t");
+    let list = player.app.list.as_ref().expect("the table is open at once");
+    assert!(
+        list.note.contains("only of what is loaded"),
+        "{}",
+        list.note
+    );
+    // It can be stopped between parts, and is made in one go.
+    let mut quest = asked(&mut player);
+    let mut left = 2;
+    let done = quest.advance(&mut archive, &mut |_| {
+        left -= 1;
+        left > 0
+    });
+    assert!(!done.expect("it is in memory"));
+    let done = quest.advance(&mut archive, &mut |_| true);
+    assert!(done.expect("it is in memory"));
+    player.hear(News::Done(quest));
+    let (trace, dependencies, stalls) = whole(&mut archive);
+    let stats = ascend_trace_analysis::Stats::of(&trace, &dependencies, &stalls);
+    let first = &stats.operations[0];
+    let list = player.app.list.as_ref().expect("the table is still open");
+    let count = crate::text::count(first.count);
+    let name = crate::text::short_name(&first.name);
+    assert!(
+        list.entries
+            .iter()
+            .any(|it| it.cells[0] == name && it.cells[2] == count),
+        "{name} {count}: {:?}",
+        list.entries
+    );
+    // From there to the slowest one, wherever it is.
+    let longest = first.time.max_ns;
+    let place = list.entries.iter().position(|it| it.cells[0] == name);
+    for _ in 0..place.expect("it is listed") {
+        player.play("down");
+    }
+    player.play("enter");
+    assert!(player.line_with("looking for the slowest").contains(name));
+    pursue(&mut player, &mut archive);
+    let selected = player.app.selected.expect("it is loaded and selected");
+    let (begin, end) = selected.span(&player.trace);
+    assert!(
+        (end - begin - longest).abs() < 1_000,
+        "{} {longest}",
+        end - begin
+    );
+    assert!(player.selected().contains(name), "{}", player.selected());
+}

@@ -1,14 +1,14 @@
 //! Looking for something in all of a long recording: asking for it, and what comes of it.
 
-use ascend_trace_analysis::{Cause, Lane};
+use ascend_trace_analysis::{Cause, Lane, Stats};
 
 use crate::app::{App, Follow, World};
 use crate::hunt::{Hunt, Longest};
 use crate::list::Kind;
 use crate::part::Overview;
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
-use crate::quest::{StallQuest, Wanted};
-use crate::text::{fit, moment};
+use crate::quest::{SlowestQuest, StallQuest, StatsQuest, Wanted};
+use crate::text::{fit, moment, short_name};
 use crate::viewport::Viewport;
 
 use super::{lists, navigate, select, walk};
@@ -67,6 +67,39 @@ pub(super) fn longest(app: &mut App, cause: Option<Cause>) {
     let quest = StallQuest::new(wanted, app.arrangement.clone());
     let what = "the longest stalls of all of the recording".to_owned();
     ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
+}
+
+/// Sums up what is on screen, if that is not loaded. A view that follows the newest moment has another
+/// range before that is done.
+pub(super) fn statistics(app: &mut App, world: World<'_>) {
+    let range = (app.viewport.begin(), app.viewport.end());
+    let is_loaded = world.overview.is_none_or(|it| it.is_loaded(range));
+    if is_loaded || app.follow != Follow::Off || known_statistics(app, range).is_some() {
+        return;
+    }
+    let quest = StatsQuest { range, stats: None };
+    let course = Course::new(true, i64::MIN, false);
+    let what = "what is on screen, to sum it up".to_owned();
+    ask(app, what, QuestKind::Statistics(Box::new(quest)), course);
+}
+
+/// The tables of a range that is not loaded, if they have been made.
+pub(super) fn known_statistics(app: &App, range: (i64, i64)) -> Option<&Stats> {
+    let (known, counts, stats) = app.summed.as_ref()?;
+    (*known == range && *counts == app.counts).then_some(stats)
+}
+
+/// Looks for the slowest task or call of a name in a range that is not loaded.
+pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: (i64, i64)) {
+    let quest = SlowestQuest {
+        name: name.to_owned(),
+        task,
+        range,
+        found: None,
+    };
+    let what = format!("the slowest {}", short_name(name));
+    let course = Course::new(true, range.0, false);
+    ask(app, what, QuestKind::Slowest(Box::new(quest)), course);
 }
 
 /// The longest stalls of the whole recording, if they have been found.
@@ -135,6 +168,16 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
             None => app.message = Some(format!("nothing in all of the recording is {what}")),
         },
         QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
+        QuestKind::Statistics(quest) => {
+            if let Some(stats) = quest.stats {
+                app.summed = Some((quest.range, app.counts, stats));
+                lists::show_statistics(app, world);
+            }
+        }
+        QuestKind::Slowest(quest) => match quest.found {
+            Some((_, found)) => go(app, world, &found, &format!("{what} on screen")),
+            None => app.message = Some("none of them has a time".to_owned()),
+        },
     }
 }
 

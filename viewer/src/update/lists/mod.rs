@@ -36,6 +36,9 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     if let (Kind::Stalls(cause), Some(_)) = (kind, world.overview) {
         hunt::longest(app, cause);
     }
+    if let Kind::Statistics(_) = kind {
+        hunt::statistics(app, world);
+    }
     let content = content(app, world, kind, "");
     if content.entries.is_empty() && kind != Kind::Commands && app.hunt.is_none() {
         app.list = None;
@@ -94,6 +97,10 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
         Kind::Bookmarks | Kind::Commands => false,
     };
     app.stale = false;
+    let is_moved = now.range != list.basis.range;
+    if is_old && is_moved && matches!(list.kind, Kind::Statistics(_)) {
+        hunt::statistics(app, world);
+    }
     if is_old {
         remake(app, world);
     }
@@ -191,6 +198,14 @@ fn preview(app: &mut App, world: World<'_>) {
     }
 }
 
+/// Shows tables that have been made of what is not loaded.
+pub(super) fn show_statistics(app: &mut App, world: World<'_>) {
+    let kind = app.list.as_ref().map(|list| list.kind);
+    if matches!(kind, Some(Kind::Statistics(_))) {
+        remake(app, world);
+    }
+}
+
 /// Shows the longest stalls of all of the recording, in the place of those that were loaded.
 pub(super) fn show_longest(app: &mut App, world: World<'_>) {
     remake(app, world);
@@ -233,8 +248,12 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
         }
         Some(Target::Stall(_) | Target::Told(_)) => walk::remember_place(app, origin),
         Some(Target::Slowest { name, task }) => {
-            walk::remember(app);
-            to_slowest(app, world, &name, task, range);
+            if world.overview.is_some_and(|it| !it.is_loaded(range)) {
+                hunt::slowest(app, &name, task, range);
+            } else {
+                walk::remember(app);
+                to_slowest(app, world, &name, task, range);
+            }
         }
         Some(Target::Stream(id)) => {
             walk::remember(app);

@@ -1,5 +1,7 @@
 //! Tables of the visible range.
 
+use std::borrow::Cow;
+
 use ascend_trace_analysis::stats::{CauseStats, Durations, StreamStats};
 use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_model::{StreamId, Trace};
@@ -10,6 +12,7 @@ use crate::names;
 use crate::text::{count, duration, short_name};
 
 use super::Content;
+use crate::update::hunt;
 
 const TIMES: [Column; 5] = [
     right("total"),
@@ -67,16 +70,18 @@ const CAUSES: &[Column] = &[
 pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let trace = world.trace;
     let range = (app.viewport.begin(), app.viewport.end());
-    let stats = Stats::within(trace, &app.dependencies, &app.stalls, Some(range));
+    let part = world.overview.is_some_and(|it| !it.is_loaded(range));
+    let summed = hunt::known_statistics(app, range).filter(|_| part);
+    let near = || Stats::within(trace, &app.dependencies, &app.stalls, Some(range));
+    let stats = summed.map_or_else(|| Cow::Owned(near()), Cow::Borrowed);
     let (columns, entries) = match page {
         Page::Operations => (OPERATIONS, operations(&stats)),
         Page::Streams => (STREAMS, streams(trace, &stats)),
         Page::Functions => (FUNCTIONS, functions(&stats)),
         Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
     };
-    let part = world.overview.is_some_and(|it| !it.is_loaded(range));
-    let note = match part {
-        true => "only of what is loaded: zoom in".to_owned(),
+    let note = match part && summed.is_none() {
+        true => "only of what is loaded, so far".to_owned(),
         false => format!("in the {} on screen", duration(app.viewport.length())),
     };
     Content {

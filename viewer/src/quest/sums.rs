@@ -1,0 +1,83 @@
+//! What a range of a recording holds in sum, and the slowest instance of something in it.
+
+use ascend_trace_analysis::Stats;
+use ascend_trace_model::archive::{Answer, Towards, WindowError};
+use ascend_trace_model::{Archive, Trace};
+
+use crate::item::Item;
+use crate::rank;
+
+use super::{Course, Found, News};
+
+/// Tables of a range. It starts over when it has to wait, since then another range is looked at.
+#[derive(Debug)]
+pub(crate) struct StatsQuest {
+    pub(crate) range: (i64, i64),
+    pub(crate) stats: Option<Stats>,
+}
+
+impl StatsQuest {
+    pub(super) fn advance(
+        &mut self,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        self.stats = Stats::of_archive(archive, Some(self.range), |reached| {
+            keep_on(&News::Reached(reached, false))
+        })?;
+        Ok(self.stats.is_some())
+    }
+}
+
+/// The longest task or call of a name in a range.
+#[derive(Debug)]
+pub(crate) struct SlowestQuest {
+    pub(crate) name: String,
+    pub(crate) task: bool,
+    pub(crate) range: (i64, i64),
+    pub(crate) found: Option<(i64, Found)>,
+}
+
+impl SlowestQuest {
+    pub(super) fn advance(
+        &mut self,
+        course: &mut Course,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        let (begin, end) = self.range;
+        let mut next = course.next.max(begin);
+        let mut is_over = false;
+        let answer = archive.find(
+            next,
+            Towards::Later,
+            |_| true,
+            |reached| {
+                next = reached;
+                is_over = reached > end;
+                !is_over && keep_on(&News::Reached(reached, false))
+            },
+            |trace, part| {
+                self.take(trace, part);
+                None::<()>
+            },
+        )?;
+        course.next = next;
+        Ok(is_over || answer == Answer::Nothing)
+    }
+
+    fn take(&mut self, trace: &Trace, part: (i64, i64)) {
+        let is_wanted = |item: Item| {
+            matches!(item, Item::Task(_)) == self.task
+                && item.name(trace) == self.name
+                && (part.0..=part.1).contains(&item.span(trace).0)
+        };
+        let Some(item) = rank::slowest(trace, is_wanted, self.range) else {
+            return;
+        };
+        let length = item.length(trace);
+        if self.found.as_ref().is_none_or(|(known, _)| length > *known) {
+            self.found = Some((length, Found::of(trace, item)));
+        }
+    }
+}

@@ -7,17 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use ascend_trace_export::{Exporter, Single, Source, Wanted, format};
+use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
 use ascend_trace_model::Archive;
 use ascend_trace_viewer::ExportNews;
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
 const MOST: u64 = 10_000_000;
+
+/// Between two words on how far it is.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// An export that is under way.
 pub(super) struct Export {
@@ -155,18 +159,26 @@ impl Job {
     }
 
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
-        let mut archive = Archive::open(&self.trace, |done, all| {
-            let _ = self.sender.send(ExportNews::Reached(done / 10, all));
-            !self.is_stopped()
-        })?;
-        let range = self.range.unwrap_or((i64::MIN, i64::MAX));
+        let mut archive = Archive::open(&self.trace, |_, _| !self.is_stopped())?;
+        let sink = &mut Single::new(writer);
+        let Some(range) = self.range else {
+            let mut told = Instant::now();
+            let step = Step::default();
+            stream(&mut archive, self.exporter, step, sink, &mut |done, all| {
+                if told.elapsed() > PAUSE {
+                    told = Instant::now();
+                    let _ = self.sender.send(ExportNews::Reached(done, all));
+                }
+            })?;
+            return Ok(());
+        };
+        // What is on screen is read by itself, however long the recording is.
         let trace = archive.window(range, MOST)?;
         let wanted = Wanted {
-            range: self.range,
+            range: Some(range),
             ..Wanted::default()
         };
-        let source = Source::of(&trace, &wanted);
-        self.exporter.export(&source, &mut Single(writer))?;
+        self.exporter.export(&Source::of(&trace, &wanted), sink)?;
         Ok(())
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn longest(app: &mut App, cause: Option<Cause>) {
     let course = Course::new(true, i64::MIN, false);
     let wanted = Wanted::Longest(LISTED, cause);
     let quest = StallQuest::new(wanted, app.arrangement.clone());
-    let what = "the longest stalls of all of the recording".to_owned();
+    let what = "the longest stalls".to_owned();
     ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
 }
 
@@ -79,7 +79,7 @@ pub(super) fn statistics(app: &mut App, world: World<'_>) {
     }
     let quest = StatsQuest { range, stats: None };
     let course = Course::new(true, i64::MIN, false);
-    let what = "what is on screen, to sum it up".to_owned();
+    let what = "the sums of this range".to_owned();
     ask(app, what, QuestKind::Statistics(Box::new(quest)), course);
 }
 
@@ -190,8 +190,9 @@ fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
             stalls: quest.told,
         });
         let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Stalls(cause));
-        if is_open {
-            lists::show_longest(app, world);
+        match is_open {
+            true => lists::show_longest(app, world),
+            false => app.message = Some("the longest stalls are known: i lists them".to_owned()),
         }
         return;
     }

@@ -195,9 +195,7 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
         1 => "the only one of its kind".to_owned(),
         all if rank.same == all => format!("as long as all {all} of its kind"),
         all if rank.longer == 0 => format!("longest of {all} (p100)"),
-        all if rank.longer + rank.same == all => {
-            format!("shortest of {all} (p{})", rank.percentile())
-        }
+        all if rank.longer + rank.same == all => format!("shortest of {all}"),
         all => format!(
             "number {} of {all} by length (p{})",
             rank.longer + 1,

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls, Stats};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::exporting::{Exporting, Wish};
-use crate::hunt::{Hunt, Longest};
+use crate::hunt::{Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::{self, Lanes, Row};
@@ -208,8 +208,8 @@ pub(crate) struct App {
     pub(crate) asking: Option<Option<Box<Quest>>>,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
-    /// Tables of a range that is not loaded, with tasks and calls when they were made.
-    pub(crate) summed: Option<((i64, i64), (u64, u64), Stats)>,
+    /// Tables of a range that is not loaded.
+    pub(crate) summed: Option<Summed>,
     /// The export that is under way, and what is wanted of the source.
     pub(crate) exporting: Option<Exporting>,
     pub(crate) export_wish: Option<Wish>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ascend_trace_analysis::Cause;
+use ascend_trace_analysis::{Cause, Stats};
 
 use crate::quest::{Course, Told};
 use crate::text::duration;
@@ -52,4 +52,13 @@ pub(crate) struct Longest {
     pub(crate) counts: (u64, u64),
     pub(crate) hidden: usize,
     pub(crate) stalls: Vec<Told>,
+}
+
+/// Tables of a range of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Summed {
+    pub(crate) range: (i64, i64),
+    /// Tasks and calls when they were made.
+    pub(crate) counts: (u64, u64),
+    pub(crate) stats: Stats,
 }

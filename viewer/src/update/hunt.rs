@@ -3,7 +3,7 @@
 use ascend_trace_analysis::{Cause, Lane, Stats};
 
 use crate::app::{App, Follow, World};
-use crate::hunt::{Hunt, Longest};
+use crate::hunt::{Hunt, Longest, Summed};
 use crate::list::Kind;
 use crate::part::Overview;
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
@@ -85,8 +85,8 @@ pub(super) fn statistics(app: &mut App, world: World<'_>) {
 
 /// The tables of a range that is not loaded, if they have been made.
 pub(super) fn known_statistics(app: &App, range: (i64, i64)) -> Option<&Stats> {
-    let (known, counts, stats) = app.summed.as_ref()?;
-    (*known == range && *counts == app.counts).then_some(stats)
+    let known = app.summed.as_ref()?;
+    (known.range == range && known.counts == app.counts).then_some(&known.stats)
 }
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
@@ -170,7 +170,11 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
-                app.summed = Some((quest.range, app.counts, stats));
+                app.summed = Some(Summed {
+                    range: quest.range,
+                    counts: app.counts,
+                    stats,
+                });
                 lists::show_statistics(app, world);
             }
         }

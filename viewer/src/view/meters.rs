@@ -84,7 +84,7 @@ pub(crate) fn label(scene: &Scene<'_>, key: TrackKey) -> String {
             scene
                 .app
                 .meters
-                .lost(id, (range.0, i64::MAX.min(range.1 + 1))),
+                .lost(id, (range.0, range.1.saturating_add(1))),
         ),
         _ => String::new(),
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything that what is embedded is made of.
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 13] = [
     "build.rs",
     "build",
     "Cargo.toml",
@@ -26,10 +26,12 @@ const INPUTS: [&str; 11] = [
     "crates/ring",
     "crates/hookgen",
     "crates/softacl",
+    "crates/engine",
+    "crates/engine-frida",
     "examples/demo",
 ];
 /// What `embedded.rs` names, whether or not it was built.
-const NAMES: [&str; 3] = ["INTERPOSER", "SOFTACL", "DEMO"];
+const NAMES: [&str; 4] = ["INTERPOSER", "SOFTACL", "DEMO", "ENGINE"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
@@ -45,6 +47,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Some((_, library)) = built.get(1) {
             link_examples(library);
             built.push(("DEMO", demo::build(&out, library)?));
+        }
+        if env::var_os("CARGO_FEATURE_FRIDA").is_some() {
+            built.push(("ENGINE", inner::build_engine(&out)?));
         }
         built
     } else {

@@ -13,6 +13,12 @@ const INTERPOSER: [&str; 3] = [
 ];
 const SOFTACL: [&str; 3] = ["SOFTACL", "softacl", "libascendcl.so"];
 
+/// The engine: package, and file that the build leaves.
+const ENGINE: [&str; 2] = [
+    "ascend-trace-engine-frida",
+    "libascend_trace_engine_frida.so",
+];
+
 /// Settings of the outer build that must not reach the inner one: a shared target folder would
 /// make it wait for the outer cargo for ever, and a wrapper such as clippy would not build at all.
 const OUTER_ONLY: [&str; 7] = [
@@ -59,17 +65,63 @@ pub(crate) fn build(
     } else {
         vec![INTERPOSER]
     };
+    let mut packages = Vec::new();
+    for [_, package, _] in &libraries {
+        packages.extend(["--package", package]);
+    }
+    if env::var_os("CARGO_FEATURE_BINDGEN").is_some() {
+        packages.extend(["--features", "ascend-trace-interposer/bindgen"]);
+    }
+    let built = cargo(out, &packages, &[])?;
+    Ok(libraries
+        .iter()
+        .map(|[name, _, file]| (*name, built.join(file)))
+        .collect())
+}
+
+/// Builds the engine that patches functions. With features of its own, so in a run of its own: they
+/// must not reach what the other libraries are made of.
+pub(crate) fn build_engine(out: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let download = env::var_os("CARGO_FEATURE_FRIDA_DOWNLOAD").is_some();
+    let feature = if download { "download" } else { "gum" };
+    let built = cargo(
+        out,
+        &["--package", ENGINE[0], "--features", feature],
+        &devkit()?,
+    )?;
+    Ok(built.join(ENGINE[1]))
+}
+
+/// Variables that lead the engine's build, and that of the bindings to Gum, to the user's devkit.
+fn devkit() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+    const DEVKIT: &str = "FRIDA_GUM_DEVKIT";
+    println!("cargo:rerun-if-env-changed={DEVKIT}");
+    println!("cargo:rerun-if-env-changed=BINDGEN_EXTRA_CLANG_ARGS");
+    let Some(folder) = env::var_os(DEVKIT).filter(|folder| !folder.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let folder = fs::canonicalize(&folder)
+        .map_err(|error| format!("{DEVKIT} names {}: {error}", folder.display()))?;
+    let folder = folder.display().to_string();
+    let given = env::var("BINDGEN_EXTRA_CLANG_ARGS").unwrap_or_default();
+    let arguments = format!("-I{folder} {given}");
+    Ok(vec![
+        (DEVKIT, folder),
+        ("BINDGEN_EXTRA_CLANG_ARGS", arguments),
+    ])
+}
+
+/// Builds some libraries and answers the folder that they are in.
+fn cargo(
+    out: &Path,
+    words: &[&str],
+    variables: &[(&str, String)],
+) -> Result<PathBuf, Box<dyn Error>> {
     let folder = out.join("embed-target");
     let target = env::var("TARGET")?;
     let profile = profile(out);
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--locked", "--lib"]);
-    for [_, package, _] in &libraries {
-        cargo.args(["--package", package]);
-    }
-    if env::var_os("CARGO_FEATURE_BINDGEN").is_some() {
-        cargo.args(["--features", "ascend-trace-interposer/bindgen"]);
-    }
+    cargo.args(["build", "--locked", "--lib"]).args(words);
     cargo
         .args(["--profile", &profile, "--target", &target, "--target-dir"])
         .arg(&folder);
@@ -79,14 +131,11 @@ pub(crate) fn build(
     // Empty switches off a wrapper that a configuration file names.
     cargo
         .env("RUSTC_WRAPPER", "")
-        .env("RUSTC_WORKSPACE_WRAPPER", "");
+        .env("RUSTC_WORKSPACE_WRAPPER", "")
+        .envs(variables.iter().map(|(name, value)| (name, value)));
     run(&mut cargo)?;
     let directory = if profile == "dev" { "debug" } else { &profile };
-    let built = folder.join(target).join(directory);
-    Ok(libraries
-        .iter()
-        .map(|[name, _, file]| (*name, built.join(file)))
-        .collect())
+    Ok(folder.join(target).join(directory))
 }
 
 /// Runs a command that must succeed.

@@ -52,6 +52,14 @@ pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     Some(registers::stub_address(index))
 }
 
+/// The function `id` at `from` is to be called at `to` from now on.
+pub(crate) fn moved(id: usize, from: usize, to: usize) {
+    let is_it = |place: &&Alternate| place.id.load(Acquire) as usize == id;
+    for place in ALTERNATES.iter().take(USED.load(Relaxed)).filter(is_it) {
+        let _ = place.address.compare_exchange(from, to, Release, Relaxed);
+    }
+}
+
 /// Called by a stub: notes the address and answers the wrapper to go on with.
 pub(crate) unsafe extern "C" fn enter(index: u32, _: *const u64) -> usize {
     let Some(place) = ALTERNATES.get(index as usize) else {

@@ -5,6 +5,7 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
+use ascend_trace_format::engine::Outcome;
 use ascend_trace_format::record::{
     Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, STUB, TaskWord, Words,
     flags, pair, slots_for,
@@ -374,6 +375,11 @@ pub(crate) fn lookup(state: &thread::State, lookup: Lookup, name: &[u8]) {
     state.record(|producer| {
         other(producer, RecordKind::Lookup, lookup as u16, &[], &[name]);
     });
+}
+
+/// What came of patching a function, or of loading what would.
+pub(crate) fn patch(state: &thread::State, outcome: Outcome, texts: &[&[u8]]) {
+    state.record(|producer| other(producer, RecordKind::Patch, outcome as u16, &[], texts));
 }
 
 /// A library that was loaded. Its path is told in parts as long as a text may be.

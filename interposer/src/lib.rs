@@ -19,6 +19,7 @@ mod call;
 mod clock;
 mod cost;
 mod emit;
+mod engine;
 mod errno;
 mod graph_roles;
 mod graphs;

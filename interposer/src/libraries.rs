@@ -38,7 +38,8 @@ pub(crate) fn tell_new() {
     }
 }
 
-fn is_acl(file: &[u8]) -> bool {
+/// Whether a file name is that of a library of AscendCL.
+pub(crate) fn is_acl(file: &[u8]) -> bool {
     let begins = |list: &[&[u8]]| list.iter().any(|prefix| file.starts_with(prefix));
     begins(PREFIXES) && !begins(OTHERS)
 }

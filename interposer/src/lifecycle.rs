@@ -10,7 +10,7 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane, reference};
-use crate::{cost, emit, graphs, kernels, libraries, loader, session, thread};
+use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
@@ -19,6 +19,7 @@ extern "C" fn loaded() {
     loader::weak::sweep_if_new();
     loader::slots::sweep_if_new();
     libraries::tell_new();
+    engine::look();
 }
 
 /// The process is ending in an orderly way: the last times that are ready are read. The runtime is

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
+use crate::engine::{self, patched};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::{alternate, loader};
@@ -48,8 +49,9 @@ pub(crate) fn by_name(name: &str) -> Option<usize> {
 #[cold]
 fn find(id: usize) -> Option<usize> {
     let _errno = Errno::save();
+    engine::look();
     let found = with_name(id, loader::real)??;
-    Some(remember(id, found))
+    Some(remember(id, patched::original(found)))
 }
 
 /// Keeps the address unless there is one already; answers the one that is kept.
@@ -90,15 +92,16 @@ pub(crate) fn is_wrapper(id: usize, address: usize) -> bool {
 
 /// A wrapper that calls the function at `address`: the usual one, or, where two libraries offer the
 /// same name, one that keeps this address. Without room for one the function itself.
-pub(crate) fn wrapper_for(id: usize, address: usize) -> usize {
+pub(crate) fn wrapper_for(id: usize, found: usize) -> usize {
+    let address = patched::original(found);
     let Some(wrapper) = wrapper(id) else {
-        return address;
+        return found;
     };
     let usual = match by_id(id) {
         Some(usual) => usual,
         None => remember(id, address),
     };
-    loader::pin_holder(address);
+    loader::pin_holder(found);
     if usual == address {
         return wrapper;
     }
@@ -109,7 +112,33 @@ pub(crate) fn wrapper_for(id: usize, address: usize) -> usize {
             }
             stub
         }
-        None => address,
+        None => found,
+    }
+}
+
+/// Where calls of the function `id` at `address` are to go when it is patched: to the wrapper, or to
+/// a stub where another function of the name is the usual one.
+pub(crate) fn replacement(id: usize, address: usize) -> Option<usize> {
+    let wrapper = wrapper(id)?;
+    if by_id(id)? == address {
+        return Some(wrapper);
+    }
+    let stub = alternate::stub(id, address, wrapper)?;
+    ADDRESSES.get(id)?.fetch_or(SHARED, AcqRel);
+    Some(stub)
+}
+
+/// The function `id` at `from` is patched: its work is done at `to`.
+pub(crate) fn moved(id: usize, from: usize, to: usize) {
+    alternate::moved(id, from, to);
+    let Some(place) = ADDRESSES.get(id) else {
+        return;
+    };
+    for known in [from, from | SHARED] {
+        let new = to | known & SHARED;
+        if place.compare_exchange(known, new, AcqRel, Acquire).is_ok() {
+            return;
+        }
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// How calls are caught
+    /// How calls are caught; `frida` needs a build with that feature, see docs/ENGINES.md
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
 

@@ -67,6 +67,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         timing: Timing::Events,
         buffer: BUDGET,
         wait: false,
+        engine: None,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     recording::record(&plan).map(exit_code)

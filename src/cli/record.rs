@@ -4,19 +4,16 @@ use std::io::{self, IsTerminal};
 
 use super::args::{EngineWord, OutputArgs, RecordArgs};
 use crate::collector::target::Target;
-use crate::error::{Failure, TOOL_FAILED};
+use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::say;
 use crate::recording::{self, Plan};
+use crate::unpack;
 
 pub(crate) fn run(args: RecordArgs) -> Result<u8, Failure> {
     recording::record(&plan(args)?).map(exit_code)
 }
 
 fn plan(args: RecordArgs) -> Result<Plan, Failure> {
-    if args.engine == EngineWord::Frida {
-        let text = "the engine frida is not in this build; --engine preload is";
-        return Err(Failure::new(TOOL_FAILED, text));
-    }
     if let Some(options) = &args.soft {
         check_soft(options)?;
     }
@@ -27,6 +24,10 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
         soft: args.soft,
         buffer: args.buffer as usize * (1 << 20),
         wait: args.wait,
+        engine: match args.engine {
+            EngineWord::Preload => None,
+            EngineWord::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
+        },
         words: args.app,
     })
 }

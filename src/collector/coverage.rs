@@ -9,6 +9,7 @@ use ascend_trace_model::rows::{CoverageRow, ways};
 
 use super::exports;
 use super::found::Found;
+use super::patching::Engine;
 
 /// How a function was fetched by name, as far as it was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,41 +85,56 @@ impl Coverage {
 impl Coverage {
     /// The report: every function of AscendCL that a library exports or the program asked for. Those
     /// that would have been seen, but that nobody wanted, are only counted.
-    pub(crate) fn rows(&self, functions: &[Function], found: &Found) -> Vec<CoverageRow> {
+    pub(crate) fn rows(
+        &self,
+        functions: &[Function],
+        found: &Found,
+        engine: &Engine,
+    ) -> Vec<CoverageRow> {
         let mut rows = Vec::new();
         let mut left = self.fetched.clone();
         for library in &self.libraries {
             let path = library.display().to_string();
-            let mut unused = CoverageRow {
+            let mut unused = [ways::LINKED, ways::LINKED | ways::PATCHED].map(|ways| CoverageRow {
                 library: path.clone(),
-                ways: ways::LINKED,
+                ways,
                 ..CoverageRow::default()
-            };
+            });
             for export in exports::of(library) {
                 let known = position(functions, &export.name);
                 if known.is_none() && !exports::is_acl(&export.name) {
                     continue;
                 }
                 left.remove(&export.name);
-                let row = self.row(&path, &export.name, known, found);
-                if row.ways == ways::LINKED && row.calls == 0 {
-                    unused.functions += 1;
-                } else {
-                    rows.push(row);
+                let row = self.row(&path, &export.name, known, found, engine);
+                let is_unused = row.calls == 0 && row.refused.is_empty();
+                match unused
+                    .iter_mut()
+                    .find(|it| is_unused && it.ways == row.ways)
+                {
+                    Some(unused) => unused.functions += 1,
+                    None => rows.push(row),
                 }
             }
-            if unused.functions > 0 {
-                rows.push(unused);
-            }
+            rows.extend(unused.into_iter().filter(|row| row.functions > 0));
         }
         for name in left.keys() {
-            rows.push(self.row("", name, position(functions, name), found));
+            let known = position(functions, name);
+            rows.push(self.row("", name, known, found, engine));
         }
         rows
     }
 
-    fn row(&self, library: &str, name: &str, known: Option<usize>, found: &Found) -> CoverageRow {
+    fn row(
+        &self,
+        library: &str,
+        name: &str,
+        known: Option<usize>,
+        found: &Found,
+        engine: &Engine,
+    ) -> CoverageRow {
         let numbers = found.named(name).map(usize::from).chain(known);
+        let (is_patched, refused) = engine.of(library, name);
         let fetched = self.fetched.get(name).copied().unwrap_or_default();
         let bits = [
             (known.is_some() && !library.is_empty(), ways::LINKED),
@@ -126,6 +142,7 @@ impl Coverage {
             (fetched.absent, ways::ABSENT),
             (fetched.unknown, ways::UNSEEN),
             (fetched.untyped, ways::UNTYPED),
+            (is_patched, ways::PATCHED),
         ];
         let set = bits.iter().filter(|(is_so, _)| *is_so);
         CoverageRow {
@@ -134,6 +151,7 @@ impl Coverage {
             ways: set.fold(0, |all, (_, bit)| all | bit),
             calls: numbers.filter_map(|id| self.calls.get(id)).sum(),
             functions: 1,
+            refused,
         }
     }
 }

@@ -14,6 +14,7 @@ mod found;
 mod liveness;
 mod marks;
 mod outcome;
+mod patching;
 mod repack;
 mod roster;
 pub(crate) mod session;
@@ -34,6 +35,7 @@ use dictionary::Dictionary;
 use file::Recorder;
 use liveness::Liveness;
 use marks::Marks;
+use patching::Engine;
 use roster::Roster;
 
 pub(crate) use outcome::{Counts, Outcome};
@@ -53,6 +55,7 @@ pub(crate) struct Collector {
     liveness: Liveness,
     counts: Counts,
     coverage: Coverage,
+    engine: Engine,
     marks: Marks,
     costs: Costs,
     homeless: u64,
@@ -71,6 +74,7 @@ impl Collector {
             liveness: Liveness::default(),
             counts: Counts::default(),
             coverage: Coverage::default(),
+            engine: Engine::default(),
             marks: Marks::default(),
             costs: Costs::default(),
             homeless: 0,
@@ -123,6 +127,7 @@ impl Collector {
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
         let (marks, dictionary) = (&mut self.marks, &mut self.dictionary);
+        let engine = &mut self.engine;
         let costs = &mut self.costs;
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
@@ -152,7 +157,7 @@ impl Collector {
                     }
                     file.push(row);
                 }
-                None if coverage.take(words) => {}
+                None if coverage.take(words) || engine.take(words) => {}
                 None => match costs.take(words, writer, calls, clock) {
                     Some(row) => row.iter().for_each(|row| file.push(&Row::Cost(*row))),
                     None => match decoder.found.take(words, origin.process) {
@@ -211,7 +216,8 @@ impl Collector {
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
         let end_ns = clock::now();
-        let coverage = self.coverage.rows(tables::FUNCTIONS, &self.decoder.found);
+        let found = &self.decoder.found;
+        let coverage = self.coverage.rows(tables::FUNCTIONS, found, &self.engine);
         for row in coverage.into_iter().map(Row::Coverage) {
             self.file.push(&row);
         }
@@ -232,6 +238,7 @@ impl Collector {
             still_running: running.len(),
             stored,
             counts: self.counts,
+            engine: self.engine.summary(),
         }
     }
 }

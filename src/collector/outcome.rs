@@ -67,4 +67,6 @@ pub(crate) struct Outcome {
     /// What became of the file; `None` if the thread that writes it failed.
     pub(crate) stored: Option<Stored>,
     pub(crate) counts: Counts,
+    /// What an engine that patches functions did, where there was one.
+    pub(crate) engine: Option<String>,
 }

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use ascend_trace_format::engine::VARIABLE as ENGINE;
 use ascend_trace_format::session::SESSION_VARIABLE;
 
 const PRELOAD: &str = "LD_PRELOAD";
@@ -37,6 +38,16 @@ impl Environment {
         let existing = std::env::var_os(EMULATED);
         self.set(EMULATED, joined(&preload, existing.as_deref(), ","));
         self.set(SESSION_VARIABLE, session.into());
+    }
+
+    /// Has the interposer patch functions by means of this library, or of none.
+    pub(crate) fn patch(&mut self, engine: Option<&Path>) {
+        match engine {
+            Some(engine) => self.set(ENGINE, engine.into()),
+            // That of a recording around this one.
+            None if std::env::var_os(ENGINE).is_some() => self.set(ENGINE, OsString::new()),
+            None => {}
+        }
     }
 
     /// Puts the software runtime before an installed one.

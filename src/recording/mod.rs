@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) buffer: usize,
     /// Whether to record until all processes of the program have ended.
     pub(crate) wait: bool,
+    /// The library that patches functions, if that is wanted.
+    pub(crate) engine: Option<PathBuf>,
 }
 
 impl Plan {
@@ -136,6 +138,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         true => environment.trace_emulated(&interposer, arena.path()),
         false => environment.trace(&interposer, arena.path()),
     }
+    environment.patch(plan.engine.as_deref());
     let file = TraceFile::create(
         &plan.target,
         &description::session(plan),

@@ -15,6 +15,7 @@ pub(crate) fn lines(ended: &Ended, plan: &Plan, launch: &Launch, kind: &Program)
     let outcome = &ended.outcome;
     let mut lines = vec![recorded(outcome, plan.timing)];
     lines.extend(losses(outcome));
+    lines.extend(outcome.engine.clone());
     if let Some(path) = &ended.log {
         lines.push(format!("what the program wrote is in {}", path.display()));
     }
@@ -198,6 +199,7 @@ mod tests {
             soft: None,
             buffer: 0,
             wait: false,
+            engine: None,
         }
     }
 
@@ -209,6 +211,7 @@ mod tests {
             still_running: 0,
             stored: Some(Default::default()),
             counts,
+            engine: None,
         };
         Ended {
             status,

@@ -15,7 +15,11 @@ use embedded::CONTENT_HASH;
 /// Names another interposer to use.
 pub(crate) const INTERPOSER_VARIABLE: &str = "ASCEND_TRACE_INTERPOSER";
 
+/// Names a library that patches functions, in place of the embedded one.
+pub(crate) const ENGINE_VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
+
 const INTERPOSER_FILE: &str = "libascend_trace_interposer.so";
+const ENGINE_FILE: &str = "libascend_trace_frida.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
 const SOFT_LIBRARY: &str = "libascendcl.so";
 
@@ -55,6 +59,25 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
         );
     }
     Ok(full)
+}
+
+/// The library that patches functions: the one that the user names, else the embedded one.
+pub(crate) fn engine() -> anyhow::Result<PathBuf> {
+    if let Some(path) = std::env::var_os(ENGINE_VARIABLE).filter(|path| !path.is_empty()) {
+        let shown = path.display();
+        return std::fs::canonicalize(&path)
+            .with_context(|| format!("{ENGINE_VARIABLE} names {shown}, which cannot be used"));
+    }
+    if embedded::ENGINE.is_empty() {
+        bail!(
+            "--engine frida: this build has no such engine; build it with \
+             `cargo build --features frida` (docs/ENGINES.md says what that needs), or use \
+             --engine preload"
+        );
+    }
+    let path = place::find(CONTENT_HASH)?.join(ENGINE_FILE);
+    folder::put(&path, embedded::ENGINE, 0o755)?;
+    Ok(path)
 }
 
 /// The software runtime: its libraries and headers.

@@ -8,6 +8,7 @@ mod several;
 
 use std::path::{Path, PathBuf};
 
+use crate::engine;
 use crate::support::compile::built;
 use crate::support::process::clean;
 use crate::support::{Row, Run, Tables, run};
@@ -36,8 +37,24 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// Runs it with both engines; answers what the preloaded one has caught.
+#[track_caller]
 fn compare(run: &Run) -> Tables {
-    Tables::of(&run.compared())
+    let tables = Tables::of(&run.compared());
+    let patched = Tables::of(&engine::patched(run).compared());
+    assert_eq!(outer(&patched), outer(&tables), "the engine that patches");
+    assert_eq!(patched.tasks.len(), tables.tasks.len());
+    tables
+}
+
+/// Calls of the program, with what they answered, in an order that threads do not change.
+fn outer(tables: &Tables) -> Vec<(&str, &str)> {
+    let calls = tables.outer_calls();
+    let mut calls: Vec<_> = calls
+        .map(|it| (it.text("name"), it.text("ret_name")))
+        .collect();
+    calls.sort_unstable();
+    calls
 }
 
 fn names(tables: &Tables) -> Vec<&str> {

@@ -71,6 +71,9 @@ fn work(
     let image = Image::now(host.own);
     let mut candidates = Vec::new();
     for (index, patch) in patches.iter_mut().enumerate() {
+        if patch.replacement == 0 {
+            continue;
+        }
         match forwarder::entry(&image, patch.address, patch.size) {
             Ok(entry) => candidates.push(Candidate { index, entry }),
             Err(outcome) => patch.outcome = outcome as u32,

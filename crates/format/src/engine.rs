@@ -25,7 +25,7 @@ pub struct Patch {
     pub address: usize,
     /// Its length in bytes, 0 when that is not known.
     pub size: usize,
-    /// Where calls are to go.
+    /// Where calls are to go; 0 when it is not to be patched, and `outcome` says why.
     pub replacement: usize,
     /// Answer: by calling this, the function is called as it was.
     pub original: usize,

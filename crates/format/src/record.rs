@@ -81,6 +81,9 @@ pub enum RecordKind {
     /// `[shape]` and one blob, a function's name: calls with the index `aux` + [`STUB`] in this
     /// channel are its calls. See [`Shape`].
     Function = 14,
+    /// What came of patching a function. `aux`: an [`Outcome`](crate::engine::Outcome) code; blobs: the
+    /// function's name and its library's file name. With `NoEngine`: parts of what the loader said.
+    Patch = 15,
 }
 
 impl RecordKind {
@@ -101,6 +104,7 @@ impl RecordKind {
             12 => Self::Name,
             13 => Self::Cost,
             14 => Self::Function,
+            15 => Self::Patch,
             _ => return None,
         })
     }

@@ -324,6 +324,8 @@ pub mod ways {
     pub const UNSEEN: u8 = 8;
     /// Its declaration is not known: calls are recorded without their arguments.
     pub const UNTYPED: u8 = 16;
+    /// It is patched: calls are seen wherever they come from.
+    pub const PATCHED: u8 = 32;
 }
 
 /// A function of AscendCL that a loaded library exports, or that the program asked for; or several
@@ -340,6 +342,8 @@ pub struct CoverageRow {
     pub calls: u64,
     /// How many functions this is about.
     pub functions: u64,
+    /// Why an engine that patches functions did not patch it; empty if it did, or there was none.
+    pub refused: String,
 }
 
 /// How the recording ended: the last chunk of a complete file.

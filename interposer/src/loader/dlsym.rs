@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use super::walk::{self, Holder};
 use super::{slots, weak};
 use crate::stubs::{self, Refusal};
-use crate::{asked, libraries, names, real, session};
+use crate::{asked, engine, libraries, names, real, session};
 
 type Handle = *mut c_void;
 
@@ -198,6 +198,9 @@ fn decide(
     }
     // SAFETY: the program asks for a C string.
     let name = unsafe { CStr::from_ptr(name) };
+    if names::is_acl(name.to_bytes()) {
+        engine::look();
+    }
     let question = Question {
         name,
         version,

@@ -4,6 +4,7 @@ pub(crate) mod dlsym;
 pub(crate) mod home;
 mod locked;
 pub(crate) mod object;
+mod offered;
 mod protection;
 pub(crate) mod slots;
 mod symbols;

@@ -76,11 +76,11 @@ enum Version {
 
 /// The tables of an object's dynamic section, as addresses; 0 where there is none.
 #[derive(Clone, Copy, Default)]
-struct Dynamic {
+pub(super) struct Dynamic {
     symbols: usize,
     strings: usize,
-    gnu_hash: usize,
-    sysv_hash: usize,
+    pub(super) gnu_hash: usize,
+    pub(super) sysv_hash: usize,
     versions: usize,
     rela: (usize, usize),
     plt: (usize, usize),
@@ -90,7 +90,7 @@ struct Dynamic {
 ///
 /// # Safety
 /// `address` must be that of a readable `T`.
-unsafe fn read<T: Copy>(address: usize) -> T {
+pub(super) unsafe fn read<T: Copy>(address: usize) -> T {
     // SAFETY: as the caller says.
     unsafe { core::ptr::read_unaligned(address as *const T) }
 }
@@ -179,7 +179,7 @@ impl<'a> Object<'a> {
         unsafe { dynamic.find(name, Version::At(value)) }.is_some()
     }
 
-    fn dynamic(&self) -> Option<Dynamic> {
+    pub(super) fn dynamic(&self) -> Option<Dynamic> {
         let segment = self
             .segments
             .iter()
@@ -273,7 +273,7 @@ impl Dynamic {
 
     /// # Safety
     /// `symbol` must come from this object.
-    unsafe fn name<'a>(&self, symbol: Elf64_Sym) -> &'a CStr {
+    pub(super) unsafe fn name<'a>(&self, symbol: Elf64_Sym) -> &'a CStr {
         // SAFETY: names of symbols are C strings in the object's string table.
         unsafe { CStr::from_ptr(self.strings.wrapping_add(symbol.st_name as usize) as *const _) }
     }
@@ -372,6 +372,21 @@ impl Dynamic {
                 return None;
             }
             (self.name(symbol).to_bytes() == name).then_some(symbol)
+        }
+    }
+
+    /// The symbol `index`, if it is a function that others get by a plain reference.
+    ///
+    /// # Safety
+    /// As [`Dynamic::symbol`].
+    pub(super) unsafe fn offered(&self, index: usize) -> Option<Elf64_Sym> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let symbol = self.symbol(index);
+            let is_offered = matches!(symbol.st_info >> 4, STB_GLOBAL | STB_WEAK | STB_UNIQUE);
+            let is_function = symbol.st_info & 15 == STT_FUNC;
+            let is_there = symbol.st_shndx != 0 && is_offered && is_function;
+            (is_there && !self.is_hidden(index)).then_some(symbol)
         }
     }
 

@@ -38,6 +38,11 @@ pub(crate) fn is_own_address(address: usize) -> bool {
     address.wrapping_sub(start) < length
 }
 
+/// This library's memory: first address and length; zeroes until we first looked.
+pub(crate) fn own_range() -> [usize; 2] {
+    [&OWN[0], &OWN[1]].map(|word| word.load(Relaxed))
+}
+
 /// Some address of this library.
 pub(crate) fn own_address() -> usize {
     static ANCHOR: u8 = 0;
@@ -146,6 +151,19 @@ pub(crate) fn holder(address: usize) -> Option<Holder> {
     let mut found = None;
     each(|place| {
         if !place.object.holds(address) {
+            return ControlFlow::Continue(());
+        }
+        found = Holder::of(&place);
+        ControlFlow::Break(())
+    });
+    found
+}
+
+/// The object that was loaded at this base.
+pub(crate) fn holder_of_base(base: usize) -> Option<Holder> {
+    let mut found = None;
+    each(|place| {
+        if place.object.base != base {
             return ControlFlow::Continue(());
         }
         found = Holder::of(&place);

@@ -31,6 +31,8 @@ pub(crate) struct Function {
     /// for it in vain; `unseen`: the program got it without a wrapper; `untyped`: it is in no table,
     /// its calls are seen without their arguments.
     pub(crate) ways: Vec<&'static str>,
+    /// Why an engine that patches functions did not patch it.
+    pub(crate) refused: Option<String>,
     pub(crate) calls: u64,
 }
 
@@ -40,6 +42,7 @@ const WORDS: [(u8, &str); 5] = [
     (ways::ABSENT, "absent"),
     (ways::UNSEEN, "unseen"),
     (ways::UNTYPED, "untyped"),
+    (ways::PATCHED, "patched"),
 ];
 
 /// The report of a trace, by library.
@@ -60,7 +63,7 @@ fn library((path, rows): (&str, Vec<&CoverageRow>)) -> Coverage {
     Coverage {
         library: is_there.then(|| path.to_owned()),
         exported: if is_there { count(&|_| true) } else { 0 },
-        hooked: count(&|row| row.ways & (ways::LINKED | ways::UNTYPED) != 0),
+        hooked: count(&|row| row.ways & (ways::LINKED | ways::UNTYPED | ways::PATCHED) != 0),
         called: count(&|row| row.calls > 0),
         fetched: count(&|row| row.ways & (ways::FETCHED | ways::UNSEEN) != 0),
         functions: rows
@@ -76,11 +79,23 @@ fn function(row: &CoverageRow) -> Function {
     Function {
         name: row.function.clone(),
         ways: set.map(|(_, word)| *word).collect(),
+        refused: Some(row.refused.clone()).filter(|reason| !reason.is_empty()),
         calls: row.calls,
     }
 }
 
 impl Coverage {
+    /// Functions that are not patched, by reason.
+    pub(crate) fn refused(&self) -> BTreeMap<&str, Vec<&str>> {
+        let mut reasons = BTreeMap::<&str, Vec<&str>>::new();
+        for function in &self.functions {
+            if let Some(reason) = &function.refused {
+                reasons.entry(reason).or_default().push(&function.name);
+            }
+        }
+        reasons
+    }
+
     /// Functions that the program fetched and calls without our seeing it.
     pub(crate) fn unseen(&self) -> impl Iterator<Item = &str> {
         let unseen = self

@@ -15,6 +15,7 @@ pub(crate) fn text(document: &Document) -> String {
         ("Functions called", functions(document)),
         ("What was caught", coverage(document)),
         ("Fetched by name, calls not seen", unseen(document)),
+        ("Not patched: seen when called by name", refused(document)),
     ] {
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
@@ -135,6 +136,25 @@ fn unseen(document: &Document) -> Table {
         for function in library.unseen() {
             let path = library.library.clone();
             table.row([function.to_owned(), path.unwrap_or_default()]);
+        }
+    }
+    table
+}
+
+fn refused(document: &Document) -> Table {
+    let mut table = Table::new([
+        ("functions", Align::Right),
+        ("reason", Align::Left),
+        ("such as", Align::Left),
+    ]);
+    for library in &document.coverage {
+        for (reason, names) in library.refused() {
+            let first = names.first().copied().unwrap_or_default();
+            table.row([
+                count(names.len() as u64),
+                reason.to_owned(),
+                first.to_owned(),
+            ]);
         }
     }
     table

@@ -13,9 +13,11 @@ use rustix::process::{Pid, Signal, kill_process};
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Settings of whoever runs the tests that must not reach what is tested.
-const FOREIGN: [&str; 13] = [
+const FOREIGN: [&str; 15] = [
     "ASCEND_HOME_PATH",
     "ASCEND_RT_VISIBLE_DEVICES",
+    "ASCEND_TRACE_ENGINE",
+    "ASCEND_TRACE_ENGINE_LIBRARY",
     "ASCEND_TRACE_INTERPOSER",
     "ASCEND_TRACE_SESSION",
     "LD_LIBRARY_PATH",

@@ -150,12 +150,14 @@ pub fn is_lazy_binding(code: &[u8]) -> bool {
     words.find(|word| !is_padding(*word)) == Some(0xa9bf_7bf0)
 }
 
-/// Length of a patch, if all instructions that lie there work at any address as they are.
+/// Length of a patch, if all instructions that lie there work at any address as they are. Registers that a jump may use must not be set, either: the jump behind the
+/// moved code would change them.
 pub fn movable(code: &[u8], address: usize) -> Option<usize> {
     let stays = |(at, word): (usize, u32)| {
         let is_address = word & 0x1f00_0000 == 0x1000_0000;
         let is_literal = word & 0x3b00_0000 == 0x1800_0000;
-        flow(word, at) == Flow::Next && !is_address && !is_literal
+        let is_scratch = matches!(word & 31, 16 | 17);
+        flow(word, at) == Flow::Next && !is_address && !is_literal && !is_scratch
     };
     let head = code.get(..PATCH)?;
     words(head, address).all(stays).then_some(PATCH)
@@ -272,8 +274,14 @@ mod tests {
     #[test]
     fn only_code_that_works_anywhere_is_movable() {
         assert_eq!(movable(&bytes(&[PUSH, FRAME, NOP, NOP]), AT), Some(16));
-        // adrp, adr, ldr from a literal, cbz
-        for word in [0x9000_0000, 0x1000_0000, 0x5800_0040, 0xb400_0040] {
+        // adrp, adr, ldr from a literal, cbz, mov x16
+        for word in [
+            0x9000_0000,
+            0x1000_0000,
+            0x5800_0040,
+            0xb400_0040,
+            0xd280_0010,
+        ] {
             assert_eq!(movable(&bytes(&[PUSH, word, NOP, NOP]), AT), None);
         }
         assert_eq!(movable(&bytes(&[PUSH, FRAME]), AT), None);

@@ -1,7 +1,7 @@
 //! x86_64.
 
 use ascend_trace_format::engine::Outcome;
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind, Register};
+use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, OpKind};
 
 use super::{PATCH, Targets, Verdict};
 
@@ -119,23 +119,6 @@ pub fn is_lazy_binding(code: &[u8]) -> bool {
     }
     let pushes = matches!(next.code(), Code::Pushq_imm32 | Code::Pushq_imm8);
     pushes && decoder.decode().flow_control() == FlowControl::UnconditionalBranch
-}
-
-/// Length of the whole instructions at the begin of `code` that fill a patch, if all of them work at
-/// any address as they are.
-pub fn movable(code: &[u8], address: usize) -> Option<usize> {
-    let mut decoder = decoder(code, address);
-    while decoder.position() < PATCH {
-        let instruction = decoder.decode();
-        let stays = instruction.flow_control() == FlowControl::Next
-            && !instruction.is_invalid()
-            && !instruction.is_ip_rel_memory_operand()
-            && instruction.memory_base() != Register::RIP;
-        if !stays {
-            return None;
-        }
-    }
-    Some(decoder.position())
 }
 
 #[cfg(test)]
@@ -259,15 +242,5 @@ mod tests {
             0xf3, 0x0f, 0x1e, 0xfa, 0x68, 1, 0, 0, 0, 0xf2, 0xe9, 0, 0xff, 0xff, 0xff
         ]));
         assert!(!is_lazy_binding(&[0x55, 0x48, 0x89, 0xe5]));
-    }
-
-    #[test]
-    fn only_code_that_works_anywhere_is_movable() {
-        assert_eq!(movable(&[0x90; 20], AT), Some(16));
-        // lea rax, [rip + 16]
-        let relative = long(&[0x48, 0x8d, 0x05, 16, 0, 0, 0]);
-        assert_eq!(movable(&relative, AT), None);
-        assert_eq!(movable(&long(&[0x74, 5]), AT), None);
-        assert_eq!(movable(&[0x90; 8], AT), None);
     }
 }

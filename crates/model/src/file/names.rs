@@ -66,7 +66,7 @@ impl Table for RangeRow {
 
 impl Table for CoverageRow {
     const KIND: Kind = chunk::COVERAGE;
-    const COLUMNS: usize = 5;
+    const COLUMNS: usize = 6;
     const REQUIRED: usize = 4;
     type Memory = ();
 
@@ -76,6 +76,7 @@ impl Table for CoverageRow {
         columns.put(2, self.ways.into());
         columns.put(3, self.calls);
         columns.put(4, self.functions);
+        columns.put_text(5, &self.refused);
     }
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
@@ -87,6 +88,10 @@ impl Table for CoverageRow {
             functions: match cursors.has(4) {
                 true => cursors.take(4)?,
                 false => 1,
+            },
+            refused: match cursors.has(5) {
+                true => cursors.take_text(5)?,
+                false => String::new(),
             },
         })
     }

@@ -1,0 +1,143 @@
+//! The functions of one library: what is to be patched, and what came of it.
+
+use core::ffi::CStr;
+use core::ops::ControlFlow;
+
+use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
+
+use super::patched;
+use ascend_trace_format::record::MAX_STRING;
+
+use crate::loader::walk::{self, Holder};
+use crate::stubs::{self, Refusal};
+use crate::{emit, lifecycle, names, real, session, thread};
+
+/// The number of a function that the table does not have.
+const UNKNOWN: usize = usize::MAX;
+
+/// A function that the library offers.
+struct Export {
+    name: &'static CStr,
+    address: usize,
+    size: usize,
+}
+
+/// Patches the functions of AscendCL that a library offers; `false` when that may work later. Every
+/// outcome is told, of a library that is tried again only success.
+pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
+    let exports = exports(holder);
+    let mut patches = Vec::with_capacity(exports.len());
+    for export in &exports {
+        let (replacement, outcome) = match replacement(export) {
+            Ok(replacement) => (replacement, Outcome::Untried),
+            // Without a replacement, the engine leaves it alone.
+            Err(refusal) => (0, refusal),
+        };
+        patches.push(Patch {
+            id: names::id(export.name.to_bytes()).unwrap_or(UNKNOWN),
+            address: export.address,
+            size: export.size,
+            replacement,
+            outcome: outcome as u32,
+            ..Patch::default()
+        });
+    }
+    let host = Host {
+        version: VERSION,
+        own: walk::own_range(),
+        publish,
+    };
+    // SAFETY: the library is pinned, the replacements are wrappers and stubs for these functions;
+    // only one thread comes here at a time.
+    unsafe { (engine.install)(&raw const host, patches.as_mut_ptr(), patches.len()) };
+    let mut is_done = true;
+    for (export, patch) in exports.iter().zip(&patches) {
+        let outcome = Outcome::from_code(patch.outcome).unwrap_or(Outcome::Untried);
+        is_done &= outcome != Outcome::ThreadsRunning;
+        if is_first || outcome.is_patched() {
+            tell(holder, export.name, outcome);
+        }
+    }
+    is_done
+}
+
+/// The library is pinned, so its names stay.
+fn exports(holder: &Holder) -> Vec<Export> {
+    let mut exports = Vec::new();
+    walk::each(|place| {
+        if place.object.base != holder.base {
+            return ControlFlow::Continue(());
+        }
+        place.object.each_function(|name, address, size| {
+            let bytes = name.to_bytes();
+            if names::id(bytes).is_some() || names::is_acl(bytes) {
+                // SAFETY: the names of a library that is never unloaded stay where they are.
+                let name = unsafe { CStr::from_ptr(name.as_ptr()) };
+                exports.push(Export {
+                    name,
+                    address,
+                    size,
+                });
+            }
+        });
+        ControlFlow::Break(())
+    });
+    exports
+}
+
+/// Where calls of a function are to go: to its wrapper, or to the stub of one that no table has.
+fn replacement(export: &Export) -> Result<usize, Outcome> {
+    if let Some(id) = names::id(export.name.to_bytes()) {
+        return real::replacement(id, export.address).ok_or(Outcome::NoStub);
+    }
+    stubs::install(export.name, export.address).map_err(|refusal| match refusal {
+        Refusal::Twin => Outcome::Twin,
+        _ => Outcome::NoStub,
+    })
+}
+
+/// Called by the engine when the ways around all patches are known, and before any is there.
+unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
+    // SAFETY: the engine passes on what it got from `patch`.
+    let patches = unsafe { core::slice::from_raw_parts(patches, count) };
+    for patch in patches.iter().filter(|patch| is_patched(patch)) {
+        patched::remember(patch.address, patch.original);
+        patched::remember(patch.entry, patch.original);
+        if patch.id == UNKNOWN {
+            stubs::set_target(patch.replacement, patch.original);
+        } else {
+            real::moved(patch.id, patch.address, patch.original);
+        }
+    }
+}
+
+fn is_patched(patch: &Patch) -> bool {
+    patch.original != 0 && Outcome::from_code(patch.outcome).is_some_and(Outcome::is_patched)
+}
+
+fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
+    let path = holder.path.text().to_bytes();
+    let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    from_inside(|state| emit::patch(state, outcome, &[name.to_bytes(), file]));
+}
+
+/// That there is no engine, and why.
+pub(super) fn tell_failure(message: &[u8]) {
+    let mut chunks = message.chunks(MAX_STRING);
+    let parts = [(); 4].map(|()| chunks.next().unwrap_or(&[]));
+    from_inside(|state| emit::patch(state, Outcome::NoEngine, &parts));
+}
+
+fn from_inside(write: impl FnOnce(&thread::State)) {
+    thread::with(|state| {
+        if state.is_busy() {
+            return;
+        }
+        if session::is_new_child() {
+            lifecycle::become_child(state);
+        }
+        state.set_busy(true);
+        write(state);
+        state.set_busy(false);
+    });
+}

@@ -1,0 +1,127 @@
+//! Loading the engine.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicPtr, AtomicU8};
+
+use ascend_trace_format::engine::{ENTRY, Engine, Entry, VERSION};
+
+use super::library;
+
+/// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
+const VARIABLE: &CStr = c"ASCEND_TRACE_ENGINE";
+
+const NOT_ASKED: u8 = 0;
+const UNWANTED: u8 = 1;
+const WANTED: u8 = 2;
+const FAILED: u8 = 3;
+
+static STATE: AtomicU8 = AtomicU8::new(NOT_ASKED);
+static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Whether there is or may be an engine.
+#[inline]
+pub(super) fn is_wanted() -> bool {
+    match STATE.load(Relaxed) {
+        NOT_ASKED => ask(),
+        state => state == WANTED,
+    }
+}
+
+#[cold]
+fn ask() -> bool {
+    let wanted = path().is_some();
+    STATE.store(if wanted { WANTED } else { UNWANTED }, Relaxed);
+    wanted
+}
+
+fn path() -> Option<&'static CStr> {
+    // SAFETY: a lookup by a C string; the environment is not changed while the loader or the first
+    // call runs, as far as a library can know.
+    let value: *const c_char = unsafe { libc::getenv(VARIABLE.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: getenv answers a C string.
+    let value = unsafe { CStr::from_ptr(value) };
+    (!value.is_empty()).then_some(value)
+}
+
+/// The engine, loaded by the first who asks. When it cannot be had, that is told, and nobody asks
+/// again.
+pub(super) fn engine() -> Option<&'static Engine> {
+    let known = ENGINE.load(Acquire);
+    if known.is_null() {
+        return load();
+    }
+    // SAFETY: the engine's own static table; the library is never unloaded.
+    Some(unsafe { &*known })
+}
+
+fn load() -> Option<&'static Engine> {
+    match path().ok_or(c"").and_then(open) {
+        Ok(engine) => {
+            ENGINE.store(core::ptr::from_ref(engine).cast_mut(), Release);
+            Some(engine)
+        }
+        Err(message) => {
+            STATE.store(FAILED, Relaxed);
+            library::tell_failure(message.to_bytes());
+            None
+        }
+    }
+}
+
+fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
+    // SAFETY: loads a library that the user has named to this tool.
+    let handle: *mut c_void = unsafe { libc::dlopen(path.as_ptr(), flags) };
+    if handle.is_null() {
+        return Err(failure());
+    }
+    // SAFETY: the handle is that of the library.
+    let entry = unsafe { libc::dlsym(handle, ENTRY.as_ptr()) };
+    if entry.is_null() {
+        return Err(c"it is no engine of ascend-trace");
+    }
+    // SAFETY: a function of this name is of this type.
+    let entry = unsafe { core::mem::transmute::<*mut c_void, Entry>(entry) };
+    // SAFETY: answers null or a table that stays.
+    match unsafe { entry().as_ref() } {
+        Some(engine) if engine.version == VERSION => Ok(engine),
+        Some(_) => Err(c"it is of another version of ascend-trace"),
+        None => Err(c"it does not work here"),
+    }
+}
+
+/// What the loader says about the last failure; valid until this thread's next one.
+fn failure() -> &'static CStr {
+    // SAFETY: asks the loader for its message.
+    let message = unsafe { libc::dlerror() };
+    if message.is_null() {
+        return c"the loader does not say why";
+    }
+    // SAFETY: a C string, which is used before the loader is called again.
+    unsafe { CStr::from_ptr(message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_is_the_one_that_the_command_sets() {
+        let name = VARIABLE.to_bytes();
+        assert_eq!(name, ascend_trace_format::engine::VARIABLE.as_bytes());
+    }
+
+    #[test]
+    fn what_is_no_engine_is_refused_with_a_reason() {
+        let missing = open(c"/nowhere/libengine.so").unwrap_err();
+        assert!(missing.to_str().unwrap().contains("/nowhere/libengine.so"));
+        assert_eq!(
+            open(c"libc.so.6").unwrap_err(),
+            c"it is no engine of ascend-trace"
+        );
+    }
+}

@@ -1,0 +1,62 @@
+//! From a patched function to the way around its patch.
+
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
+use crate::table::{Entry, HandleTable};
+
+struct Original {
+    /// Where the function begins.
+    address: AtomicU64,
+    /// What does as the function did, 0 until it is known.
+    original: AtomicU64,
+}
+
+impl Entry for Original {
+    fn key(&self) -> &AtomicU64 {
+        &self.address
+    }
+}
+
+const MOST: usize = 1 << 15;
+
+static ORIGINALS: HandleTable<Original, MOST> = HandleTable::new(
+    [const {
+        Original {
+            address: AtomicU64::new(0),
+            original: AtomicU64::new(0),
+        }
+    }; MOST],
+);
+
+/// Remembers how to call a function that is patched from now on.
+pub(super) fn remember(address: usize, original: usize) {
+    if let Some(entry) = ORIGINALS.get_or_insert(address as u64) {
+        entry.original.store(original as u64, Release);
+    }
+}
+
+/// What to call to have the function at `address` do its work: the way around its patch, if it has
+/// one.
+pub(crate) fn original(address: usize) -> usize {
+    match ORIGINALS.get(address as u64) {
+        Some(entry) => match entry.original.load(Acquire) {
+            0 => address,
+            original => original as usize,
+        },
+        None => address,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_patched_is_gone_around() {
+        remember(0x7000_0000, 0x8000_0000);
+        assert_eq!(original(0x7000_0000), 0x8000_0000);
+        assert_eq!(original(0x7000_0010), 0x7000_0010);
+        assert_eq!(original(0), 0);
+    }
+}

@@ -379,7 +379,9 @@ pub(crate) fn lookup(state: &thread::State, lookup: Lookup, name: &[u8]) {
 
 /// What came of patching a function, or of loading what would.
 pub(crate) fn patch(state: &thread::State, outcome: Outcome, texts: &[&[u8]]) {
-    state.record(|producer| other(producer, RecordKind::Patch, outcome as u16, &[], texts));
+    state.record(|producer| {
+        other(producer, RecordKind::Patch, outcome as u16, &[], texts);
+    });
 }
 
 /// A library that was loaded. Its path is told in parts as long as a text may be.

@@ -78,10 +78,9 @@ impl Decoder {
             RecordKind::Counter => Row::Counter(counter(reader, process)),
             RecordKind::Name => Row::Name(name(reader, process, clock)),
             // These are for the report on what was caught, or for the decoder.
-            RecordKind::Lookup
-            | RecordKind::Library
-            | RecordKind::Function
-            | RecordKind::Patch => return None,
+            RecordKind::Lookup | RecordKind::Library | RecordKind::Function | RecordKind::Patch => {
+                return None;
+            }
             // This needs to know of all threads.
             RecordKind::Cost => return None,
         };

@@ -36,7 +36,7 @@ pub(crate) struct Function {
     pub(crate) calls: u64,
 }
 
-const WORDS: [(u8, &str); 5] = [
+const WORDS: [(u8, &str); 6] = [
     (ways::LINKED, "linked"),
     (ways::FETCHED, "fetched"),
     (ways::ABSENT, "absent"),

@@ -22,9 +22,9 @@ fn bytes() -> Vec<u8> {
             return;
         }
         writer.push(row).unwrap();
-        if rows % 50_000 == 0 {
+        if rows.is_multiple_of(50_000) {
             let loss = LossRow {
-                thread: (rows % 100_000 == 0).then_some(rows / 100_000 % 2),
+                thread: rows.is_multiple_of(100_000).then_some(rows / 100_000 % 2),
                 calls: u64::from(rows / 50_000),
                 others: 5,
                 times: 2,

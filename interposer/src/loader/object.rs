@@ -135,6 +135,16 @@ impl<'a> Object<'a> {
         })
     }
 
+    /// Whether an address lies in a segment that the object writes to, at least while it is relocated.
+    pub(crate) fn writes_to(&self, address: usize) -> bool {
+        self.segments.iter().any(|segment| {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            segment.p_type == libc::PT_LOAD
+                && segment.p_flags & libc::PF_W != 0
+                && address.wrapping_sub(start) < segment.p_memsz as usize
+        })
+    }
+
     /// From the first segment's begin to the last one's end: address and length.
     pub(crate) fn range(&self) -> (usize, usize) {
         let loaded = self.segments.iter().filter(|s| s.p_type == libc::PT_LOAD);

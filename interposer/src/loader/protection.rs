@@ -5,8 +5,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Release;
 
 use super::object::Object;
-
-const PAGE: usize = 4096;
+use crate::page;
 
 /// Stores addresses in one object. What it has to make writable is read-only again when it goes.
 pub(super) struct Writer {
@@ -18,9 +17,10 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(object: &Object<'_>) -> Self {
         let guarded = object.read_only_after_start().map(|(start, length)| {
-            let begin = start & !(PAGE - 1);
+            let mask = !(page::size() - 1);
+            let begin = start & mask;
             // The last page is left writable unless the part fills it.
-            let end = start.wrapping_add(length) & !(PAGE - 1);
+            let end = start.wrapping_add(length) & mask;
             (begin, end.saturating_sub(begin))
         });
         Self {

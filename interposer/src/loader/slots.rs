@@ -16,9 +16,15 @@ use crate::{names, real, session, stubs};
 
 /// Relocations that store a function's address for calls, at once or at the first one.
 #[cfg(target_arch = "x86_64")]
-const KINDS: [u32; 2] = [6, 7];
+const CALLS: [u32; 2] = [6, 7];
 #[cfg(target_arch = "aarch64")]
-const KINDS: [u32; 2] = [1025, 1026];
+const CALLS: [u32; 2] = [1025, 1026];
+
+/// The relocation that stores an address in the object's data, as in a table of functions.
+#[cfg(target_arch = "x86_64")]
+const DATA: u32 = 1;
+#[cfg(target_arch = "aarch64")]
+const DATA: u32 = 257;
 
 /// What the loader had added and removed when all objects were last looked at.
 static SEEN: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -123,7 +129,9 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
     let mut writer = protection::Writer::new(object);
     let mut is_complete = true;
     object.references(|reference| {
-        if !KINDS.contains(&reference.rela.kind()) || reference.rela.addend != 0 {
+        let kind = reference.rela.kind();
+        let is_data = kind == DATA;
+        if !(is_data || CALLS.contains(&kind)) || reference.rela.addend != 0 {
             return;
         }
         let name = reference.name;
@@ -131,9 +139,14 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
             return;
         };
         let slot = object.base.wrapping_add(reference.rela.offset as usize);
+        if !object.writes_to(slot) {
+            return;
+        }
         // SAFETY: the object's own slot, which the loader stores to.
         let value = unsafe { core::ptr::read_unaligned(slot as *const usize) };
         match State::of(object, &reference, value) {
+            // Data is the object's own, which may have stored there what it likes.
+            State::Incomplete | State::Unbound if is_data => {}
             State::Incomplete => is_complete = false,
             State::Empty => {}
             state => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_format::api::{ArgKind, Blocks, Role, TaskKind};
-use ascend_trace_hookgen::{HookSpec, HookTable};
+use ascend_trace_hookgen::{ApiModel, HookSpec, HookTable};
 
 const API: &str = include_str!("../../data/api.tsv");
 const API_EXTRA: &str = include_str!("../../data/api_extra.tsv");
@@ -181,4 +181,12 @@ fn nothing_of_models_built_by_hand_is_timed() {
         .any(|word| hook.name.contains(word));
         assert!(!(is_of_models && hook.timed), "{}", hook.name);
     }
+}
+
+#[test]
+fn no_function_has_more_arguments_than_a_stub_would_pass_on() {
+    let model = ApiModel::embedded().unwrap();
+    let most = model.functions.iter().map(|function| function.params.len());
+    // It passes on 64 words of the stack, beside the registers.
+    assert!(most.max().unwrap() <= 40);
 }

@@ -76,9 +76,15 @@ impl Tables {
             .arg(folder);
         run(&mut command).expect(0);
         let table = |name: &str| parse(&std::fs::read_to_string(folder.join(name)).unwrap());
+        // Rows of long recordings come in the order in which all is known of them.
+        let numbered = |name: &str, column: &str| {
+            let mut rows = table(name);
+            rows.sort_by_key(|row| row.number(column));
+            rows
+        };
         Self {
-            calls: table("calls.csv"),
-            tasks: table("tasks.csv"),
+            calls: numbered("calls.csv", "call"),
+            tasks: numbered("tasks.csv", "task"),
             dependencies: table("dependencies.csv"),
             stalls: table("stalls.csv"),
         }

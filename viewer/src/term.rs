@@ -79,6 +79,10 @@ pub(crate) enum Input {
     HungUp,
 }
 
+/// How long crossterm may look for an event. It would not look at all in no time, and never waits for
+/// less than a millisecond.
+const LOOK: Duration = Duration::from_micros(200);
+
 enum Readiness {
     Ready,
     Quiet,
@@ -190,9 +194,8 @@ impl Guard {
             Readiness::Quiet => false,
             Readiness::Ready => true,
         };
-        // Also when it is quiet: crossterm would lose a key that comes together with a change of
-        // the size, so the latter is fetched as early as possible.
-        self.more = crossterm::event::poll(Duration::ZERO)?;
+        // Also when it is quiet: then the size may have changed.
+        self.more = crossterm::event::poll(LOOK)?;
         if self.more {
             return crossterm::event::read().map(Input::Event);
         }

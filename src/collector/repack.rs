@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use ascend_trace_model::file;
 
-/// Longer files are left as they are: the program's user waits for this.
-const MOST_BYTES: u64 = 128 * 1024 * 1024;
+/// Longer files are left as they are: the program's user waits for this, some 2 s for such a file.
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
 /// With more rows in a batch than this, on average, there is little to be won.
 const LARGE: u64 = 8192;
 

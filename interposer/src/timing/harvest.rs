@@ -217,18 +217,34 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
     }
 }
 
+/// How long the end of a process waits for another thread that is reading times, in half milliseconds
+/// and for all streams together. It may have thousands to read; one that a signal holds up is left.
+const EXIT_ROUNDS: u32 = 200;
+
 /// The process ends: reads what is done already.
 pub(crate) fn at_exit() {
     let Some(api) = api::get() else { return };
+    let mut rounds = EXIT_ROUNDS;
     for lane in lane::all().filter(|lane| lane.is_used()) {
-        if lane
-            .context()
-            .is_some_and(|context| context.timing.is_open())
-        {
-            self::lane(lane, api, usize::MAX, None);
+        let is_open = |context: &ContextEntry| context.timing.is_open();
+        if lane.context().is_some_and(is_open) && is_free(lane, &mut rounds) {
+            take(lane, api, usize::MAX, None);
+            lane.harvesting.store(false, Release);
         }
     }
     counters::tell();
+}
+
+/// Waits until no other thread reads the times of a lane, and sets `harvesting` for the caller.
+fn is_free(lane: &Lane, rounds: &mut u32) -> bool {
+    while lane.harvesting.swap(true, Acquire) {
+        if *rounds == 0 {
+            return false;
+        }
+        *rounds -= 1;
+        pause();
+    }
+    true
 }
 
 /// Reads what is done in a context until nothing is left, or for as long as a teardown waits.

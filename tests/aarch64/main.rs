@@ -89,7 +89,8 @@ fn shared_memory_and_the_librarys_own_parts_work() {
     let tests = tests_of(&built(&words));
     assert_eq!(tests.len(), packages.len());
     for (_, program) in tests {
-        run_tests(&machine, &program, &[]);
+        // These read their own memory by `process_vm_readv`, which the emulator does not have.
+        run_tests(&machine, &program, &["--skip", "stubs::reach::"]);
     }
 }
 
@@ -104,9 +105,9 @@ fn calls_are_caught_and_nothing_else_changes() {
         "--no-run",
         "--test",
         "it",
-        "--examples",
         "--bins",
     ]));
+    built(&["build", "-p", "ascend-trace", "--examples"]);
     let (_, program) = tests.iter().find(|(name, _)| name == "it").unwrap();
     let left_out = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
     let words: Vec<&str> = MODULES.into_iter().chain(left_out).collect();

@@ -15,6 +15,7 @@ mod collector;
 
 use collector::clock::Clock;
 use collector::decode::{Decoder, Origin};
+use collector::tables;
 
 const ORIGIN: Origin = Origin {
     process: 1,
@@ -41,7 +42,7 @@ fn records(data: &[u8]) {
     let clock = clock();
     let mut decoder = Decoder::default();
     for record in words.chunks(MAX_WORDS) {
-        decoder.decode(record, ORIGIN, collector::tables::FUNCTIONS, clock);
+        decoder.decode(record, ORIGIN, tables::FUNCTIONS, clock);
     }
 }
 
@@ -55,7 +56,10 @@ fn session(data: &[u8]) -> Option<()> {
     let mut arena = Arena::create(Path::new("/dev/shm"), 1 << 18, settings).ok()?;
     let file = File::options().write(true).open(arena.path()).ok()?;
     // One channel is in use and begins with the first segment.
-    let channel: Vec<u8> = [2_u32, 7, 7, 1].iter().flat_map(|it| it.to_le_bytes()).collect();
+    let channel: Vec<u8> = [2_u32, 7, 7, 1]
+        .iter()
+        .flat_map(|it| it.to_le_bytes())
+        .collect();
     file.write_all_at(&channel, CHANNELS_OFFSET as u64).ok()?;
     let mut rest = data;
     while let Some((&[place, low, high, length], after)) = rest.split_first_chunk() {
@@ -73,7 +77,7 @@ fn session(data: &[u8]) -> Option<()> {
     for gone in [false, true] {
         for (index, _) in arena.channels() {
             arena.drain(index, gone, &mut |words| {
-                decoder.decode(words, ORIGIN, collector::tables::FUNCTIONS, clock);
+                decoder.decode(words, ORIGIN, tables::FUNCTIONS, clock);
             });
         }
     }

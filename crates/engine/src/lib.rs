@@ -6,10 +6,10 @@
 //! libraries that patch code answer "done" in cases in which the program crashes afterwards:
 //!
 //! * a function that begins with a jump is followed to its target ([`forwarder`]), which is patched
-//!   in its place unless several functions lead there ([`plan`]);
+//!   in its place unless several functions lead there (`plan`);
 //! * code that jumps back to where the patch would be, or does not reach its end, or calls from
 //!   there, is left alone ([`code`]);
-//! * nothing is patched while another thread runs, or stands where the patch would be ([`threads`]);
+//! * nothing is patched while another thread runs, or stands where the patch would be (`threads`);
 //! * nothing is ever put back.
 
 #![expect(

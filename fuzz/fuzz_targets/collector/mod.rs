@@ -10,6 +10,8 @@
 pub mod clock;
 #[path = "../../../src/collector/decode.rs"]
 pub mod decode;
+#[path = "../../../src/collector/found.rs"]
+pub mod found;
 
 pub mod tables {
     include!(concat!(env!("OUT_DIR"), "/api_table.rs"));

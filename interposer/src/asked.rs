@@ -82,7 +82,8 @@ fn tell(lookup: Lookup, name: &[u8]) {
     from_inside(|state| emit::lookup(state, lookup, name));
 }
 
-fn from_inside(write: impl FnOnce(&thread::State)) {
+/// Writes records of the tool's own, unless it is off or busy already.
+pub(crate) fn from_inside(write: impl FnOnce(&thread::State)) {
     if !session::is_on() {
         return;
     }

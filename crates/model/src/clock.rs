@@ -46,6 +46,9 @@ pub(crate) struct Mapped {
     pub(crate) error: i64,
     /// What was submitted to an idle stream runs this much later, as mapped times go.
     latency: i64,
+    /// How much less that may be: the rate is not known exactly, and the quickest submission may
+    /// have been some while away.
+    vague: i64,
     /// What `host` was rounded from, less `device`.
     offset: f64,
 }
@@ -70,6 +73,8 @@ struct Knot {
     /// How far below `offset` it would still agree with every bound, at the same rate. The quickest
     /// submission to an idle stream sets the limit.
     below: f64,
+    /// How far below that again, at other rates.
+    vague: f64,
     /// Between the knot before it and this one the clock has stepped.
     after_step: bool,
 }
@@ -264,6 +269,7 @@ impl Clock {
             host: device.saturating_add(offset),
             error: point.error.ceil() as i64,
             latency: (point.below - self.slack).max(0.0) as i64,
+            vague: point.vague.ceil() as i64,
             offset: point.offset,
         })
     }
@@ -329,11 +335,13 @@ impl Stretch {
         let t = elapsed(self.pivot, device);
         let (low, high) = self.region.range(t);
         let (least, most) = self.region.at_rate(self.line().rate);
+        let below = (most - least) / 2.0;
         Knot {
             device,
             offset,
             error: (high - offset).max(offset - low) + bend(t),
-            below: (most - least) / 2.0,
+            below,
+            vague: (offset - low - below).max(0.0) + bend(t),
             after_step: false,
         }
     }
@@ -354,8 +362,13 @@ impl Stretch {
         for part in (1..PARTS).filter(|_| length >= PARTS) {
             let device = self.pivot.saturating_add(length / PARTS * part);
             let on_line = between(from, to, device);
-            let error = self.knot(device, on_line.offset).error;
-            push_rising(knots, Knot { error, ..on_line });
+            let Knot { error, vague, .. } = self.knot(device, on_line.offset);
+            let bent = Knot {
+                error,
+                vague,
+                ..on_line
+            };
+            push_rising(knots, bent);
         }
     }
 
@@ -443,6 +456,7 @@ fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
         offset: mix(left.offset, right.offset),
         error: mix(left.error, right.error) + sag,
         below: mix(left.below, right.below) + sag,
+        vague: mix(left.vague, right.vague) + sag,
         after_step: false,
     }
 }
@@ -455,6 +469,7 @@ fn beyond(knot: &Knot, slope: Slope, device: i64) -> Knot {
         offset: knot.offset + slope.rate * t,
         error: knot.error + more,
         below: knot.below + more,
+        vague: knot.vague + more,
         after_step: false,
     }
 }

@@ -102,7 +102,8 @@ impl TraceBuilder {
             }
             Row::Counter(row) => {
                 let key = (row.process, row.what);
-                self.trace.counters.insert(key, row.value);
+                let value = self.trace.counters.entry(key).or_default();
+                *value = row.value.max(*value);
             }
             Row::Name(row) => {
                 let process = self.process(row.process);

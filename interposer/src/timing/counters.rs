@@ -75,16 +75,20 @@ impl Tally {
         }
     }
 
+    /// Two threads may tell the same, or the older value last: readers take the largest. One that
+    /// says so beforehand might be ended with its process before it has told.
     fn tell(&self) {
         let value = self.value.load(Relaxed);
-        if self.told.swap(value, Relaxed) != value {
-            let value = if self.in_ticks {
-                nanoseconds(value)
-            } else {
-                value
-            };
-            emit::counter(self.what, value);
+        if self.told.load(Relaxed) == value {
+            return;
         }
+        let shown = if self.in_ticks {
+            nanoseconds(value)
+        } else {
+            value
+        };
+        emit::counter(self.what, shown);
+        self.told.store(value, Relaxed);
     }
 }
 

@@ -70,12 +70,17 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     } else {
         latest.min(end).saturating_sub(begin).max(0)
     };
+    // Within the device, what the host knows is worth no more than what has been learnt of the latency.
+    let is_learnt = !reading.is_moment && begin > first.host;
+    let vague = if is_learnt { first.vague } else { 0 };
     let begin = if reading.is_moment { end } else { begin };
     Some(TaskTime {
         begin,
         end,
         error: (first.error.saturating_add(begin_open)).max(last.error.saturating_add(end_open)),
-        local_error: clock.tick().saturating_add(begin_open.max(end_open)),
+        local_error: clock
+            .tick()
+            .saturating_add(begin_open.saturating_add(vague).max(end_open)),
     })
 }
 

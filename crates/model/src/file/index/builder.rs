@@ -335,7 +335,8 @@ impl Indexer {
     fn counter(&mut self, row: &CounterRow) {
         if self.totals.counters.len() < MOST {
             let key = (row.process, row.what);
-            self.totals.counters.insert(key, row.value);
+            let value = self.totals.counters.entry(key).or_default();
+            *value = row.value.max(*value);
         }
     }
 

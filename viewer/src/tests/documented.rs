@@ -1,6 +1,7 @@
 //! The manual's sessions are played, and show what the manual says.
 
-use super::harness::{LARGE, PIPELINE, Player};
+use super::harness::{LARGE, Player};
+use super::scene::scene;
 
 const MANUAL: &str = include_str!("../../../docs/VIEWER.md");
 
@@ -30,7 +31,7 @@ fn every_session_shows_what_it_says() {
     let sessions = sessions();
     assert!(sessions.len() >= 3, "the manual has {}", sessions.len());
     for session in sessions {
-        let mut player = Player::new(PIPELINE, LARGE);
+        let mut player = Player::of(scene(), LARGE);
         for (keys, shown) in steps(session) {
             player.play(keys);
             let picture = words(&player.picture());

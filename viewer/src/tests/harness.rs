@@ -251,7 +251,7 @@ impl Player {
 }
 
 /// One line of the screen, without the cells that a wide character hides.
-fn line(buffer: &Buffer, y: u16) -> String {
+pub(super) fn line(buffer: &Buffer, y: u16) -> String {
     let mut text = String::new();
     let mut skip = 0;
     for x in 0..buffer.area.width {

@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use super::harness::{PIPELINE, Player};
+use super::harness::Player;
+use super::scene::scene;
 use super::svg;
 
 fn folder() -> PathBuf {
@@ -12,7 +13,7 @@ fn folder() -> PathBuf {
 
 #[track_caller]
 fn screenshot(name: &str, size: (u16, u16), script: &str) {
-    let mut player = Player::new(PIPELINE, size);
+    let mut player = Player::of(scene(), size);
     player.play(script);
     let drawn = svg::render(&player.draw());
     let path = folder().join(format!("{name}.svg"));
@@ -30,15 +31,15 @@ fn screenshot(name: &str, size: (u16, u16), script: &str) {
 
 #[test]
 fn the_timeline_with_a_stall_that_names_its_culprit() {
-    screenshot("timeline", (128, 30), "i enter");
+    screenshot("timeline", (128, 34), "i enter");
 }
 
 #[test]
 fn the_longest_stalls() {
-    screenshot("stalls", (128, 30), "i down");
+    screenshot("stalls", (128, 34), "i down");
 }
 
 #[test]
 fn statistics() {
-    screenshot("statistics", (128, 30), "t");
+    screenshot("statistics", (128, 34), "t");
 }

@@ -12,25 +12,35 @@ use super::Scene;
 const LINE: &str = "┊";
 
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
-    let marks = scene.app.marks.all();
-    let pair = scene.app.marks.pair();
-    for (index, mark) in marks.iter().enumerate() {
-        let name = ["A", "B"][index % 2];
-        line(scene, layout, mark.begin, name, buffer);
-        if mark.end > mark.begin && pair.is_some_and(|(early, _)| early == *mark) {
-            line(scene, layout, mark.end, name, buffer);
-        }
+    for (x, name) in columns(scene, layout.lanes.width) {
+        line(scene, layout, x, name, buffer);
     }
 }
 
-fn line(scene: &Scene<'_>, layout: &Layout, time: i64, name: &str, buffer: &mut Buffer) {
+/// The columns of the lanes that have a mark's line, with the mark's name.
+pub(super) fn columns(scene: &Scene<'_>, width: u16) -> Vec<(u16, &'static str)> {
+    let marks = scene.app.marks.all();
+    let pair = scene.app.marks.pair();
+    let mut columns = Vec::new();
+    for (mark, name) in marks.iter().zip(["A", "B"].into_iter().cycle()) {
+        let has_end = mark.end > mark.begin && pair.is_some_and(|(early, _)| early == *mark);
+        let times = [Some(mark.begin), has_end.then_some(mark.end)];
+        let cells = times.into_iter().flatten().map(|time| {
+            let cell = scene.app.viewport.cell(time, width);
+            u16::try_from(cell).ok().filter(|x| *x < width)
+        });
+        columns.extend(cells.flatten().map(|x| (x, name)));
+    }
+    columns
+}
+
+fn line(scene: &Scene<'_>, layout: &Layout, x: u16, name: &str, buffer: &mut Buffer) {
     let area = layout.lanes;
-    let cell = scene.app.viewport.cell(time, area.width);
-    let Some(x) = u16::try_from(cell).ok().filter(|x| *x < area.width) else {
-        return;
-    };
     let theme = scene.app.theme;
     for y in area.top()..area.bottom() {
+        if is_inside_text(buffer, area.x + x, y) {
+            continue;
+        }
         if let Some(cell) = buffer.cell_mut((area.x + x, y))
             && cell.symbol() == " "
             && cell.bg == ratatui::style::Color::Reset
@@ -42,6 +52,16 @@ fn line(scene: &Scene<'_>, layout: &Layout, time: i64, name: &str, buffer: &mut 
     if let Some(cell) = buffer.cell_mut((area.x + x, layout.ruler.y)) {
         cell.set_symbol(name).set_style(theme.chosen());
     }
+}
+
+/// Whether a free cell is the space between two words.
+fn is_inside_text(buffer: &Buffer, x: u16, y: u16) -> bool {
+    let is_letter = |x: Option<u16>| {
+        let cell = x.and_then(|x| buffer.cell((x, y)));
+        let first = cell.and_then(|cell| cell.symbol().chars().next());
+        first.is_some_and(|it| it.is_alphanumeric() || it.is_ascii_punctuation() || it == '←')
+    };
+    is_letter(x.checked_sub(1)) && is_letter(x.checked_add(1))
 }
 
 /// What lies between the marks, in words.

@@ -5,7 +5,7 @@ use ratatui::buffer::Buffer;
 use crate::layout::Layout;
 use crate::text::{fixed, moment, unit_for, width};
 
-use super::Scene;
+use super::{Scene, marks};
 
 /// Cells that a label and the space after it need.
 const LABEL: u16 = 11;
@@ -47,13 +47,17 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         let left = room.saturating_sub(width(&text)) as u16;
         buffer.set_stringn(left, area.y, text, room, theme.dim());
     }
+    let marks = marks::columns(scene, area.width);
     let mut tick = from.div_euclid(step).saturating_mul(step);
     let end = app.viewport.end().saturating_sub(start);
     while tick <= end {
         let cell = app.viewport.cell(start.saturating_add(tick), area.width);
         if let Some(x) = u16::try_from(cell).ok().filter(|x| *x < area.width) {
             let text = format!("╷{}", label(tick - base, step));
-            if usize::from(area.width - x) >= width(&text) {
+            let end = x.saturating_add(width(&text) as u16);
+            // A mark's name in the middle of a number would make another number of it.
+            let is_free = marks.iter().all(|(mark, _)| !(x..end).contains(mark));
+            if end <= area.width && is_free {
                 let x = area.x + x;
                 buffer.set_stringn(x, area.y, text, usize::from(LABEL), theme.dim());
             }

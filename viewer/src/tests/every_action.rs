@@ -1,0 +1,210 @@
+//! Every action of the key map by its keys, and the screen after it, small and large.
+//!
+//! All scripts begin on the same two screens, which are kept whole; of the screen after a script the
+//! lines are kept that are not as they were then. `INSTA_UPDATE=always cargo test -p
+//! ascend-trace-viewer every_action` writes them anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use ratatui::buffer::Buffer;
+
+use crate::action::Action;
+use crate::commands::COMMANDS;
+use crate::keymap::{self, KEYS};
+
+use super::harness::{LARGE, Lines, Player, SMALL, line};
+use super::scene::{running_scene, scene};
+
+/// An action, what is done before it, and the keys that ask for it and answer what it asks.
+struct Case(Action, &'static str, &'static str);
+
+/// On a recording that has ended.
+const ENDED: &[Case] = &[
+    Case(Action::NextStall, "", "n"),
+    Case(Action::PreviousStall, "", "N"),
+    Case(Action::ListStalls, "", "i"),
+    Case(Action::ListStatistics, "", "t"),
+    Case(Action::Search, "", "/ layer enter"),
+    Case(Action::NextMatch, "/ matmul enter", ">"),
+    Case(Action::PreviousMatch, "/ matmul enter", "<"),
+    Case(Action::ToCause, "", "["),
+    Case(Action::ToEffect, "", "]"),
+    Case(Action::Alternative, "[", "tab"),
+    Case(Action::Back, "n", "u"),
+    Case(Action::Forward, "n u", "U"),
+    Case(Action::NextItem, "", "right"),
+    Case(Action::PreviousItem, "", "left"),
+    Case(Action::LaneDown, "", "down"),
+    Case(Action::LaneUp, "", "up"),
+    Case(Action::PageDown, "", "pgdn"),
+    Case(Action::PageUp, "pgdn pgdn", "pgup"),
+    Case(Action::Escape, "", "esc"),
+    Case(Action::ZoomIn, "", "w"),
+    Case(Action::ZoomOut, "W", "s"),
+    Case(Action::ZoomInFast, "", "W"),
+    Case(Action::ZoomOutFast, "W W", "S"),
+    Case(Action::Pan(-20), "W", "a"),
+    Case(Action::Pan(20), "W", "d"),
+    Case(Action::Pan(-90), "W", "A"),
+    Case(Action::Pan(90), "W", "D"),
+    Case(Action::FitAll, "W", "0"),
+    Case(Action::FitSelection, "", "F"),
+    Case(Action::FitMarks, "", "Z"),
+    Case(Action::Begin, "W", "home"),
+    Case(Action::End, "W", "end"),
+    Case(Action::GoTo, "W", "g 5 0 % enter"),
+    Case(Action::Mark, "n", "m"),
+    Case(Action::ClearMarks, "", "M"),
+    Case(Action::Bookmark, "", "b x enter"),
+    Case(Action::ListBookmarks, "b enter", "B"),
+    Case(Action::ExportRange, "W", "e"),
+    Case(Action::ExportAll, "", "E"),
+    Case(Action::Fold, "", "c"),
+    Case(Action::UnfoldAll, "c", "C"),
+    Case(Action::Pin, "", "v"),
+    Case(Action::Hide, "", "x"),
+    Case(Action::ShowAll, "x", "X"),
+    Case(Action::FilterLanes, "", "\\ thread enter"),
+    Case(Action::ToggleLog, "", "o"),
+    Case(Action::LogUp, "o", "K"),
+    Case(Action::LogDown, "o K K", "J"),
+    Case(Action::ToggleDetail, "", "enter"),
+    Case(Action::ToggleArrows, "esc", "r"),
+    Case(Action::Palette, "", ": p i n"),
+    Case(Action::Help, "", "?"),
+    Case(Action::Redraw, "", "ctrl-l"),
+    Case(Action::Suspend, "", "ctrl-z"),
+    Case(Action::Quit, "", "q"),
+];
+
+/// On one that is still growing.
+const LIVE: &[Case] = &[Case(Action::Follow, "", "f"), Case(Action::Pause, "", "p")];
+
+/// Where the scripts begin: with two marks and a task selected that waited for two others. The last key
+/// means nothing, it puts the message away.
+const BEGIN: &str = "/ gelu enter m / add enter m / softmax enter delete";
+
+fn player(live: bool, size: (u16, u16)) -> Player {
+    let trace = if live { running_scene() } else { scene() };
+    let mut player = Player::of(trace, size);
+    let lines = (1..=40).map(|n| format!("step {n}: loss 0.{n}"));
+    player.log = Some(Lines(lines.collect()));
+    player.play(BEGIN);
+    player
+}
+
+/// The lines of a screen that differ from those of another one, and what was asked of the world.
+fn changes(player: &Player, before: &Buffer) -> String {
+    let after = player.draw();
+    let mut text = String::new();
+    for effect in &player.effects {
+        let _ = writeln!(text, "asks the world to: {effect:?}");
+    }
+    for y in 0..after.area.height {
+        let now = line(&after, y);
+        let colours = || {
+            let mut cells = (0..after.area.width).map(|x| (x, y));
+            cells.any(|at| before.cell(at) != after.cell(at))
+        };
+        if now != line(before, y) {
+            let _ = writeln!(text, "{y:2} │{now}");
+        } else if colours() {
+            let _ = writeln!(text, "{y:2} ┊ other colours");
+        }
+    }
+    if text.is_empty() {
+        text.push_str("as at the begin");
+    }
+    text
+}
+
+fn keep(name: &str, (width, height): (u16, u16), script: &str, text: &str) {
+    insta::with_settings!({
+        omit_expression => true,
+        prepend_module_to_snapshot => false,
+        snapshot_path => "snapshots/actions",
+        description => script,
+    }, {
+        insta::assert_snapshot!(format!("{name}_{width}x{height}"), text);
+    });
+}
+
+/// The name of an action as the palette has it, fit for a file.
+fn file_name(action: Action) -> String {
+    let name = COMMANDS.iter().find(|(it, _)| *it == action);
+    let name = name.map_or("", |(_, name)| *name);
+    let letters = name.chars().map(|it| match it {
+        ' ' => '_',
+        other => other,
+    });
+    letters
+        .filter(|it| *it == '_' || it.is_ascii_alphanumeric())
+        .collect()
+}
+
+/// Plays all cases; answers the actions of which nothing was to be seen.
+fn play_all(size: (u16, u16)) -> BTreeSet<String> {
+    let mut unseen = BTreeSet::new();
+    for (live, cases) in [(false, ENDED), (true, LIVE)] {
+        let begin = player(live, size);
+        let begin_name = if live { "begin_live" } else { "begin" };
+        keep(begin_name, size, BEGIN, &begin.picture());
+        for Case(action, before, keys) in cases {
+            let mut player = player(live, size);
+            player.play(before);
+            let (screen, effects) = (player.draw(), player.effects.len());
+            player.play(keys);
+            if player.draw() == screen && player.effects.len() == effects {
+                unseen.insert(file_name(*action));
+            }
+            let script = [*before, *keys].join(" ");
+            let text = changes(&player, &begin.draw());
+            keep(&file_name(*action), size, script.trim(), &text);
+        }
+    }
+    unseen
+}
+
+#[test]
+fn every_action_shows_what_it_does_on_a_small_screen() {
+    assert_eq!(play_all(SMALL), BTreeSet::new());
+}
+
+#[test]
+fn every_action_shows_what_it_does_on_a_large_screen() {
+    // All lanes have room here: there is nothing to scroll to.
+    let unseen = ["scroll_the_lanes_down", "scroll_the_lanes_up"];
+    assert_eq!(play_all(LARGE), BTreeSet::from(unseen.map(str::to_owned)));
+}
+
+/// Whoever adds an action or a key has to add what it shows.
+#[test]
+fn every_action_of_the_key_map_has_a_case_and_every_case_a_key_of_its_action() {
+    let cases: Vec<&Case> = ENDED.iter().chain(LIVE).collect();
+    let entries = KEYS.iter().flat_map(|group| group.entries);
+    for (key, action) in entries.flat_map(|entry| entry.keys) {
+        let known = cases.iter().filter(|case| case.0 == *action).count();
+        assert_eq!(known, 1, "cases of {action:?}, which {key} asks for");
+    }
+    for Case(action, _, keys) in cases {
+        let key = keys.split(' ').next().unwrap_or_default();
+        let its = keymap::keys_of(*action);
+        assert!(its.contains(&key), "{key} does not ask for {action:?}");
+    }
+}
+
+#[test]
+fn no_screen_is_kept_of_an_action_that_is_no_more() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/tests/snapshots/actions");
+    let kept = std::fs::read_dir(folder).expect("the folder is there");
+    let kept: BTreeSet<String> = kept
+        .filter_map(|file| file.ok()?.file_name().into_string().ok())
+        .filter_map(|name| Some(name.strip_suffix(".snap")?.to_owned()))
+        .collect();
+    let cases = ENDED.iter().chain(LIVE).map(|case| file_name(case.0));
+    let names = cases.chain(["begin", "begin_live"].map(str::to_owned));
+    let sizes = [SMALL, LARGE].map(|(width, height)| format!("{width}x{height}"));
+    let expected = names.flat_map(|name| sizes.clone().map(|size| format!("{name}_{size}")));
+    assert_eq!(kept, expected.collect());
+}

@@ -7,6 +7,7 @@ pub mod archive;
 mod category;
 mod clock;
 pub mod cost;
+mod counters;
 mod direction;
 pub mod file;
 mod graph_calls;

@@ -6,12 +6,12 @@ mod numbers;
 mod tables;
 mod times;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::api::{TaskKind, Untimed};
 
 use crate::clock::Clock;
+use crate::counters::{Counters, raise};
 use crate::loss::Loss;
 use crate::rows::{
     CallRow, ContextRow, EndRow, EventRow, LossRow, ProcessRow, RangeRow, Row, SessionRow,
@@ -101,9 +101,7 @@ impl TraceBuilder {
                 self.lose(&row, at);
             }
             Row::Counter(row) => {
-                let key = (row.process, row.what);
-                let value = self.trace.counters.entry(key).or_default();
-                *value = row.value.max(*value);
+                raise(&mut self.trace.counters, (row.process, row.what), row.value);
             }
             Row::Name(row) => {
                 let process = self.process(row.process);
@@ -166,7 +164,7 @@ impl TraceBuilder {
     }
 
     /// What is told of a recording without reading its rows.
-    pub(crate) fn set_figures(&mut self, losses: Losses, counters: BTreeMap<(u32, u16), u64>) {
+    pub(crate) fn set_figures(&mut self, losses: Losses, counters: Counters) {
         self.trace.losses = losses;
         self.trace.counters = counters;
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
 
 use crate::cost::Costs;
+use crate::counters::Counters;
 use crate::load::Numbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
@@ -227,7 +228,7 @@ pub struct Trace {
     pub(crate) clocks: Vec<DeviceClock>,
     pub(crate) losses: Losses,
     pub(crate) lost: LossSeries,
-    pub(crate) counters: BTreeMap<(u32, u16), u64>,
+    pub(crate) counters: Counters,
     /// Shared by all windows of an archive.
     pub(crate) names: Arc<Names>,
     pub(crate) operands: Operands,

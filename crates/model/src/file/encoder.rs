@@ -1,8 +1,7 @@
 //! From rows to the payloads of chunks, without any output: a recorder packs and writes them on
 //! another thread than it encodes them on.
 
-use std::collections::BTreeMap;
-
+use crate::counters::{Counters, raise};
 use crate::rows::{
     AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
     NameRow, ProcessRow, RangeRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
@@ -36,8 +35,7 @@ pub struct Encoder {
     times: Vec<TaskTimeRow>,
     anchors: Pending<AnchorRow>,
     losses: Pending<LossRow>,
-    /// The last value of each.
-    counters: BTreeMap<(u32, u16), u64>,
+    counters: Counters,
     names: Pending<NameRow>,
     ranges: Pending<RangeRow>,
     coverage: Pending<CoverageRow>,
@@ -102,7 +100,7 @@ impl Encoder {
             times: Vec::new(),
             anchors: Pending::new(),
             losses: Pending::new(),
-            counters: BTreeMap::new(),
+            counters: Counters::new(),
             names: Pending::new(),
             ranges: Pending::new(),
             coverage: Pending::new(),
@@ -131,7 +129,7 @@ impl Encoder {
                 self.losses.push(row)
             }
             Row::Counter(row) => {
-                self.counters.insert((row.process, row.what), row.value);
+                raise(&mut self.counters, (row.process, row.what), row.value);
                 false
             }
             Row::Name(row) => self.names.push(row),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ascend_trace_model::archive::Counts;
 use ascend_trace_model::file::{ChunkWriter, Encoder, Writer};
 use ascend_trace_model::rows::{
-    CallRow, EndRow, EventRow, NameRow, ProcessRow, RangeRow, Row, ThreadRow,
+    CallRow, CounterRow, EndRow, EventRow, NameRow, ProcessRow, RangeRow, Row, ThreadRow,
 };
 use ascend_trace_model::{Archive, ProcessId, Trace};
 use ascend_trace_testkit::Timeline;
@@ -195,4 +195,43 @@ fn windows_know_their_events_and_ranges_however_many_there_are() {
     let steps = names.iter().filter(|it| **it == "step").count();
     assert_eq!(steps, near.count());
     assert_eq!(window.name_of(ProcessId(0), 7, end), Some("the same"));
+}
+
+/// A file of one group per batch, and how its counter stands: from the whole file and from its index.
+fn told(batches: &[&[u64]]) -> (u64, u64) {
+    let (session, tables) = workload::leading();
+    let writer = ChunkWriter::create(Vec::new(), &session, &tables).unwrap();
+    let mut writer = writer.with_index_every(1);
+    let mut encoder = Encoder::new();
+    for values in batches {
+        for value in *values {
+            encoder.push(&Row::Counter(CounterRow {
+                process: 1,
+                what: INJECTED,
+                value: *value,
+            }));
+        }
+        encoder.push(&range(0, 1, "step"));
+        writer.write(&encoder.seal()).unwrap();
+    }
+    encoder.push(&Row::End(EndRow::default()));
+    writer.write(&encoder.seal()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("counters.atrace");
+    let bytes = writer.into_inner();
+    std::fs::write(&path, &bytes).unwrap();
+    let (whole, warnings) = Trace::open(&path).unwrap();
+    assert_eq!(warnings, []);
+    let archive = Archive::from_bytes(bytes).unwrap();
+    (whole.counter(INJECTED), archive.things().counter(INJECTED))
+}
+
+const INJECTED: u16 = 1;
+
+/// A process tells its counters from several threads, whose channels are read one after the other.
+#[test]
+fn what_a_thread_told_earlier_and_was_heard_later_does_not_set_a_counter_back() {
+    assert_eq!(told(&[&[5], &[9]]), (9, 9));
+    assert_eq!(told(&[&[7741, 6801]]), (7741, 7741));
+    assert_eq!(told(&[&[6000], &[7741], &[6801]]), (7741, 7741));
 }

@@ -5,6 +5,7 @@ use ascend_trace_format::api::{TaskKind, Untimed};
 
 use crate::category::Category;
 use crate::clock::Bound;
+use crate::counters::raise;
 use crate::file::chunk::{self, Kind};
 use crate::file::column::Cursors;
 use crate::file::table::Table;
@@ -333,10 +334,10 @@ impl Indexer {
     }
 
     fn counter(&mut self, row: &CounterRow) {
-        if self.totals.counters.len() < MOST {
-            let key = (row.process, row.what);
-            let value = self.totals.counters.entry(key).or_default();
-            *value = row.value.max(*value);
+        let key = (row.process, row.what);
+        let counters = &mut self.totals.counters;
+        if counters.len() < MOST || counters.contains_key(&key) {
+            raise(counters, key, row.value);
         }
     }
 

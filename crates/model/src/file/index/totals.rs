@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::counters::{Counters, raise};
 use crate::trace::Losses;
 
 /// Codes of task kinds and of reasons for having no time are smaller than this; others count as
@@ -104,8 +105,7 @@ pub(crate) struct Totals {
     /// Tasks that will have no time, by reason.
     pub(crate) untimed: [u64; CODES],
     pub(crate) losses: Losses,
-    /// The last value of each counter, by process and what it counts.
-    pub(crate) counters: BTreeMap<(u32, u16), u64>,
+    pub(crate) counters: Counters,
     /// Replays of graphs, by process and serial; none where [`super::Segment::graph_calls`] is unknown.
     pub(crate) replays: BTreeMap<(u32, u32), u64>,
     /// By process and device.
@@ -164,7 +164,9 @@ impl Totals {
         for (key, device) in &other.devices {
             self.devices.entry(*key).or_default().add(device);
         }
-        self.counters.extend(&other.counters);
+        for (key, value) in &other.counters {
+            raise(&mut self.counters, *key, *value);
+        }
         self.call_span = super::group::joined(self.call_span, other.call_span);
     }
 }

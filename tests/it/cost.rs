@@ -41,9 +41,9 @@ fn the_tools_own_cost_adds_up_thread_by_thread() {
     let (costs, cost) = (trace.costs(), &info["cost"]);
     let total = costs.total();
     assert!(injected > 4000);
-    // A comparison of clocks, one a device, that the program's end came upon is recorded and never
-    // runs, and not everywhere counted any more.
-    let is_injected = |told: u64| (injected..=injected + 2).contains(&told);
+    // The program's end may come upon a comparison of clocks. One a device may be recorded and never
+    // run; the one that is just being made may have run and not been counted yet.
+    let is_injected = |told: u64| (injected - 1..=injected + 2).contains(&told);
     assert!(is_injected(total.events), "{total:?}");
     let told = cost["injected_events"].as_u64();
     assert!(told.is_some_and(is_injected), "{told:?} of {injected}");

@@ -47,7 +47,7 @@ fn load(bytes: &[u8]) -> Option<Trace> {
     ))
 }
 
-/// What keeps its order in a file, by kind and stream. Of counters only the last values are written.
+/// What keeps its order in a file, by kind and stream. Of counters only the largest values are written.
 fn in_order(rows: &[Row]) -> BTreeMap<(String, u32, u32), Vec<&Row>> {
     let mut all = BTreeMap::<_, Vec<&Row>>::new();
     for row in rows {

@@ -1,8 +1,12 @@
 //! Random damage, more than any list of cases would think of: to the bytes of a file, and behind its
 //! checksums, where only the decoders stand against it.
 
+use std::collections::BTreeSet;
+
 use ascend_trace_model::file::{self, Writer};
-use ascend_trace_model::rows::{EndRow, TablesRow};
+use ascend_trace_model::rows::{
+    CostRow, CounterRow, CoverageRow, EndRow, LossRow, NameRow, RangeRow, Row, TablesRow,
+};
 use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::bytes;
 use ascend_trace_testkit::workload::{self, Workload};
@@ -12,8 +16,11 @@ use crate::archive::chunks;
 /// A small file with every kind of chunk, index and all.
 fn seed() -> Vec<u8> {
     let (session, mut tables) = workload::leading();
-    tables.functions.truncate(2);
-    let tables = TablesRow { ..tables };
+    let later = TablesRow {
+        first: 1,
+        functions: tables.functions.drain(1..).take(1).collect(),
+        ..TablesRow::default()
+    };
     let mut writer = Writer::create(Vec::new(), &session, &tables)
         .unwrap()
         .with_index_every(40);
@@ -24,14 +31,67 @@ fn seed() -> Vec<u8> {
     let mut rows = Vec::new();
     workload::run(workload, |row| rows.push(row));
     rows.pop();
+    rows.extend(rare());
     let middle = rows.len() * 2 / 3;
     for (place, row) in rows.iter().enumerate() {
         writer.push(row).unwrap();
         if place == middle {
             writer.flush().unwrap();
+            writer.push_tables(later.clone());
         }
     }
     writer.finish(EndRow::default()).unwrap()
+}
+
+/// What a workload has nothing of.
+fn rare() -> [Row; 7] {
+    [
+        Row::Loss(LossRow {
+            thread: Some(1),
+            calls: 300,
+            others: 7,
+            times: 5,
+        }),
+        Row::Counter(CounterRow {
+            process: 1,
+            what: 1,
+            value: 7741,
+        }),
+        Row::Name(NameRow {
+            process: 1,
+            since_ns: 2_000,
+            key: 7,
+            name: "loss".to_owned(),
+        }),
+        range("forward"),
+        range("backward"),
+        Row::Coverage(CoverageRow {
+            library: "libascendcl.so".to_owned(),
+            function: "aclInit".to_owned(),
+            ways: 1,
+            calls: 40,
+            functions: 1,
+            ..CoverageRow::default()
+        }),
+        Row::Cost(CostRow {
+            thread: 1,
+            at_ns: 90_000,
+            calls: 40,
+            recording_ns: 1_700,
+            ..CostRow::default()
+        }),
+    ]
+}
+
+fn range(name: &str) -> Row {
+    Row::Range(RangeRow {
+        process: 1,
+        thread: 1,
+        begin_ns: 1_000,
+        end_ns: 50_000,
+        domain: 1,
+        name: name.to_owned(),
+    })
 }
 
 /// A generator that is quick and always the same.
@@ -104,9 +164,12 @@ fn unpacked(seed: &[u8]) -> Vec<([u8; 4], Vec<u8>)> {
     .collect()
 }
 
+/// Bytes before the first chunk.
+const HEADER: usize = 16;
+
 /// Puts a file together again, with right checksums.
-fn packed(chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
-    let mut file = b"ASCTRACE\x02\0\0\0\0\0\0\0".to_vec();
+fn packed(header: &[u8], chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
+    let mut file = header.to_vec();
     for (kind, payload) in chunks {
         match kind {
             b"SESS" | b"ROOT" => append(&mut file, kind, payload),
@@ -139,27 +202,44 @@ fn mutate_bytes(times: usize, deep: bool) {
 }
 
 fn mutate_payloads(times: usize) {
-    let seed = unpacked(&seed());
-    read(&packed(&seed), true);
+    let whole = seed();
+    let (header, seed) = (&whole[..HEADER], unpacked(&whole));
+    let again = file::read(&packed(header, &seed)[..]).unwrap().0;
+    assert_eq!(again.rows, file::read(&whole[..]).unwrap().0.rows);
     let mut random = Random(0xfeed_5678_9abc_def1);
     for _ in 0..times {
         let mut damaged = seed.clone();
         let chunk = random.below(damaged.len());
         mutate(&mut damaged[chunk].1, &mut random);
-        read(&packed(&damaged), true);
+        read(&packed(header, &damaged), true);
     }
 }
 
 /// One chunk alone behind its checksum: quick, and every decoder gets its share.
 fn mutate_chunks(times: usize) {
-    let seed = unpacked(&seed());
+    let whole = seed();
+    let (header, seed) = (&whole[..HEADER], unpacked(&whole));
     let mut random = Random(0xbeef_5678_9abc_def1);
     for _ in 0..times {
         let (kind, payload) = &seed[random.below(seed.len())];
         let mut payload = payload.clone();
         mutate(&mut payload, &mut random);
-        read(&packed(&[(*kind, payload)]), false);
+        read(&packed(header, &[(*kind, payload)]), false);
     }
+}
+
+#[test]
+fn the_file_that_is_damaged_has_every_kind_of_chunk() {
+    let kinds: BTreeSet<String> = chunks(&seed())
+        .iter()
+        .map(|(_, _, kind)| String::from_utf8_lossy(kind).into_owned())
+        .collect();
+    let document = include_str!("../../../../docs/FORMAT.md");
+    let told = document.lines().filter_map(|line| {
+        let kind = line.strip_prefix("### `")?.split('`').next()?;
+        (kind.len() == 4).then(|| kind.to_owned())
+    });
+    assert_eq!(kinds, told.collect());
 }
 
 #[test]

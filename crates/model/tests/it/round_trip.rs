@@ -38,7 +38,7 @@ pub(crate) fn read(bytes: &[u8]) -> (Contents, Vec<Warning>) {
 }
 
 /// Rows by kind: their order across kinds is not kept, nor that of task times of several streams. Of
-/// a counter only the last value counts.
+/// a counter only the largest value counts.
 pub(crate) fn by_kind(rows: &[Row]) -> Vec<Vec<&Row>> {
     let mut kinds: Vec<Vec<&Row>> = Vec::new();
     let mut counters = BTreeMap::new();
@@ -46,7 +46,12 @@ pub(crate) fn by_kind(rows: &[Row]) -> Vec<Vec<&Row>> {
     for row in rows {
         match row {
             Row::Counter(it) => {
-                counters.insert((it.process, it.what), row);
+                let largest = counters
+                    .entry((it.process, it.what))
+                    .or_insert((it.value, row));
+                if it.value > largest.0 {
+                    *largest = (it.value, row);
+                }
             }
             Row::TaskTime(it) => times.entry((it.process, it.stream)).or_default().push(row),
             _ => {}
@@ -55,8 +60,9 @@ pub(crate) fn by_kind(rows: &[Row]) -> Vec<Vec<&Row>> {
     let once = rows
         .iter()
         .filter(|row| !matches!(row, Row::Counter(_) | Row::TaskTime(_)));
+    let counters = counters.into_values().map(|(_, row)| row);
     let times = times.into_values().flatten();
-    for row in once.chain(counters.into_values()).chain(times) {
+    for row in once.chain(counters).chain(times) {
         let same = |other: &&mut Vec<&Row>| {
             std::mem::discriminant(other[0]) == std::mem::discriminant(row)
         };

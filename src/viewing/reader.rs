@@ -157,6 +157,7 @@ impl Reader {
             whole: Arc::clone(&given.whole),
             near: Arc::clone(&given.near),
             loaded: None,
+            ranges_until: archive.ranges_until(),
             opening: None,
         }));
     }

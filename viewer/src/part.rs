@@ -12,7 +12,7 @@ use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 use crate::app::{App, Place, Selected, World};
 use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
-use crate::ranges::RangeId;
+use crate::ranges::{RangeId, Ranges};
 use crate::tracks::Tracks;
 use crate::update::of_stall;
 
@@ -25,6 +25,7 @@ pub struct Derived {
     graphs: Graphs,
     nodes: NodeLines,
     communicators: Communicators,
+    ranges: Ranges,
 }
 
 impl Derived {
@@ -37,6 +38,8 @@ impl Derived {
         let graphs = Graphs::of(trace);
         let mut nodes = NodeLines::default();
         nodes.update(trace, &graphs);
+        let mut ranges = Ranges::default();
+        ranges.update(trace);
         Self {
             tracks,
             dependencies,
@@ -44,6 +47,7 @@ impl Derived {
             graphs,
             nodes,
             communicators: Communicators::of(trace),
+            ranges,
         }
     }
 }
@@ -61,6 +65,8 @@ pub struct Overview {
     pub near: Arc<Summary>,
     /// The range of which the trace holds every call and task.
     pub loaded: Option<(i64, i64)>,
+    /// From when on ranges that the program named are known only of what is loaded.
+    pub ranges_until: Option<i64>,
     /// How much of the file has been read, in percent, while it is being opened.
     pub opening: Option<u8>,
 }
@@ -214,7 +220,9 @@ impl Identity {
                 // in one than in the other.
                 let near = stalls.in_window(lane, begin, end);
                 let part = |it: &&Stall| it.end.min(end).saturating_sub(it.begin.max(begin));
-                let found = near.iter().filter(|it| it.is_notable()).max_by_key(part)?;
+                // One that only touches it is another one.
+                let is_it = |it: &&Stall| it.is_notable() && part(it) >= (end - begin) / 2;
+                let found = near.iter().filter(is_it).max_by_key(part)?;
                 Some(of_stall(*found))
             }
             Self::Range {
@@ -293,6 +301,7 @@ impl App {
         self.graphs = derived.graphs;
         self.nodes = derived.nodes.with_lines_of(&self.nodes);
         self.communicators.take(derived.communicators);
+        self.ranges = derived.ranges;
         self.walk = None;
         self.rank = None;
         self.inside = None;

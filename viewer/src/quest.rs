@@ -1,6 +1,7 @@
 //! What is looked for in all of a long recording, part by part, while the view goes on. The source
 //! lends its archive; a quest that has to wait goes on where it was.
 
+mod gaps;
 mod matches;
 mod stalls;
 mod sums;

@@ -27,11 +27,29 @@ impl RangeId {
 
 /// Deeper ranges share the last line.
 const DEEPEST: u8 = 3;
+/// Ranges of one line that are looked at one by one where they overlap.
+const FEW: usize = 64;
 
-/// The ranges of every line by begin time.
+/// The ranges of a line by begin time.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    indices: Vec<u32>,
+    /// The latest end of all up to the one at the same place.
+    ends: Vec<i64>,
+}
+
+impl Line {
+    fn push(&mut self, index: u32, end: i64) {
+        let before = self.ends.last().copied().unwrap_or(i64::MIN);
+        self.indices.push(index);
+        self.ends.push(before.max(end));
+    }
+}
+
+/// The ranges of every line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    lines: BTreeMap<(ThreadId, u8), Vec<u32>>,
+    lines: BTreeMap<(ThreadId, u8), Line>,
     /// Of how many ranges it was made, and in which span of time.
     made_of: (usize, Option<(i64, i64)>),
 }
@@ -54,17 +72,17 @@ impl Ranges {
         self.made_of = made_of;
         for index in order {
             let range = &ranges[index as usize];
-            let line = (0..DEEPEST).find(|line| self.has_room(trace, range, *line));
+            let line = (0..DEEPEST).find(|line| self.has_room(range, *line));
             let line = (range.thread, line.unwrap_or(DEEPEST));
-            self.lines.entry(line).or_default().push(index);
+            self.lines.entry(line).or_default().push(index, range.end);
         }
     }
 
     /// Whether a line ends before a range begins, or was never begun.
-    fn has_room(&self, trace: &Trace, range: &Range, line: u8) -> bool {
+    fn has_room(&self, range: &Range, line: u8) -> bool {
         let line = self.lines.get(&(range.thread, line));
-        let last = line.and_then(|line| line.last());
-        last.is_none_or(|last| trace.ranges()[*last as usize].end <= range.begin)
+        let last = line.and_then(|line| line.ends.last());
+        last.is_none_or(|last| *last <= range.begin)
     }
 
     /// The lines of a thread from the outside in.
@@ -74,26 +92,30 @@ impl Ranges {
     }
 
     fn line(&self, line: (ThreadId, u8)) -> &[u32] {
-        self.lines.get(&line).map_or(&[], Vec::as_slice)
+        self.lines.get(&line).map_or(&[], |line| &line.indices)
     }
 
-    /// The ranges of a line that have a part in `[begin, end]`, by begin time.
-    pub(crate) fn in_window<'t>(
-        &'t self,
+    /// The first range of a line, from this place on, that ends at a moment or later, and its place.
+    pub(crate) fn next<'t>(
+        &self,
         trace: &'t Trace,
         line: (ThreadId, u8),
-        (begin, end): (i64, i64),
-    ) -> impl Iterator<Item = (RangeId, &'t Range)> {
-        let line = self.line(line);
-        let range = |index: &u32| &trace.ranges()[*index as usize];
-        // Ranges of one line do not overlap, except on the last one.
-        let first = line.partition_point(|index| range(index).end < begin);
-        let last = line.partition_point(|index| range(index).begin <= end);
-        line.get(first..last)
-            .unwrap_or_default()
-            .iter()
-            .map(move |index| (RangeId(*index), range(index)))
-            .filter(move |(_, range)| range.end >= begin)
+        place: usize,
+        from: i64,
+    ) -> Option<(usize, RangeId, &'t Range)> {
+        let line = self.lines.get(&line)?;
+        let range = |index: u32| trace.ranges().get(index as usize);
+        let first = line.ends.partition_point(|end| *end < from).max(place);
+        let rest = line.indices.get(first..)?;
+        // Below a longer one that has been passed, the latest end tells nothing of the next ones.
+        let near = rest.iter().take(FEW);
+        let mut near = near.map(|index| range(*index).is_some_and(|range| range.end >= from));
+        let place = near.position(|is_seen| is_seen).unwrap_or_else(|| {
+            let later = |index: &u32| range(*index).is_some_and(|range| range.begin < from);
+            rest.partition_point(later).max(FEW)
+        });
+        let index = *rest.get(place)?;
+        Some((first + place, RangeId(index), range(index)?))
     }
 
     /// The range of a line before or after another one.
@@ -130,5 +152,89 @@ impl Ranges {
             (begin - time).max(time - end).max(0)
         };
         near.iter().copied().map(RangeId).min_by_key(distance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_model::TraceBuilder;
+    use ascend_trace_model::rows::{RangeRow, Row};
+    use ascend_trace_testkit::Timeline;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn trace(ranges: &[(i64, i64)]) -> Trace {
+        let timeline = Timeline::parse("t1: aclrtMalloc(64)[0..1us]").expect("a timeline");
+        let mut builder = TraceBuilder::new(timeline.session, timeline.tables);
+        timeline.rows.into_iter().for_each(|row| builder.apply(row));
+        for (begin, length) in ranges {
+            builder.apply(Row::Range(RangeRow {
+                process: 1,
+                thread: 0,
+                begin_ns: *begin,
+                end_ns: begin + length,
+                domain: 0,
+                name: "a".to_owned(),
+            }));
+        }
+        builder.finish()
+    }
+
+    /// The begin of the first column that nothing is drawn in after a range.
+    fn drawn((begin, end): (i64, i64), step: i64) -> i64 {
+        (end / step).max(begin / step + 1) * step
+    }
+
+    /// Steps from range to range as a line is drawn.
+    fn walk(ranges: &Ranges, trace: &Trace, line: (ThreadId, u8), step: i64) -> Vec<(i64, i64)> {
+        let (mut place, mut from) = (0, i64::MIN);
+        let mut seen = Vec::new();
+        while let Some((found, _, range)) = ranges.next(trace, line, place, from) {
+            seen.push((range.begin, range.end));
+            assert!(range.end >= from);
+            place = found + 1;
+            from = from.max(drawn((range.begin, range.end), step));
+        }
+        seen
+    }
+
+    #[test]
+    fn many_ranges_cost_no_more_steps_than_there_are_columns() {
+        let mut all: Vec<_> = (0..100_000).map(|n| (n * 10, 9)).collect();
+        // Deeper ones, which overlap, below one that is as long as all.
+        all.extend((0..6).map(|n| (n, 1_000_000 - n)));
+        let trace = trace(&all);
+        let mut ranges = Ranges::default();
+        ranges.update(&trace);
+        for line in 0..=DEEPEST {
+            let seen = walk(&ranges, &trace, (trace.ranges()[0].thread, line), 10_000);
+            assert!((1..300).contains(&seen.len()), "{line}: {}", seen.len());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_range_is_passed_that_reaches_beyond_what_was_passed(
+            all in proptest::collection::vec((0..2_000_i64, 0..300_i64), 1..60),
+            step in 1..50_i64,
+        ) {
+            let trace = trace(&all);
+            let mut ranges = Ranges::default();
+            ranges.update(&trace);
+            for line in 0..=DEEPEST {
+                let line = (trace.ranges()[0].thread, line);
+                let seen = walk(&ranges, &trace, line, step);
+                let mut from = i64::MIN;
+                for index in ranges.line(line) {
+                    let range = &trace.ranges()[*index as usize];
+                    if seen.contains(&(range.begin, range.end)) {
+                        from = from.max(drawn((range.begin, range.end), step));
+                    } else {
+                        prop_assert!(range.end < from, "{range:?} was passed");
+                    }
+                }
+            }
+        }
     }
 }

@@ -126,6 +126,12 @@ impl Archive {
         self.span
     }
 
+    /// From when on [`Archive::things`] may lack ranges that the program named, because there are too
+    /// many; windows have them.
+    pub fn ranges_until(&self) -> Option<i64> {
+        self.layout.left().first_range()
+    }
+
     /// Calls and task times in the file.
     pub fn rows(&self) -> u64 {
         self.layout.rows()

@@ -1,6 +1,6 @@
 //! From the text of a timeline to a trace; the language is described at the crate's top.
 
-mod functions;
+pub(crate) mod functions;
 mod parser;
 mod rows;
 mod schedule;

@@ -3,11 +3,15 @@
 //! Two threads drive two devices. Each step copies a batch in, lets a compute stream wait for it,
 //! launches a few operators (a size query and a launch each, as aclnn does), copies a result out,
 //! and at the end of some steps waits for the stream. Times, sizes and addresses vary as they do in
-//! real programs; the same seed always gives the same rows.
+//! real programs; the same seed always gives the same rows. With `everything` there are graphs,
+//! collectives, callbacks, named ranges, the tool's cost and losses as well.
 
+mod beside;
+
+use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, ProcessRow, Row, SessionRow,
-    StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
+    SessionRow, StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 
 const OPERATORS: [&str; 6] = [
@@ -26,6 +30,8 @@ const MALLOC: u16 = 4;
 const FIRST_OPERATOR: u16 = 5;
 const THREADS: u32 = 2;
 const EVENTS: u32 = 8;
+/// Of a thread: the one that copies, the one that computes, the one that communicates.
+const STREAMS: usize = 3;
 
 /// How a workload runs.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +43,8 @@ pub struct Workload {
     /// Device clock less host clock at host time 0, and how much faster it runs.
     pub clock_offset_ns: i64,
     pub drift_ppm: f64,
+    /// Whether there is something for every kind of lane.
+    pub everything: bool,
 }
 
 impl Default for Workload {
@@ -47,6 +55,7 @@ impl Default for Workload {
             rest_ns: 0,
             clock_offset_ns: -7_000_000_000_000,
             drift_ppm: 31.0,
+            everything: false,
         }
     }
 }
@@ -97,9 +106,9 @@ pub fn leading() -> (SessionRow, TablesRow) {
         names.push(format!("aclnn{operator}GetWorkspaceSize"));
         names.push(format!("aclnn{operator}"));
     }
-    let functions = names.into_iter().map(function).collect();
+    let functions = names.into_iter().map(function);
     let tables = TablesRow {
-        functions,
+        functions: functions.chain(beside::functions()).collect(),
         ..TablesRow::default()
     };
     (session, tables)
@@ -125,19 +134,21 @@ fn function(name: String) -> FunctionRow {
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadState {
     now: i64,
-    sequences: [u32; 2],
-    busy_until: [i64; 2],
+    sequences: [u32; STREAMS],
+    busy_until: [i64; STREAMS],
     generations: [u32; EVENTS as usize],
+    graphs: beside::Graphs,
 }
 
 /// What a call works on, beside its arguments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Target {
-    /// 0 copies, 1 computes.
+    /// 0 copies, 1 computes, 2 communicates.
     stream: Option<usize>,
     event: Option<u32>,
-    /// Kind and how long it runs.
-    task: Option<(u8, i64)>,
+    /// Kind and how long it runs; without a time it is captured.
+    task: Option<(TaskKind, Option<i64>)>,
+    graph: Option<GraphRef>,
 }
 
 struct Run<S> {
@@ -171,14 +182,15 @@ impl<S: FnMut(Row)> Run<S> {
                 handle: 0xc000_0000 + u64::from(thread) * 4096,
                 is_default: true,
             }));
-            for stream in 0..2 {
+            let streams = if self.workload.everything { STREAMS } else { 2 };
+            for stream in 0..streams {
                 (self.sink)(Row::Stream(StreamRow {
                     process: 1,
-                    serial: 2 * thread + stream,
+                    serial: serial(thread, stream),
                     context: thread,
                     device: thread,
-                    handle: stream_handle(thread, stream as usize),
-                    acl_id: Some((2 * thread + stream) as i32),
+                    handle: stream_handle(thread, stream),
+                    acl_id: Some(serial(thread, stream) as i32),
                     flags: 0,
                     priority: 0,
                     is_default: stream == 0,
@@ -211,7 +223,7 @@ impl<S: FnMut(Row)> Run<S> {
                 &[to, bytes, from, bytes, kind, stream],
                 Target {
                     stream: Some(0),
-                    task: Some((1, time)),
+                    task: Some((TaskKind::Memcpy, Some(time))),
                     ..Target::default()
                 },
             );
@@ -225,7 +237,8 @@ impl<S: FnMut(Row)> Run<S> {
             Target {
                 stream: Some(0),
                 event: Some(event),
-                task: Some((5, 0)),
+                task: Some((TaskKind::Record, Some(0))),
+                ..Target::default()
             },
         );
         self.call(
@@ -235,7 +248,8 @@ impl<S: FnMut(Row)> Run<S> {
             Target {
                 stream: Some(1),
                 event: Some(event),
-                task: Some((6, 4_000)),
+                task: Some((TaskKind::Wait, Some(4_000))),
+                ..Target::default()
             },
         );
         for _ in 0..8 {
@@ -249,6 +263,9 @@ impl<S: FnMut(Row)> Run<S> {
         }
         if step % 4 == 3 {
             self.synchronize(thread);
+        }
+        if self.workload.everything {
+            self.beside(thread, step);
         }
         self.anchor(thread);
         self.threads[thread as usize].now += self.workload.rest_ns;
@@ -270,7 +287,7 @@ impl<S: FnMut(Row)> Run<S> {
             &args,
             Target {
                 stream: Some(1),
-                task: Some((3, time)),
+                task: Some((TaskKind::Kernel, Some(time))),
                 ..Target::default()
             },
         );
@@ -308,7 +325,7 @@ impl<S: FnMut(Row)> Run<S> {
         let state = &mut self.threads[thread as usize];
         let begin_ns = state.now + gap;
         state.now = begin_ns + lasts;
-        if let (Some(event), Some((5, _))) = (target.event, target.task) {
+        if let (Some(event), Some((TaskKind::Record, _))) = (target.event, target.task) {
             state.generations[event as usize] += 1;
         }
         let row = CallRow {
@@ -317,24 +334,28 @@ impl<S: FnMut(Row)> Run<S> {
             begin_ns,
             end_ns: state.now,
             device: Some(thread as u8),
-            stream: target.stream.map(|stream| 2 * thread + stream as u32),
+            stream: target.stream.map(|stream| serial(thread, stream)),
             context: Some(thread),
             event: target
                 .event
                 .map(|event| (thread * EVENTS + event, state.generations[event as usize])),
             task: match (target.stream, target.task) {
-                (Some(stream), Some((kind, _))) => Some(TaskRow {
+                (Some(stream), Some((kind, runs))) => Some(TaskRow {
                     sequence: state.sequences[stream],
-                    kind,
-                    untimed: 0,
+                    kind: kind.code(),
+                    untimed: match runs {
+                        Some(_) => Untimed::Timed.code(),
+                        None => Untimed::Captured.code(),
+                    },
                 }),
                 _ => None,
             },
+            graph: target.graph,
             args: args.to_vec(),
             ..CallRow::default()
         };
         (self.sink)(Row::Call(row));
-        if let (Some(stream), Some((_, runs))) = (target.stream, target.task) {
+        if let (Some(stream), Some((_, Some(runs)))) = (target.stream, target.task) {
             self.task_time(thread, stream, runs);
         }
     }
@@ -348,7 +369,7 @@ impl<S: FnMut(Row)> Run<S> {
         state.sequences[stream] += 1;
         let row = TaskTimeRow {
             process: 1,
-            stream: 2 * thread + stream as u32,
+            stream: serial(thread, stream),
             sequence,
             untimed: 0,
             begin_device_ns: self.device_time(begin),
@@ -385,6 +406,14 @@ impl<S: FnMut(Row)> Run<S> {
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
         ((self.random >> 11) % limit.max(1) as u64) as i64
+    }
+}
+
+/// Streams that communicate come last.
+fn serial(thread: u32, stream: usize) -> u32 {
+    match stream {
+        0 | 1 => 2 * thread + stream as u32,
+        _ => 2 * THREADS + thread,
     }
 }
 

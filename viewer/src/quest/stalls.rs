@@ -2,23 +2,17 @@
 //! one part into another is noticed by what the stream did last and what it does next, and read by
 //! itself.
 
-use std::collections::HashMap;
-
 use ascend_trace_analysis::{Cause, Dependencies, Lane, Stall, Stalls};
 use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, StreamId, Summary, Trace};
+use ascend_trace_model::{Archive, Summary, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};
 use crate::item::TrackKey;
 use crate::part::Identity;
 
+use super::gaps::{self, Edges, Gap};
 use super::{Course, Found, News};
-
-/// Rows that are read to explain one idle stretch.
-const MOST: u64 = 400_000;
-/// Idle stretches from part to part that are shorter are not worth reading by themselves.
-const SHORTEST: i64 = 1_000;
 
 /// A stall of a part that need not be loaded.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,10 +73,7 @@ pub(crate) struct StallQuest {
     arrangement: Arrangement,
     /// What was found: the next one, or the longest ones, longest first.
     pub(crate) told: Vec<Told>,
-    /// Where streams were when the last part ended, in the direction of the quest.
-    edges: HashMap<StreamId, i64>,
-    /// A stall was found: the next part may hold the end of one that began before it.
-    last: bool,
+    edges: Edges,
 }
 
 impl StallQuest {
@@ -91,22 +82,13 @@ impl StallQuest {
             wanted,
             arrangement,
             told: Vec::new(),
-            edges: HashMap::new(),
-            last: false,
+            edges: Edges::default(),
         }
     }
 
     /// Begins before a moment: notes what each stream does first after it.
     pub(crate) fn begin_before(&mut self, moment: i64, whole: &Summary) {
-        for (id, lane) in whole.streams() {
-            let entries = lane.entries();
-            let next = entries.partition_point(|entry| entry.begin <= moment);
-            // In the middle of a sum nothing is known of single tasks.
-            let is_apart = next == 0 || entries[next - 1].end <= moment;
-            if let Some(entry) = entries.get(next).filter(|_| is_apart) {
-                self.edges.insert(id, entry.begin);
-            }
-        }
+        self.edges.begin_before(moment, whole);
     }
 
     /// The cause of which the longest stalls are wanted, if it is these.
@@ -151,21 +133,46 @@ impl StallQuest {
             }
             let is_next = matches!(self.wanted, Wanted::Next(..));
             let is_found = is_next && !self.told.is_empty();
-            if is_found && (self.last || now.towards == Towards::Earlier) {
+            // Towards earlier times, what begins later has been seen to its end.
+            if is_found
+                && (now.towards == Towards::Earlier || !self.is_open(archive, course.next)?)
+            {
                 return Ok(true);
             }
-            self.last = is_found;
         }
+    }
+
+    /// Whether a stream may have become idle before the stall that was found, and gone on only behind
+    /// what has been read. Where sums tell when it went on, that stretch is read at once: it may be
+    /// longer than any part.
+    fn is_open(&mut self, archive: &mut Archive, next: i64) -> Result<bool, WindowError> {
+        let trace = archive.things();
+        let open = self.edges.before(next).filter(|(id, edge)| {
+            let lane = Lane::Stream(*id);
+            self.may_want(lane, *edge, next) && self.arrangement.wants(trace, track(lane))
+        });
+        let open: Vec<_> = open.collect();
+        if open.is_empty() {
+            return Ok(false);
+        }
+        let ahead = archive.summary((next, i64::MAX), gaps::ENTRIES)?;
+        let mut is_open = false;
+        for (stream, begin) in open {
+            match gaps::resumed(&ahead, stream, begin) {
+                gaps::Resumed::Near => is_open = true,
+                gaps::Resumed::Never => self.edges.settle(stream),
+                gaps::Resumed::At(end) => {
+                    self.edges.settle(stream);
+                    self.gap(archive, Gap { stream, begin, end })?;
+                }
+            }
+        }
+        Ok(is_open)
     }
 
     /// Takes the stalls of a part. Answers the idle stretches that go from there into the part before
     /// it.
-    fn part(
-        &mut self,
-        trace: &Trace,
-        range: (i64, i64),
-        towards: Towards,
-    ) -> Vec<(StreamId, i64, i64)> {
+    fn part(&mut self, trace: &Trace, range: (i64, i64), towards: Towards) -> Vec<Gap> {
         let dependencies = Dependencies::of(trace);
         let stalls = Stalls::of_part(trace, &dependencies);
         let known = Known {
@@ -177,54 +184,29 @@ impl StallQuest {
                 self.take(known, trace, stall);
             }
         }
-        let mut gaps = Vec::new();
-        for id in (0..trace.streams().len() as u32).map(StreamId) {
-            let Some((first, last)) = ends(trace, id, range) else {
-                continue;
-            };
-            let (near, far) = match towards {
-                Towards::Later => (first, last),
-                Towards::Earlier => (last, first),
-            };
-            if let Some(edge) = self.edges.insert(id, far) {
-                let (begin, end) = (edge.min(near), edge.max(near));
-                let is_apart = match towards {
-                    Towards::Later => edge < near && edge < range.0,
-                    Towards::Earlier => near < edge && edge > range.1,
-                };
-                if is_apart && end.saturating_sub(begin) > SHORTEST {
-                    gaps.push((id, begin, end));
-                }
-            }
-        }
-        gaps
+        self.edges.pass(trace, range, towards)
     }
 
     /// Reads and explains an idle stretch.
-    fn gap(
-        &mut self,
-        archive: &mut Archive,
-        (stream, begin, end): (StreamId, i64, i64),
-    ) -> Result<(), WindowError> {
-        let lane = Lane::Stream(stream);
-        if !self.may_want(lane, begin, end) {
+    fn gap(&mut self, archive: &mut Archive, gap: Gap) -> Result<(), WindowError> {
+        let lane = Lane::Stream(gap.stream);
+        if !self.may_want(lane, gap.begin, gap.end) {
             return Ok(());
         }
-        let around = (begin.saturating_sub(1), end.saturating_add(1));
-        let trace = match archive.window(around, MOST) {
-            Ok(trace) => trace,
-            Err(WindowError::TooMany(_)) => {
-                let told = Told {
-                    begin,
-                    end,
+        let Some(trace) = gap.read(archive)? else {
+            // Only its end is read, which tells who ended it.
+            let is_wanted = self.arrangement.wants(archive.things(), track(lane));
+            let (cause, words) = gap.ended_by(archive)?;
+            if is_wanted && self.is_cause(cause) {
+                self.keep(Told {
+                    begin: gap.begin,
+                    end: gap.end,
                     lane,
-                    cause: Cause::Unknown,
-                    words: "idle: too long to be read at once".to_owned(),
-                };
-                self.keep(told);
-                return Ok(());
+                    cause,
+                    words,
+                });
             }
-            Err(error) => return Err(error),
+            return Ok(());
         };
         let dependencies = Dependencies::of(&trace);
         let stalls = Stalls::of_part(&trace, &dependencies);
@@ -232,20 +214,23 @@ impl StallQuest {
             dependencies: &dependencies,
             stalls: &stalls,
         };
-        let inside = stalls.in_window(lane, begin.saturating_add(1), end.saturating_sub(1));
-        for stall in inside {
+        let (begin, end) = (gap.begin.saturating_add(1), gap.end.saturating_sub(1));
+        for stall in stalls.in_window(lane, begin, end) {
             self.take(known, &trace, stall);
         }
         Ok(())
     }
 
-    fn take(&mut self, known: Known<'_>, trace: &Trace, stall: &Stall) {
-        let is_cause = match self.wanted {
-            Wanted::Longest(_, Some(cause)) => stall.cause == cause,
+    fn is_cause(&self, cause: Cause) -> bool {
+        match self.wanted {
+            Wanted::Longest(_, Some(wanted)) => wanted == cause,
             _ => true,
-        };
+        }
+    }
+
+    fn take(&mut self, known: Known<'_>, trace: &Trace, stall: &Stall) {
         if !stall.is_notable()
-            || !is_cause
+            || !self.is_cause(stall.cause)
             || !self.arrangement.wants(trace, track(stall.lane))
             || !self.may_want(stall.lane, stall.begin, stall.end)
         {
@@ -293,23 +278,4 @@ impl StallQuest {
             }
         }
     }
-}
-
-/// The begin of the first task of a stream that has a part in a range, or ends after its begin, and
-/// the end of the last one that begins in it.
-fn ends(trace: &Trace, id: StreamId, range: (i64, i64)) -> Option<(i64, i64)> {
-    let times = trace.stream_tasks(id).iter();
-    let mut times = times.filter_map(|task| trace.task(*task).time);
-    let mut found: Option<(i64, i64)> = None;
-    times.try_for_each(|time| {
-        if time.begin > range.1 {
-            return None;
-        }
-        if time.end >= range.0 {
-            let (first, last) = found.unwrap_or((time.begin, time.end));
-            found = Some((first.min(time.begin), last.max(time.end)));
-        }
-        Some(())
-    });
-    found
 }

@@ -1,5 +1,5 @@
 //! How a very long recording opens and scrolls. Run by hand; it makes its file in a temporary folder:
-//! `cargo test --release -p ascend-trace-viewer -- --ignored --nocapture hundred_million`
+//! `cargo test --release -p ascend-trace-viewer -- --ignored --nocapture --test-threads 1 million_rows`
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -15,12 +15,15 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use crate::part::Overview;
+use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
-const ROWS_PER_STEP: u64 = 65;
-/// Calls and tasks that are read one by one, as in the command.
+const ROWS_PER_STEP: u64 = 70;
+/// Calls and tasks that are read one by one, and entries of sums, as in the command.
 const MOST: u64 = 150_000;
-const FRAMES: usize = 300;
+const ENTRIES: usize = 4_096;
+/// Places that are looked at, at each length of the visible range.
+const PLACES: usize = 100;
 
 fn generate(path: &Path, rows: u64) {
     let (session, tables) = workload::leading();
@@ -35,6 +38,7 @@ fn generate(path: &Path, rows: u64) {
     let mut encoder = Encoder::new();
     let workload = Workload {
         steps: (rows / ROWS_PER_STEP) as u32,
+        everything: true,
         ..Workload::default()
     };
     workload::run(workload, |row| {
@@ -49,7 +53,7 @@ fn generate(path: &Path, rows: u64) {
 
 fn overview(archive: &mut Archive) -> Overview {
     let counts = archive.counts();
-    let whole = archive.summary((i64::MIN, i64::MAX), 4_096);
+    let whole = archive.summary((i64::MIN, i64::MAX), ENTRIES);
     let whole = Arc::new(whole.expect("the file reads"));
     Overview {
         span: archive.span(),
@@ -58,89 +62,189 @@ fn overview(archive: &mut Archive) -> Overview {
         near: Arc::clone(&whole),
         whole,
         loaded: None,
+        ranges_until: archive.ranges_until(),
         opening: None,
     }
 }
 
-/// Largest amount of memory that this process has had, in kilobytes.
+/// Largest amount of memory that this process has had since [`forget_peak`], in megabytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|line| line.trim().split(' ').next());
-    number.and_then(|it| it.parse().ok()).unwrap_or(0)
+    number.and_then(|it| it.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// What the reading thread of the command does for a range.
+/// What making the file took is not what looking at it takes. Without permission the figure is larger
+/// than it should be.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// What the reading thread of the command does for a range: with as much on either side, if that is not
+/// too much.
 fn look(player: &mut Player, archive: &mut Archive) -> Duration {
     let begin = Instant::now();
     let range = (player.app.viewport.begin(), player.app.viewport.end());
-    let near = Arc::new(archive.summary(range, 4_096).expect("the file reads"));
+    let length = range.1 - range.0;
+    let wide = (range.0 - length, range.1 + length);
+    let near = Arc::new(archive.summary(wide, ENTRIES).expect("the file reads"));
     if let Some(overview) = &mut player.overview {
         overview.near = near;
     }
-    match archive.window(range, MOST) {
-        Ok(trace) => player.take_part(trace, Some(range)),
-        Err(_) => player.take_part(archive.things().clone(), None),
+    let loaded = [wide, range]
+        .into_iter()
+        .find_map(|range| Some((archive.window(range, MOST).ok()?, range)));
+    match loaded {
+        Some((trace, range)) => player.take_part(trace, Some(range)),
+        None => player.take_part(archive.things().clone(), None),
     }
     begin.elapsed()
 }
 
-fn report(what: &str, mut times: Vec<Duration>) {
+/// The time within which so many of a hundred are.
+fn within(times: &mut [Duration], share: usize) -> Duration {
     times.sort_unstable();
-    let at = |share: usize| times[(times.len() - 1) * share / 100];
+    times[(times.len() - 1) * share / 100]
+}
+
+/// Processor time of this thread: what else the machine has to do does not count.
+fn processor() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(
+        time.tv_sec.unsigned_abs(),
+        time.tv_nsec.unsigned_abs() as u32,
+    )
+}
+
+/// How long frames took, by the clock and by the processor.
+#[derive(Default)]
+struct Frames {
+    clock: Vec<Duration>,
+    processor: Vec<Duration>,
+}
+
+impl Frames {
+    fn draw(&mut self, player: &Player) {
+        let (clock, own) = (Instant::now(), processor());
+        player.draw();
+        self.processor.push(processor() - own);
+        self.clock.push(clock.elapsed());
+    }
+
+    fn words(&mut self) -> String {
+        format!(
+            "frame {:.2?}, p99 {:.2?} by the clock; {:.2?}, p99 {:.2?} of the processor",
+            within(&mut self.clock, 50),
+            within(&mut self.clock, 99),
+            within(&mut self.processor, 50),
+            within(&mut self.processor, 99),
+        )
+    }
+}
+
+/// Looks at places all over the recording; three frames each: before what is there has been read,
+/// after, and with something selected.
+fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Frames, Vec<Duration>) {
+    let (begin, end) = player.app.span.expect("there is something");
+    let (mut frames, mut looks) = (Frames::default(), Vec::new());
+    for place in 0..PLACES as i64 {
+        let room = (end - begin - length).max(0);
+        let from = begin + room / PLACES as i64 * place;
+        player.app.viewport = Viewport::new(from, length);
+        frames.draw(player);
+        looks.push(look(player, archive));
+        frames.draw(player);
+        player.play(["right", "n", "down", "up"][place as usize % 4]);
+        player.app.viewport = Viewport::new(from, length);
+        player.app.hunt = None;
+        frames.draw(player);
+    }
+    (frames, looks)
+}
+
+fn measure(folder: &Path, rows: u64) {
+    let path = folder.join(format!("{rows}.atrace"));
+    let begin = Instant::now();
+    generate(&path, rows);
+    println!("\n{rows} rows written in {:.1?}", begin.elapsed());
+    forget_peak();
+    let begin = Instant::now();
+    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
+    let opened = begin.elapsed();
+    let overview = overview(&mut archive);
+    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    player.draw();
+    let first = begin.elapsed();
+    let size = std::fs::metadata(&path).map_or(0, |it| it.len()) >> 20;
+    let rows = archive.rows();
+    println!("{rows} rows, {size} MB: opened {opened:.1?}, first frame after {first:.1?}");
+    let (begin, end) = player.app.span.expect("there is something");
+    let mut length = end - begin;
+    let (mut all, mut looks, mut worst) = (Frames::default(), Vec::new(), Duration::ZERO);
+    while length > MIN_LENGTH {
+        let (mut frames, mut times) = look_around(&mut player, &mut archive, length);
+        println!(
+            "{:>9} on screen: {}; reading {:.2?}",
+            crate::text::duration(length),
+            frames.words(),
+            within(&mut times, 50),
+        );
+        worst = worst.max(within(&mut frames.processor, 99));
+        all.clock.extend(frames.clock);
+        all.processor.extend(frames.processor);
+        looks.extend(times);
+        length /= 5;
+    }
     println!(
-        "{what}: median {:.1?}, p99 {:.1?}, worst {:.1?}",
-        at(50),
-        at(99),
-        at(100)
+        "all: {}, p99 of the worst length {worst:.2?}; reading {:.2?}; peak {} MB",
+        all.words(),
+        within(&mut looks, 50),
+        peak()
     );
+    // A file of this length is not kept longer than it is needed.
+    let _ = std::fs::remove_file(path);
 }
 
 #[test]
-#[ignore = "measures, judges nothing; writes half a gigabyte"]
+fn what_is_measured_has_every_kind_of_lane() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("short.atrace");
+    generate(&path, 100_000);
+    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
+    let overview = overview(&mut archive);
+    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    player.play("W home");
+    look(&mut player, &mut archive);
+    let picture = player.picture();
+    let lanes = [
+        "device 1",
+        "stream 5",
+        "└ nodes",
+        "└ callbacks",
+        "HCCL 0000 rank 1/8",
+        "ranges",
+        "worker1",
+        "own cost",
+        "losses",
+    ];
+    for lane in lanes {
+        assert!(picture.contains(lane), "no {lane} in\n{picture}");
+    }
+}
+
+#[test]
+#[ignore = "measures, judges nothing"]
+fn ten_thousand_to_ten_million_rows() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for rows in [10_000, 100_000, 1_000_000, 10_000_000] {
+        measure(folder.path(), rows);
+    }
+}
+
+#[test]
+#[ignore = "measures, judges nothing; writes more than half a gigabyte"]
 fn a_hundred_million_rows() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for rows in [10_000, 1_000_000, 100_000_000] {
-        let path = folder.path().join(format!("{rows}.atrace"));
-        let begin = Instant::now();
-        generate(&path, rows);
-        println!(
-            "\n{rows} rows written in {:.1?}, peak {} kB",
-            begin.elapsed(),
-            peak()
-        );
-        let begin = Instant::now();
-        let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
-        let opened = begin.elapsed();
-        let overview = overview(&mut archive);
-        let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
-        player.draw();
-        println!(
-            "{} rows: opened {opened:.1?}, first frame after {:.1?}, peak {} kB",
-            archive.rows(),
-            begin.elapsed(),
-            peak()
-        );
-        let (mut frames, mut looks) = (Vec::new(), Vec::new());
-        let mut random = 0x2545_f491_4f6c_dd1d_u64;
-        for _ in 0..FRAMES {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            let keys = ["w", "W", "W", "s", "S", "d", "a", "d", "a", "0"];
-            player.play(keys[(random >> 20) as usize % keys.len()]);
-            // Before what is on screen has been read, and after.
-            for _ in 0..2 {
-                let begin = Instant::now();
-                player.draw();
-                frames.push(begin.elapsed());
-                if frames.len() % 2 == 1 {
-                    looks.push(look(&mut player, &mut archive));
-                }
-            }
-        }
-        report("frames", frames);
-        report("reading what is on screen", looks);
-        println!("peak {} kB", peak());
-    }
+    measure(folder.path(), 100_000_000);
 }

@@ -11,6 +11,7 @@ mod every_action;
 mod exports;
 mod finding;
 mod graphs;
+mod idle;
 mod lines;
 mod lists;
 mod live;

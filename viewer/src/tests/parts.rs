@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ascend_trace_model::archive::WindowError;
 use ascend_trace_model::file::Writer;
 use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
@@ -34,6 +35,7 @@ pub(super) fn overview(archive: &mut Archive) -> Overview {
         near: Arc::clone(&whole),
         whole,
         loaded: None,
+        ranges_until: archive.ranges_until(),
         opening: None,
     }
 }
@@ -52,8 +54,11 @@ fn shown(player: &Player) -> (i64, i64) {
 
 pub(super) fn load(player: &mut Player, archive: &mut Archive) {
     let range = shown(player);
-    let trace: Trace = archive.window(range, 400_000).expect("it is not too much");
-    player.take_part(trace, Some(range));
+    match archive.window(range, 400_000) {
+        Ok(trace) => player.take_part(trace, Some(range)),
+        Err(WindowError::TooMany(_)) => player.take_part(archive.things().clone(), None),
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn asked(player: &mut Player) -> Box<Quest> {
 }
 
 /// Looks for what was asked for, with a pause after every part, and loads what is on screen then.
-fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
+pub(super) fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
     let mut quest = asked(player);
     let mut pauses = 0;
     loop {
@@ -85,14 +85,14 @@ fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
     pauses
 }
 
-fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
+pub(super) fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
     let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
     let dependencies = Dependencies::of(&trace);
     let stalls = Stalls::of_part(&trace, &dependencies);
     (trace, dependencies, stalls)
 }
 
-fn message(player: &Player) -> String {
+pub(super) fn message(player: &Player) -> String {
     player.app.message.clone().unwrap_or_default()
 }
 
@@ -193,7 +193,7 @@ fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
     assert!(player.app.hunt.is_some());
 }
 
-fn notable(stalls: &Stalls) -> Vec<Stall> {
+pub(super) fn notable(stalls: &Stalls) -> Vec<Stall> {
     let all = stalls.sorted().into_iter().copied();
     all.filter(|stall| stall.is_notable()).collect()
 }

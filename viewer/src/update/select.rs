@@ -5,7 +5,7 @@ use ascend_trace_analysis::Stall;
 use crate::app::{App, Selected, World, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
-use crate::part::Overview;
+use crate::part::{Identity, Overview};
 use crate::text;
 
 use super::{along, hunt, navigate, walk};
@@ -169,7 +169,11 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let from = match (app.selected_stall(trace), app.selected) {
         (Some(stall), _) => key(&stall),
         (None, Some(selected)) => (selected.span(trace).0, selected.track(trace).lane()),
-        (None, None) => (start(app, forward), None),
+        (None, None) => match app.away {
+            // One that is too long to be loaded is passed like any other.
+            Some(Identity::Stall { lane, begin, .. }) => (begin, Some(lane)),
+            _ => (start(app, forward), None),
+        },
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane);

@@ -9,7 +9,7 @@ use crate::text::duration;
 
 use super::Scene;
 use super::line::{Boxed, Line};
-use super::track::Texts;
+use super::track::{Texts, UNKNOWN};
 
 pub(crate) fn draw(
     scene: &Scene<'_>,
@@ -20,7 +20,6 @@ pub(crate) fn draw(
 ) {
     let (app, trace) = (scene.app, scene.world.trace);
     let viewport = app.viewport;
-    let window = (viewport.begin(), viewport.end());
     let mut line = Line {
         viewport,
         area,
@@ -28,7 +27,12 @@ pub(crate) fn draw(
         buffer,
         drawn: 0,
     };
-    for (id, range) in app.ranges.in_window(trace, key, window) {
+    // The cost follows the columns: what would lie in those that are drawn is not looked at.
+    let (mut place, mut from) = (0, viewport.begin());
+    while let Some((found, id, range)) = app.ranges.next(trace, key, place, from) {
+        if range.begin > viewport.end() {
+            break;
+        }
         let domain = trace
             .domain(range)
             .map(|it| format!("{it}: "))
@@ -48,5 +52,31 @@ pub(crate) fn draw(
             filled,
             mark,
         });
+        place = found + 1;
+        from = viewport.time(i64::from(line.drawn), area.width);
+    }
+    unknown(scene, area, buffer);
+}
+
+/// What has not been read cannot be drawn.
+fn unknown(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
+    let viewport = scene.app.viewport;
+    let Some(overview) = scene.world.overview else {
+        return;
+    };
+    let Some(since) = overview.ranges_until else {
+        return;
+    };
+    for column in 0..area.width {
+        let time = |column: u16| viewport.time(i64::from(column), area.width);
+        let range = (time(column), time(column + 1));
+        if range.0 >= since
+            && range.0 <= overview.span.map_or(i64::MAX, |span| span.1)
+            && !overview.is_loaded(range)
+            && let Some(cell) = buffer.cell_mut((area.x + column, area.y))
+            && cell.symbol() == " "
+        {
+            cell.set_symbol(UNKNOWN).set_style(scene.app.theme.faint());
+        }
     }
 }

@@ -65,6 +65,15 @@ impl LeftThings {
         chunks.map(|left| left.rows).sum()
     }
 
+    /// When the first range begins that was left.
+    pub(super) fn first_range(&self) -> Option<i64> {
+        let ranges = self
+            .chunks
+            .iter()
+            .filter(|left| left.found.is(kinds::RANGE));
+        ranges.map(|left| left.reach.0).min()
+    }
+
     /// Takes the ranges that have a part in a range of time, and the rows of the events that the
     /// calls so far have mentioned.
     pub(super) fn take(

@@ -289,7 +289,7 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
-fn known(name: &str) -> Option<FunctionRow> {
+pub(crate) fn known(name: &str) -> Option<FunctionRow> {
     KNOWN
         .iter()
         .find(|entry| entry.0 == name)

@@ -1,0 +1,167 @@
+//! Idle stretches of streams from one part of a recording into another.
+
+use std::collections::{HashMap, HashSet};
+
+use ascend_trace_analysis::Cause;
+use ascend_trace_model::archive::{Towards, WindowError};
+use ascend_trace_model::{Archive, Category, StreamId, Summary, Trace};
+
+use crate::names;
+
+/// Rows that are read to explain one idle stretch.
+const MOST: u64 = 400_000;
+/// Idle stretches from part to part that are shorter are not worth reading by themselves.
+const SHORTEST: i64 = 1_000;
+/// As far as the time of a task may differ from part to part: its clock is known better in one than in
+/// the other.
+const SLACK: i64 = 1_000_000;
+/// Entries of the sums that tell when streams went on.
+pub(super) const ENTRIES: usize = 4_096;
+
+/// A stretch between two tasks of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gap {
+    pub(super) stream: StreamId,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+impl Gap {
+    /// All that happened meanwhile, unless that is too much.
+    pub(super) fn read(&self, archive: &mut Archive) -> Result<Option<Trace>, WindowError> {
+        let around = (
+            self.begin.saturating_sub(SLACK),
+            self.end.saturating_add(SLACK),
+        );
+        match archive.window(around, MOST) {
+            Ok(trace) => Ok(Some(trace)),
+            Err(WindowError::TooMany(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The cause as far as the task tells that ended it, and who is to blame.
+    pub(super) fn ended_by(&self, archive: &mut Archive) -> Result<(Cause, String), WindowError> {
+        let end = (self.end.saturating_sub(1), self.end.saturating_add(SLACK));
+        let trace = archive.window(end, u64::MAX)?;
+        let tasks = trace.stream_tasks(self.stream).iter();
+        let mut tasks = tasks.map(|id| trace.task(*id));
+        let middle = self.begin + (self.end - self.begin) / 2;
+        let next = tasks.find(|task| task.time.is_some_and(|time| time.end > middle));
+        let launch = next.map(|task| trace.call(task.call));
+        let Some(call) = launch.filter(|call| call.begin > middle) else {
+            let words = "idle: too long to be read at once".to_owned();
+            return Ok((Cause::Unknown, words));
+        };
+        let thread = names::thread(&trace, call.thread);
+        let sums = archive.summary((self.begin, self.end), ENTRIES)?;
+        let lane = sums.thread(call.thread, 0);
+        let waited = lane.map_or(0, |lane| {
+            lane.sums(self.begin, self.end).busy[Category::Sync.slot()]
+        });
+        let is_most = waited > (self.end - self.begin).unsigned_abs() / 2;
+        Ok(match is_most {
+            true => (Cause::HostBlocked, format!("host blocked ← {thread}")),
+            false => (Cause::HostLate, format!("host late ← {thread}")),
+        })
+    }
+}
+
+/// Where streams were when the last part ended, in the direction of a quest.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    edges: HashMap<StreamId, i64>,
+    /// Those of which no more needs to be known.
+    settled: HashSet<StreamId>,
+}
+
+impl Edges {
+    /// Notes what each stream does first after a moment.
+    pub(super) fn begin_before(&mut self, moment: i64, whole: &Summary) {
+        for (id, lane) in whole.streams() {
+            let entries = lane.entries();
+            let next = entries.partition_point(|entry| entry.begin <= moment);
+            // In the middle of a sum nothing is known of single tasks.
+            let is_apart = next == 0 || entries[next - 1].end <= moment;
+            if let Some(entry) = entries.get(next).filter(|_| is_apart) {
+                self.edges.insert(id, entry.begin);
+            }
+        }
+    }
+
+    /// Goes on behind a part. Answers the idle stretches that end there and began in one before.
+    pub(super) fn pass(&mut self, trace: &Trace, range: (i64, i64), towards: Towards) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            let Some((first, last)) = ends(trace, stream, range) else {
+                continue;
+            };
+            let (near, far) = match towards {
+                Towards::Later => (first, last),
+                Towards::Earlier => (last, first),
+            };
+            self.settled.remove(&stream);
+            if let Some(edge) = self.edges.insert(stream, far) {
+                let (begin, end) = (edge.min(near), edge.max(near));
+                let is_apart = match towards {
+                    Towards::Later => edge < near && edge < range.0,
+                    Towards::Earlier => near < edge && edge > range.1,
+                };
+                if is_apart && end.saturating_sub(begin) > SHORTEST {
+                    gaps.push(Gap { stream, begin, end });
+                }
+            }
+        }
+        gaps
+    }
+
+    /// Streams whose last task ended before a moment, and when.
+    pub(super) fn before(&self, moment: i64) -> impl Iterator<Item = (StreamId, i64)> {
+        let edges = self.edges.iter().map(|(id, edge)| (*id, *edge));
+        edges.filter(move |(id, edge)| *edge < moment && !self.settled.contains(id))
+    }
+
+    /// What follows the last task of a stream is known.
+    pub(super) fn settle(&mut self, stream: StreamId) {
+        self.settled.insert(stream);
+    }
+}
+
+/// When a stream went on after a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resumed {
+    /// So soon that sums do not tell.
+    Near,
+    At(i64),
+    Never,
+}
+
+/// When a stream went on after its last task ended, by the sums of what lies ahead.
+pub(super) fn resumed(ahead: &Summary, stream: StreamId, ended: i64) -> Resumed {
+    let entries = ahead.stream(stream).map_or(&[][..], |lane| lane.entries());
+    let next = entries.partition_point(|entry| entry.end <= ended.saturating_add(SHORTEST));
+    match entries.get(next) {
+        None => Resumed::Never,
+        Some(entry) if entry.begin > ended.saturating_add(SHORTEST) => Resumed::At(entry.begin),
+        Some(_) => Resumed::Near,
+    }
+}
+
+/// The begin of the first task of a stream that has a part in a range, or ends after its begin, and
+/// the end of the last one that begins in it.
+fn ends(trace: &Trace, id: StreamId, range: (i64, i64)) -> Option<(i64, i64)> {
+    let times = trace.stream_tasks(id).iter();
+    let mut times = times.filter_map(|task| trace.task(*task).time);
+    let mut found: Option<(i64, i64)> = None;
+    times.try_for_each(|time| {
+        if time.begin > range.1 {
+            return None;
+        }
+        if time.end >= range.0 {
+            let (first, last) = found.unwrap_or((time.begin, time.end));
+            found = Some((first.min(time.begin), last.max(time.end)));
+        }
+        Some(())
+    });
+    found
+}

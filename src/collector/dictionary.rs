@@ -45,7 +45,7 @@ impl Dictionary {
     pub(crate) fn translate(&mut self, call: &mut CallRow) -> Option<TablesRow> {
         let place = usize::from(call.function);
         let number = *self.numbers.get(place)?;
-        if number == NONE || (call.ret != 0 && !self.has_codes) {
+        if number == NONE || (call.ret != 0 && !self.has_codes && self.returns_code(place)) {
             return self.tell(place, call);
         }
         call.function = number;
@@ -58,15 +58,22 @@ impl Dictionary {
         self.found.push(function);
     }
 
+    /// Whether what a function answers is a return code.
+    fn returns_code(&self, place: usize) -> bool {
+        match tables::FUNCTIONS.get(place) {
+            Some(known) => matches!(known.ret, RetKind::Error),
+            None => {
+                let found = place.wrapping_sub(tables::FUNCTIONS.len());
+                let found = self.found.get(found);
+                found.is_some_and(|it| it.ret == RetKind::Error.name())
+            }
+        }
+    }
+
     #[cold]
     fn tell(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
         let known = tables::FUNCTIONS.get(place);
-        let found = place.checked_sub(tables::FUNCTIONS.len());
-        let row = match (known, found) {
-            (Some(known), _) => function(known),
-            (None, found) => self.found.get(found?)?.clone(),
-        };
-        let returns_code = row.ret == RetKind::Error.name();
+        let returns_code = self.returns_code(place);
         let number = self.numbers.get_mut(place)?;
         let is_new = *number == NONE;
         let mut told = TablesRow {
@@ -74,6 +81,11 @@ impl Dictionary {
             ..TablesRow::default()
         };
         if is_new {
+            let found = place.checked_sub(tables::FUNCTIONS.len());
+            let row = match (known, found) {
+                (Some(known), _) => function(known),
+                (None, found) => self.found.get(found?)?.clone(),
+            };
             *number = self.count;
             self.count += 1;
             told.functions.push(row);

@@ -12,13 +12,20 @@ pub(crate) fn choose(source: TickSource) {
 }
 
 /// Now, in the session's ticks.
-#[inline]
+#[inline(always)]
 pub(crate) fn ticks() -> u64 {
     if COUNTER.load(Relaxed) {
         ascend_trace_ring::ticks::counter()
     } else {
-        ascend_trace_ring::ticks::monotonic()
+        slow_ticks()
     }
+}
+
+/// Apart, so that wrappers do not step over it.
+#[cold]
+#[inline(never)]
+fn slow_ticks() -> u64 {
+    ascend_trace_ring::ticks::monotonic()
 }
 
 /// Now, and not before everything that stands before it is done.

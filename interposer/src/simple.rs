@@ -1,5 +1,6 @@
 //! Calls that mean nothing for streams, events or contexts: the shortest way to a record.
 
+use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind};
@@ -15,7 +16,7 @@ use crate::{call, cost, lifecycle, session, stubs, thread};
 /// A simple call under way. Dropping it, when the real function does not return normally, leaves
 /// the thread's state right.
 pub(crate) struct Simple {
-    state: *const thread::State,
+    state: NonNull<thread::State>,
     /// Calls around this one.
     depth: u8,
     begin: u64,
@@ -27,11 +28,11 @@ const FIXED_WORDS: usize = 3;
 impl Simple {
     /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
     /// record.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(here: usize) -> Option<Self> {
-        let state = thread::current();
+        let state = NonNull::new(thread::current().cast_mut())?;
         // SAFETY: the calling thread's state lives as long as the thread.
-        let thread = unsafe { &*state };
+        let thread = unsafe { state.as_ref() };
         if thread.is_busy() || !(session::is_settled() || settle(thread)) {
             return None;
         }
@@ -55,7 +56,7 @@ impl Simple {
     ) {
         let end = ticks();
         // SAFETY: as in `enter`; a call returns on the thread that made it.
-        let state = unsafe { &*self.state };
+        let state = unsafe { self.state.as_ref() };
         state.set_busy(true);
         let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
         if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
@@ -99,7 +100,7 @@ impl Simple {
     pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
         let end = ticks();
         // SAFETY: as in `enter`.
-        let state = unsafe { &*self.state };
+        let state = unsafe { self.state.as_ref() };
         state.set_busy(true);
         let is_short = args.is_empty() && !state.lacks_stub(index);
         let short = match is_short {
@@ -122,7 +123,7 @@ impl Simple {
         let id = usize::from(STUB) + index;
         let call = self.in_full(id, stubs::shapes::UNTYPED, args, result, end);
         // SAFETY: as in `enter`.
-        emit::call(unsafe { &*self.state }, &call)
+        emit::call(unsafe { self.state.as_ref() }, &call)
     }
 
     /// Records a call of a stub without arguments in one slot, and answers whether it is the first
@@ -132,7 +133,7 @@ impl Simple {
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
         // SAFETY: as in `enter`.
-        let state = unsafe { &*self.state };
+        let state = unsafe { self.state.as_ref() };
         let producer = state.producer().filter(|_| fits)?;
         let Some([first, begin, length, args, ..]) = producer.reserve(1) else {
             producer.count_dropped(RecordKind::Call);
@@ -160,7 +161,7 @@ impl Simple {
             return;
         };
         // SAFETY: as in `leave`.
-        let state = unsafe { &*self.state };
+        let state = unsafe { self.state.as_ref() };
         let _errno = Errno::save();
         emit::call(
             state,
@@ -185,7 +186,7 @@ impl Simple {
             result,
             depth: self.depth,
             // SAFETY: as in `enter`.
-            device: device_of(unsafe { &*self.state }),
+            device: device_of(unsafe { self.state.as_ref() }),
             stream: None,
             object: None,
             task: None,
@@ -223,6 +224,6 @@ impl Drop for Simple {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: as in `enter`; unwinding does not change the thread either.
-        unsafe { &*self.state }.restore_depth(self.depth);
+        unsafe { self.state.as_ref() }.restore_depth(self.depth);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use ascend_trace_format::record::{MAX_SLOTS, RecordKind, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS};
 
-use crate::layout::{Channel, state};
+use crate::layout::{Channel, SegmentHeader, state};
 use crate::map::Session;
 use crate::pool;
 
@@ -20,8 +20,10 @@ pub struct Producer {
     channel: u32,
     /// The segment being written, 0 when none could be had.
     segment: u32,
-    /// Slots of it that are published.
+    /// Slots of it that are published; all of them while there is no segment.
     used: u32,
+    /// Where the segment begins; only looked at while there is one.
+    start: *mut u8,
 }
 
 impl Producer {
@@ -50,7 +52,8 @@ impl Producer {
                     session,
                     channel: index as u32,
                     segment: 0,
-                    used: 0,
+                    used: USABLE,
+                    start: core::ptr::null_mut(),
                 });
             }
         }
@@ -65,15 +68,15 @@ impl Producer {
         if slots == 0 || slots > MAX_SLOTS {
             return None;
         }
-        if self.segment == 0 || self.used + slots as u32 > USABLE {
+        if self.used + slots as u32 > USABLE {
             self.next_segment()?;
         }
-        let start = self.session.segment(self.segment)?;
         let offset = (1 + self.used as usize) * SLOT_BYTES;
-        // SAFETY: `used + slots` is within the segment, which this producer alone writes; slots
-        // past `committed` are not read by anybody; the address is a multiple of 64.
+        // SAFETY: there is a segment, for without one `used` leaves no room; `used + slots` is
+        // within it, which this producer alone writes; slots past `committed` are not read by
+        // anybody; the address is a multiple of 64.
         Some(unsafe {
-            std::slice::from_raw_parts_mut(start.add(offset).cast::<u64>(), slots * SLOT_WORDS)
+            std::slice::from_raw_parts_mut(self.start.add(offset).cast::<u64>(), slots * SLOT_WORDS)
         })
     }
 
@@ -81,10 +84,13 @@ impl Producer {
     /// whether it was the first one in its segment.
     #[inline]
     pub fn publish(&mut self, slots: usize) -> bool {
-        self.used += slots as u32;
-        if let Some(header) = self.session.segment_header(self.segment) {
-            header.committed.store(self.used, Release);
+        if self.start.is_null() {
+            return false;
         }
+        self.used += slots as u32;
+        // SAFETY: a segment begins with its header, which consists of atomics, and is aligned.
+        let header = unsafe { &*self.start.cast::<SegmentHeader>() };
+        header.committed.store(self.used, Release);
         self.used == slots as u32
     }
 
@@ -102,8 +108,10 @@ impl Producer {
     fn next_segment(&mut self) -> Option<()> {
         let number = pool::take(&self.session)?;
         self.session.map_in(number);
+        let start = self.session.segment(number)?;
         self.link_from().store(number, Release);
         self.segment = number;
+        self.start = start;
         self.used = 0;
         Some(())
     }

@@ -4,7 +4,7 @@ use ascend_trace_format::record::Shape;
 
 use super::frame::Frame;
 use super::table::{self, Stub};
-use super::{entry, planning, reach, submit};
+use super::{FEW_STACK_BYTES, STACK_BYTES, entry, planning, reach, submit};
 use crate::simple::Simple;
 
 /// A stub has been entered. Answers where to go on with all registers as they were, or 0 when the
@@ -19,17 +19,18 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
     };
     // SAFETY: the frame is the assembly's, and nobody else's until this returns.
     let limit = unsafe { &mut *frame };
-    match stub.shape() {
-        Shape::Submitting => return submit::way(index, limit),
-        // SAFETY: as this function.
-        Shape::Planning => return unsafe { plan(index, stub, frame) },
-        Shape::Unknown => {}
+    if !stub.is_unknown() {
+        return match stub.shape() {
+            Shape::Submitting => submit::way(index, limit),
+            // SAFETY: as this function.
+            _ => unsafe { plan(index, stub, frame) },
+        };
     }
     let target = stub.target();
     let Some(call) = Simple::enter(limit.stack) else {
         return target;
     };
-    limit.passed = reach::readable(limit.stack);
+    limit.passed = reach::readable(limit.stack, FEW_STACK_BYTES);
     // SAFETY: the call is the program's own, with what it has passed; the bytes are readable.
     unsafe { entry::invoke(target, frame) };
     // SAFETY: as above; the results have been stored.
@@ -51,7 +52,7 @@ unsafe fn plan(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
     let Some(call) = Simple::enter(limit.stack) else {
         return target;
     };
-    limit.passed = reach::readable(limit.stack);
+    limit.passed = reach::readable(limit.stack, STACK_BYTES);
     let plan = planning::before(stub, limit);
     // SAFETY: as in `enter`.
     unsafe { entry::invoke(target, frame) };

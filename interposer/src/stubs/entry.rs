@@ -8,7 +8,7 @@
 use core::arch::{global_asm, naked_asm};
 
 use super::frame::Frame;
-use super::{STACK_BYTES, STUBS, body};
+use super::{FEW_STACK_BYTES, STACK_BYTES, STUBS, body};
 
 /// Bytes of one stub.
 #[cfg(target_arch = "x86_64")]
@@ -165,10 +165,11 @@ pub(super) unsafe extern "C-unwind" fn invoke(target: usize, frame: *mut Frame) 
         "mov rbx, rsi",
         "mov r11, rdi",
         "mov rsi, [rbx + 80]",
-        "cmp qword ptr [rbx + 88], {stack}",
+        "cmp qword ptr [rbx + 88], {few}",
         "jne 4f",
+        "2:",
         ".set .Lascend_trace_offset, 0",
-        ".rept {stack} / 64",
+        ".rept {few} / 64",
         "movups xmm8, [rsi + .Lascend_trace_offset]",
         "movups xmm9, [rsi + .Lascend_trace_offset + 16]",
         "movups xmm10, [rsi + .Lascend_trace_offset + 32]",
@@ -209,14 +210,31 @@ pub(super) unsafe extern "C-unwind" fn invoke(target: usize, frame: *mut Frame) 
         ".cfi_restore rbx",
         "ret",
         ".cfi_restore_state",
-        // The stack ends before.
         "4:",
+        "cmp qword ptr [rbx + 88], {stack}",
+        "jne 5f",
+        ".set .Lascend_trace_offset, {few}",
+        ".rept ({stack} - {few}) / 64",
+        "movups xmm8, [rsi + .Lascend_trace_offset]",
+        "movups xmm9, [rsi + .Lascend_trace_offset + 16]",
+        "movups xmm10, [rsi + .Lascend_trace_offset + 32]",
+        "movups xmm11, [rsi + .Lascend_trace_offset + 48]",
+        "movaps [rsp + .Lascend_trace_offset], xmm8",
+        "movaps [rsp + .Lascend_trace_offset + 16], xmm9",
+        "movaps [rsp + .Lascend_trace_offset + 32], xmm10",
+        "movaps [rsp + .Lascend_trace_offset + 48], xmm11",
+        ".set .Lascend_trace_offset, .Lascend_trace_offset + 64",
+        ".endr",
+        "jmp 2b",
+        // The stack ends before.
+        "5:",
         "mov rcx, [rbx + 88]",
         "mov rdi, rsp",
         "rep movsb",
         "jmp 3b",
         ".cfi_endproc",
         stack = const STACK_BYTES,
+        few = const FEW_STACK_BYTES,
     )
 }
 
@@ -327,10 +345,11 @@ pub(super) unsafe extern "C-unwind" fn invoke(target: usize, frame: *mut Frame) 
         "mov x19, x1",
         "mov x17, x0",
         "ldp x9, x10, [x19, #80]",
-        "cmp x10, #{stack}",
+        "cmp x10, #{few}",
         "b.ne 4f",
+        "2:",
         ".set .Lascend_trace_offset, 0",
-        ".rept {stack} / 64",
+        ".rept {few} / 64",
         "ldp q16, q17, [x9, #.Lascend_trace_offset]",
         "ldp q18, q19, [x9, #.Lascend_trace_offset + 32]",
         "stp q16, q17, [sp, #.Lascend_trace_offset]",
@@ -362,17 +381,30 @@ pub(super) unsafe extern "C-unwind" fn invoke(target: usize, frame: *mut Frame) 
         ".cfi_restore x30",
         "ret",
         ".cfi_restore_state",
-        // The stack ends before.
         "4:",
-        "mov x11, sp",
+        "cmp x10, #{stack}",
+        "b.ne 5f",
+        ".set .Lascend_trace_offset, {few}",
+        ".rept ({stack} - {few}) / 64",
+        "ldp q16, q17, [x9, #.Lascend_trace_offset]",
+        "ldp q18, q19, [x9, #.Lascend_trace_offset + 32]",
+        "stp q16, q17, [sp, #.Lascend_trace_offset]",
+        "stp q18, q19, [sp, #.Lascend_trace_offset + 32]",
+        ".set .Lascend_trace_offset, .Lascend_trace_offset + 64",
+        ".endr",
+        "b 2b",
+        // The stack ends before.
         "5:",
+        "mov x11, sp",
+        "6:",
         "cbz x10, 3b",
         "ldr q16, [x9], #16",
         "str q16, [x11], #16",
         "sub x10, x10, #16",
-        "b 5b",
+        "b 6b",
         ".cfi_endproc",
         stack = const STACK_BYTES,
+        few = const FEW_STACK_BYTES,
     )
 }
 

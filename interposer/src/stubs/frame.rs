@@ -1,6 +1,6 @@
 //! What a stub keeps of a call, laid out for the assembly in `entry`.
 
-use super::STACK_BYTES;
+use super::{FEW_STACK_BYTES, STACK_BYTES};
 
 /// Registers that pass integers, those of the stack not counted.
 #[cfg(target_arch = "x86_64")]
@@ -30,7 +30,7 @@ const _: () = assert!(core::mem::offset_of!(Frame, stack) == 80);
 const _: () = assert!(core::mem::offset_of!(Frame, passed) == 88);
 const _: () = assert!(core::mem::offset_of!(Frame, vectors) == 96);
 const _: () = assert!(size_of::<Frame>() == 224);
-const _: () = assert!(STACK_BYTES.is_multiple_of(64));
+const _: () = assert!(STACK_BYTES.is_multiple_of(64) && FEW_STACK_BYTES.is_multiple_of(64));
 
 impl Frame {
     /// The integers that were passed in registers, then the words on the stack; the first of each

@@ -3,30 +3,29 @@
 
 use core::ffi::c_void;
 
-use super::STACK_BYTES;
 use crate::errno::Errno;
 use crate::thread;
 
 /// The smallest page there is: memory that begins in one can be read to its end.
 const PAGE: usize = 4096;
 
-/// How many bytes from `stack` on can be read, up to what a stub passes on. A stack that is as small
+/// How many bytes from `stack` on can be read, up to as many as are wanted. A stack that is as small
 /// as those of coroutines may end before.
 #[inline]
-pub(super) fn readable(stack: usize) -> usize {
+pub(super) fn readable(stack: usize, wanted: usize) -> usize {
     let left = PAGE - stack % PAGE;
-    if left >= STACK_BYTES {
-        return STACK_BYTES;
+    if left >= wanted {
+        return wanted;
     }
-    readable_across(stack, left)
+    readable_across(stack, left, wanted)
 }
 
 #[cold]
-fn readable_across(stack: usize, left: usize) -> usize {
+fn readable_across(stack: usize, left: usize, wanted: usize) -> usize {
     let next = stack.wrapping_add(left);
     thread::with(|state| {
         if state.is_mapped(next) {
-            return STACK_BYTES;
+            return wanted;
         }
         let mut values = [None];
         match peek(&[next as u64], &mut values) {
@@ -34,7 +33,7 @@ fn readable_across(stack: usize, left: usize) -> usize {
             // Without a way to ask, it is there: stacks that end so soon are rare.
             _ => {
                 state.set_mapped(next);
-                STACK_BYTES
+                wanted
             }
         }
     })
@@ -110,6 +109,7 @@ pub(super) fn is_address(word: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::STACK_BYTES;
     use super::*;
 
     #[test]
@@ -139,12 +139,15 @@ mod tests {
             assert_eq!(libc::munmap(base.wrapping_byte_add(PAGE), PAGE), 0);
             base as usize
         };
-        assert_eq!(readable(base), STACK_BYTES);
-        assert_eq!(readable(base + PAGE - STACK_BYTES), STACK_BYTES);
-        assert_eq!(readable(base + PAGE - 48), 48);
+        assert_eq!(readable(base, STACK_BYTES), STACK_BYTES);
+        assert_eq!(
+            readable(base + PAGE - STACK_BYTES, STACK_BYTES),
+            STACK_BYTES
+        );
+        assert_eq!(readable(base + PAGE - 48, STACK_BYTES), 48);
         let local = 0u64;
         let own = core::ptr::from_ref(&local) as usize & !15;
-        assert_eq!(readable(own - PAGE), STACK_BYTES);
+        assert_eq!(readable(own - PAGE, STACK_BYTES), STACK_BYTES);
         // SAFETY: the mapping made above.
         unsafe { libc::munmap(base as *mut c_void, PAGE) };
     }

@@ -70,7 +70,12 @@ impl Stub {
         self.target.store(target, Release);
     }
 
+    /// Whether nothing is known of the function but its name: one comparison on the way of its calls.
     #[inline]
+    pub(super) fn is_unknown(&self) -> bool {
+        self.shape.load(Relaxed) == Shape::Unknown as u8
+    }
+
     pub(super) fn shape(&self) -> Shape {
         match self.shape.load(Relaxed) {
             1 => Shape::Planning,

@@ -107,7 +107,7 @@ fn captured(span: &Span, serial: u32, call: &Context<'_>, succeeded: bool) -> u6
     let is_own = !matches!(span.task, TaskState::None);
     let mut is_node = succeeded && is_own;
     if let (Role::RecordEvent, Some(event)) = (call.function.role, event) {
-        let capturable = event.capturable.load(Relaxed);
+        let capturable = !event.uncapturable.load(Relaxed);
         is_node &= capturable;
         let draws_in = capturable && !is_external(event, call);
         if succeeded {

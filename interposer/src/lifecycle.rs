@@ -196,7 +196,7 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
     let creation = creation_kind(call.function.name);
     let kind = EventKind {
         resettable: creation == 1,
-        capturable: creation != MADE_EX || flags & SYNC != 0,
+        uncapturable: creation == MADE_EX && flags & SYNC == 0,
         external: creation == 1 && flags & EXTERNAL != 0,
     };
     event.begin(EVENT_SERIALS.next(), kind);

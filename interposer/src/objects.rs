@@ -69,8 +69,9 @@ pub(crate) struct EventEntry {
     pub(crate) resettable: AtomicBool,
     /// It has been reset since its last record.
     pub(crate) was_reset: AtomicBool,
-    /// A record of it on a capturing stream becomes a node: not so without the flag for waits.
-    pub(crate) capturable: AtomicBool,
+    /// A record of it on a capturing stream becomes no node: it was made without the flag for waits.
+    /// Said this way round so that an unused table is all zeros, and takes no room in the library.
+    pub(crate) uncapturable: AtomicBool,
     /// It links graphs to the outside: waiting for it draws no stream into a capture.
     pub(crate) external: AtomicBool,
     /// Serial of the graph into which its last record was captured, 0 for none.
@@ -84,7 +85,7 @@ pub(crate) struct EventEntry {
 #[derive(Clone, Copy)]
 pub(crate) struct EventKind {
     pub(crate) resettable: bool,
-    pub(crate) capturable: bool,
+    pub(crate) uncapturable: bool,
     pub(crate) external: bool,
 }
 
@@ -192,7 +193,7 @@ impl EventEntry {
         generation: AtomicU32::new(0),
         resettable: AtomicBool::new(false),
         was_reset: AtomicBool::new(false),
-        capturable: AtomicBool::new(true),
+        uncapturable: AtomicBool::new(false),
         external: AtomicBool::new(false),
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
@@ -202,7 +203,7 @@ impl EventEntry {
     pub(crate) fn begin(&self, serial: u32, kind: EventKind) {
         self.generation.store(0, Relaxed);
         self.resettable.store(kind.resettable, Relaxed);
-        self.capturable.store(kind.capturable, Relaxed);
+        self.uncapturable.store(kind.uncapturable, Relaxed);
         self.external.store(kind.external, Relaxed);
         self.was_reset.store(false, Relaxed);
         self.capture.store(0, Relaxed);

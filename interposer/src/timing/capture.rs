@@ -282,7 +282,7 @@ mod tests {
         let event = objects::new_event(handle).unwrap();
         let kind = objects::EventKind {
             resettable: false,
-            capturable: true,
+            uncapturable: false,
             external: false,
         };
         event.begin(1, kind);

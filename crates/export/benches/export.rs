@@ -1,26 +1,34 @@
 //! How fast each format is written, against a plain write of the same bytes.
 //!
-//! `cargo bench -p ascend-trace-export --bench export` exports a made-up recording of a training loop to
-//! a file, each format several times in turn with the plain write, and prints the best of each:
-//! slices, events or rows per second, the time that the plain write took, and how many times that the
-//! export takes. Slices are the calls and the timed tasks; events are these, two for each arrow, and the
-//! values of counters; rows are those of all tables. Times are those of the processor, so a busy machine tells the same. `ASCEND_TRACE_BENCH_STEPS` sets the length, `ASCEND_TRACE_BENCH_FOLDER` where files go.
+//! `cargo bench -p ascend-trace-export --bench export [-- FORMAT... RECORDING...]` exports made-up recordings of
+//! a training loop to a file, each format several times in turn with the plain write, and prints the
+//! best of each: what is written a second, the bytes of one of it, the time that the plain write took,
+//! how many times that the export takes, and what is formed a second when it goes nowhere.
+//!
+//! There are three recordings: `calls`, in which nothing is submitted, so that the timelines hold
+//! slices and nothing else; `tasks`, the same with tasks and their launches; and `waits`, with events
+//! and waits as well. Slices are the calls and the timed tasks; events are these, two for each arrow,
+//! and the values of counters; rows are those of all tables.
+//!
+//! Times are those of the processor in this thread, so a busy machine tells nearly the same.
+//! `ASCEND_TRACE_BENCH_STEPS` sets the length, `ASCEND_TRACE_BENCH_FOLDER` where files go.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
 use std::cell::Cell;
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use ascend_trace_export::{Chrome, Csv, Exporter, FORMATS, Layout, Sink, Source};
 use ascend_trace_model::Trace;
+use ascend_trace_model::rows::{CallRow, Row};
 use ascend_trace_testkit::workload::{Workload, leading, run};
 
-const TURNS: usize = 3;
+const TURNS: usize = 5;
 
 /// What the processor spent on this thread: other load on the machine does not count.
 struct Watch(Duration);
@@ -48,8 +56,16 @@ struct Folder<'a>(&'a Path);
 impl<'w> Sink<'w> for Folder<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
         let name = if name.is_empty() { "export" } else { name };
-        let file = File::create(self.0.join(name))?;
-        Ok(Box::new(BufWriter::with_capacity(1 << 20, file)))
+        Ok(Box::new(File::create(self.0.join(name))?))
+    }
+}
+
+/// Takes everything and keeps nothing.
+struct Nowhere;
+
+impl<'w> Sink<'w> for Nowhere {
+    fn open(&mut self, _name: &str) -> io::Result<Box<dyn Write + 'w>> {
+        Ok(Box::new(io::sink()))
     }
 }
 
@@ -89,13 +105,46 @@ struct Amount {
     rows: u64,
 }
 
-fn trace(steps: u32) -> Trace {
+/// What a recording is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Calls,
+    Tasks,
+    Waits,
+}
+
+impl Content {
+    const ALL: [Self; 3] = [Self::Calls, Self::Tasks, Self::Waits];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Tasks => "tasks",
+            Self::Waits => "waits",
+        }
+    }
+
+    /// What is left of a row.
+    fn keep(self, row: Row) -> Option<Row> {
+        match row {
+            Row::TaskTime(_) if self == Self::Calls => None,
+            Row::Call(call) => Some(Row::Call(CallRow {
+                task: call.task.filter(|_| self != Self::Calls),
+                event: call.event.filter(|_| self == Self::Waits),
+                ..call
+            })),
+            row => Some(row),
+        }
+    }
+}
+
+fn trace(steps: u32, content: Content) -> Trace {
     let mut rows = Vec::new();
     let workload = Workload {
         steps,
         ..Workload::default()
     };
-    run(workload, |row| rows.push(row));
+    run(workload, |row| rows.extend(content.keep(row)));
     let (session, tables) = leading();
     Trace::from_rows(session, tables, rows)
 }
@@ -107,11 +156,38 @@ fn main() -> Result<()> {
     };
     // `cargo test` runs benches too: then a short one is enough.
     let is_bench = std::env::args().any(|word| word == "--bench");
+    let words = std::env::args().skip(1);
+    let wanted: Vec<String> = words.filter(|word| !word.starts_with('-')).collect();
+    let names = |name: &str| wanted.iter().any(|word| word == name);
     let steps = number(
         "ASCEND_TRACE_BENCH_STEPS",
         if is_bench { 20_000 } else { 20 },
     );
-    let trace = trace(steps);
+    let folder = match std::env::var_os("ASCEND_TRACE_BENCH_FOLDER") {
+        Some(folder) => PathBuf::from(folder),
+        None => std::env::temp_dir(),
+    };
+    let folder = folder.join(format!("ascend-trace-bench-{}", std::process::id()));
+    fs::create_dir_all(&folder)?;
+    let all_formats = !FORMATS.iter().any(|it| names(it.name()));
+    let formats = FORMATS.iter().filter(|it| all_formats || names(it.name()));
+    let formats: Vec<_> = formats.collect();
+    let all_contents = !Content::ALL.iter().any(|it| names(it.name()));
+    let mut contents = Content::ALL
+        .into_iter()
+        .filter(|it| all_contents || names(it.name()));
+    let measured = contents.try_for_each(|content| measure_all(content, steps, &formats, &folder));
+    fs::remove_dir_all(&folder)?;
+    measured
+}
+
+fn measure_all(
+    content: Content,
+    steps: u32,
+    formats: &[&&dyn Exporter],
+    folder: &Path,
+) -> Result<()> {
+    let trace = trace(steps, content);
     let begin = Watch::start();
     let source = Source::new(&trace);
     let analysis = begin.elapsed();
@@ -123,21 +199,15 @@ fn main() -> Result<()> {
         rows: lines(&Csv, &source)?,
     };
     println!(
-        "{} calls, {timed} timed tasks; analysis {:.0} ns a slice",
+        "{}: {} calls, {timed} timed tasks; analysis {:.0} ns a slice",
+        content.name(),
         trace.calls().len(),
         analysis.as_nanos() as f64 / slices as f64
     );
-    let folder = match std::env::var_os("ASCEND_TRACE_BENCH_FOLDER") {
-        Some(folder) => PathBuf::from(folder),
-        None => std::env::temp_dir(),
-    };
-    let folder = folder.join(format!("ascend-trace-bench-{}", std::process::id()));
-    fs::create_dir_all(&folder)?;
-    let measured = FORMATS
-        .iter()
-        .try_for_each(|format| measure(*format, &source, &folder, &amount));
-    fs::remove_dir_all(&folder)?;
-    measured
+    for format in formats {
+        measure(**format, &source, folder, &amount)?;
+    }
+    Ok(())
 }
 
 fn measure(
@@ -146,7 +216,7 @@ fn measure(
     folder: &Path,
     amount: &Amount,
 ) -> Result<()> {
-    let (mut best, mut plain) = (Duration::MAX, Duration::MAX);
+    let [mut best, mut plain, mut nowhere] = [Duration::MAX; 3];
     let mut bytes = 0;
     for _ in 0..TURNS {
         let begin = Watch::start();
@@ -156,31 +226,26 @@ fn measure(
         clear(folder)?;
         plain = plain.min(write(&folder.join("plain"), bytes)?);
         clear(folder)?;
+        let begin = Watch::start();
+        format.export(source, &mut Nowhere)?;
+        nowhere = nowhere.min(begin.elapsed());
     }
-    let rate = |count: u64| count as f64 / best.as_secs_f64() / 1e6;
-    let (count, rates) = match format.layout() {
-        Layout::File { .. } => {
-            let (slices, events) = (rate(amount.slices), rate(amount.events));
-            (
-                amount.slices,
-                format!("{slices:5.2} M slices/s, {events:5.2} M events/s"),
-            )
-        }
-        Layout::Directory { .. } => {
-            let slices = rate(amount.slices);
-            let text = format!(
-                "{slices:5.2} M slices/s, {:5.2} M rows/s",
-                rate(amount.rows)
-            );
-            (amount.rows, text)
-        }
+    let (count, what, counted) = match format.layout() {
+        Layout::File { .. } => (amount.slices, "slices", (amount.events, "events")),
+        Layout::Directory { .. } => (amount.rows, "rows", (amount.slices, "slices")),
     };
+    let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e6;
     println!(
-        "{:9} {rates}, {:4.0} bytes each; plain write {:6.1} ms, export {:5.1} times that",
+        "  {:9} {:5.2} M {what}/s ({:5.2} M {}/s), {:3.0} bytes each; plain write {:6.1} ms, export \
+         {:5.1} times that; to nowhere {:5.2} M {what}/s",
         format.name(),
+        rate(count, best),
+        rate(counted.0, best),
+        counted.1,
         bytes as f64 / count as f64,
         plain.as_secs_f64() * 1e3,
-        best.as_secs_f64() / plain.as_secs_f64()
+        best.as_secs_f64() / plain.as_secs_f64(),
+        rate(count, nowhere),
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_model::{Argument, Call};
 
 use crate::Source;
-use crate::fields::Fields;
+use crate::fields::{Fields, Name};
 
 /// Writes every argument under its name.
 pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
@@ -12,16 +12,17 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
     let mut strings = trace.strings(call).iter();
     let arguments = &trace.function(call.function).args;
     for (place, (argument, word)) in arguments.iter().zip(trace.args(call)).enumerate() {
+        let name = Name::of(&argument.name);
         match argument.kind {
             ArgKind::String | ArgKind::Integers => match strings.next() {
-                Some(Some(text)) => fields.text(&argument.name, text),
-                _ => fields.nothing(&argument.name),
+                Some(Some(text)) => fields.text(name, text),
+                _ => fields.nothing(name),
             },
             ArgKind::Enum => {
                 let (at, value) = ((call.function, place), *word as i64);
                 match source.constants.argument(trace, at, argument, value) {
-                    Some(constant) => fields.constant(&argument.name, constant),
-                    None => fields.integer(&argument.name, value),
+                    Some(constant) => fields.constant(name, constant),
+                    None => fields.integer(name, value),
                 }
             }
             _ => write_word(fields, argument, *word),
@@ -30,7 +31,7 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
 }
 
 fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u64) {
-    let name = argument.name.as_str();
+    let name = Name::of(&argument.name);
     match argument.kind {
         ArgKind::Int | ArgKind::Timeout | ArgKind::Enum => fields.integer(name, word as i64),
         ArgKind::Uint | ArgKind::Size | ArgKind::Device => fields.unsigned(name, word),

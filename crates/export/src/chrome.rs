@@ -76,7 +76,7 @@ impl<'w> ChromePass<'w> {
 impl Pass for ChromePass<'_> {
     fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
-        output.set_begin(source.part.begin);
+        output.begin_part(source.part.begin);
         tracks.advance(source);
         self.facts.add(source);
         meta::write_names(output, source.trace, tracks)?;

@@ -10,19 +10,55 @@ use crate::Source;
 use crate::arguments::{write_arguments, write_result};
 use crate::facts::Facts;
 
+/// The name of a value; it lives as long as the trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'t> {
+    text: &'t str,
+    is_plain: bool,
+}
+
+impl<'t> Name<'t> {
+    /// A name from the trace's tables, which can be anything.
+    #[inline]
+    pub(crate) fn of(text: &'t str) -> Self {
+        let is_plain = false;
+        Self { text, is_plain }
+    }
+
+    #[inline]
+    pub(crate) fn text(self) -> &'t str {
+        self.text
+    }
+
+    /// Whether it is known that nothing in it has to be escaped.
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        self.is_plain
+    }
+}
+
+/// The names of this crate are words.
+impl From<&'static str> for Name<'_> {
+    #[inline]
+    fn from(text: &'static str) -> Self {
+        let is_plain = true;
+        Self { text, is_plain }
+    }
+}
+
 /// Takes named values. Names and constants live as long as the trace, `'t`.
 pub(crate) trait Fields<'t> {
-    fn integer(&mut self, name: &'t str, value: i64);
-    fn unsigned(&mut self, name: &'t str, value: u64);
-    fn address(&mut self, name: &'t str, value: u64);
-    fn float(&mut self, name: &'t str, value: f64);
-    fn boolean(&mut self, name: &'t str, value: bool);
+    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64);
+    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64);
+    fn address(&mut self, name: impl Into<Name<'t>>, value: u64);
+    fn float(&mut self, name: impl Into<Name<'t>>, value: f64);
+    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool);
     /// One of a few texts that occur often.
-    fn constant(&mut self, name: &'t str, value: &'t str);
+    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str);
     /// Any text.
-    fn text(&mut self, name: &'t str, value: &str);
+    fn text(&mut self, name: impl Into<Name<'t>>, value: &str);
     /// A text that is not there.
-    fn nothing(&mut self, name: &'t str);
+    fn nothing(&mut self, name: impl Into<Name<'t>>);
 }
 
 /// Of a call: its arguments and result, then what the tracer knows of it.

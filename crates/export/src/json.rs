@@ -4,7 +4,7 @@
 use std::io::Write as _;
 
 use crate::digits::{write_address, write_signed, write_thousandths, write_unsigned};
-use crate::fields::Fields;
+use crate::fields::{Fields, Name};
 
 /// Integers beyond this are not exact in a JSON reader that knows only doubles.
 const EXACT: u64 = 1 << 53;
@@ -86,7 +86,7 @@ impl Json {
 
     /// The same for a name of which nothing has to be escaped.
     #[inline]
-    pub(crate) fn key(&mut self, name: &'static str) -> &mut Self {
+    pub(crate) fn key(&mut self, name: &str) -> &mut Self {
         self.text
             .extend_from_slice(if self.comma { b",\"" } else { b"\"" });
         self.text.extend_from_slice(name.as_bytes());
@@ -176,6 +176,16 @@ impl Json {
         self.text.extend_from_slice(digits.as_bytes());
     }
 
+    /// The name of a member, as the exports name values.
+    #[inline]
+    fn field<'t>(&mut self, name: impl Into<Name<'t>>) -> &mut Self {
+        let name = name.into();
+        match name.is_plain() {
+            true => self.key(name.text()),
+            false => self.name(name.text()),
+        }
+    }
+
     #[inline]
     fn quote(&mut self, value: &str) {
         self.text.push(b'"');
@@ -212,11 +222,31 @@ fn has_special(text: &[u8]) -> bool {
     for word in words {
         found |= special_in(u64::from_le_bytes(*word));
     }
-    let mut last = [b' '; 8];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
+    // The end of a longer text is looked at with what comes before it.
+    let last = match (rest, text.last_chunk::<8>()) {
+        ([], _) => return found != 0,
+        (_, Some(word)) => u64::from_le_bytes(*word),
+        (_, None) => short_word(text),
+    };
+    found | special_in(last) != 0
+}
+
+/// A text of less than eight bytes, among others that mean nothing.
+#[inline]
+fn short_word(text: &[u8]) -> u64 {
+    match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            u64::from(first) | u64::from(last) << 32
+        }
+        _ => {
+            let mut word = [b' '; 8];
+            for (to, from) in word.iter_mut().zip(text.iter().take(3)) {
+                *to = *from;
+            }
+            u64::from_le_bytes(word)
+        }
     }
-    found | special_in(u64::from_le_bytes(last)) != 0
 }
 
 /// The highest bit of each byte that is a control character, a quote or a backslash. A byte after
@@ -232,36 +262,44 @@ fn special_in(word: u64) -> u64 {
 }
 
 impl<'t> Fields<'t> for Json {
-    fn integer(&mut self, name: &'t str, value: i64) {
-        self.name(name).integer(value);
+    #[inline]
+    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
+        self.field(name).integer(value);
     }
 
-    fn unsigned(&mut self, name: &'t str, value: u64) {
-        self.name(name).unsigned(value);
+    #[inline]
+    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64) {
+        self.field(name).unsigned(value);
     }
 
-    fn address(&mut self, name: &'t str, value: u64) {
-        self.name(name).address(value);
+    #[inline]
+    fn address(&mut self, name: impl Into<Name<'t>>, value: u64) {
+        self.field(name).address(value);
     }
 
-    fn float(&mut self, name: &'t str, value: f64) {
-        self.name(name).float(value);
+    #[inline]
+    fn float(&mut self, name: impl Into<Name<'t>>, value: f64) {
+        self.field(name).float(value);
     }
 
-    fn boolean(&mut self, name: &'t str, value: bool) {
-        self.name(name).boolean(value);
+    #[inline]
+    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool) {
+        self.field(name).boolean(value);
     }
 
-    fn constant(&mut self, name: &'t str, value: &'t str) {
-        self.name(name).string(value);
+    #[inline]
+    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str) {
+        self.field(name).string(value);
     }
 
-    fn text(&mut self, name: &'t str, value: &str) {
-        self.name(name).string(value);
+    #[inline]
+    fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
+        self.field(name).string(value);
     }
 
-    fn nothing(&mut self, name: &'t str) {
-        self.name(name).null();
+    #[inline]
+    fn nothing(&mut self, name: impl Into<Name<'t>>) {
+        self.field(name).null();
     }
 }
 

@@ -18,6 +18,7 @@ mod labels;
 mod parquet;
 mod part;
 mod perfetto;
+mod recent;
 mod selection;
 mod stream;
 mod tables;

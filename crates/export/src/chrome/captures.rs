@@ -24,9 +24,9 @@ pub(super) fn write(
         let Some((capture, track)) = graph.making_span(trace).zip(tracks.capture(graph)) else {
             continue;
         };
-        output.event("X", track, |members| {
+        output.event(b'X', track, |members| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
-            members.named(&name, "capture");
+            members.named(name.into(), "capture");
             members.lasting(capture.0, capture.1);
             members.args(|json| write_graph(json, source, graph, facts));
         })?;

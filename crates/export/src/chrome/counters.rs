@@ -21,8 +21,8 @@ pub(super) fn write(
             pid: counter.pid,
             tid: counter.pid,
         };
-        output.event("C", counter.track.unwrap_or(process), |members| {
-            members.named(&counter.name, "");
+        output.event(b'C', counter.track.unwrap_or(process), |members| {
+            members.named(counter.name.as_str().into(), "");
             members.at(time);
             members.args(|json| json.key(counter.unit).integer(value));
         })

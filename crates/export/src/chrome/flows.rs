@@ -14,7 +14,7 @@ use std::io;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, TaskId, Trace};
 
-use super::output::Output;
+use super::output::{Output, Phase};
 use crate::Source;
 use crate::tracks::{Track, Tracks, is_beside};
 
@@ -79,36 +79,36 @@ pub(super) fn write_flow(
 
 fn write_ends(
     output: &mut Output<'_>,
-    name: &str,
+    name: &'static str,
     ends: Ends,
     next_id: &mut u64,
     marks: &mut Marks,
 ) -> io::Result<()> {
     *next_id += 1;
-    write_end(output, "s", ends.from, name, *next_id)?;
+    write_end(output, b's', ends.from, name, *next_id)?;
     let (track, time) = ends.to;
     if ends.at_mark && marks.insert((track.tid, time)) {
-        output.event("X", track, |members| {
-            members.named("released", "released");
+        output.event(b'X', track, |members| {
+            members.named("released".into(), "released");
             members.lasting(time, time);
         })?;
     }
-    write_end(output, "f", ends.to, name, *next_id)
+    write_end(output, b'f', ends.to, name, *next_id)
 }
 
 fn write_end(
     output: &mut Output<'_>,
-    phase: &'static str,
+    phase: Phase,
     (track, time): End,
-    name: &str,
+    name: &'static str,
     id: u64,
 ) -> io::Result<()> {
     output.event(phase, track, |members| {
-        members.named(name, name);
+        members.named(name.into(), name);
         members.at(time);
         members.json.next(b",\"id\":").unsigned(id);
-        if phase == "f" {
-            members.json.next(b",\"bp\":").string("e");
+        if phase == b'f' {
+            members.json.plain(b",\"bp\":\"e\"");
         }
     })
 }

@@ -63,12 +63,12 @@ fn write_label(
     name: &str,
     order: i64,
 ) -> io::Result<()> {
-    output.event("M", track, |members| {
-        members.named(&format!("{what}_name"), "");
+    output.event(b'M', track, |members| {
+        members.named(format!("{what}_name").into(), "");
         members.args(|json| json.name("name").string(name));
     })?;
-    output.event("M", track, |members| {
-        members.named(&format!("{what}_sort_index"), "");
+    output.event(b'M', track, |members| {
+        members.named(format!("{what}_sort_index").into(), "");
         members.args(|json| json.name("sort_index").integer(order));
     })
 }

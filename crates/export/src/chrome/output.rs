@@ -1,12 +1,14 @@
 //! The file's frame, and one event per line inside it.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::json::Json;
+use crate::recent::Recent;
 use crate::tracks::Track;
 
 /// Bytes that are collected before they are handed on.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 256 * 1024;
 
 /// A file of trace events in the making.
 pub(super) struct Output<'a> {
@@ -16,20 +18,27 @@ pub(super) struct Output<'a> {
     /// The moment that is written as 0.
     begin: i64,
     is_first: bool,
+    heads: Heads,
+    labels: Labels,
 }
 
 impl<'a> Output<'a> {
     pub(super) fn new(file: Box<dyn Write + 'a>) -> Self {
         Self {
             file,
-            json: Json::default(),
+            json: Json::on(Vec::with_capacity(CHUNK + CHUNK / 8)),
             begin: 0,
             is_first: true,
+            heads: Heads::default(),
+            labels: Labels::new(),
         }
     }
 
-    pub(super) fn set_begin(&mut self, begin: i64) {
+    /// Begins a part of the trace, counted from this moment. Texts that were looked up in the part
+    /// before may be gone.
+    pub(super) fn begin_part(&mut self, begin: i64) {
         self.begin = begin;
+        self.labels.forget();
     }
 
     pub(super) fn begin(&mut self) {
@@ -38,30 +47,24 @@ impl<'a> Output<'a> {
     }
 
     /// Writes an event of a phase on a track; `rest` adds its other members.
+    #[inline]
     pub(super) fn event(
         &mut self,
-        phase: &'static str,
+        phase: Phase,
         track: Track,
         rest: impl FnOnce(&mut Members<'_>),
     ) -> io::Result<()> {
-        self.write_head(phase, track);
+        let head = self.heads.of(phase, track);
+        self.json
+            .plain(if self.is_first { &head[1..] } else { head });
+        self.is_first = false;
         rest(&mut Members {
             json: &mut self.json,
+            labels: &mut self.labels,
             begin: self.begin,
         });
         self.json.close(b'}');
         self.hand_on(CHUNK)
-    }
-
-    /// The members that every event has, and what separates it from the one before.
-    fn write_head(&mut self, phase: &'static str, track: Track) {
-        let json = &mut self.json;
-        json.plain(if self.is_first { b"\n" } else { b",\n" });
-        self.is_first = false;
-        json.plain(b"{\"ph\":\"");
-        json.plain(phase.as_bytes());
-        json.next(b"\",\"pid\":").unsigned(u64::from(track.pid));
-        json.next(b",\"tid\":").unsigned(u64::from(track.tid));
     }
 
     /// Closes the list of events and adds the file's `otherData`.
@@ -75,6 +78,7 @@ impl<'a> Output<'a> {
         self.file.flush()
     }
 
+    #[inline]
     fn hand_on(&mut self, beyond: usize) -> io::Result<()> {
         if self.json.as_bytes().len() > beyond {
             self.file.write_all(self.json.as_bytes())?;
@@ -84,24 +88,87 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What kind of event it is: a letter.
+pub(super) type Phase = u8;
+
+/// How the events of a track begin, up to the name: with what separates them from the one before.
+#[derive(Debug, Default)]
+struct Heads {
+    recent: [Head; HEADS],
+}
+
+/// Tracks that are remembered at a time.
+const HEADS: usize = 16;
+
+#[derive(Debug, Default)]
+struct Head {
+    of: Option<(Phase, Track)>,
+    text: Vec<u8>,
+}
+
+impl Heads {
+    #[inline]
+    fn of(&mut self, phase: Phase, track: Track) -> &[u8] {
+        let place = (track.tid as usize ^ usize::from(phase) << 1) % HEADS;
+        let head = &mut self.recent[place];
+        if head.of != Some((phase, track)) {
+            head.of = Some((phase, track));
+            head.write(phase, track);
+        }
+        &head.text
+    }
+}
+
+impl Head {
+    fn write(&mut self, phase: Phase, track: Track) {
+        let mut json = Json::on(std::mem::take(&mut self.text));
+        json.drain();
+        json.plain(b",\n{\"ph\":\"");
+        json.plain(&[phase]);
+        json.next(b"\",\"pid\":").unsigned(u64::from(track.pid));
+        json.next(b",\"tid\":").unsigned(u64::from(track.tid));
+        self.text = json.into_bytes();
+    }
+}
+
+/// Names with their categories, as they are written.
+type Labels = Recent<Vec<u8>>;
+
+fn label(name: &str, category: &str) -> Vec<u8> {
+    let mut json = Json::default();
+    json.next(b",\"name\":").string(name);
+    if !category.is_empty() {
+        json.next(b",\"cat\":").string(category);
+    }
+    json.into_bytes()
+}
+
 /// The members of one event.
 pub(super) struct Members<'a> {
     pub(super) json: &'a mut Json,
+    labels: &'a mut Labels,
     begin: i64,
 }
 
 impl Members<'_> {
-    pub(super) fn named(&mut self, name: &str, category: &str) {
-        self.json.next(b",\"name\":").string(name);
-        if !category.is_empty() {
-            self.json.next(b",\"cat\":").string(category);
+    /// What is borrowed lasts as long as the part that is being written, and so does the category.
+    #[inline]
+    pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
+        match name {
+            Cow::Borrowed(name) => {
+                let label = self.labels.get((name, category), || label(name, category));
+                self.json.plain(label);
+            }
+            Cow::Owned(name) => self.json.plain(&label(&name, category)),
         }
     }
 
+    #[inline]
     pub(super) fn at(&mut self, time: i64) {
         self.json.next(b",\"ts\":").micros(time - self.begin);
     }
 
+    #[inline]
     pub(super) fn lasting(&mut self, begin: i64, end: i64) {
         self.at(begin);
         self.json.next(b",\"dur\":").micros(end - begin);
@@ -122,6 +189,7 @@ impl Members<'_> {
         }
     }
 
+    #[inline]
     pub(super) fn args(&mut self, write: impl FnOnce(&mut Json)) {
         self.json.plain(b",\"args\":{");
         write(self.json);

@@ -25,13 +25,13 @@ pub(super) fn write(
         };
         let Some(track) = lane.own() else { continue };
         if range.begin == range.end {
-            output.event("n", track, |members| {
+            output.event(b'n', track, |members| {
                 describe(members, trace, range, id);
                 members.at(range.begin);
             })?;
             continue;
         }
-        for (phase, time) in [("b", range.begin), ("e", range.end)] {
+        for (phase, time) in [(b'b', range.begin), (b'e', range.end)] {
             output.event(phase, track, |members| {
                 describe(members, trace, range, id);
                 members.at(time);
@@ -42,6 +42,9 @@ pub(super) fn write(
 }
 
 fn describe(members: &mut Members<'_>, trace: &Trace, range: &Range, id: u64) {
-    members.named(&range.name, trace.domain(range).unwrap_or(CATEGORY));
+    members.named(
+        range.name.as_str().into(),
+        trace.domain(range).unwrap_or(CATEGORY),
+    );
     members.json.key("id").unsigned(id);
 }

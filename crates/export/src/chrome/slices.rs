@@ -20,8 +20,8 @@ pub(super) fn write_calls(
         for id in source.calls(ThreadId(thread)) {
             let call = trace.call(id);
             let function = trace.function(call.function);
-            output.event("X", tracks.call(trace, id), |members| {
-                members.named(&function.name, &function.category);
+            output.event(b'X', tracks.call(trace, id), |members| {
+                members.named(function.name.as_str().into(), &function.category);
                 members.lasting(call.begin, call.end);
                 members.args(|json| write_call(json, source, id));
             })?;
@@ -42,8 +42,8 @@ pub(super) fn write_tasks(
             let Some((time, track)) = task.time.zip(tracks.task(trace, id)) else {
                 continue;
             };
-            output.event("X", track, |members| {
-                members.named(&task_label(trace, task), task.kind.name());
+            output.event(b'X', track, |members| {
+                members.named(task_label(trace, task), task.kind.name());
                 match is_beside(task) {
                     true => members.lasting_until(time.begin, time.end),
                     false => members.lasting(time.begin, time.end),

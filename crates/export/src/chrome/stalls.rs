@@ -13,8 +13,8 @@ pub(super) fn write(
     tracks: &Tracks,
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
-        output.event("X", track, |members| {
-            members.named(stall.cause.name(), "stall");
+        output.event(b'X', track, |members| {
+            members.named(stall.cause.name().into(), "stall");
             members.lasting(stall.begin, stall.end);
             members.args(|json| write_stall(json, source, stall));
         })?;

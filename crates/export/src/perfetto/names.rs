@@ -1,12 +1,10 @@
 //! Texts that occur more than once: a packet gives each a number, later packets use the number.
 
-use super::fields::interned;
-use super::wire::Wire;
+use super::fields::{event, interned};
+use super::wire::{Fields, Wire};
 use crate::hash::FastMap;
+use crate::recent::Recent;
 use std::borrow::Cow;
-
-/// Texts that were looked up lately, by address: a lookup there costs no hash of the text.
-const RECENT: usize = 256;
 
 /// One of Perfetto's tables of texts.
 #[derive(Debug)]
@@ -14,45 +12,28 @@ struct Table {
     /// Number of the field that new entries come in.
     field: u32,
     numbers: FastMap<Box<str>, u64>,
-    recent: Vec<(*const u8, usize, u64)>,
 }
+
+/// Entries that the packet under construction has to carry.
+type Fresh = Vec<(u32, u64, Box<str>)>;
 
 impl Table {
     fn new(field: u32) -> Self {
         Self {
             field,
             numbers: FastMap::default(),
-            recent: vec![(std::ptr::null(), 0, 0); RECENT],
         }
     }
 
-    /// The number of a text, and whether it is new. The address stands for the text, so nothing
-    /// that may go away before the export does can be looked up this way.
-    fn lasting(&mut self, text: &str) -> (u64, bool) {
-        let (address, length) = (text.as_ptr(), text.len());
-        let place = (address as usize ^ (address as usize >> 8)) % RECENT;
-        if let Some(recent) = self.recent.get(place)
-            && recent.0 == address
-            && recent.1 == length
-            && recent.2 != 0
-        {
-            return (recent.2, false);
-        }
-        let (number, is_new) = self.passing(text);
-        if let Some(recent) = self.recent.get_mut(place) {
-            *recent = (address, length, number);
-        }
-        (number, is_new)
-    }
-
-    /// The same for a text that is gone after the call.
-    fn passing(&mut self, text: &str) -> (u64, bool) {
+    /// The number of a text, which is added when it is new.
+    fn number(&mut self, text: &str, fresh: &mut Fresh) -> u64 {
         if let Some(number) = self.numbers.get(text) {
-            return (*number, false);
+            return *number;
         }
         let number = self.numbers.len() as u64 + 1;
         self.numbers.insert(text.into(), number);
-        (number, true)
+        fresh.push((self.field, number, text.into()));
+        number
     }
 }
 
@@ -63,19 +44,10 @@ pub(super) struct Names {
     events: Table,
     keys: Table,
     strings: Table,
-    fresh: Vec<(u32, u64, Box<str>)>,
-}
-
-macro_rules! numbers {
-    ($($name:ident in $table:ident;)+) => {$(
-        pub(super) fn $name(&mut self, text: &str) -> u64 {
-            let (number, is_new) = self.$table.lasting(text);
-            if is_new {
-                self.fresh.push((self.$table.field, number, text.into()));
-            }
-            number
-        }
-    )+};
+    fresh: Fresh,
+    recent_labels: Recent<Fields>,
+    recent_keys: Recent<u64>,
+    recent_strings: Recent<u64>,
 }
 
 impl Names {
@@ -85,38 +57,57 @@ impl Names {
             events: Table::new(interned::EVENT_NAME),
             keys: Table::new(interned::ANNOTATION_NAME),
             strings: Table::new(interned::ANNOTATION_STRING),
-            fresh: Vec::new(),
+            fresh: Fresh::new(),
+            recent_labels: Recent::new(),
+            recent_keys: Recent::new(),
+            recent_strings: Recent::new(),
         }
     }
 
-    numbers! {
-        category in categories;
-        key in keys;
-        string in strings;
+    /// The number of an argument's name, which lasts as long as the part that is being written.
+    #[inline]
+    pub(super) fn key(&mut self, text: &str) -> u64 {
+        let (keys, fresh) = (&mut self.keys, &mut self.fresh);
+        *self
+            .recent_keys
+            .get((text, ""), || keys.number(text, fresh))
     }
 
-    pub(super) fn event(&mut self, text: Cow<'_, str>) -> u64 {
-        let (number, is_new) = match &text {
-            Cow::Borrowed(text) => self.events.lasting(text),
-            Cow::Owned(text) => self.events.passing(text),
+    /// The number of an argument's value, which lasts as long as the part that is being written.
+    #[inline]
+    pub(super) fn string(&mut self, text: &str) -> u64 {
+        let (strings, fresh) = (&mut self.strings, &mut self.fresh);
+        *self
+            .recent_strings
+            .get((text, ""), || strings.number(text, fresh))
+    }
+
+    /// The fields of an event that say its name and category. What is borrowed lasts as long as
+    /// the part that is being written, and so does the category.
+    #[inline]
+    pub(super) fn label(&mut self, name: Cow<'_, str>, category: &str) -> Fields {
+        let (events, categories) = (&mut self.events, &mut self.categories);
+        let fresh = &mut self.fresh;
+        let mut make = |name: &str| {
+            Fields::of(|wire| {
+                wire.unsigned(event::NAME_IID, events.number(name, fresh));
+                if !category.is_empty() {
+                    let number = categories.number(category, fresh);
+                    wire.unsigned(event::CATEGORY_IID, number);
+                }
+            })
         };
-        if is_new {
-            self.fresh
-                .push((self.events.field, number, text.as_ref().into()));
+        match name {
+            Cow::Borrowed(name) => *self.recent_labels.get((name, category), || make(name)),
+            Cow::Owned(name) => make(&name),
         }
-        number
     }
 
     /// What was looked up by address may be gone.
     pub(super) fn forget_addresses(&mut self) {
-        for table in [
-            &mut self.categories,
-            &mut self.events,
-            &mut self.keys,
-            &mut self.strings,
-        ] {
-            table.recent.fill((std::ptr::null(), 0, 0));
-        }
+        self.recent_labels.forget();
+        self.recent_keys.forget();
+        self.recent_strings.forget();
     }
 
     /// Whether the packet has to carry new entries.
@@ -143,11 +134,18 @@ mod tests {
     fn equal_texts_share_a_number_wherever_they_lie() {
         let other = String::from("MatMul");
         let mut names = Names::new();
-        assert_eq!(names.event("MatMul".into()), 1);
-        assert_eq!(names.event("Add".into()), 2);
-        assert_eq!(names.event((&*other).into()), 1);
-        assert_eq!(names.event(other.clone().into()), 1);
+        let written = |names: &mut Names, text: Cow<'_, str>| {
+            let fields = names.label(text, "kernel");
+            let mut wire = Wire::default();
+            wire.fields(&fields);
+            wire.bytes().to_vec()
+        };
+        let tag = (event::NAME_IID << 3) as u8;
+        assert_eq!(written(&mut names, "MatMul".into())[..2], [tag, 1]);
+        assert_eq!(written(&mut names, "Add".into())[..2], [tag, 2]);
+        assert_eq!(written(&mut names, (&*other).into())[..2], [tag, 1]);
+        assert_eq!(written(&mut names, other.clone().into())[..2], [tag, 1]);
         assert_eq!(names.key("Add"), 1, "tables count for themselves");
-        assert_eq!(names.fresh.len(), 3);
+        assert_eq!(names.fresh.len(), 4, "three names and a category");
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::fields::{annotation, event, packet, trace};
 use super::names::Names;
 use super::wire::Wire;
-use crate::fields::Fields;
+use crate::fields::{Fields, Name};
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 256 * 1024;
@@ -32,7 +32,7 @@ impl<'w> Output<'w> {
         Self {
             file,
             shift: 0,
-            wire: Wire::default(),
+            wire: Wire::with_capacity(CHUNK + CHUNK / 8),
             names: Names::new(),
         }
     }
@@ -57,6 +57,7 @@ impl<'w> Output<'w> {
     }
 
     /// Writes a track event of this type at a time; `fill` adds what it holds.
+    #[inline]
     pub(super) fn event(
         &mut self,
         kind: u64,
@@ -66,10 +67,10 @@ impl<'w> Output<'w> {
     ) -> io::Result<()> {
         let open = self.wire.open(trace::PACKET);
         self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
-        let moment = time.saturating_add(self.shift).max(0);
-        self.wire.unsigned(packet::TIMESTAMP, moment as u64);
         self.wire
             .unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
+        let moment = time.saturating_add(self.shift).max(0);
+        self.wire.unsigned(packet::TIMESTAMP, moment as u64);
         let body = self.wire.open(packet::TRACK_EVENT);
         self.wire.unsigned(event::TYPE, kind);
         self.wire.unsigned(event::TRACK_UUID, track.0);
@@ -92,6 +93,7 @@ impl<'w> Output<'w> {
         self.file.flush()
     }
 
+    #[inline]
     fn hand_on(&mut self, beyond: usize) -> io::Result<()> {
         if self.wire.bytes().len() > beyond {
             self.file.write_all(self.wire.bytes())?;
@@ -109,13 +111,10 @@ pub(super) struct Event<'e> {
 
 impl Event<'_> {
     /// What is borrowed lasts as long as the part that is being written.
+    #[inline]
     pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
-        let number = self.names.event(name);
-        self.wire.unsigned(event::NAME_IID, number);
-        if !category.is_empty() {
-            let number = self.names.category(category);
-            self.wire.unsigned(event::CATEGORY_IID, number);
-        }
+        let fields = self.names.label(name, category);
+        self.wire.fields(&fields);
     }
 
     pub(super) fn counter(&mut self, value: i64) {
@@ -132,55 +131,68 @@ impl Event<'_> {
         self.wire.fixed(event::TERMINATING_FLOW_ID, id);
     }
 
+    /// An argument of any length.
     #[inline]
-    fn annotation(&mut self, name: &str, fill: impl FnOnce(&mut Wire, &mut Names)) {
+    fn annotation(&mut self, name: &str, fill: impl FnOnce(&mut Wire)) {
         let open = self.wire.open(event::ANNOTATION);
         let number = self.names.key(name);
         self.wire.unsigned(annotation::NAME_IID, number);
-        fill(self.wire, self.names);
+        fill(self.wire);
         self.wire.close(open);
+    }
+
+    /// An argument that is a number.
+    #[inline]
+    fn number(&mut self, name: &str, fill: impl FnOnce(&mut Wire)) {
+        let number = self.names.key(name);
+        self.wire.short(event::ANNOTATION, |wire| {
+            wire.unsigned(annotation::NAME_IID, number);
+            fill(wire);
+        });
     }
 }
 
 impl<'t> Fields<'t> for Event<'_> {
     #[inline]
-    fn integer(&mut self, name: &'t str, value: i64) {
-        self.annotation(name, |wire, _| wire.signed(annotation::INT, value));
+    fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
+        let name = name.into().text();
+        self.number(name, |wire| wire.signed(annotation::INT, value));
     }
 
     #[inline]
-    fn unsigned(&mut self, name: &'t str, value: u64) {
-        self.annotation(name, |wire, _| wire.unsigned(annotation::UINT, value));
+    fn unsigned(&mut self, name: impl Into<Name<'t>>, value: u64) {
+        let name = name.into().text();
+        self.number(name, |wire| wire.unsigned(annotation::UINT, value));
     }
 
     #[inline]
-    fn address(&mut self, name: &'t str, value: u64) {
-        self.annotation(name, |wire, _| wire.unsigned(annotation::POINTER, value));
+    fn address(&mut self, name: impl Into<Name<'t>>, value: u64) {
+        let name = name.into().text();
+        self.number(name, |wire| wire.unsigned(annotation::POINTER, value));
     }
 
-    fn float(&mut self, name: &'t str, value: f64) {
-        self.annotation(name, |wire, _| wire.double(annotation::DOUBLE, value));
+    fn float(&mut self, name: impl Into<Name<'t>>, value: f64) {
+        let name = name.into().text();
+        self.number(name, |wire| wire.double(annotation::DOUBLE, value));
     }
 
-    fn boolean(&mut self, name: &'t str, value: bool) {
-        self.annotation(name, |wire, _| {
-            wire.unsigned(annotation::BOOL, value.into())
-        });
+    fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool) {
+        let name = name.into().text();
+        self.number(name, |wire| wire.unsigned(annotation::BOOL, value.into()));
     }
 
     #[inline]
-    fn constant(&mut self, name: &'t str, value: &'t str) {
-        self.annotation(name, |wire, names| {
-            let number = names.string(value);
-            wire.unsigned(annotation::STRING_IID, number);
-        });
+    fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str) {
+        let (name, value) = (name.into().text(), self.names.string(value));
+        self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
     }
 
-    fn text(&mut self, name: &'t str, value: &str) {
-        self.annotation(name, |wire, _| wire.text(annotation::STRING, value));
+    fn text(&mut self, name: impl Into<Name<'t>>, value: &str) {
+        let name = name.into().text();
+        self.annotation(name, |wire| wire.text(annotation::STRING, value));
     }
 
-    fn nothing(&mut self, name: &'t str) {
-        self.annotation(name, |wire, _| wire.text(annotation::STRING, "NULL"));
+    fn nothing(&mut self, name: impl Into<Name<'t>>) {
+        self.text(name, "NULL");
     }
 }

@@ -20,6 +20,12 @@ pub(super) struct Wire {
 pub(super) struct Open(usize);
 
 impl Wire {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(capacity),
+        }
+    }
+
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -70,14 +76,30 @@ impl Wire {
     pub(super) fn close(&mut self, Open(begin): Open) {
         let length = self.bytes.len().saturating_sub(begin + LENGTH);
         debug_assert!(length < 1 << (7 * LENGTH));
-        let mut septets = [0; LENGTH];
-        for (place, septet) in septets.iter_mut().enumerate() {
-            let more = if place + 1 < LENGTH { 0x80 } else { 0 };
-            *septet = (length >> (7 * place)) as u8 & 0x7f | more;
+        let septets = spread(length as u64) as u32 | 0x0080_8080;
+        if let Some(room) = self.bytes[begin..].first_chunk_mut::<LENGTH>() {
+            *room = septets.to_le_bytes();
         }
-        if let Some(room) = self.bytes.get_mut(begin..begin + LENGTH) {
-            room.copy_from_slice(&septets);
-        }
+    }
+
+    /// A message of less than 128 bytes, whose length takes one.
+    #[inline]
+    pub(super) fn short(&mut self, field: u32, fill: impl FnOnce(&mut Self)) {
+        self.tag(field, BYTES);
+        let begin = self.bytes.len();
+        self.bytes.push(0);
+        fill(self);
+        let length = self.bytes.len() - begin - 1;
+        debug_assert!(length < 0x80);
+        self.bytes[begin] = length as u8;
+    }
+
+    /// Adds fields that were written before.
+    #[inline]
+    pub(super) fn fields(&mut self, fields: &Fields) {
+        let end = self.bytes.len() + usize::from(fields.length);
+        self.bytes.extend_from_slice(&fields.bytes);
+        self.bytes.truncate(end);
     }
 
     #[inline]
@@ -89,30 +111,57 @@ impl Wire {
     fn varint(&mut self, value: u64) {
         if value < 0x80 {
             self.bytes.push(value as u8);
-        } else if value < 0x4000 {
-            self.bytes
-                .extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]);
+        } else if value < SPREAD {
+            // A copy of fixed length and a cut are faster than a byte at a time.
+            let count = (70 - value.leading_zeros() as usize) / 7;
+            let more = 0x8080_8080_8080_8080 & !(u64::MAX << (8 * (count - 1)));
+            let end = self.bytes.len() + count;
+            let septets = spread(value) | more;
+            self.bytes.extend_from_slice(&septets.to_le_bytes());
+            self.bytes.truncate(end);
         } else {
             self.long_varint(value);
         }
     }
 
-    /// A copy of fixed length and a cut are faster than a byte at a time.
     fn long_varint(&mut self, mut value: u64) {
-        let mut septets = [0; 10];
-        let mut count = 0;
-        for septet in &mut septets {
-            count += 1;
-            if value < 0x80 {
-                *septet = value as u8;
-                break;
-            }
-            *septet = value as u8 | 0x80;
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
             value >>= 7;
         }
-        let end = self.bytes.len() + count;
-        self.bytes.extend_from_slice(&septets);
-        self.bytes.truncate(end);
+        self.bytes.push(value as u8);
+    }
+}
+
+/// Numbers below this have eight septets at the most.
+const SPREAD: u64 = 1 << 56;
+
+/// The septets of a number below [`SPREAD`], a byte each: halves of halves are moved apart.
+#[inline]
+const fn spread(value: u64) -> u64 {
+    let halves = (value & 0x0fff_ffff) | (value & 0x00ff_ffff_f000_0000) << 4;
+    let quarters = (halves & 0x0000_3fff_0000_3fff) | (halves & 0x0fff_c000_0fff_c000) << 2;
+    (quarters & 0x007f_007f_007f_007f) | (quarters & 0x3f80_3f80_3f80_3f80) << 1
+}
+
+/// A few fields that occur often, as they are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields {
+    bytes: [u8; 24],
+    length: u8,
+}
+
+impl Fields {
+    /// Two numbers at the most.
+    pub(super) fn of(fill: impl FnOnce(&mut Wire)) -> Self {
+        let mut wire = Wire::default();
+        fill(&mut wire);
+        let mut bytes = [0; 24];
+        let length = wire.bytes.len().min(bytes.len());
+        debug_assert_eq!(length, wire.bytes.len());
+        bytes[..length].copy_from_slice(&wire.bytes[..length]);
+        let length = length as u8;
+        Self { bytes, length }
     }
 }
 
@@ -134,6 +183,28 @@ mod tests {
             0x01, 0xf9, 0x02, 1, 0, 0, 0, 0, 0, 0, 0, 0x1a, 2, b'a', b'b',
         ]);
         assert_eq!(wire.bytes(), expected);
+    }
+
+    #[test]
+    fn numbers_of_every_length_have_their_septets() {
+        for bits in 0..=64_u32 {
+            for value in [
+                1_u64.checked_shl(bits).unwrap_or(0),
+                u64::MAX.checked_shr(bits).unwrap_or(0),
+            ] {
+                for value in [value, value.wrapping_sub(1), value / 3, value / 5] {
+                    let mut wire = Wire::default();
+                    wire.varint(value);
+                    let septets = wire.bytes().iter().enumerate();
+                    let parts =
+                        septets.map(|(place, septet)| u64::from(septet & 0x7f) << (7 * place));
+                    assert_eq!(parts.fold(0, |sum, part| sum | part), value);
+                    let (last, others) = wire.bytes().split_last().unwrap();
+                    assert!(*last < 0x80 && others.iter().all(|septet| *septet >= 0x80));
+                    assert!(*last > 0 || others.is_empty(), "{value}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -44,8 +44,9 @@ type Step = (i64, i64);
 #[derive(Debug, Default)]
 struct Gauge {
     counter: Option<Counter>,
-    /// Changes that have not been told.
-    steps: Vec<Step>,
+    /// Changes that have not been told: up, and down. Each is nearly in order.
+    ups: Vec<Step>,
+    downs: Vec<Step>,
     value: i64,
     told: i64,
 }
@@ -90,7 +91,7 @@ impl Counters {
         let gauges = &mut self.gauges;
         self.memory.advance(source, &mut |process, place, step| {
             let gauge = gauges.entry(Subject::Memory(process, place)).or_default();
-            gauge.steps.push(step);
+            gauge.ups.push(step);
         });
         let until = match source.part.is_last {
             true => i64::MAX,
@@ -116,14 +117,9 @@ impl Counters {
     fn count_tasks(&mut self, source: &Source<'_>, stream: StreamId, device: u32) {
         let trace = source.trace;
         let latest = &mut self.streams[stream.index()];
-        let mut queued = std::mem::take(
-            &mut self
-                .gauges
-                .entry(Subject::Queued(stream))
-                .or_default()
-                .steps,
-        );
-        let busy = &mut self.gauges.entry(Subject::Busy(device)).or_default().steps;
+        let subject = Subject::Queued(stream);
+        let mut queued = self.gauges.remove(&subject).unwrap_or_default();
+        let busy = self.gauges.entry(Subject::Busy(device)).or_default();
         let tasks = trace.stream_tasks(stream);
         let begin = tasks.partition_point(|id| source.keys.task(*id) < source.part.from);
         let tasks = tasks[begin..].iter();
@@ -133,18 +129,16 @@ impl Counters {
             let submitted = trace.call(task.call).begin.min(time.end);
             latest.submitted = latest.submitted.max(submitted);
             latest.completed = latest.completed.max(time.end);
-            queued.push((latest.submitted, 1));
-            queued.push((latest.completed, -1));
+            queued.ups.push((latest.submitted, 1));
+            queued.downs.push((latest.completed, -1));
             if is_work(task) {
                 let begin = time.begin.max(latest.worked);
                 latest.worked = time.end.max(begin);
-                busy.push((begin, 1));
-                busy.push((latest.worked, -1));
+                busy.ups.push((begin, 1));
+                busy.downs.push((latest.worked, -1));
             }
         }
-        if let Some(gauge) = self.gauges.get_mut(&Subject::Queued(stream)) {
-            gauge.steps = queued;
-        }
+        self.gauges.insert(subject, queued);
     }
 }
 
@@ -205,20 +199,34 @@ impl Gauge {
         let Some(counter) = &self.counter else {
             return Ok(());
         };
-        self.steps.sort_unstable_by_key(|step| step.0);
-        let count = self.steps.partition_point(|step| step.0 < until);
         let (first, last) = range.unwrap_or((i64::MIN, i64::MAX));
-        let mut steps = self.steps[..count].iter().copied().peekable();
-        while let Some((time, change)) = steps.next() {
+        self.ups.sort_by_key(|step| step.0);
+        self.downs.sort_by_key(|step| step.0);
+        let ups = self.ups.partition_point(|step| step.0 < until);
+        let downs = self.downs.partition_point(|step| step.0 < until);
+        let (mut rising, mut falling) = (&self.ups[..ups], &self.downs[..downs]);
+        let mut next = earliest(&mut rising, &mut falling);
+        while let Some((time, change)) = next {
             self.value = self.value.saturating_add(change);
-            let next = steps.peek().map(|next| next.0);
-            let is_over = next.is_none_or(|next| next != time && next > first);
+            next = earliest(&mut rising, &mut falling);
+            let is_over = next.is_none_or(|next| next.0 != time && next.0 > first);
             if time <= last && is_over && self.value != self.told {
                 self.told = self.value;
                 told(counter, Some((time.max(first), self.value)))?;
             }
         }
-        self.steps.drain(..count);
+        self.ups.drain(..ups);
+        self.downs.drain(..downs);
         Ok(())
     }
+}
+
+/// Takes the earlier one of the first steps of two lists.
+fn earliest<'s>(one: &mut &'s [Step], other: &mut &'s [Step]) -> Option<Step> {
+    let from = match (one.first(), other.first()) {
+        (Some(a), Some(b)) if b.0 < a.0 => other,
+        (Some(_), _) => one,
+        (None, _) => other,
+    };
+    from.split_off_first().copied()
 }

@@ -7,11 +7,11 @@ use std::io::{self, Write};
 
 use crate::digits::{write_signed, write_unsigned};
 use crate::facts::Facts;
-use crate::tables::{Cell, Kind, Number, Table, TableWriter, Tables};
+use crate::tables::{Cell, Column, Kind, Table, TableWriter, Tables, Value};
 use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 
 /// Bytes that are collected before they are handed on.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 256 * 1024;
 
 /// The exporter for `--format csv`.
 #[derive(Clone, Copy, Debug)]
@@ -92,25 +92,31 @@ impl Writer<'_> {
 }
 
 impl TableWriter for Writer<'_> {
-    fn cell(&mut self, cell: &Cell) -> io::Result<()> {
-        self.separate();
-        match cell.number() {
-            Some(Number::Signed(value)) => write_signed(&mut self.chunk, value),
-            Some(Number::Unsigned(value)) => write_unsigned(&mut self.chunk, value),
-            None => self.text(cell.text()),
+    fn rows<R>(&mut self, columns: &[Column<'_, R>], rows: &[R]) -> io::Result<()> {
+        let mut cell = Cell::default();
+        for row in rows {
+            for column in columns {
+                self.separate();
+                match column.fill(row, &mut cell) {
+                    Value::Nothing => {}
+                    Value::Signed(value) => write_signed(&mut self.chunk, value),
+                    Value::Unsigned(value) => write_unsigned(&mut self.chunk, value),
+                    Value::Lasting(text) => self.text(text.as_bytes()),
+                    Value::Passing(text) => self.text(text.as_bytes()),
+                }
+            }
+            self.chunk.push(b'\n');
+            self.comma = false;
         }
-        Ok(())
-    }
-
-    fn end_row(&mut self) -> io::Result<()> {
-        self.chunk.push(b'\n');
-        self.comma = false;
         if self.chunk.len() >= CHUNK {
             self.file.write_all(&self.chunk)?;
             self.chunk.clear();
         }
         Ok(())
     }
+
+    fn forget_addresses(&mut self) {}
+
     fn end(&mut self, _source: &Source<'_>, _facts: &Facts) -> io::Result<()> {
         self.file.write_all(&self.chunk)?;
         self.chunk.clear();

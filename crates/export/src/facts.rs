@@ -24,6 +24,26 @@ impl Facts {
     /// Counts what belongs to the part.
     pub(crate) fn add(&mut self, source: &Source<'_>) {
         let trace = source.trace;
+        if source.is_all() {
+            let untimed = trace.tasks().iter().filter(|task| task.time.is_none());
+            self.calls += trace.calls().len() as u64;
+            self.tasks += trace.tasks().len() as u64;
+            self.untimed_tasks += untimed.count() as u64;
+        } else {
+            self.add_part(source);
+        }
+        for graph in source.graphs.all() {
+            let replays = graph.replays.iter();
+            let here = replays.filter(|replay| source.is_here(Node::Call(replay.call)));
+            *self
+                .replays
+                .entry((graph.process, graph.serial))
+                .or_default() += here.count() as u64;
+        }
+    }
+
+    fn add_part(&mut self, source: &Source<'_>) {
+        let trace = source.trace;
         for id in (0..trace.calls().len() as u32).map(CallId) {
             if source.is_here(Node::Call(id)) {
                 self.calls += 1;
@@ -36,14 +56,6 @@ impl Facts {
                 self.untimed_tasks += u64::from(task.time.is_none());
                 self.left_out_tasks += u64::from(!source.selection.task(id));
             }
-        }
-        for graph in source.graphs.all() {
-            let replays = graph.replays.iter();
-            let here = replays.filter(|replay| source.is_here(Node::Call(replay.call)));
-            *self
-                .replays
-                .entry((graph.process, graph.serial))
-                .or_default() += here.count() as u64;
         }
     }
 

@@ -121,7 +121,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 /// Of a stretch in which a stream did nothing: who is to blame, as far as that is known.
 pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
     let stalls = &source.stalls;
-    let told = StallStats::of(source.trace, &source.dependencies, stalls, stall);
+    let told = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
     fields.text("before", &told.name);
     fields.unsigned("call", u64::from(told.site.call));
     if let Some(stream) = told.culprit_stream_id {

@@ -5,7 +5,9 @@
 //! one group. What is known about the recording is in each file's metadata.
 
 mod columns;
+mod hybrid;
 mod shared;
+mod words;
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -15,12 +17,12 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::SerializedFileWriter;
-use ::parquet::schema::types::ColumnPath;
+use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 
 use crate::facts::Facts;
 use crate::fields::write_recording;
 use crate::json::Json;
-use crate::tables::{Cell, Kind, Table, TableWriter, Tables};
+use crate::tables::{Column, Kind, Table, TableWriter, Tables};
 use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
 
 use columns::Columns;
@@ -77,23 +79,28 @@ fn failed(error: ParquetError) -> io::Error {
 struct Writer<'w> {
     file: Box<dyn Write + 'w>,
     columns: Columns,
+    schema: SchemaDescriptor,
     /// What is encoded but not in the file yet.
     bytes: Shared,
     parquet: Option<SerializedFileWriter<Shared>>,
 }
 
 impl TableWriter for Writer<'_> {
-    fn cell(&mut self, cell: &Cell) -> io::Result<()> {
-        self.columns.cell(cell);
+    fn rows<R>(&mut self, columns: &[Column<'_, R>], mut rows: &[R]) -> io::Result<()> {
+        while !rows.is_empty() {
+            let room = ROWS.saturating_sub(self.columns.rows());
+            let now;
+            (now, rows) = rows.split_at(room.min(rows.len()));
+            self.columns.add(columns, now);
+            if self.columns.rows() >= ROWS || self.columns.text_bytes() >= TEXT {
+                self.write_group()?;
+            }
+        }
         Ok(())
     }
 
-    fn end_row(&mut self) -> io::Result<()> {
-        self.columns.end_row();
-        if self.columns.rows() >= ROWS || self.columns.text_bytes() >= TEXT {
-            self.write_group()?;
-        }
-        Ok(())
+    fn forget_addresses(&mut self) {
+        self.columns.forget_addresses();
     }
 
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()> {
@@ -113,10 +120,11 @@ impl<'w> Writer<'w> {
         let bytes = Shared::default();
         let schema = columns::schema(columns).map_err(failed)?;
         let properties = Arc::new(properties(columns));
-        let parquet = SerializedFileWriter::new(bytes.clone(), schema, properties);
+        let parquet = SerializedFileWriter::new(bytes.clone(), schema.clone(), properties);
         Ok(Self {
             file,
             columns: Columns::new(columns),
+            schema: SchemaDescriptor::new(schema),
             bytes,
             parquet: Some(parquet.map_err(failed)?),
         })
@@ -125,7 +133,9 @@ impl<'w> Writer<'w> {
     fn write_group(&mut self) -> io::Result<()> {
         if let Some(parquet) = self.parquet.as_mut().filter(|_| self.columns.rows() > 0) {
             let mut group = parquet.next_row_group().map_err(failed)?;
-            self.columns.write(&mut group).map_err(failed)?;
+            self.columns
+                .write(&self.schema, &mut group)
+                .map_err(failed)?;
             group.close().map_err(failed)?;
         }
         self.bytes.hand_on(&mut *self.file)
@@ -148,7 +158,7 @@ fn properties(columns: &[(&'static str, Kind)]) -> WriterProperties {
             Kind::Text if *name == "args" => {
                 properties.set_column_dictionary_enabled(column, false)
             }
-            Kind::Text => properties,
+            Kind::Word | Kind::Text => properties,
         };
     }
     properties.build()

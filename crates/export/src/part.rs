@@ -65,6 +65,10 @@ impl Part {
         key < self.from && (key < from || edge >= known)
     }
 
+    fn is_whole(&self) -> bool {
+        self.from == i64::MIN && self.is_last
+    }
+
     pub(crate) fn holds(&self, key: i64) -> bool {
         self.from <= key && (key < self.until || self.is_last)
     }
@@ -152,6 +156,11 @@ impl<'a> Source<'a> {
         tasks.filter(|id| self.selection.task(*id))
     }
 
+    /// Whether everything in the trace is to be written at once.
+    pub(crate) fn is_all(&self) -> bool {
+        self.part.is_whole() && self.selection.is_whole()
+    }
+
     /// Whether a call or task belongs to the part, wanted or not.
     pub(crate) fn is_here(&self, node: Node) -> bool {
         self.part.holds(self.keys.node(self.trace, node))
@@ -163,6 +172,9 @@ impl<'a> Source<'a> {
     }
 
     pub(crate) fn owns_edge(&self, edge: &Edge) -> bool {
+        if self.is_all() {
+            return true;
+        }
         self.part.holds(self.keys.edge(self.trace, edge)) && self.selection.edge(edge)
     }
 

@@ -17,7 +17,7 @@ use std::io;
 use crate::facts::Facts;
 use crate::{ExportError, Pass, Source};
 
-pub(crate) use cell::{Cell, Number};
+pub(crate) use cell::{Cell, Value};
 
 /// One of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Table {
         self,
         source: &Source<'_>,
         facts: &Facts,
-        to: &mut dyn TableWriter,
+        to: &mut impl TableWriter,
     ) -> io::Result<()> {
         match self {
             Self::Calls => calls::write(source, to),
@@ -111,61 +111,84 @@ pub(crate) enum Kind {
     Number,
     /// 64 bits without one.
     Unsigned,
+    /// One of a few texts that occur often.
+    Word,
+    /// Any text.
     Text,
 }
 
-/// Takes a table: every cell of every row in their order.
+/// Takes a table, some rows at a time.
 pub(crate) trait TableWriter {
-    fn cell(&mut self, cell: &Cell) -> io::Result<()>;
+    /// Adds rows. Texts that last stay where they are until [`TableWriter::forget_addresses`].
+    fn rows<R>(&mut self, columns: &[Column<'_, R>], rows: &[R]) -> io::Result<()>;
 
-    fn end_row(&mut self) -> io::Result<()>;
+    /// Texts that lasted may be gone.
+    fn forget_addresses(&mut self);
 
     /// There are no more rows.
     fn end(&mut self, source: &Source<'_>, facts: &Facts) -> io::Result<()>;
 }
 
-/// A column of a table whose rows are made from `R`, and how a cell is filled.
-struct Column<R> {
+/// A column of a table whose rows are made from `R`, and how a cell is filled. Texts that are put
+/// into a cell as they are live longer than the row, `'t`.
+pub(crate) struct Column<'t, R> {
     name: &'static str,
     kind: Kind,
-    fill: fn(&R, &mut Cell),
+    fill: fn(&R, &mut Cell<'t>),
 }
 
-impl<R> Column<R> {
-    const fn number(name: &'static str, fill: fn(&R, &mut Cell)) -> Self {
+impl<'t, R> Column<'t, R> {
+    const fn number(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
         let kind = Kind::Number;
         Self { name, kind, fill }
     }
 
-    const fn unsigned(name: &'static str, fill: fn(&R, &mut Cell)) -> Self {
+    const fn unsigned(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
         let kind = Kind::Unsigned;
         Self { name, kind, fill }
     }
 
-    const fn text(name: &'static str, fill: fn(&R, &mut Cell)) -> Self {
+    const fn word(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
+        let kind = Kind::Word;
+        Self { name, kind, fill }
+    }
+
+    const fn text(name: &'static str, fill: fn(&R, &mut Cell<'t>)) -> Self {
         let kind = Kind::Text;
         Self { name, kind, fill }
     }
+
+    /// The value of this column in a row, by way of a cell.
+    #[inline]
+    pub(crate) fn fill<'c>(&self, row: &R, cell: &'c mut Cell<'t>) -> Value<'c, 't> {
+        cell.clear();
+        (self.fill)(row, cell);
+        let value = cell.value();
+        debug_assert!(value.fits(self.kind), "{}", self.name);
+        value
+    }
 }
 
-fn heads<R>(columns: &[Column<R>]) -> Vec<(&'static str, Kind)> {
+fn heads<R>(columns: &[Column<'_, R>]) -> Vec<(&'static str, Kind)> {
     columns.iter().map(|it| (it.name, it.kind)).collect()
 }
 
-fn write_table<R>(
-    writer: &mut dyn TableWriter,
-    columns: &[Column<R>],
-    rows: impl Iterator<Item = R>,
+/// Rows that are handed on at a time.
+const BATCH: usize = 512;
+
+fn write_table<'t, R>(
+    writer: &mut impl TableWriter,
+    columns: &[Column<'t, R>],
+    mut rows: impl Iterator<Item = R>,
 ) -> io::Result<()> {
-    let mut cell = Cell::default();
-    for row in rows {
-        for column in columns {
-            cell.clear();
-            (column.fill)(&row, &mut cell);
-            debug_assert!(cell.fits(column.kind), "{}", column.name);
-            writer.cell(&cell)?;
+    writer.forget_addresses();
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        batch.extend(rows.by_ref().take(BATCH));
+        if batch.is_empty() {
+            return Ok(());
         }
-        writer.end_row()?;
+        writer.rows(columns, &batch)?;
+        batch.clear();
     }
-    Ok(())
 }

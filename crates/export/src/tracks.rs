@@ -205,6 +205,8 @@ impl Tracks {
     fn place_calls(&mut self, source: &Source<'_>, thread: ThreadId) {
         let trace = source.trace;
         let lane = &mut self.threads[thread.index()];
+        let functions = trace.functions().iter();
+        let late: Vec<bool> = functions.map(|it| arrives_late(it.role)).collect();
         for id in source.calls(thread) {
             let call = trace.call(id);
             let nesting = &mut lane.nesting;
@@ -215,8 +217,7 @@ impl Tracks {
             if place == nesting.len() {
                 nesting.push(Nesting::default());
             }
-            let role = trace.function(call.function).role;
-            nesting[place].push(call.begin, call.end, arrives_late(role));
+            nesting[place].push(call.begin, call.end, late[call.function.index()]);
             if place > 0 {
                 let key = key(trace, Node::Call(id));
                 self.elsewhere.insert(key, place as u32);
@@ -288,20 +289,22 @@ impl Tracks {
         }
     }
 
-    fn place(&self, trace: &Trace, node: Node) -> usize {
-        if self.elsewhere.is_empty() {
-            return 0;
-        }
-        let place = self.elsewhere.get(&key(trace, node));
-        place.map_or(0, |place| *place as usize)
+    /// The track of a row that something is on.
+    #[inline]
+    fn track(&self, trace: &Trace, (pid, row): (u32, &Row), node: Node) -> Track {
+        let tid = match row.tids.as_slice() {
+            [only] => *only,
+            tids => {
+                let place = self.elsewhere.get(&key(trace, node));
+                tids[place.map_or(0, |place| *place as usize)]
+            }
+        };
+        Track { pid, tid }
     }
 
     pub(crate) fn call(&self, trace: &Trace, id: CallId) -> Track {
         let lane = &self.threads[trace.call(id).thread.index()];
-        Track {
-            pid: lane.pid,
-            tid: lane.slices.tids[self.place(trace, Node::Call(id))],
-        }
+        self.track(trace, (lane.pid, &lane.slices), Node::Call(id))
     }
 
     /// What is told of the idle time of streams, each with its track.
@@ -327,10 +330,7 @@ impl Tracks {
             true => &lane.events,
             false => &lane.slices,
         };
-        Some(Track {
-            pid: lane.pid,
-            tid: row.tids[self.place(trace, Node::Task(id))],
-        })
+        Some(self.track(trace, (lane.pid, row), Node::Task(id)))
     }
 }
 

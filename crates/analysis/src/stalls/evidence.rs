@@ -1,7 +1,5 @@
 //! What shows that a stall has the cause that it is said to have.
 
-use std::collections::BTreeMap;
-
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::{CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
 
@@ -49,6 +47,23 @@ pub struct Evidence {
 impl Stalls {
     /// What shows that a stall of these has its cause.
     pub fn evidence(&self, trace: &Trace, dependencies: &Dependencies, stall: &Stall) -> Evidence {
+        let mut evidence = self.brief_evidence(trace, dependencies, stall);
+        if let (Cause::HostLate | Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) =
+            (stall.cause, stall.node)
+        {
+            let (thread, until) = submission(trace, task, stall);
+            evidence.meanwhile = meanwhile(trace, thread, (stall.begin, until));
+        }
+        evidence
+    }
+
+    /// The same without what the thread did meanwhile, for which all its calls are looked at.
+    pub(crate) fn brief_evidence(
+        &self,
+        trace: &Trace,
+        dependencies: &Dependencies,
+        stall: &Stall,
+    ) -> Evidence {
         let mut evidence = Evidence {
             culprit: stall.culprit(trace, dependencies),
             ..Evidence::default()
@@ -57,13 +72,10 @@ impl Stalls {
             (Cause::EventWait | Cause::SignalWait, _) => {
                 evidence.chain = stall.chain(trace, dependencies);
             }
-            (Cause::HostLate | Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) => {
+            (Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) => {
                 let (thread, until) = submission(trace, task, stall);
-                evidence.meanwhile = meanwhile(trace, thread, (stall.begin, until));
-                if stall.cause != Cause::HostLate {
-                    let culprit = self.blocker(trace, dependencies, thread, stall, until);
-                    evidence.culprit = culprit.unwrap_or_default();
-                }
+                let culprit = self.blocker(trace, dependencies, thread, stall, until);
+                evidence.culprit = culprit.unwrap_or_default();
             }
             (Cause::CollectivePeer, Node::Task(task)) => {
                 let peer = self.peers.get(&task).copied();
@@ -174,7 +186,8 @@ fn busy_in(trace: &Trace, stream: StreamId, (begin, end): (i64, i64)) -> i64 {
 fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Meanwhile> {
     let calls = trace.thread_calls(thread);
     let last = calls.partition_point(|id| trace.call(*id).begin < end);
-    let mut sums: BTreeMap<u32, Meanwhile> = BTreeMap::new();
+    // They are few.
+    let mut sums: Vec<Meanwhile> = Vec::new();
     let outer = calls[..last]
         .iter()
         .rev()
@@ -184,15 +197,19 @@ fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<M
         if call.end <= begin {
             break;
         }
-        let sum = sums.entry(call.function.0).or_insert(Meanwhile {
-            function: call.function,
-            calls: 0,
-            total: 0,
-        });
-        sum.calls += 1;
-        sum.total += call.end.min(end) - call.begin.max(begin);
+        let time = call.end.min(end) - call.begin.max(begin);
+        match sums.iter_mut().find(|sum| sum.function == call.function) {
+            Some(sum) => {
+                sum.calls += 1;
+                sum.total += time;
+            }
+            None => sums.push(Meanwhile {
+                function: call.function,
+                calls: 1,
+                total: time,
+            }),
+        }
     }
-    let mut sums: Vec<Meanwhile> = sums.into_values().collect();
     sums.sort_by_key(|sum| (-sum.total, sum.function));
     sums
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::WORST_STALLS;
 use super::tables::{Range, overlaps};
 use crate::dependencies::{Dependencies, Node};
-use crate::stalls::{Chain, Root, Why};
+use crate::stalls::{Chain, Evidence, Root, Why};
 use crate::{Lane, Meanwhile, Stall, Stalls};
 
 /// One stall.
@@ -124,6 +124,21 @@ impl StallStats {
     /// One stall in words and numbers.
     pub fn of(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls, stall: &Stall) -> Self {
         let evidence = stalls.evidence(trace, dependencies, stall);
+        Self::with(trace, stall, &evidence)
+    }
+
+    /// The same without what the thread did meanwhile.
+    pub fn brief(
+        trace: &Trace,
+        dependencies: &Dependencies,
+        stalls: &Stalls,
+        stall: &Stall,
+    ) -> Self {
+        let evidence = stalls.brief_evidence(trace, dependencies, stall);
+        Self::with(trace, stall, &evidence)
+    }
+
+    fn with(trace: &Trace, stall: &Stall, evidence: &Evidence) -> Self {
         let culprit = evidence.culprit;
         let blamed = culprit.stream.map(|id| trace.stream(id));
         let (process, thread, stream) = match stall.lane {

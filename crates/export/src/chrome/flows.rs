@@ -124,9 +124,14 @@ struct Ends {
     at_mark: bool,
 }
 
-/// Where the flow of an edge begins and ends.
+/// Where the flow of an edge begins and ends. A launch comes from its call and cannot go there.
 fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
-    let early = edge.kind == EdgeKind::LaunchToTask;
+    if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
+        (edge.kind, edge.from, edge.to)
+    {
+        let (from, to) = (call_begin(trace, tracks, from), task(trace, tracks, to)?);
+        return connect(&from, &to, true);
+    }
     let froms = candidates(trace, tracks, edge.from, edge);
     let tos = candidates(trace, tracks, edge.to, edge);
     let pairs = froms
@@ -134,7 +139,7 @@ fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
         .flatten()
         .flat_map(|from| tos.iter().flatten().map(move |to| (from, to)));
     pairs
-        .filter_map(|(from, to)| connect(from, to, early))
+        .filter_map(|(from, to)| connect(from, to, false))
         .next()
 }
 
@@ -160,8 +165,6 @@ fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Optio
             [Some(Reach { last, mark, ..call }), None]
         }
         Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
-        // The call is where a launch comes from; it cannot be where it goes.
-        Node::Task(id) if edge.kind == EdgeKind::LaunchToTask => [task(trace, tracks, id), None],
         Node::Task(id) => {
             let call = trace.task(id).call;
             [

@@ -8,9 +8,10 @@ use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use ::parquet::errors::Result;
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedRowGroupWriter};
-use ::parquet::schema::types::{Type, TypePtr};
+use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use crate::tables::{Cell, Kind, Number};
+use super::words::Words;
+use crate::tables::{Cell, Column as Source, Kind, Value};
 
 /// The schema of a table; every cell may be null.
 pub(super) fn schema(columns: &[(&'static str, Kind)]) -> Result<TypePtr> {
@@ -18,7 +19,7 @@ pub(super) fn schema(columns: &[(&'static str, Kind)]) -> Result<TypePtr> {
         let (physical, logical) = match kind {
             Kind::Number => (Physical::INT64, integer(true)),
             Kind::Unsigned => (Physical::INT64, integer(false)),
-            Kind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
+            Kind::Word | Kind::Text => (Physical::BYTE_ARRAY, LogicalType::String),
         };
         let field = Type::primitive_type_builder(name, physical)
             .with_repetition(Repetition::OPTIONAL)
@@ -34,43 +35,31 @@ fn integer(is_signed: bool) -> LogicalType {
     LogicalType::integer(64, is_signed)
 }
 
-/// The cells of a column.
+/// The cells of a column that are not in the file yet.
 #[derive(Debug)]
-enum Values {
-    Numbers(Vec<i64>),
-    /// All texts in one, and where each ends.
-    Texts(Vec<u8>, Vec<usize>),
-}
-
-#[derive(Debug)]
-struct Column {
-    values: Values,
-    /// 1 for a value, 0 for none.
-    levels: Vec<i16>,
+enum Column {
+    Numbers(Numbers),
+    Texts(Texts),
+    Words(Words),
 }
 
 /// All columns of a table, as far as they are not in the file yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
-    /// The column that the next cell belongs to.
-    next: usize,
     rows: usize,
-    text: usize,
 }
 
 impl Columns {
     pub(super) fn new(columns: &[(&'static str, Kind)]) -> Self {
-        let column = |(_, kind): &(&'static str, Kind)| Column {
-            values: match kind {
-                Kind::Number | Kind::Unsigned => Values::Numbers(Vec::new()),
-                Kind::Text => Values::Texts(Vec::new(), Vec::new()),
-            },
-            levels: Vec::new(),
+        let column = |(_, kind): &(&'static str, Kind)| match kind {
+            Kind::Number | Kind::Unsigned => Column::Numbers(Numbers::default()),
+            Kind::Text => Column::Texts(Texts::default()),
+            Kind::Word => Column::Words(Words::new()),
         };
         Self {
             columns: columns.iter().map(column).collect(),
-            ..Self::default()
+            rows: 0,
         }
     }
 
@@ -79,80 +68,128 @@ impl Columns {
     }
 
     pub(super) fn text_bytes(&self) -> usize {
-        self.text
+        let bytes = self.columns.iter().map(|column| match column {
+            Column::Numbers(_) => 0,
+            Column::Texts(texts) => texts.bytes.len(),
+            Column::Words(words) => words.bytes(),
+        });
+        bytes.sum()
     }
 
-    pub(super) fn cell(&mut self, cell: &Cell) {
-        let Some(column) = self.columns.get_mut(self.next) else {
-            return;
-        };
-        self.next += 1;
-        let is_set = match &mut column.values {
-            Values::Numbers(numbers) => {
-                // Unsigned numbers keep their bits.
-                let number = cell.number().map(|number| match number {
-                    Number::Signed(value) => value,
-                    Number::Unsigned(value) => value as i64,
-                });
-                numbers.extend(number);
-                number.is_some()
-            }
-            Values::Texts(bytes, ends) => {
-                let text = cell.text();
-                if !text.is_empty() {
-                    bytes.extend_from_slice(text);
-                    ends.push(bytes.len());
-                    self.text += text.len();
+    /// Adds rows, a column at a time.
+    pub(super) fn add<'t, R>(&mut self, columns: &[Source<'t, R>], rows: &[R]) {
+        let mut cell = Cell::default();
+        for (column, source) in self.columns.iter_mut().zip(columns) {
+            match column {
+                Column::Numbers(numbers) => {
+                    for row in rows {
+                        numbers.push(source.fill(row, &mut cell).number());
+                    }
                 }
-                !text.is_empty()
+                Column::Texts(texts) => {
+                    for row in rows {
+                        texts.push(source.fill(row, &mut cell).text());
+                    }
+                }
+                Column::Words(words) => {
+                    for row in rows {
+                        match source.fill(row, &mut cell) {
+                            Value::Lasting(text) => words.push_lasting(text),
+                            Value::Passing(text) => words.push(text),
+                            _ => words.push_none(),
+                        }
+                    }
+                }
             }
-        };
-        column.levels.push(i16::from(is_set));
+        }
+        self.rows += rows.len();
     }
 
-    pub(super) fn end_row(&mut self) {
-        self.next = 0;
-        self.rows += 1;
+    /// Texts that were added may be gone.
+    pub(super) fn forget_addresses(&mut self) {
+        for column in &mut self.columns {
+            if let Column::Words(words) = column {
+                words.forget_addresses();
+            }
+        }
     }
 
     /// Writes all columns and forgets their cells.
     pub(super) fn write<W: Write + Send>(
         &mut self,
+        schema: &SchemaDescriptor,
         group: &mut SerializedRowGroupWriter<'_, W>,
     ) -> Result<()> {
-        for column in &mut self.columns {
-            if let Some(mut writer) = group.next_column()? {
-                column.write(&mut writer)?;
+        for (place, column) in self.columns.iter_mut().enumerate() {
+            if let Column::Words(words) = column {
+                let (bytes, close) = words.encode(schema.column(place))?;
+                group.append_column(&bytes, close)?;
+            } else if let Some(mut writer) = group.next_column()? {
+                match column {
+                    Column::Numbers(numbers) => numbers.write(&mut writer)?,
+                    Column::Texts(texts) => texts.write(&mut writer)?,
+                    Column::Words(_) => {}
+                }
                 writer.close()?;
             }
         }
-        (self.rows, self.text) = (0, 0);
+        self.rows = 0;
         Ok(())
     }
 }
 
-impl Column {
+#[derive(Debug, Default)]
+struct Numbers {
+    numbers: Vec<i64>,
+    /// 1 for a value, 0 for none.
+    levels: Vec<i16>,
+}
+
+impl Numbers {
+    #[inline]
+    fn push(&mut self, number: Option<i64>) {
+        self.numbers.extend(number);
+        self.levels.push(i16::from(number.is_some()));
+    }
+
     fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
         let levels = Some(self.levels.as_slice());
-        match &mut self.values {
-            Values::Numbers(numbers) => {
-                writer
-                    .typed::<Int64Type>()
-                    .write_batch(numbers, levels, None)?;
-                numbers.clear();
-            }
-            Values::Texts(bytes, ends) => {
-                let all = Bytes::from(std::mem::take(bytes));
-                let begins = std::iter::once(0).chain(ends.iter().copied());
-                let places = begins.zip(ends.iter().copied());
-                let texts = places.map(|(begin, end)| ByteArray::from(all.slice(begin..end)));
-                let texts: Vec<_> = texts.collect();
-                writer
-                    .typed::<ByteArrayType>()
-                    .write_batch(&texts, levels, None)?;
-                ends.clear();
-            }
+        let writer = writer.typed::<Int64Type>();
+        writer.write_batch(&self.numbers, levels, None)?;
+        self.numbers.clear();
+        self.levels.clear();
+        Ok(())
+    }
+}
+
+#[derive(Debug, Default)]
+struct Texts {
+    /// All texts in one, and where each ends.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    levels: Vec<i16>,
+}
+
+impl Texts {
+    #[inline]
+    fn push(&mut self, text: Option<&str>) {
+        if let Some(text) = text {
+            self.bytes.extend_from_slice(text.as_bytes());
+            self.ends.push(self.bytes.len());
         }
+        self.levels.push(i16::from(text.is_some()));
+    }
+
+    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<()> {
+        let all = Bytes::from(std::mem::take(&mut self.bytes));
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let places = begins.zip(self.ends.iter().copied());
+        let texts = places.map(|(begin, end)| ByteArray::from(all.slice(begin..end)));
+        let texts: Vec<_> = texts.collect();
+        let levels = Some(self.levels.as_slice());
+        let writer = writer.typed::<ByteArrayType>();
+        writer.write_batch(&texts, levels, None)?;
+        self.ends.clear();
         self.levels.clear();
         Ok(())
     }

@@ -142,9 +142,10 @@ impl<'s, 't> Flows<'s, 't> {
                 None => {}
             }
         }
-        let launch = match node {
-            Node::Task(task) => Some(Edge::launch(trace, task)),
-            Node::Call(_) => None,
+        // A launch arrives at the task's own slice.
+        let launch = match (node, slice) {
+            (Node::Task(task), Slice::Task) => Some(Edge::launch(trace, task)),
+            _ => None,
         };
         let stored = is_linked.then(|| drawn(dependencies.stored_incoming(node)));
         let edges = launch.into_iter().chain(stored.into_iter().flatten());
@@ -212,12 +213,15 @@ impl<'s, 't> Flows<'s, 't> {
     /// Between which slices an edge is drawn: those of the tasks, unless they have none or their
     /// mapped times contradict the dependency; then those of the calls that submitted them.
     fn route(&self, edge: &Edge) -> Option<Route> {
-        // The call is where a launch comes from; it cannot be where it goes.
-        let only_task = edge.kind == EdgeKind::LaunchToTask;
-        let (froms, tos) = (
-            self.candidates(edge.from, false),
-            self.candidates(edge.to, only_task),
-        );
+        // A launch comes from its call and cannot go there.
+        if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
+            (edge.kind, edge.from, edge.to)
+        {
+            let arrival = arrival(edge.kind, &self.call(from), &self.task(to)?)?;
+            let (from, to) = (Slice::Call, Slice::Task);
+            return Some(Route { from, to, arrival });
+        }
+        let (froms, tos) = (self.candidates(edge.from), self.candidates(edge.to));
         let pairs = froms
             .iter()
             .flat_map(|from| tos.iter().map(move |to| (from, to)));
@@ -236,14 +240,14 @@ impl<'s, 't> Flows<'s, 't> {
         None
     }
 
-    fn candidates(&self, node: Node, only_task: bool) -> [Option<(Slice, Extent)>; 2] {
+    fn candidates(&self, node: Node) -> [Option<(Slice, Extent)>; 2] {
         match node {
             Node::Call(id) => [Some((Slice::Call, self.call(id))), None],
             Node::Task(id) => {
                 let call = self.call(self.source.trace.task(id).call);
                 [
                     self.task(id).map(|extent| (Slice::Task, extent)),
-                    (!only_task).then_some((Slice::Call, call)),
+                    Some((Slice::Call, call)),
                 ]
             }
         }

@@ -50,20 +50,20 @@ impl<'t> Row<'_, 't> {
     }
 }
 
-pub(super) fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
+pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
         Column::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::number("tid", |row, cell| cell.put(row.thread().tid)),
-        Column::text("rank", |row, cell| cell.put(&row.process().rank)),
-        Column::text("name", |row, cell| cell.put(&row.function().name)),
-        Column::text("category", |row, cell| cell.put(&row.function().category)),
+        Column::word("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::word("name", |row, cell| cell.put(&row.function().name)),
+        Column::word("category", |row, cell| cell.put(&row.function().category)),
         Column::number("begin_ns", |row, cell| cell.put(row.call.begin)),
         Column::number("end_ns", |row, cell| cell.put(row.call.end)),
         Column::number("ret", |row, cell| cell.put(row.call.ret)),
         // The constant that `ret` is, for functions that return error codes.
-        Column::text("ret_name", |row, cell| cell.maybe(row.ret_name())),
+        Column::word("ret_name", |row, cell| cell.maybe(row.ret_name())),
         // 0 for the program's own calls.
         Column::number("depth", |row, cell| cell.put(row.call.depth)),
         Column::number("device", |row, cell| cell.maybe(row.device())),
@@ -94,7 +94,7 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<Row<'s, 't>>> {
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let all = trace.calls().iter().zip((0..).map(CallId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Call(*id)));

@@ -1,134 +1,199 @@
 //! The value of one cell.
 
 use std::borrow::Cow;
-use std::fmt::Arguments;
-use std::io::Write as _;
+use std::fmt::{Arguments, Write as _};
 
 use super::Kind;
 use crate::json::Json;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Number {
+/// A cell; empty until something is put into it. What it borrows lasts for all rows of a table that
+/// are written at once, `'t`.
+#[derive(Debug, Default)]
+pub(crate) struct Cell<'t> {
+    held: Held<'t>,
+    /// Room for a text of its own.
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Held<'t> {
+    #[default]
+    Nothing,
     Signed(i64),
     Unsigned(u64),
+    Lasting(&'t str),
+    Text,
 }
 
-/// A cell; empty until something is put into it. A text of no length is no value either.
-#[derive(Debug, Default)]
-pub(crate) struct Cell {
-    number: Option<Number>,
-    text: Vec<u8>,
+/// What is in a cell. A text of no length is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Value<'c, 't> {
+    Nothing,
+    Signed(i64),
+    Unsigned(u64),
+    /// A text that stays where it is as long as rows of this table are written.
+    Lasting(&'t str),
+    Passing(&'c str),
 }
 
-impl Cell {
+impl<'t> Value<'_, 't> {
+    /// The bits of a number.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
+    #[inline]
+    pub(crate) fn number(self) -> Option<i64> {
+        match self {
+            Self::Signed(value) => Some(value),
+            Self::Unsigned(value) => Some(value as i64),
+            _ => None,
+        }
+    }
+
+    /// Whether a column of this kind can hold it.
+    pub(super) fn fits(self, kind: Kind) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Signed(_) => kind == Kind::Number,
+            Self::Unsigned(_) => kind == Kind::Unsigned,
+            Self::Lasting(_) | Self::Passing(_) => matches!(kind, Kind::Word | Kind::Text),
+        }
+    }
+}
+
+impl<'c, 't: 'c> Value<'c, 't> {
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only there"))]
+    #[inline]
+    pub(crate) fn text(self) -> Option<&'c str> {
+        match self {
+            Self::Lasting(text) => Some(text),
+            Self::Passing(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'t> Cell<'t> {
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.number = None;
+        self.held = Held::Nothing;
         self.text.clear();
     }
 
-    /// Sets a number; adds to a text.
-    pub(super) fn put(&mut self, value: impl Put) {
+    /// Sets what is in the cell.
+    #[inline]
+    pub(super) fn put(&mut self, value: impl Put<'t>) {
         value.put(self);
     }
 
-    pub(super) fn maybe(&mut self, value: Option<impl Put>) {
+    #[inline]
+    pub(super) fn maybe(&mut self, value: Option<impl Put<'t>>) {
         if let Some(value) = value {
             value.put(self);
         }
     }
 
-    pub(crate) fn number(&self) -> Option<Number> {
-        self.number
+    /// Adds to a text that is gone after the row.
+    pub(super) fn add(&mut self, text: Arguments<'_>) {
+        self.held = Held::Text;
+        // Writing to a String cannot fail.
+        let _ = self.text.write_fmt(text);
     }
 
-    /// The bytes of a text, in UTF-8.
-    pub(crate) fn text(&self) -> &[u8] {
-        &self.text
+    /// Sets a text that is gone after the row.
+    pub(super) fn passing(&mut self, text: &str) {
+        self.held = Held::Text;
+        self.text.push_str(text);
     }
 
     /// Sets the text to a JSON object.
     pub(super) fn object(&mut self, write: impl FnOnce(&mut Json)) {
-        let mut json = Json::on(std::mem::take(&mut self.text));
+        let mut json = Json::on(std::mem::take(&mut self.text).into_bytes());
         json.open(b'{');
         write(&mut json);
         json.close(b'}');
-        self.text = json.into_bytes();
+        self.text = json.into_string();
+        self.held = Held::Text;
     }
 
-    /// Whether a column of this kind can hold it.
-    pub(super) fn fits(&self, kind: Kind) -> bool {
-        match (kind, self.number) {
-            (Kind::Text, number) => number.is_none(),
-            (Kind::Number, Some(Number::Unsigned(_))) => false,
-            (Kind::Unsigned, Some(Number::Signed(_))) => false,
-            (Kind::Number | Kind::Unsigned, _) => self.text.is_empty(),
+    #[inline]
+    pub(super) fn value(&self) -> Value<'_, 't> {
+        match self.held {
+            Held::Nothing => Value::Nothing,
+            Held::Signed(value) => Value::Signed(value),
+            Held::Unsigned(value) => Value::Unsigned(value),
+            Held::Lasting("") => Value::Nothing,
+            Held::Lasting(text) => Value::Lasting(text),
+            Held::Text if self.text.is_empty() => Value::Nothing,
+            Held::Text => Value::Passing(&self.text),
         }
     }
 }
 
 /// What a cell can hold.
-pub(super) trait Put {
-    fn put(self, cell: &mut Cell);
+pub(super) trait Put<'t> {
+    fn put(self, cell: &mut Cell<'t>);
 }
 
-impl Put for u64 {
-    fn put(self, cell: &mut Cell) {
-        cell.number = Some(Number::Unsigned(self));
+impl Put<'_> for u64 {
+    #[inline]
+    fn put(self, cell: &mut Cell<'_>) {
+        cell.held = Held::Unsigned(self);
     }
 }
 
-impl Put for i64 {
-    fn put(self, cell: &mut Cell) {
-        cell.number = Some(Number::Signed(self));
+impl Put<'_> for i64 {
+    #[inline]
+    fn put(self, cell: &mut Cell<'_>) {
+        cell.held = Held::Signed(self);
     }
 }
 
-impl Put for u32 {
-    fn put(self, cell: &mut Cell) {
+impl Put<'_> for u32 {
+    #[inline]
+    fn put(self, cell: &mut Cell<'_>) {
         i64::from(self).put(cell);
     }
 }
 
-impl Put for u8 {
-    fn put(self, cell: &mut Cell) {
+impl Put<'_> for u8 {
+    #[inline]
+    fn put(self, cell: &mut Cell<'_>) {
         i64::from(self).put(cell);
     }
 }
 
 /// A count.
-impl Put for usize {
-    fn put(self, cell: &mut Cell) {
+impl Put<'_> for usize {
+    fn put(self, cell: &mut Cell<'_>) {
         i64::try_from(self).unwrap_or(i64::MAX).put(cell);
     }
 }
 
-impl Put for &str {
-    fn put(self, cell: &mut Cell) {
-        cell.text.extend_from_slice(self.as_bytes());
+impl<'t> Put<'t> for &'t str {
+    #[inline]
+    fn put(self, cell: &mut Cell<'t>) {
+        cell.held = Held::Lasting(self);
     }
 }
 
-impl Put for &String {
-    fn put(self, cell: &mut Cell) {
+impl<'t> Put<'t> for &'t String {
+    #[inline]
+    fn put(self, cell: &mut Cell<'t>) {
         self.as_str().put(cell);
     }
 }
 
-impl Put for String {
-    fn put(self, cell: &mut Cell) {
-        self.as_str().put(cell);
+impl Put<'_> for String {
+    fn put(self, cell: &mut Cell<'_>) {
+        cell.passing(&self);
     }
 }
 
-impl Put for Cow<'_, str> {
-    fn put(self, cell: &mut Cell) {
-        self.as_ref().put(cell);
-    }
-}
-
-impl Put for Arguments<'_> {
-    fn put(self, cell: &mut Cell) {
-        // Writing to a Vec cannot fail.
-        let _ = cell.text.write_fmt(self);
+impl<'t> Put<'t> for Cow<'t, str> {
+    #[inline]
+    fn put(self, cell: &mut Cell<'t>) {
+        match self {
+            Cow::Borrowed(text) => text.put(cell),
+            Cow::Owned(text) => cell.passing(&text),
+        }
     }
 }

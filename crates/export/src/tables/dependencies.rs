@@ -12,6 +12,7 @@ use crate::Source;
 pub(super) struct Row<'t> {
     trace: &'t Trace,
     edge: Edge,
+    moments: Option<(i64, i64)>,
     from: End<'t>,
     to: End<'t>,
 }
@@ -83,10 +84,6 @@ impl Row<'_> {
     fn event_serial(&self) -> Option<u32> {
         Some(self.trace.event(self.event()?.event).serial)
     }
-
-    fn moments(&self) -> Option<(i64, i64)> {
-        self.edge.moments(self.trace)
-    }
 }
 
 /// The columns of one end, by its prefix.
@@ -94,7 +91,7 @@ macro_rules! end_columns {
     ($prefix:literal, $end:ident, $moment:tt) => {
         [
             // task or call: which table the number refers to.
-            Column::text(concat!($prefix, "type"), |row: &Row<'t>, cell| {
+            Column::word(concat!($prefix, "type"), |row: &Row<'t>, cell| {
                 cell.put(row.$end.kind());
             }),
             Column::number(concat!($prefix, "number"), |row, cell| {
@@ -115,21 +112,21 @@ macro_rules! end_columns {
             Column::number(concat!($prefix, "seq"), |row, cell| {
                 cell.maybe(row.$end.task.map(|task| task.sequence));
             }),
-            Column::text(concat!($prefix, "name"), |row, cell| {
+            Column::word(concat!($prefix, "name"), |row, cell| {
                 cell.put(row.$end.name());
             }),
             // When the cause happened: the end of a task, the begin of a launch. When the effect
             // did: the begin of a launched task, the end of a wait or a sync.
             Column::number(concat!($prefix, "ns"), |row, cell| {
-                cell.maybe(row.moments().map(|it| it.$moment));
+                cell.maybe(row.moments.map(|it| it.$moment));
             }),
         ]
     };
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
+pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
     // The words of docs/STALLS.md.
-    let mut columns = vec![Column::text("kind", |row: &Row<'t>, cell| {
+    let mut columns = vec![Column::word("kind", |row: &Row<'t>, cell| {
         cell.put(row.edge.kind.name());
     })];
     columns.extend(end_columns!("from_", from, 0));
@@ -145,7 +142,7 @@ pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
     columns
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let dependencies = &source.dependencies;
     let edges = dependencies
@@ -155,6 +152,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Re
     let rows = chosen.map(|edge| Row {
         trace,
         edge,
+        moments: edge.moments(trace),
         from: End::new(trace, edge.from),
         to: End::new(trace, edge.to),
     });

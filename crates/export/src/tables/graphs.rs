@@ -39,7 +39,7 @@ impl<'s> Row<'s> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
     vec![
         Column::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
@@ -47,9 +47,9 @@ pub(super) fn columns<'s>() -> Vec<Column<Row<'s>>> {
         // Counts the graphs of the process from 1, as in tasks and calls.
         Column::number("graph", |row, cell| cell.put(row.graph.serial)),
         // captured, or built by hand.
-        Column::text("making", |row, cell| cell.put(row.graph.making.name())),
+        Column::word("making", |row, cell| cell.put(row.graph.making.name())),
         // ready, failed, or open: not ended.
-        Column::text("outcome", |row, cell| cell.put(row.graph.outcome.name())),
+        Column::word("outcome", |row, cell| cell.put(row.graph.outcome.name())),
         // What the end of the capture returned, if it failed.
         Column::number("code", |row, cell| cell.maybe(row.code())),
         // Why the capture failed, in words, and the number of the call to blame, as in calls.
@@ -83,10 +83,10 @@ pub(super) fn columns<'s>() -> Vec<Column<Row<'s>>> {
         Column::number("stream_id", |row, cell| {
             cell.maybe(row.number(row.node.map(|(node, _)| node.stream)));
         }),
-        Column::text("kind", |row, cell| {
+        Column::word("kind", |row, cell| {
             cell.maybe(row.task().map(|task| task.kind.name()));
         }),
-        Column::text("name", |row, cell| {
+        Column::word("name", |row, cell| {
             cell.maybe(row.task().map(|task| row.trace.task_name(task)));
         }),
         // The nodes that must have run before it, separated by spaces.
@@ -104,7 +104,7 @@ pub(super) fn columns<'s>() -> Vec<Column<Row<'s>>> {
 pub(super) fn write(
     source: &Source<'_>,
     facts: &Facts,
-    writer: &mut dyn TableWriter,
+    writer: &mut impl TableWriter,
 ) -> io::Result<()> {
     let trace = source.trace;
     let graphs: Vec<_> = source

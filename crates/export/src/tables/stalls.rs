@@ -7,10 +7,10 @@ use ascend_trace_analysis::stats::StallStats as Row;
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-pub(super) fn columns() -> Vec<Column<Row>> {
+pub(super) fn columns() -> Vec<Column<'static, Row>> {
     vec![
         // The words of docs/STALLS.md.
-        Column::text("cause", |row, cell| cell.put(row.cause)),
+        Column::word("cause", |row, cell| cell.put(row.cause)),
         Column::number("pid", |row, cell| cell.put(row.pid)),
         // The lane that stalled: a thread, or a stream of a device.
         Column::number("tid", |row, cell| cell.maybe(row.tid)),
@@ -20,17 +20,17 @@ pub(super) fn columns() -> Vec<Column<Row>> {
         Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
         Column::number("length_ns", |row, cell| cell.put(row.length_ns)),
         // What could not go on: a task or a call.
-        Column::text("name", |row, cell| cell.put(&row.name)),
+        Column::word("name", |row, cell| cell.passing(&row.name)),
         // What was waited for, as far as it is known.
         Column::number("culprit_device", |row, cell| cell.maybe(row.culprit_device)),
         Column::number("culprit_stream_id", |row, cell| {
             cell.maybe(row.culprit_stream_id)
         }),
-        Column::text("culprit_task", |row, cell| {
-            cell.maybe(row.culprit_task.as_ref())
+        Column::word("culprit_task", |row, cell| {
+            row.culprit_task.iter().for_each(|text| cell.passing(text));
         }),
-        Column::text("culprit_call", |row, cell| {
-            cell.maybe(row.culprit_call.as_ref())
+        Column::word("culprit_call", |row, cell| {
+            row.culprit_call.iter().for_each(|text| cell.passing(text));
         }),
         Column::number("event_serial", |row, cell| cell.maybe(row.event)),
         // Numbers of calls, as in calls: the one that submitted what could not go on or that
@@ -41,23 +41,27 @@ pub(super) fn columns() -> Vec<Column<Row>> {
         }),
         // The waits from this one to the root, and what that is.
         Column::text("chain", |row, cell| cell.put(row.chain.join("; "))),
-        Column::text("root", |row, cell| cell.maybe(row.root.as_ref())),
+        Column::word("root", |row, cell| {
+            row.root.iter().for_each(|text| cell.passing(text))
+        }),
         // What the thread that submitted the next task did: function, calls, nanoseconds.
         Column::text("meanwhile", |row, cell| {
             for (place, it) in row.meanwhile.iter().enumerate() {
                 let gap = if place > 0 { "; " } else { "" };
-                cell.put(format_args!(
+                cell.add(format_args!(
                     "{gap}{} {} {}",
                     it.name, it.count, it.total_ns
                 ));
             }
         }),
         // Why the cause is not known, or empty.
-        Column::text("why", |row, cell| cell.maybe(row.why.as_ref())),
+        Column::text("why", |row, cell| {
+            row.why.iter().for_each(|text| cell.passing(text))
+        }),
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let (trace, dependencies) = (source.trace, &source.dependencies);
     let stalls = source.stalls.sorted();
     let rows = stalls

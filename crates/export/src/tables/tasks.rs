@@ -41,20 +41,20 @@ impl<'t> Row<'t> {
     }
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
+pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
         Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
-        Column::text("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::word("rank", |row, cell| cell.put(&row.process().rank)),
         Column::number("device", |row, cell| cell.put(row.stream().device)),
         Column::number("stream_id", |row, cell| cell.put(row.stream().number())),
         // Position among the tasks that the stream was given to run; for a task that was captured,
         // that of the next one.
         Column::number("seq", |row, cell| cell.put(row.task.sequence)),
-        Column::text("kind", |row, cell| cell.put(row.task.kind.name())),
+        Column::word("kind", |row, cell| cell.put(row.task.kind.name())),
         // What was submitted; of a replay: which graph, and which replay of it.
-        Column::text("name", |row, cell| {
+        Column::word("name", |row, cell| {
             cell.put(task_label(row.trace, row.task))
         }),
         Column::number("begin_ns", |row, cell| {
@@ -72,7 +72,7 @@ pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
             cell.maybe(queue_wait(row.trace, row.task))
         }),
         // Why there are no times, or empty.
-        Column::text("untimed", |row, cell| cell.put(row.untimed())),
+        Column::word("untimed", |row, cell| cell.put(row.untimed())),
         // Number of the submitting call, as in calls.
         Column::number("call", |row, cell| {
             cell.put(row.trace.call_number(row.task.call));
@@ -95,7 +95,7 @@ pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
             cell.maybe(row.task.time.map(|time| time.local_error))
         }),
         // Which way a copy goes: H2D, D2H, D2D, P2P between devices, H2H.
-        Column::text("direction", |row, cell| {
+        Column::word("direction", |row, cell| {
             cell.maybe(row.trace.direction(row.call()).map(Direction::name));
         }),
         // What an operator works on, with its type and dimensions.
@@ -105,7 +105,7 @@ pub(super) fn columns<'t>() -> Vec<Column<Row<'t>>> {
     ]
 }
 
-pub(super) fn write(source: &Source<'_>, writer: &mut dyn TableWriter) -> io::Result<()> {
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
     let trace = source.trace;
     let all = trace.tasks().iter().zip((0..).map(TaskId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Task(*id)));

@@ -71,16 +71,12 @@ impl Job {
         exporter: &'static dyn Exporter,
         only: Only,
     ) -> anyhow::Result<Self> {
-        // A selection has to look at everything before the first slice is written.
-        let is_selection = args.range.is_some() || only != Only::default();
-        let opened = match is_selection {
-            true => Opened::Whole(Box::new(trace::open(&args.file)?)),
-            false => trace::open_any(&args.file, Step::default().rows)?,
+        let opened = trace::open_any(&args.file, Step::default().rows)?;
+        let span = match &opened {
+            Opened::Whole(trace) => trace.span(),
+            Opened::Long(archive) => archive.span(),
         };
-        let range = match &opened {
-            Opened::Whole(trace) => args.range.and_then(|range| range.of(trace.span())),
-            Opened::Long(_) => None,
-        };
+        let range = args.range.and_then(|range| range.of(span));
         Ok(Self {
             opened,
             exporter,
@@ -99,7 +95,8 @@ impl Job {
             Opened::Long(archive) => {
                 let mut progress = Progress::new("exporting", "M calls and tasks");
                 let told = &mut |done, all| progress.tell(done, all);
-                stream(archive, self.exporter, Step::default(), sink, told)
+                let what = (self.exporter, &self.wanted);
+                stream(archive, what, Step::default(), sink, told)
             }
         };
         exported.with_context(|| format!("the {} export failed", self.exporter.name()))
@@ -214,15 +211,15 @@ fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
 }
 
 fn into_file(job: &mut Job, file: File, is_packed: bool) -> anyhow::Result<()> {
-    let mut writer = BufWriter::with_capacity(1 << 20, file);
     if is_packed {
-        let mut packer = GzEncoder::new(&mut writer, Compression::fast());
+        let writer = BufWriter::with_capacity(1 << 18, file);
+        let mut packer = GzEncoder::new(writer, Compression::fast());
         job.run(&mut Single::new(&mut packer))?;
-        packer.finish()?;
+        packer.finish()?.flush()?;
     } else {
-        job.run(&mut Single::new(&mut writer))?;
+        // Exporters write in large pieces.
+        job.run(&mut Single::new(&mut { file }))?;
     }
-    writer.flush()?;
     Ok(())
 }
 
@@ -237,8 +234,7 @@ struct Folder<'a>(&'a Path);
 
 impl<'w> Sink<'w> for Folder<'_> {
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>> {
-        let file = File::create(self.0.join(name))?;
-        Ok(Box::new(BufWriter::with_capacity(1 << 20, file)))
+        Ok(Box::new(File::create(self.0.join(name))?))
     }
 }
 

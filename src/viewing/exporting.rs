@@ -146,15 +146,15 @@ impl Job {
             file,
             stop: Arc::clone(&self.stop),
         };
-        let mut writer = BufWriter::with_capacity(1 << 20, stoppable);
         if self.path.extension().is_some_and(|it| it == "gz") {
-            let mut packer = GzEncoder::new(&mut writer, Compression::fast());
+            let writer = BufWriter::with_capacity(1 << 18, stoppable);
+            let mut packer = GzEncoder::new(writer, Compression::fast());
             self.export(&mut packer)?;
-            packer.finish()?;
+            packer.finish()?.flush()?;
         } else {
-            self.export(&mut writer)?;
+            // Exporters write in large pieces.
+            self.export(&mut { stoppable })?;
         }
-        writer.flush()?;
         Ok(())
     }
 
@@ -164,7 +164,8 @@ impl Job {
         let Some(range) = self.range else {
             let mut told = Instant::now();
             let step = Step::default();
-            stream(&mut archive, self.exporter, step, sink, &mut |done, all| {
+            let what = (self.exporter, &Wanted::default());
+            stream(&mut archive, what, step, sink, &mut |done, all| {
                 if told.elapsed() > PAUSE {
                     told = Instant::now();
                     let _ = self.sender.send(ExportNews::Reached(done, all));

@@ -1,18 +1,18 @@
 //! Exports a trace file to a folder and says what that took, memory above all.
 //!
-//! `cargo run --release -p ascend-trace-export --example long_export FILE FOLDER FORMAT [STEP]`;
-//! with `-` for the folder nothing is kept.
+//! `cargo run --release -p ascend-trace-export --example long_export FILE FOLDER FORMAT [STEP [ONLY]...]`;
+//! with `-` for the folder nothing is kept. `ONLY` is a condition as of `--only`.
 //! The model's example `long_file` makes long files.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
 use std::error::Error;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ascend_trace_export::{Sink, Step, format, stream};
+use ascend_trace_export::{Sink, Step, Wanted, format, stream};
 use ascend_trace_model::Archive;
 
 /// Files in a folder, or nowhere.
@@ -24,8 +24,7 @@ impl<'w> Sink<'w> for Folder {
         let Some(folder) = &self.0 else {
             return Ok(Box::new(io::sink()));
         };
-        let file = File::create(folder.join(name))?;
-        Ok(Box::new(BufWriter::with_capacity(1 << 20, file)))
+        Ok(Box::new(File::create(folder.join(name))?))
     }
 }
 
@@ -53,6 +52,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(rows) = arguments.next() {
         step.rows = rows.parse()?;
     }
+    let mut wanted = Wanted::default();
+    for condition in arguments {
+        wanted.only.add(&condition)?;
+    }
     let folder = (folder != "-").then(|| PathBuf::from(folder));
     folder.as_ref().map_or(Ok(()), fs::create_dir_all)?;
 
@@ -62,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = 0;
     stream(
         &mut archive,
-        exporter,
+        (exporter, &wanted),
         step,
         &mut Folder(folder),
         &mut |done, _| rows = done,

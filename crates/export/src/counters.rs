@@ -49,6 +49,8 @@ struct Gauge {
     downs: Vec<Step>,
     value: i64,
     told: i64,
+    /// The value before the range is not told yet: it can still change.
+    is_waiting: bool,
 }
 
 /// How far a stream's tasks have been counted.
@@ -107,7 +109,7 @@ impl Counters {
                 told(&counter, None)?;
                 gauge.counter = Some(counter);
             }
-            gauge.tell(until, range, told)?;
+            gauge.tell((until, source.part.is_last), range, told)?;
         }
         Ok(())
     }
@@ -188,11 +190,12 @@ fn describe(
 }
 
 impl Gauge {
-    /// Tells the values that the counter takes before a moment. Only the last value of a moment
-    /// counts, and only if it is a new one. Inside a range it begins with the value it has there.
+    /// Tells the values that the counter takes before a moment, which may be the last one. Only the
+    /// last value of a moment counts, and only if it is a new one. Inside a range it begins with the
+    /// value it has there.
     fn tell<E>(
         &mut self,
-        until: i64,
+        (until, is_last): (i64, bool),
         range: Option<(i64, i64)>,
         told: &mut impl FnMut(&Counter, Option<Step>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -206,10 +209,21 @@ impl Gauge {
         let downs = self.downs.partition_point(|step| step.0 < until);
         let (mut rising, mut falling) = (&self.ups[..ups], &self.downs[..downs]);
         let mut next = earliest(&mut rising, &mut falling);
+        let may_change = |next: Option<Step>| match next {
+            Some(next) => next.0 <= first,
+            // What comes after this part is later, but may still be before the range.
+            None => until <= first && !is_last,
+        };
+        if std::mem::take(&mut self.is_waiting) && !may_change(next) && self.value != self.told {
+            self.told = self.value;
+            told(counter, Some((first, self.value)))?;
+        }
+        self.is_waiting = next.is_none() && may_change(next);
         while let Some((time, change)) = next {
             self.value = self.value.saturating_add(change);
             next = earliest(&mut rising, &mut falling);
-            let is_over = next.is_none_or(|next| next.0 != time && next.0 > first);
+            let is_over = next.is_none_or(|next| next.0 != time) && !may_change(next);
+            self.is_waiting = next.is_none() && !is_over;
             if time <= last && is_over && self.value != self.told {
                 self.told = self.value;
                 told(counter, Some((time.max(first), self.value)))?;

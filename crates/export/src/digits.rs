@@ -10,12 +10,12 @@ const EIGHT: u64 = 100_000_000;
 /// Halves of halves are divided side by side in one word.
 #[inline]
 const fn digits(value: u64) -> u64 {
-    let fours = value / 10_000 | (value % 10_000) << 32;
+    let fours = (value / 10_000) | ((value % 10_000) << 32);
     // A hundredth of what is below 10 000, and a tenth of what is below 100, are exact this way.
-    let hundreds = (fours * 10_486 >> 20) & 0x7f_0000_007f;
-    let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
-    tens | (twos - 10 * tens) << 8
+    let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((twos - 10 * tens) << 8)
 }
 
 /// What makes characters of digits.
@@ -27,7 +27,7 @@ const ZEROS: u64 = 0x3030_3030_3030_3030;
 fn write_short(text: &mut Vec<u8>, value: u64) {
     let digits = digits(value);
     // The last digit is written whatever it is.
-    let zeros = (digits | 1 << 56).trailing_zeros() / 8;
+    let zeros = (digits | (1 << 56)).trailing_zeros() / 8;
     let end = text.len() + 8 - zeros as usize;
     text.extend_from_slice(&((digits | ZEROS) >> (8 * zeros)).to_le_bytes());
     text.truncate(end);

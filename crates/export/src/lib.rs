@@ -51,8 +51,8 @@ pub enum Layout {
 /// Where an exporter writes.
 pub trait Sink<'w> {
     /// The file of this name; for [`Layout::File`] the name is empty. Each is asked for once, and
-    /// several can be open at a time. A file is complete when its writer has been flushed and
-    /// dropped.
+    /// several can be open at a time. What is written comes in large pieces. A file is complete
+    /// when its writer has been flushed and dropped.
     fn open(&mut self, name: &str) -> io::Result<Box<dyn Write + 'w>>;
 }
 

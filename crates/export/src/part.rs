@@ -1,11 +1,13 @@
 //! What an export is made from: a trace, or a part of one with what surrounds it.
 
+use std::sync::Arc;
+
 use ascend_trace_analysis::past::Keys;
 use ascend_trace_analysis::{Dependencies, Edge, Graphs, Lane, Learnt, Node, Stall, Stalls, Step};
 use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::constants::Constants;
-use crate::selection::{Selection, Wanted};
+use crate::selection::{Selection, Shown, Wanted};
 
 /// Which part of a trace is to be written; see [`ascend_trace_analysis::past`] for the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +116,18 @@ impl<'a> Source<'a> {
 
     /// Analyses a trace for exports of what is wanted of it.
     pub fn of(trace: &'a Trace, wanted: &Wanted) -> Self {
+        let shown = Arc::new(Shown::of(trace, wanted));
         let part = Part::whole(trace);
-        Self::of_part(trace, wanted, &mut Past::default(), part)
+        Self::of_part(trace, (wanted, &shown), &mut Past::default(), part)
     }
 
-    pub(crate) fn of_part(trace: &'a Trace, wanted: &Wanted, past: &mut Past, part: Part) -> Self {
+    /// Analyses a part of a trace; `shown` is of all of it.
+    pub(crate) fn of_part(
+        trace: &'a Trace,
+        (wanted, shown): (&Wanted, &Arc<Shown>),
+        past: &mut Past,
+        part: Part,
+    ) -> Self {
         let dependencies = Dependencies::of(trace);
         let step = Step {
             learnt: &mut past.learnt,
@@ -132,7 +141,7 @@ impl<'a> Source<'a> {
             graphs: Graphs::of(trace),
             keys: Keys::of(trace, std::mem::take(&mut past.keys)),
             part,
-            selection: Selection::of(trace, wanted),
+            selection: Selection::of(trace, wanted, Arc::clone(shown)),
             constants: Constants::of(trace),
         }
     }

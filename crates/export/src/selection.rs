@@ -2,11 +2,15 @@
 
 mod only;
 mod pattern;
+mod shown;
+
+use std::sync::Arc;
 
 use ascend_trace_analysis::{Edge, Node, Stall};
 use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
 pub use only::{Only, OnlyError};
+pub(crate) use shown::Shown;
 
 /// What is wanted of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +26,7 @@ pub(crate) struct Selection {
     range: Option<(i64, i64)>,
     /// `None`: everything is.
     chosen: Option<Chosen>,
+    shown: Arc<Shown>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,31 +36,15 @@ struct Chosen {
 }
 
 impl Selection {
-    pub(crate) fn of(trace: &Trace, wanted: &Wanted) -> Self {
-        if *wanted == Wanted::default() {
+    /// What is wanted of a trace, which may be a part of one; `shown` is of all of it.
+    pub(crate) fn of(trace: &Trace, wanted: &Wanted, shown: Arc<Shown>) -> Self {
+        if wanted.is_all() {
             return Self::default();
-        }
-        let tasks = trace.tasks().iter();
-        let tasks: Vec<bool> = tasks.map(|task| wanted.has_task(trace, task)).collect();
-        let mut calls: Vec<bool> = trace
-            .calls()
-            .iter()
-            .map(|call| wanted.has_call(trace, call))
-            .collect();
-        // A task that is shown shows who submitted it.
-        for (task, _) in trace
-            .tasks()
-            .iter()
-            .zip(&tasks)
-            .filter(|(_, is_in)| **is_in)
-        {
-            if let Some(call) = calls.get_mut(task.call.index()) {
-                *call = true;
-            }
         }
         Self {
             range: wanted.range,
-            chosen: Some(Chosen { calls, tasks }),
+            chosen: Some(Chosen::of(trace, wanted)),
+            shown,
         }
     }
 
@@ -100,17 +89,42 @@ impl Selection {
     }
 
     /// Whether anything of a thread is shown; of a whole trace, every thread is.
-    pub(crate) fn thread(&self, trace: &Trace, id: ThreadId) -> bool {
-        self.is_whole() || trace.thread_calls(id).iter().any(|it| self.call(*it))
+    pub(crate) fn thread(&self, id: ThreadId) -> bool {
+        self.is_whole() || self.shown.thread(id)
     }
 
     /// As [`Selection::thread`].
-    pub(crate) fn stream(&self, trace: &Trace, id: StreamId) -> bool {
-        self.is_whole() || trace.stream_tasks(id).iter().any(|it| self.task(*it))
+    pub(crate) fn stream(&self, id: StreamId) -> bool {
+        self.is_whole() || self.shown.stream(id)
+    }
+}
+
+impl Chosen {
+    fn of(trace: &Trace, wanted: &Wanted) -> Self {
+        let tasks = trace.tasks().iter();
+        let tasks: Vec<bool> = tasks.map(|task| wanted.has_task(trace, task)).collect();
+        let mut calls: Vec<bool> = trace
+            .calls()
+            .iter()
+            .map(|call| wanted.has_call(trace, call))
+            .collect();
+        // A task that is shown shows who submitted it.
+        let shown = trace.tasks().iter().zip(&tasks).filter(|it| *it.1);
+        for (task, _) in shown {
+            if let Some(call) = calls.get_mut(task.call.index()) {
+                *call = true;
+            }
+        }
+        Self { calls, tasks }
     }
 }
 
 impl Wanted {
+    /// Whether nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
     fn overlaps(&self, begin: i64, end: i64) -> bool {
         self.range
             .is_none_or(|range| begin <= range.1 && end >= range.0)

@@ -1,10 +1,13 @@
 //! Exports of trace files of any size: the file is read once, from begin to end, and of what has
 //! been written only so much is kept as the rest depends on.
 
+use std::sync::Arc;
+
 use ascend_trace_analysis::past::keep;
 use ascend_trace_model::{Archive, OpenError, Trace};
 
 use crate::part::{Part, Past, Source};
+use crate::selection::Shown;
 use crate::{ExportError, Exporter, Sink, Wanted};
 
 /// How much of a file is in memory at a time.
@@ -48,16 +51,23 @@ impl From<StreamError> for std::io::Error {
     }
 }
 
-/// Exports a file, a step at a time. `progress` is told how many of its rows are done, and how many
-/// there are. For a selection, everything would have to be looked at before the first slice is
-/// written: that is made from a trace in memory.
+/// Exports what is wanted of a file, a step at a time. `progress` is told how many of its rows are
+/// done, and how many there are. For a selection the file is read twice: of which threads and
+/// streams there is anything has to be known before the first slice is written.
 pub fn stream<'w>(
     archive: &mut Archive,
-    exporter: &dyn Exporter,
+    (exporter, wanted): (&dyn Exporter, &Wanted),
     step: Step,
     sink: &mut dyn Sink<'w>,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<(), StreamError> {
+    let (mut shown, mut before) = (Shown::default(), 0);
+    if !wanted.is_all() {
+        let told = &mut |done, all| progress(done, 2 * all);
+        shown = Shown::find(archive, wanted, step.rows, told)?;
+        before = archive.rows();
+    }
+    let shown = Arc::new(shown);
     let begin = archive.span().map_or(0, |span| span.0);
     let mut pass = exporter.begin(sink)?;
     let mut replay = archive.replay();
@@ -68,10 +78,10 @@ pub fn stream<'w>(
         let (trace, known) = (replay.trace(), replay.horizon());
         let until = margin(trace, (part.until, known), step.margin);
         part = part.next(until, known, replay.is_done());
-        let source = Source::of_part(trace, &Wanted::default(), &mut past, part);
+        let source = Source::of_part(trace, (wanted, &shown), &mut past, part);
         pass.step(&source)?;
         let (done, all) = replay.progress();
-        progress(done, all);
+        progress(before + done, before + all);
         // What was written last is looked at again with what comes next.
         past.since = margin(trace, (part.from, part.until), step.margin);
         let keep = keep(trace, &source.keys, &source.stalls, past.since);

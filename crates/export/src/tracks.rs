@@ -19,7 +19,7 @@ use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Tr
 
 use crate::Source;
 use crate::hash::FastMap;
-use nesting::{Nesting, first_fit};
+use nesting::{Nesting, first_fit, first_room};
 use numbers::Ids;
 
 /// Where a slice is drawn.
@@ -44,7 +44,9 @@ pub(crate) struct LaneTracks {
     /// What is open on the tracks of calls.
     nesting: Vec<Nesting>,
     /// When the last slice ended on each other track.
-    ends: [Vec<i64>; 3],
+    ends: [Vec<i64>; 2],
+    /// What is on each track of captures. They are few, and those that fail are placed last.
+    making: Vec<Vec<(i64, i64)>>,
 }
 
 /// Tracks that hold what overlaps.
@@ -158,7 +160,7 @@ impl Tracks {
             let id = ThreadId(index as u32);
             let thread = trace.thread(id);
             let own = self.ids.tids.take(thread.tid);
-            let is_shown = source.selection.thread(trace, id);
+            let is_shown = source.selection.thread(id);
             self.threads.push(LaneTracks {
                 pid: self.ids.host(thread.process),
                 slices: Row {
@@ -175,7 +177,7 @@ impl Tracks {
                 pid: self.ids.device(stream.process, stream.device),
                 ..LaneTracks::default()
             };
-            let own = usize::from(source.selection.stream(trace, id));
+            let own = usize::from(source.selection.stream(id));
             lane.slices.extend(own, &mut self.ids);
             self.streams.push(lane);
         }
@@ -247,7 +249,7 @@ impl Tracks {
             };
             let thread = trace.call(call).thread;
             let lane = &mut self.threads[thread.index()];
-            let place = first_fit(&mut lane.ends[CAPTURES], end, |last| last < begin);
+            let place = first_room(&mut lane.making, (begin, end));
             lane.captures.extend(place + 1, &mut self.ids);
             let key = (graph.process, graph.serial);
             self.captures.insert(key, (thread, place));
@@ -337,7 +339,6 @@ impl Tracks {
 /// Which ends a lane keeps.
 const WORK: usize = 0;
 const EVENTS: usize = 1;
-const CAPTURES: usize = 2;
 
 /// Whether the making of a graph has come to its end.
 fn is_made(source: &Source<'_>, graph: &Graph) -> bool {

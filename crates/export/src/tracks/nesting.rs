@@ -14,6 +14,20 @@ pub(super) fn first_fit(tracks: &mut Vec<i64>, end: i64, free: impl Fn(i64) -> b
     }
 }
 
+/// Puts a span on the first track on which it touches no other.
+pub(super) fn first_room(tracks: &mut Vec<Vec<(i64, i64)>>, span: (i64, i64)) -> usize {
+    let is_apart = |other: &(i64, i64)| other.1 < span.0 || span.1 < other.0;
+    let place = tracks
+        .iter()
+        .position(|track| track.iter().all(is_apart))
+        .unwrap_or(tracks.len());
+    if place == tracks.len() {
+        tracks.push(Vec::new());
+    }
+    tracks[place].push(span);
+    place
+}
+
 /// The slices of a track of calls that are open at the moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nesting {

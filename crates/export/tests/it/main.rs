@@ -25,6 +25,8 @@ mod random;
 mod ranges;
 /// Exports of a part of a trace.
 mod selection;
+/// Files in tiny steps: selections, graphs, collectives, contradictions, damage.
+mod steps;
 /// Files that are exported part by part, against the whole.
 mod stream;
 /// Readers that others wrote, where they are installed.

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use ascend_trace_export::{Exporter, Sink, Source, Step, stream};
+use ascend_trace_export::{Exporter, Sink, Source, Step, Wanted, stream};
 use ascend_trace_model::{Archive, Trace};
 
 /// Files by name.
@@ -67,10 +67,21 @@ pub(crate) fn export_source(exporter: &dyn Exporter, source: &Source<'_>) -> Mem
 }
 
 /// Exports a file, a step at a time.
-pub(crate) fn export_file(exporter: &dyn Exporter, file: Vec<u8>, step: Step) -> Memory {
+pub(crate) fn export_file(exporter: &dyn Exporter, file: &[u8], step: Step) -> Memory {
+    export_some(exporter, file, step, &Wanted::default())
+}
+
+/// Exports what is wanted of a file, a step at a time.
+pub(crate) fn export_some(
+    exporter: &dyn Exporter,
+    file: &[u8],
+    step: Step,
+    wanted: &Wanted,
+) -> Memory {
     let mut files = Files::default();
-    let mut archive = Archive::from_bytes(file).expect("a trace file");
+    let mut archive = Archive::from_bytes(file.to_vec()).expect("a trace file");
     let nothing = &mut |_, _| {};
-    stream(&mut archive, exporter, step, &mut files, nothing).expect("memory takes everything");
+    let what = (exporter, wanted);
+    stream(&mut archive, what, step, &mut files, nothing).expect("memory takes everything");
     Memory::of(files)
 }

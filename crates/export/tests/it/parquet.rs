@@ -41,14 +41,19 @@ fn table(files: &Memory, name: &str) -> Vec<Vec<String>> {
 /// Every cell is that of the CSV table.
 #[track_caller]
 pub(crate) fn check(trace: &Trace) {
-    let (columns, text) = (export(&Parquet, trace), export(&Csv, trace));
+    check_files(&export(&Parquet, trace), &export(&Csv, trace));
+}
+
+/// The same of files.
+#[track_caller]
+pub(crate) fn check_files(columns: &Memory, text: &Memory) {
     for name in TABLES {
         let mut reader = ::csv::ReaderBuilder::new();
         let reader = reader.has_headers(false);
         let file = text.text(&format!("{name}.csv"));
         let rows = reader.from_reader(file.as_bytes()).into_deserialize();
         let expected: Vec<Vec<String>> = rows.collect::<Result<_, _>>().expect("valid CSV");
-        assert_eq!(table(&columns, name), expected, "{name}");
+        assert_eq!(table(columns, name), expected, "{name}");
     }
 }
 

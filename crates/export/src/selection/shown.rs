@@ -1,0 +1,85 @@
+//! Of which threads and streams anything is shown: what has to be known of a whole recording before
+//! the first of it is written.
+
+use ascend_trace_model::{Archive, OpenError, StreamId, ThreadId, Trace};
+
+use super::Wanted;
+
+/// By number of the thread and the stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shown {
+    threads: Vec<bool>,
+    streams: Vec<bool>,
+}
+
+impl Shown {
+    /// Looks at all of a trace.
+    pub(crate) fn of(trace: &Trace, wanted: &Wanted) -> Self {
+        let mut shown = Self::default();
+        if !wanted.is_all() {
+            shown.look(trace, wanted, i64::MAX);
+        }
+        shown
+    }
+
+    /// Reads a file through, about so many rows at a time.
+    pub(crate) fn find(
+        archive: &mut Archive,
+        wanted: &Wanted,
+        rows: u64,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Self, OpenError> {
+        let mut shown = Self::default();
+        let mut replay = archive.replay();
+        loop {
+            replay.advance(rows)?;
+            let until = match replay.is_done() {
+                true => i64::MAX,
+                false => replay.horizon(),
+            };
+            shown.look(replay.trace(), wanted, until);
+            let (done, all) = replay.progress();
+            progress(done, all);
+            if replay.is_done() {
+                return Ok(shown);
+            }
+            let calls = replay.trace().calls().iter();
+            let keep: Vec<bool> = calls.map(|call| call.begin >= until).collect();
+            replay.forget(&keep);
+        }
+    }
+
+    /// Looks at the calls that begin before a moment, and at their tasks.
+    fn look(&mut self, trace: &Trace, wanted: &Wanted, until: i64) {
+        self.threads.resize(trace.threads().len(), false);
+        self.streams.resize(trace.streams().len(), false);
+        let whole = i64::MAX == until;
+        let is_known = |begin: i64| whole || begin < until;
+        for call in trace.calls().iter().filter(|call| is_known(call.begin)) {
+            if wanted.has_call(trace, call) {
+                show(&mut self.threads, call.thread.index());
+            }
+        }
+        for task in trace.tasks() {
+            let call = trace.call(task.call);
+            if is_known(call.begin) && wanted.has_task(trace, task) {
+                show(&mut self.streams, task.stream.index());
+                show(&mut self.threads, call.thread.index());
+            }
+        }
+    }
+
+    pub(super) fn thread(&self, id: ThreadId) -> bool {
+        self.threads.get(id.index()).copied().unwrap_or(false)
+    }
+
+    pub(super) fn stream(&self, id: StreamId) -> bool {
+        self.streams.get(id.index()).copied().unwrap_or(false)
+    }
+}
+
+fn show(lanes: &mut [bool], place: usize) {
+    if let Some(is_shown) = lanes.get_mut(place) {
+        *is_shown = true;
+    }
+}

@@ -1,5 +1,6 @@
 //! `doctor`: what tracing would meet here, or with a given program.
 
+mod engines;
 mod runtime;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         working_folder(),
         installed(),
     ];
+    findings.extend(engines::found());
     findings.extend(soft());
     findings.extend(runtime::found());
     findings.extend(runtime::preloads(std::env::var_os("LD_PRELOAD").as_deref()));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 pub(crate) const TARGET: &str = "aarch64-unknown-linux-gnu";
 /// Where Debian's packages of libraries for aarch64 put them.
@@ -99,13 +99,20 @@ impl Machine {
 
 /// A command of cargo that builds for aarch64, in a subfolder of the usual target folder.
 pub(crate) fn cargo(words: &[&str]) -> Command {
+    let mut command = cargo_here(words);
+    command
+        .args(["--target", TARGET])
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", COMPILER)
+        .env("CC_aarch64_unknown_linux_gnu", COMPILER);
+    command
+}
+
+/// A command of cargo that builds for this machine, as these tests were built.
+pub(crate) fn cargo_here(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
-    command.args(words);
-    command.args(["--locked", "--target", TARGET]);
+    command.args(words).arg("--locked");
     command
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", COMPILER)
-        .env("CC_aarch64_unknown_linux_gnu", COMPILER)
         .env("CARGO_TARGET_DIR", target_folder());
     command
 }
@@ -140,6 +147,10 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()
         .map_err(|error| format!("{command:?}: {error}"))?;
+    text_of(command, &output)
+}
+
+pub(crate) fn text_of(command: &Command, output: &Output) -> Result<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !output.status.success() {
         let (mut out, err) = (text(&output.stdout), text(&output.stderr));

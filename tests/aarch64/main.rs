@@ -5,15 +5,20 @@
 
 mod emulated;
 mod machine;
+mod patience;
+#[path = "../it/support/stuck.rs"]
+mod stuck;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use machine::{Machine, TARGET, cargo, output, target_folder};
+use machine::{Machine, TARGET, cargo, cargo_here, output, target_folder};
 
 /// Tests of the suite that are run. What is left out needs times that an emulator cannot keep, or
 /// a terminal, or says under `LEFT_OUT` why.
-const MODULES: [&str; 6] = [
+const MODULES: [&str; 7] = [
     "ways::",
+    "untyped::",
     "robustness::",
     "robustness_processes::",
     "graphs::conformance::",
@@ -22,15 +27,16 @@ const MODULES: [&str; 6] = [
 ];
 
 /// Tests that go through programs of the host, which cannot be traced from here: a shell, Python.
-const LEFT_OUT: [&str; 6] = [
+const LEFT_OUT: [&str; 7] = [
+    "untyped::passing::nothing_is_changed_where_nothing_is_recorded",
     "ways::fetched_from_python",
     "ways::others::a_program_that_clears_its_environment_is_left_alone",
     // Owners cannot be changed in a user namespace.
     "ways::others::a_program_that_gains_privileges_is_left_alone",
     "ways::others::another_preloaded_library_after_ours_and_before",
     "ways::others::ordinary_programs_run_as_without_the_tracer",
-    // A child that is forked by a thread is not told apart here: whether that is the emulator's way of
-    // forking or ours is not known yet.
+    // A child that was forked by a thread and starts one itself ends with a failed assertion of qemu 7.2,
+    // traced or not. Children that start none are in `untyped::passing::processes_that_fork`.
     "ways::several::a_fork_in_the_middle_of_a_call",
 ];
 
@@ -50,8 +56,17 @@ fn built(words: &[&str]) -> String {
     output(command.arg("--message-format=json-render-diagnostics")).unwrap()
 }
 
-/// The test programs among what was built: package and path.
-fn tests_of(said: &str) -> Vec<(String, PathBuf)> {
+/// Builds the command and the examples: always the same, so that it is done once.
+fn build_command() {
+    built(&["build", "--bins", "--examples"]);
+}
+
+fn the_command() -> PathBuf {
+    target_folder().join(TARGET).join("debug/ascend-trace")
+}
+
+/// The test programs among what was built: source and program.
+fn tests_of(said: &str) -> Vec<(PathBuf, PathBuf)> {
     let messages = said.lines().map(|line| serde_json::from_str(line).unwrap());
     let tests = messages.filter(|it: &serde_json::Value| {
         it["reason"] == "compiler-artifact" && it["profile"]["test"] == true
@@ -59,18 +74,18 @@ fn tests_of(said: &str) -> Vec<(String, PathBuf)> {
     tests
         .filter_map(|it| {
             let path = it["executable"].as_str()?;
-            Some((it["target"]["name"].as_str()?.to_owned(), path.into()))
+            Some((it["target"]["src_path"].as_str()?.into(), path.into()))
         })
         .collect()
 }
 
-fn run_tests(machine: &Machine, program: &Path, words: &[&str]) {
-    let mut command = machine.command(program);
-    let said = output(command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"))).unwrap();
+fn run_tests(mut command: Command, words: &[&str]) {
+    command.args(words).current_dir(env!("CARGO_MANIFEST_DIR"));
+    let said = patience::output(&mut command).unwrap();
     // A filter that fits nothing would pass as well.
     assert!(!said.contains("test result: ok. 0 passed"), "{said}");
     let result = said.lines().find(|line| line.starts_with("test result"));
-    eprintln!("{}: {}", program.display(), result.unwrap_or_default());
+    eprintln!("{command:?}: {}", result.unwrap_or_default());
 }
 
 #[test]
@@ -89,8 +104,7 @@ fn shared_memory_and_the_librarys_own_parts_work() {
     let tests = tests_of(&built(&words));
     assert_eq!(tests.len(), packages.len());
     for (_, program) in tests {
-        // These read their own memory by `process_vm_readv`, which the emulator does not have.
-        run_tests(&machine, &program, &["--skip", "stubs::reach::"]);
+        run_tests(machine.command(&program), &[]);
     }
 }
 
@@ -98,33 +112,30 @@ fn shared_memory_and_the_librarys_own_parts_work() {
 #[ignore = "builds for another architecture: takes minutes"]
 fn calls_are_caught_and_nothing_else_changes() {
     let Some(machine) = machine() else { return };
-    let tests = tests_of(&built(&[
-        "test",
-        "-p",
-        "ascend-trace",
-        "--no-run",
-        "--test",
-        "it",
-        "--bins",
-    ]));
-    built(&["build", "-p", "ascend-trace", "--examples"]);
-    let (_, program) = tests.iter().find(|(name, _)| name == "it").unwrap();
+    build_command();
+    // The tests are this machine's: in the emulator are the command and the programs it records.
+    let mut build = cargo_here(&["test", "--no-run", "--test", "it"]);
+    build.arg("--message-format=json-render-diagnostics");
+    let tests = tests_of(&output(&mut build).unwrap());
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/main.rs");
+    let (_, program) = tests.iter().find(|(source, _)| *source == own).unwrap();
     let left_out = LEFT_OUT.iter().flat_map(|name| ["--skip", name]);
     let words: Vec<&str> = MODULES.into_iter().chain(left_out).collect();
-    run_tests(&machine, program, &words);
+    let mut command = machine.command(program);
+    command.env("ASCEND_TRACE_TEST_EMULATED", the_command());
+    run_tests(command, &words);
 }
 
 #[test]
 #[ignore = "builds for another architecture: takes minutes"]
 fn the_demo_runs_without_a_terminal() {
     let Some(machine) = machine() else { return };
-    built(&["build", "--bins"]);
-    let tool = target_folder().join(TARGET).join("debug/ascend-trace");
+    build_command();
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("demo.atrace");
-    let mut command = machine.command(&tool);
+    let mut command = machine.command(&the_command());
     command.env("XDG_CACHE_HOME", folder.path());
-    let done = command.arg("demo").arg("-o").arg(&trace).output().unwrap();
+    let done = patience::run(command.arg("demo").arg("-o").arg(&trace)).unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{said}");
     assert!(

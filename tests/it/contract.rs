@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::compile::soft;
 use crate::support::process::{cache, clean, finish, write_executable};
-use crate::support::{Outcome, Run, Tables, feed, program, run, tool};
+use crate::support::{Outcome, Run, Tables, feed, place, program, run, tool};
 
 fn ends(way: &str, number: &str) -> Run {
     Run::new(&program("ends")).words(&[way, number])
@@ -328,7 +328,7 @@ fn a_shell_takes_the_environment_of_the_software_runtime() {
     command
         .current_dir(folder.path())
         .env("XDG_CACHE_HOME", cache());
-    command.arg(env!("CARGO_BIN_EXE_ascend-trace")).arg(source);
+    command.arg(place::command()).arg(source);
     let outcome = feed(&mut command, b"").expect(0);
     assert!(
         outcome.out().contains("the text was kept on the device"),

@@ -8,18 +8,15 @@ use serde_json::Value;
 
 use crate::support::compile::built;
 use crate::support::process::clean;
-use crate::support::{Recording, Run, Tables, run, tool};
+use crate::support::{Recording, Run, Tables, place, run, tool};
 
 const VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
 
-/// The engine to test: the stand-in lies beside this test, among the packages it was built with.
+/// The engine to test: the stand-in was built with these tests.
 pub(crate) fn library() -> PathBuf {
     match std::env::var_os("ASCEND_TRACE_TEST_ENGINE") {
         Some(path) => path.into(),
-        None => {
-            let own = std::env::current_exe().unwrap();
-            own.with_file_name("libascend_trace_engine_standin.so")
-        }
+        None => place::library("libascend_trace_engine_standin.so"),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::accuracy::Accuracy;
-use crate::support::{Recording, Row, Run, Tables, example, truth};
+use crate::support::{Recording, Row, Run, Tables, example, place, truth};
 
 /// A device clock that is far from the host's and drifts from it, differently on each device.
 const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
@@ -81,8 +81,7 @@ examples! {
 /// Cargo builds these before it runs the tests, beside the command.
 #[track_caller]
 pub(crate) fn rust_example(name: &str) -> PathBuf {
-    let command = Path::new(env!("CARGO_BIN_EXE_ascend-trace"));
-    let program = command.with_file_name("examples").join(name);
+    let program = place::command().with_file_name("examples").join(name);
     assert!(
         program.exists(),
         "no {}: cargo build --examples makes it",

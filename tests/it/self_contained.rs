@@ -8,7 +8,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::support::process::{clean, write_executable};
-use crate::support::{Tables, run};
+use crate::support::{Tables, place, run};
 
 /// A folder with nothing but the command in it, and one for a home.
 struct Machine {
@@ -20,7 +20,7 @@ impl Machine {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("bin")).unwrap();
         let copy = root.path().join("bin/ascend-trace");
-        let content = fs::read(env!("CARGO_BIN_EXE_ascend-trace")).unwrap();
+        let content = fs::read(place::command()).unwrap();
         write_executable(&copy, &content);
         Self { root }
     }

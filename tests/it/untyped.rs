@@ -1,6 +1,7 @@
 //! Functions that no table has: calls of every kind of argument and result, in every way a program gets
 //! at a function, are counted exactly, and the program sees what it sees without the tracer.
 
+mod memory;
 mod operators;
 mod passing;
 

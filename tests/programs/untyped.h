@@ -65,7 +65,12 @@ static inline void untyped_run(const struct untyped *own)
     struct two one = {7, 0.5}, other = {-9, 0.25}, two;
     struct four four = {1, 2, 3, 4};
     struct large large = {{1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    volatile unsigned char guard[2048];
+    int kept = 0;
 
+    for (size_t i = 0; i < sizeof guard; i++) {
+        guard[i] = (unsigned char)(i * 7);
+    }
     printf("plain %d\n", own->aclOwnPlain(-3));
     printf("mixed %g\n", own->aclOwnMixed(1, 2.5, 3, 4.5f, -5, 6.5, 7, 8.5, 9, 10.5f, 11, 12.5, -13,
                                           14.5, 15, 16.5, 17, 18.5, 19, 20.5f));
@@ -94,6 +99,10 @@ static inline void untyped_run(const struct untyped *own)
            own->mstxOwnMark("a mark"));
     printf("forward %d %d\n", own->aclOwnForward(6), own->aclOwnForwardImpl(7));
     printf("lists %d\n", own->acl_own_lists(8));
+    for (size_t i = 0; i < sizeof guard; i++) {
+        kept += guard[i] == (unsigned char)(i * 7);
+    }
+    printf("guard %d\n", kept);
     fflush(stdout);
 }
 

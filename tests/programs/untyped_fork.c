@@ -14,9 +14,18 @@ static int in_child(int number, void *data)
     return aclOwnPlain(number);
 }
 
+/* As well from a thread that is not the first one. */
+static void *in_thread(void *unused)
+{
+    int result = 0;
+    printf("visit %d\n", aclOwnVisit(in_child, &result, 1));
+    return unused;
+}
+
 int main(void)
 {
     int result = 0;
+    pthread_t thread;
 
     printf("plain %d\n", aclOwnPlain(2));
     fflush(stdout);
@@ -27,6 +36,9 @@ int main(void)
     }
     report_child("outside", child);
     printf("visit %d\n", aclOwnVisit(in_child, &result, 2));
+    fflush(stdout);
+    require(pthread_create(&thread, NULL, in_thread, NULL) == 0, "a thread starts");
+    pthread_join(thread, NULL);
     printf("plain %d\n", aclOwnPlain(3));
     return 0;
 }

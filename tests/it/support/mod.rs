@@ -3,9 +3,11 @@
 pub(crate) mod accuracy;
 pub(crate) mod chrome;
 pub(crate) mod compile;
+pub(crate) mod place;
 pub(crate) mod process;
 pub(crate) mod run;
 pub(crate) mod screen;
+pub(crate) mod stuck;
 pub(crate) mod tables;
 pub(crate) mod tmux;
 pub(crate) mod truth;

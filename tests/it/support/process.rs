@@ -1,4 +1,5 @@
 //! Running commands to their end.
+#![expect(clippy::print_stderr, reason = "what got stuck is told")]
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -7,7 +8,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Pid;
+
+use super::place;
+pub(crate) use super::place::scratch;
+use super::stuck::{self, Stuck};
 
 /// No command of these tests runs for a fraction of this; what does has got stuck.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -97,7 +102,7 @@ pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
 
 /// The command under test.
 pub(crate) fn tool() -> Command {
-    let mut command = clean(env!("CARGO_BIN_EXE_ascend-trace"));
+    let mut command = clean(place::command());
     command.env("XDG_CACHE_HOME", cache());
     command
 }
@@ -105,13 +110,6 @@ pub(crate) fn tool() -> Command {
 /// Where the command under test unpacks what it loads into programs.
 pub(crate) fn cache() -> PathBuf {
     scratch().join("cache")
-}
-
-/// A folder for files that the tests of one run share and later runs may use again.
-pub(crate) fn scratch() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
 }
 
 /// Makes an executable file. Not by this process: a child that another test starts at the same time
@@ -131,9 +129,25 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     feed(command, b"")
 }
 
-/// Runs a command with this input.
+/// Runs a command with this input; a second time if an emulator gets stuck in itself.
 #[track_caller]
 pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Outcome {
+    let (outcome, stuck) = match attempt(command, input) {
+        (_, Some(stuck)) if place::is_emulated() && stuck.in_emulator => {
+            let threads = &stuck.threads;
+            eprintln!("the emulator got stuck, once more: {command:?}\n{threads}");
+            attempt(command, input)
+        }
+        ended => ended,
+    };
+    if let Some(Stuck { threads, .. }) = stuck {
+        panic!("{command:?} did not end: {outcome}\n{threads}");
+    }
+    outcome
+}
+
+#[track_caller]
+fn attempt(command: &mut Command, input: &[u8]) -> (Outcome, Option<Stuck>) {
     command.stdin(Stdio::piped());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
@@ -143,27 +157,34 @@ pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Outcome {
     let input = input.to_owned();
     // A program need not read what it is given.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
-    let outcome = finish(child);
+    let ended = watch(child);
     writer.join().unwrap();
-    outcome.unwrap_or_else(|stuck| panic!("{command:?} did not end: {stuck}"))
+    ended
 }
 
 /// Waits for a child; one that does not end is killed.
 pub(crate) fn finish(child: Child) -> Result<Outcome, Outcome> {
+    match watch(child) {
+        (outcome, None) => Ok(outcome),
+        (outcome, Some(stuck)) => {
+            eprintln!("{}", stuck.threads);
+            Err(outcome)
+        }
+    }
+}
+
+/// Waits for a child; one that does not end is looked at and killed, with all that it has started.
+fn watch(child: Child) -> (Outcome, Option<Stuck>) {
     let pid = Pid::from_child(&child);
     let (ended, end) = mpsc::channel::<()>();
     let watchdog = std::thread::spawn(move || {
         let is_stuck = end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout);
-        if is_stuck {
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        is_stuck
+        is_stuck.then(|| stuck::end(pid))
     });
     let output = child.wait_with_output().unwrap();
     drop(ended);
-    let is_stuck = watchdog.join().unwrap();
-    let outcome = Outcome::from(output);
-    if is_stuck { Err(outcome) } else { Ok(outcome) }
+    let stuck = watchdog.join().unwrap();
+    (Outcome::from(output), stuck)
 }
 
 impl From<Output> for Outcome {

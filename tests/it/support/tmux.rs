@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::place;
 use super::process::{cache, clean};
 
 /// Nothing takes a fraction of this to appear.
@@ -55,7 +56,7 @@ impl Tmux {
             .env_remove("ENV")
             .env("LC_ALL", "C.UTF-8")
             .env("XDG_CACHE_HOME", cache())
-            .env("TOOL", env!("CARGO_BIN_EXE_ascend-trace"));
+            .env("TOOL", place::command());
         command
     }
 

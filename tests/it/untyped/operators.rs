@@ -6,7 +6,7 @@ use crate::support::{Run, Tables};
 
 const C: &[&str] = &["-std=gnu11", "-O1"];
 
-fn program() -> std::path::PathBuf {
+pub(super) fn program() -> std::path::PathBuf {
     let options = [C, &["-shared", "-fPIC", "-lascendcl"]].concat();
     let source = "untyped_operators_library.c";
     let operators = built("libopapi_operators.so", source, &options);

@@ -1,0 +1,66 @@
+//! Which engines can be used here: the ways to catch calls (docs/ENGINES.md).
+
+use std::path::Path;
+
+use ascend_trace_format::engine::ENTRY;
+
+use super::{Finding, finding, note};
+use crate::collector::exports;
+use crate::launch::elf::{self, Program};
+use crate::unpack;
+
+/// Where the kernel says whether a thread waits, and where.
+const STANDING: &str = "/proc/self/syscall";
+
+pub(super) fn found() -> Vec<Finding> {
+    let preload =
+        "the default: wrappers that are found by name, stubs for functions that no table has";
+    vec![
+        finding("engine preload", Ok(preload.to_owned())),
+        patching(),
+    ]
+}
+
+/// Nobody needs it, so nothing about it is a problem.
+fn patching() -> Finding {
+    let what = "engine frida";
+    let usable = unpack::engine()
+        .map_err(|error| format!("{error:#}"))
+        .and_then(|path| judge(&path).map(|()| path));
+    let path = match usable {
+        Ok(path) => path,
+        Err(reason) => return note(what, reason),
+    };
+    let shown = path.display();
+    match std::fs::read_to_string(STANDING) {
+        Ok(_) => finding(what, Ok(format!("{shown}, for `record --engine frida`"))),
+        Err(error) => note(
+            what,
+            format!(
+                "{shown}, but only for programs that have one thread when they load a library of \
+                 AscendCL: {STANDING} cannot be read ({error})"
+            ),
+        ),
+    }
+}
+
+/// Whether this process could load it as an engine, without doing so.
+fn judge(path: &Path) -> Result<(), String> {
+    let shown = path.display();
+    match elf::inspect(path).map_err(|error| format!("{error:#}"))? {
+        Program::Foreign { machine } => {
+            let own = std::env::consts::ARCH;
+            return Err(format!(
+                "{shown} is built for {machine}, this machine is {own}"
+            ));
+        }
+        Program::Other => return Err(format!("{shown} is no library")),
+        Program::Dynamic(_) | Program::Static => {}
+    }
+    let exports = exports::of(path);
+    let is_engine = |export: &exports::Export| export.name.as_bytes() == ENTRY.to_bytes();
+    match exports.iter().any(is_engine) {
+        true => Ok(()),
+        false => Err(format!("{shown} is no engine of ascend-trace")),
+    }
+}

@@ -1,0 +1,96 @@
+//! Under valgrind: nothing of ours reads or writes where it must not, and the calls are the same.
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+
+use std::path::Path;
+
+use super::{C, counts, linked, own_library, passing, text};
+use crate::support::compile::built;
+use crate::support::process::clean;
+use crate::support::{Run, Tables, place, run};
+
+/// Not a status of any of these programs.
+const FOUND: &str = "--error-exitcode=99";
+
+/// Whether valgrind can be used here; it can be there and not know the loader.
+fn is_there() -> bool {
+    if place::is_emulated() {
+        eprintln!("skipped: no valgrind for another architecture");
+        return false;
+    }
+    let mut valgrind = clean("sh");
+    valgrind.args(["-c", "valgrind -q --error-exitcode=99 true"]);
+    let is_there = run(&mut valgrind).status == 0;
+    if !is_there {
+        eprintln!("skipped: no valgrind");
+    }
+    is_there
+}
+
+#[track_caller]
+fn check(program: &Path, words: &[&str], options: &[&str]) {
+    let plain = Run::new(program).words(words).compared();
+    let words = [&["-q", FOUND], options, &[text(program)], words].concat();
+    let checked = Run::new(Path::new("valgrind")).words(&words).traced();
+    let outcome = &checked.outcome;
+    assert_eq!(outcome.status, plain.outcome.status, "{outcome}");
+    assert_eq!(outcome.out(), plain.outcome.out(), "{outcome}");
+    assert_eq!(outcome.program_err(), "", "{outcome}");
+    let (plain, checked) = (Tables::of(&plain), Tables::of(&checked));
+    assert_eq!(counts(&checked), counts(&plain));
+}
+
+#[test]
+fn all_kinds_of_arguments_and_results() {
+    if is_there() {
+        let own = own_library();
+        let program = built("untyped_fetched", "untyped_fetched.c", C);
+        check(&program, &[text(&own)], &[]);
+        check(
+            &linked("untyped_lazy", &["-DUNTYPED_MAIN", "-Wl,-z,lazy"]),
+            &[],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn calls_that_are_left_by_longjmp_or_an_exception() {
+    if !is_there() {
+        return;
+    }
+    check(
+        &passing::program("untyped_jump", "untyped_jump.c"),
+        &[],
+        &[],
+    );
+    if passing::has_cxx() {
+        check(
+            &passing::program("untyped_throw", "untyped_throw.cc"),
+            &[],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn threads_and_forked_processes() {
+    if is_there() {
+        let threads = built("untyped_threads", "untyped_threads.c", C);
+        check(&threads, &[text(&own_library())], &[]);
+        check(
+            &passing::program("untyped_fork", "untyped_fork.c"),
+            &[],
+            &[],
+        );
+    }
+}
+
+#[test]
+fn operators() {
+    if is_there() {
+        // What an operator's arguments lead to is looked at before it is known which words are
+        // arguments: some are values that the program has never set.
+        let options = ["--undef-value-errors=no"];
+        check(&super::operators::program(), &[], &options);
+    }
+}

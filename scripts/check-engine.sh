@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the engine of `--engine frida`, without a devkit of Frida's Gum: its types against the headers
 # that the bindings bring, for both architectures; and the engine itself, linked against a stand-in,
-# with the tests of engines. Needs libclang, for the bindings.
+# with the tests of engines. Needs libclang, for the bindings. Nothing is downloaded but crates.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never DOCS_RS=1

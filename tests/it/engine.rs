@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::support::compile::built;
-use crate::support::process::clean;
+use crate::support::process::{clean, has_cxx};
 use crate::support::{Recording, Run, Tables, place, run, tool};
 
 const VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
@@ -141,6 +141,30 @@ fn a_jump_that_is_not_bound_yet_is_left_alone() {
 }
 
 #[test]
+fn exceptions_and_longjmp_pass_through_patched_functions() {
+    if !has_cxx() {
+        return;
+    }
+    let library = own_library("libacl_engine_thrown.so", &["-Wl,-z,now", "-fexceptions"]);
+    let program = built("engine_throw", "engine_throw.cc", &["-O1", "-ldl"]);
+    let run = patched(&Run::new(&program).words(&[library.to_str().unwrap()]));
+    let recording = run.compared();
+    let found = coverage(&recording, "libacl_engine_thrown.so");
+    for name in ["aclrtGetVersion", "aclrtGetDevice"] {
+        let (ways, refused) = &found[name];
+        assert!(
+            ways.contains(&"patched".to_owned()),
+            "{name}: {ways:?} {refused:?}"
+        );
+    }
+    // What comes after a call that was left is not within it.
+    let tables = Tables::of(&recording);
+    let outer = tables.outer_calls();
+    let outer = outer.filter(|it| it.text("name") == "aclrtGetDevice");
+    assert_eq!(outer.count(), 201);
+}
+
+#[test]
 fn nothing_is_patched_while_another_thread_runs() {
     if std::fs::read_to_string("/proc/self/syscall").is_err() {
         eprintln!("skipped: the kernel does not say what threads do");
@@ -165,6 +189,30 @@ fn without_such_an_engine_the_program_is_not_started() {
     command.env(VARIABLE, "/nowhere/engine.so");
     let outcome = run(&mut command).expect(125);
     assert!(outcome.err().contains("/nowhere/engine.so"), "{outcome}");
+}
+
+#[test]
+fn the_doctor_says_which_engines_there_are_and_why_not() {
+    let own = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let line = |library: Option<&Path>| {
+        let mut command = tool();
+        command.arg("doctor");
+        library.map(|it| command.env(VARIABLE, it));
+        // Whatever else stands in the way here.
+        let said = run(&mut command).out();
+        let mut lines = said.lines();
+        assert!(
+            lines.any(|it| it.starts_with("engine preload    ok ")),
+            "{said}"
+        );
+        lines.next().unwrap().to_owned()
+    };
+    assert!(line(None).contains("cargo build --features frida"));
+    let usable = line(Some(&library()));
+    assert!(usable.contains("--engine frida"), "{usable}");
+    assert!(line(Some(&own)).contains("is no engine of ascend-trace"));
+    assert!(line(Some(Path::new("/nowhere/engine.so"))).contains("/nowhere/engine.so"));
+    assert!(line(Some(Path::new("/dev/null"))).contains("is no library"));
 }
 
 #[test]

@@ -134,3 +134,17 @@ fn linked_to_by_libraries_that_are_loaded_late() {
         .map(|(name, count)| (name, (count.0 * 4, count.1 * 4)));
     assert_eq!(counts(&Tables::of(&all.compared())), four_times.collect());
 }
+
+#[test]
+fn called_by_the_constructor_of_a_library_that_is_loaded_late() {
+    let own = own_library();
+    let folder = format!("-Wl,-rpath,{}", text(own.parent().unwrap()));
+    let source = "untyped_constructor.c";
+    let options = ["-shared", "-fPIC", text(&own), &folder];
+    let library = built("untyped_constructor.so", source, &options);
+    let host = built("untyped_constructed", source, &["-DUNTYPED_MAIN", "-ldl"]);
+    let run = Run::new(&host).words(&[text(&library)]);
+    let tables = Tables::of(&run.compared());
+    // What it calls before it looks up a name is called past us (docs/HOOKING.md).
+    assert_eq!(counts(&tables), BTreeMap::from([("aclOwnPlain", (2, 0))]));
+}

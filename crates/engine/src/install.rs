@@ -150,3 +150,31 @@ fn apply(
         protection::seal(candidate.entry.address, candidate.entry.moved);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" fn publish(_: *const Patch, _: usize) {}
+
+    #[test]
+    fn who_forked_while_another_thread_patched_neither_waits_nor_patches() {
+        let taken = TAKEN.lock().unwrap();
+        let host = Host {
+            version: VERSION,
+            own: [0; 2],
+            publish,
+        };
+        let mut patch = Patch {
+            address: publish as *const () as usize,
+            size: 64,
+            replacement: 1,
+            ..Patch::default()
+        };
+        let nobody = || -> Box<dyn Patcher> { panic!("there is nothing to patch with") };
+        // SAFETY: one patch, which is not used.
+        unsafe { install(&raw const host, &raw mut patch, 1, nobody) };
+        assert_eq!(Outcome::from_code(patch.outcome), Some(Outcome::Untried));
+        drop(taken);
+    }
+}

@@ -37,8 +37,8 @@ fn patching() -> Finding {
         Err(error) => note(
             what,
             format!(
-                "{shown}, but only for programs that have one thread when they load a library of \
-                 AscendCL: {STANDING} cannot be read ({error})"
+                "{shown}, for `record --engine frida`, but only of programs that have one thread when they \
+                 load a library of AscendCL: {STANDING} cannot be read ({error})"
             ),
         ),
     }

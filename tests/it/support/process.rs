@@ -1,5 +1,5 @@
 //! Running commands to their end.
-#![expect(clippy::print_stderr, reason = "what got stuck is told")]
+#![expect(clippy::print_stderr, reason = "what is skipped or got stuck is told")]
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -121,6 +121,15 @@ pub(crate) fn write_executable(path: &Path, content: &[u8]) {
         .args(["-c", "cat >\"$0\" && chmod 755 \"$0\""])
         .arg(path);
     feed(&mut shell, content).expect(0);
+}
+
+/// Whether a program in C++ can be compiled; says that a test is skipped if not.
+pub(crate) fn has_cxx() -> bool {
+    let has_it = run(clean("sh").args(["-c", "command -v c++"])).status == 0;
+    if !has_it {
+        eprintln!("skipped: there is no C++ compiler");
+    }
+    has_it
 }
 
 /// Runs a command without input.

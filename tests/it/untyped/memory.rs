@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{C, counts, linked, own_library, passing, text};
 use crate::support::compile::built;
-use crate::support::process::clean;
+use crate::support::process::{clean, has_cxx};
 use crate::support::{Run, Tables, place, run};
 
 /// Not a status of any of these programs.
@@ -63,7 +63,7 @@ fn calls_that_are_left_by_longjmp_or_an_exception() {
         &[],
         &[],
     );
-    if passing::has_cxx() {
+    if has_cxx() {
         check(
             &passing::program("untyped_throw", "untyped_throw.cc"),
             &[],

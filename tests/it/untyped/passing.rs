@@ -1,11 +1,10 @@
 //! Calls that do not return as calls do, or are made from many places at a time.
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::collections::BTreeMap;
 
 use super::{C, counts, own_library, text};
 use crate::support::compile::{built, built_from};
-use crate::support::process::clean;
+use crate::support::process::has_cxx;
 use crate::support::{Run, Tables, run, tool};
 
 /// A program that is linked to the library.
@@ -22,14 +21,6 @@ fn calls_that_are_left_by_longjmp() {
     // Those that never returned have no record; what comes after them is not within them.
     let expected = [("aclOwnErrno", (1, 0)), ("aclOwnPlain", (3, 0))];
     assert_eq!(counts(&tables), BTreeMap::from(expected));
-}
-
-pub(super) fn has_cxx() -> bool {
-    let has_it = run(clean("sh").args(["-c", "command -v c++"])).status == 0;
-    if !has_it {
-        eprintln!("skipped: there is no C++ compiler");
-    }
-    has_it
 }
 
 #[test]

@@ -5,9 +5,11 @@ use std::fs;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The number of the system call by which threads wait for a word of memory, and the program that
-/// emulates another architecture, as the kernel names it.
+/// The number of the system call by which threads wait for a word of memory.
 const FUTEX: &str = "202";
+/// What stands in the place of a system call while a thread runs.
+const RUNNING: &str = "running";
+/// The program that emulates another architecture, in its path.
 const EMULATOR: &str = "/qemu-";
 
 /// How a command was found when its time was over.
@@ -69,18 +71,19 @@ impl Stuck {
         let own = Own::of(&read("maps").unwrap_or_default());
         let words = read("cmdline").unwrap_or_default().replace('\0', " ");
         let _ = writeln!(self.threads, "{pid}: {words}");
-        let mut waiting = 0;
+        let (mut waiting, mut is_going_on) = (0, false);
         for thread in numbers(&format!("/proc/{pid}/task")) {
             let read = |name: &str| read(&format!("task/{thread}/{name}")).unwrap_or_default();
             let (name, call) = (read("comm"), read("syscall"));
             let in_own = is_emulator && word(&call).is_some_and(|word| own.has(word));
             // One thread of the emulator always waits like that, and is never the first one.
             waiting += usize::from(in_own) * if thread == pid { 2 } else { 1 };
+            is_going_on |= call.starts_with(RUNNING);
             let remark = if in_own { ", the emulator's own" } else { "" };
             let (name, call) = (name.trim_end(), call.trim_end());
             let _ = writeln!(self.threads, "  {thread} {name}: {call}{remark}");
         }
-        self.in_emulator |= waiting > 1;
+        self.in_emulator |= waiting > 1 && !is_going_on;
     }
 }
 

@@ -1,6 +1,45 @@
 /* Plans and submits operators that no table has, and prints what they did. */
 #include "untyped_operators.h"
 
+#ifdef FETCHED
+/* From the library that the argument names, as frameworks do. */
+#include <dlfcn.h>
+
+#define FUNCTIONS(F)                                                                                 \
+    F(aclnnOwnBlendGetWorkspaceSize)                                                                 \
+    F(aclnnOwnBlend)                                                                                 \
+    F(aclnnOwnWideGetWorkspaceSize)                                                                  \
+    F(aclnnOwnWide)                                                                                  \
+    F(aclnnOwnInit)                                                                                  \
+    F(own_executor)
+
+#define F(name) static __typeof__(name) *fetched_##name;
+FUNCTIONS(F)
+#undef F
+
+static void fetch(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    require(library != NULL, "the library loads");
+#define F(name) fetched_##name = (__typeof__(name) *)dlsym(library, #name);
+    FUNCTIONS(F)
+#undef F
+}
+
+#define aclnnOwnBlendGetWorkspaceSize fetched_aclnnOwnBlendGetWorkspaceSize
+#define aclnnOwnBlend fetched_aclnnOwnBlend
+#define aclnnOwnWideGetWorkspaceSize fetched_aclnnOwnWideGetWorkspaceSize
+#define aclnnOwnWide fetched_aclnnOwnWide
+#define aclnnOwnInit fetched_aclnnOwnInit
+#define own_executor fetched_own_executor
+#else
+static void fetch(const char *path)
+{
+    (void)path;
+}
+#endif
+
 static void *memory;
 
 static aclTensor *tensor(aclDataType type, int rank, const int64_t *dims)
@@ -19,7 +58,7 @@ static void show(const char *name, aclrtStream stream)
     printf("%s %d %d\n", name, bytes[0], bytes[255]);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const int64_t flat[3] = {2, 3, 4}, matrix[2] = {4, 2}, axes[2] = {0, 1};
     float two = 2;
@@ -29,6 +68,7 @@ int main(void)
     aclrtStream stream;
     void *workspace;
 
+    fetch(argv[argc - 1]);
     DO(aclInit(NULL));
     DO(aclrtSetDevice(0));
     DO(aclrtCreateStream(&stream));

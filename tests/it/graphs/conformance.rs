@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::compiled;
-use crate::support::{Outcome, Run, feed};
+use crate::support::{Outcome, Run, feed, place};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/softacl/tests/programs")
@@ -50,8 +50,12 @@ fn difference(source: &Path) -> Option<String> {
 
 #[test]
 fn every_program_prints_the_same_codes_and_nodes() {
-    let programs = programs();
+    let mut programs = programs();
     assert!(programs.len() >= 60, "only {} programs", programs.len());
+    if place::is_emulated() {
+        // What they are about does not depend on the architecture, and each takes seconds there.
+        programs = programs.into_iter().step_by(4).collect();
+    }
     let next = AtomicUsize::new(0);
     let differences = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().unwrap().get().min(8);

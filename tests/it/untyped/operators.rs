@@ -1,23 +1,46 @@
 //! Operators that no table has: planned, submitted, timed, with what they work on.
 
+use std::path::PathBuf;
+
 use super::{counts, text};
 use crate::support::compile::built;
 use crate::support::{Run, Tables};
 
 const C: &[&str] = &["-std=gnu11", "-O1"];
 
-pub(super) fn program() -> std::path::PathBuf {
+fn library() -> PathBuf {
     let options = [C, &["-shared", "-fPIC", "-lascendcl"]].concat();
     let source = "untyped_operators_library.c";
-    let operators = built("libopapi_operators.so", source, &options);
+    built("libopapi_operators.so", source, &options)
+}
+
+pub(super) fn program() -> PathBuf {
+    let operators = library();
     let folder = format!("-Wl,-rpath,{}", text(operators.parent().unwrap()));
     let options = [C, &[text(&operators), &folder, "-lascendcl"]].concat();
     built("untyped_operators", "untyped_operators.c", &options)
 }
 
+/// The same program, which fetches the operators by name.
+fn fetching() -> Run {
+    let options = [C, &["-DFETCHED", "-ldl", "-lascendcl"]].concat();
+    let program = built("untyped_operators_fetched", "untyped_operators.c", &options);
+    Run::new(&program).words(&[text(&library())])
+}
+
 #[test]
-fn operators_have_tasks_with_times_and_shapes() {
-    let tables = Tables::of(&Run::new(&program()).compared());
+fn linked_operators_have_tasks_with_times_and_shapes() {
+    check(&Run::new(&program()));
+}
+
+#[test]
+fn fetched_operators_have_tasks_with_times_and_shapes() {
+    check(&fetching());
+}
+
+#[track_caller]
+fn check(run: &Run) {
+    let tables = Tables::of(&run.compared());
     let counts = counts(&tables);
     assert_eq!(counts["aclnnOwnInit"], (1, 0));
     assert_eq!(counts["aclnnOwnBlendGetWorkspaceSize"], (6, 0));

@@ -29,6 +29,8 @@ mod selection;
 mod steps;
 /// Files that are exported part by part, against the whole.
 mod stream;
+/// What holds for both formats of timelines.
+mod timelines;
 /// Readers that others wrote, where they are installed.
 mod tools;
 /// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.

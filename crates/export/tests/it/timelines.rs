@@ -1,0 +1,78 @@
+//! What holds for both formats of timelines.
+
+use super::checker::{Imported, Slice};
+use super::chrome::is_mark;
+use super::{chrome, perfetto};
+
+/// Both exports of a timeline, checked against the model.
+#[track_caller]
+fn check(text: &str) -> [Imported; 2] {
+    [chrome::check(text), perfetto::check(text)]
+}
+
+#[test]
+fn tasks_calls_and_dependencies_come_back_as_they_were() {
+    check(
+        "s1: A[1us..10us] rec(E) B[10us..30us] rec(F)
+         s2@0: wait(E)[2us..10us] C[12us..20us] wait(F)[20us..30us]
+         s3@1 by t2: memcpy(4096)[5us..9us] wait(E)
+         t1: sync(s2)[31us..33us] sync(E)[34us..35us] sync()[36us..37us]
+         p2.s1: D[1us..2us] rec(E)
+         p2.t1: sync(s1)[3us..4us]",
+    );
+}
+
+#[test]
+fn an_arrow_to_what_began_before_it_was_released_arrives_at_a_mark_at_its_end() {
+    let imported = check(
+        "s1: A[3us..10us] by t1[0..1us] rec(E)[10us] by t1[2us..3us]
+         s2: wait(E)[4us..10us] by t1[3us..4us] B[10us..11us]
+         t1: sync(s2)[5us..12us]",
+    );
+    // Perfetto's importer goes by the order of the file at equal times; Chrome's does not.
+    for (imported, last) in imported.iter().zip([11_999, 12_000]) {
+        let marks = imported.slices.iter().filter(|it| is_mark(it));
+        let found: Vec<_> = marks.map(|it| (&*it.track, it.begin)).collect();
+        assert_eq!(found, [("stream 2 events", 10_000), ("t1", last)]);
+    }
+}
+
+#[test]
+fn untimed_tasks_are_connected_through_their_calls() {
+    for imported in check(
+        "s1: A[captured] rec(E)[captured] by t1[-9..-8]
+         s2: wait(E)[captured] by t1[-5..-4]",
+    ) {
+        let call = imported.slices.iter().find(|it| it.name == "A");
+        let call = call.expect("the call");
+        assert_eq!(call.args["untimed"], "captured");
+        assert_eq!(call.args["task_kind"], "kernel");
+        assert_eq!(imported.other["untimed_tasks"], 3);
+        // The three launches have nowhere to go.
+        assert_eq!(imported.other["omitted_flows"], 3);
+    }
+}
+
+#[test]
+fn arguments_results_and_errors_are_named() {
+    for imported in check("t1: aclrtMalloc(64)[0..10]=207001 | s1: memcpy(4096)[20..30]") {
+        let slice = |name: &str, host: bool| {
+            let mut slices = imported.slices.iter();
+            let wanted = |it: &&Slice| it.name == name && it.args["err_ns"].is_null() == host;
+            slices.find(wanted).expect("the slice")
+        };
+        let malloc = slice("aclrtMalloc", true);
+        assert_eq!(malloc.args["size"], 64);
+        assert_eq!(malloc.args["ret"], 207001);
+        assert_eq!(malloc.args["ret_name"], "ACL_ERROR_RT_MEMORY_ALLOCATION");
+        let copy = slice("aclrtMemcpyAsync", false);
+        let args = (&copy.args["kind"], &copy.args["bytes"]);
+        assert_eq!(args, (&"memcpy".into(), &4096.into()));
+        assert_eq!(copy.category, "memcpy");
+        assert!(copy.args["queue_ns"].as_i64().expect("a number") > 0);
+        let launch = slice("aclrtMemcpyAsync", true);
+        let stream = launch.args["stream"].as_str().expect("a handle");
+        assert!(stream.starts_with("0x"));
+        assert_eq!(launch.args["ret_name"], "ACL_SUCCESS");
+    }
+}

@@ -197,6 +197,9 @@ impl Trace {
     /// What an operator works on, by either of its two calls. What was made outside of the trace
     /// is not told.
     pub fn operands(&self, call: &Call) -> Vec<Operand<'_>> {
+        if self.operands.made.entries.is_empty() {
+            return Vec::new();
+        }
         let Some(planned) = self.planning_of(call) else {
             return Vec::new();
         };
@@ -225,6 +228,9 @@ impl Trace {
     /// The same as one text: `self float32 [4, 2]; out float32 [4, 2]`.
     pub fn shapes(&self, call: &Call) -> Option<String> {
         let operands = self.operands(call);
+        if operands.is_empty() {
+            return None;
+        }
         let texts: Vec<_> = operands.iter().map(Operand::to_string).collect();
         Some(texts.join("; ")).filter(|text| !text.is_empty())
     }

@@ -148,7 +148,9 @@ struct Numbers {
 impl Numbers {
     #[inline]
     fn push(&mut self, number: Option<i64>) {
-        self.numbers.extend(number);
+        if let Some(number) = number {
+            self.numbers.push(number);
+        }
         self.levels.push(i16::from(number.is_some()));
     }
 

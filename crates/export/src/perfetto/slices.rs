@@ -72,16 +72,24 @@ pub(super) fn write_calls(
     flows: &Flows<'_, '_>,
     open_calls: &mut OpenCalls,
 ) -> io::Result<()> {
+    // Most calls are on the track of the call before.
+    let mut track = Uuid(0);
+    let mut open = Open::default();
     for thread in 0..source.trace.threads().len() as u32 {
         for id in source.calls(ThreadId(thread)) {
-            let track = uuid(tracks.call(source.trace, id));
-            let begin = source.trace.call(id).begin;
-            let open = open_calls.entry(track.0).or_default();
-            close(output, track, open, begin)?;
+            let next = uuid(tracks.call(source.trace, id));
+            if next != track {
+                let other = open_calls.remove(&next.0).unwrap_or_default();
+                open_calls.insert(track.0, std::mem::replace(&mut open, other));
+                track = next;
+            }
+            let call = source.trace.call(id);
+            close(output, track, &mut open, call.begin)?;
             let touch = begin_call(output, source, track, flows, id)?;
-            open.push((source.trace.call(id).end, touch));
+            open.push((call.end, touch));
         }
     }
+    open_calls.insert(track.0, open);
     let until = match source.part.is_last {
         true => i64::MAX,
         false => source.part.until,

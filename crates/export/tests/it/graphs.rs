@@ -10,17 +10,17 @@ use super::csv::{Row, rows};
 use super::memory::export;
 
 /// Two streams in one graph that is replayed twice; a capture that fails; an empty one.
-fn trace() -> Trace {
-    timeline(
-        "t1: capture(s1)[0..1] of g1 end(s1)[14..15] of g1
+pub(crate) const EXAMPLE: &str = "t1: capture(s1)[0..1] of g1 end(s1)[14..15] of g1
          s1: Add[captured] by t1[2..3] of g1 rec(E)[captured] by t1[4..5] of g1
          s2: wait(E)[captured] by t1[6..7] of g1 Mul[captured] by t1[8..9] of g1 rec(F)[captured] by t1[10..11] of g1
          s1: wait(F)[captured] by t1[12..13] of g1 graph[120..130] by t1[60..61] of g1 graph[130..150] of g1
          t1: capture(s3)[20..21] of g2 end(s3)[40..41] of g2=107025
          t1: capture(s4)[50..51] of g3 end(s4)[52..53] of g3
          s3: rec(G)[captured] by t1[30..31] of g2
-         s4: wait(G)[captured] by t1[32..33] of g2 Sub[captured] by t1[34..35] of g2",
-    )
+         s4: wait(G)[captured] by t1[32..33] of g2 Sub[captured] by t1[34..35] of g2";
+
+fn trace() -> Trace {
+    timeline(EXAMPLE)
 }
 
 fn column<'r>(rows: &'r [Row], name: &str) -> Vec<&'r str> {

@@ -26,7 +26,7 @@ fn export(
     export_source(exporter, &Source::of(trace, &wanted))
 }
 
-const EXAMPLE: &str = "
+pub(crate) const EXAMPLE: &str = "
     s1: A[100..200] by t1[10..11] rec(E)[200] by t1[12..13] B[300..400] by t1[20..21]
     s2@1: wait(E)[120..200] by t2[30..31] C[500..600] by t2[40..41]
     t2: aclrtMalloc(64)[50..60] sync(s2)[70..700]

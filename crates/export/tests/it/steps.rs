@@ -11,8 +11,10 @@ use super::checker::import;
 use super::memory::{export_file, export_some, export_source};
 use super::random::{Dice, random_text};
 use super::stream::{
-    SMALL, Tables, check_contradictions, check_tables, check_timelines, file, tables, workload_file,
+    SMALL, Tables, check_contradictions, check_tables, check_timelines, file, indexed_file, tables,
+    workload_file,
 };
+use super::{graphs, selection, tools};
 
 fn timeline_file(text: &str) -> Vec<u8> {
     let timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -21,7 +23,7 @@ fn timeline_file(text: &str) -> Vec<u8> {
 
 /// A graph that is captured, and replayed again and again with other work in between, and captures
 /// that fail or are of no use.
-fn graphs() -> Vec<u8> {
+fn replays() -> Vec<u8> {
     let mut text = "
         t1: capture(s1)[0..1] of g1 end(s1)[14..15] of g1
         s1: Add[captured] by t1[2..3] of g1 rec(E)[captured] by t1[4..5] of g1
@@ -83,8 +85,22 @@ fn wanted(range: Option<(i64, i64)>, only: &[&str]) -> Wanted {
 }
 
 #[test]
+fn examples_are_the_same_a_few_rows_at_a_time() {
+    for text in [tools::EXAMPLE, graphs::EXAMPLE, selection::EXAMPLE] {
+        let timeline = Timeline::parse(text).expect("a timeline");
+        let file = indexed_file(4, &timeline.session, &timeline.tables, timeline.rows);
+        let mut archive = Archive::from_bytes(file.clone()).expect("a file");
+        let mut replay = archive.replay();
+        replay.advance(1).expect("rows");
+        assert!(!replay.is_done(), "there are several steps");
+        check_tables(&file, &Wanted::default());
+        check_timelines(&file, &Wanted::default());
+    }
+}
+
+#[test]
 fn graphs_that_are_replayed_for_long_are_the_same_in_tiny_steps() {
-    let file = graphs();
+    let file = replays();
     check_tables(&file, &Wanted::default());
     check_timelines(&file, &Wanted::default());
 }
@@ -135,7 +151,7 @@ fn what_is_wanted_of_graphs_and_random_traces_is_the_same_in_tiny_steps() {
         wanted(None, &["kind=graph"]),
         wanted(Some((5_000, 60_000)), &["stream=1"]),
     ];
-    let files = [graphs(), adversarial(&mut Dice(11))];
+    let files = [replays(), adversarial(&mut Dice(11))];
     for (file, wanted) in files
         .iter()
         .flat_map(|file| wanted.iter().map(move |it| (file, it)))
@@ -169,7 +185,7 @@ fn a_file_gives_what_the_trace_in_memory_gives() {
 #[test]
 fn parquet_has_the_cells_of_csv_in_tiny_steps() {
     use super::parquet::check_files;
-    for file in [workload_file(120), graphs(), collectives()] {
+    for file in [workload_file(120), replays(), collectives()] {
         let columns = export_file(&ascend_trace_export::Parquet, &file, SMALL);
         check_files(&columns, &export_file(&Csv, &file, SMALL));
     }

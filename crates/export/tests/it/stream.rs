@@ -24,10 +24,20 @@ pub(crate) fn file(
     tables: &TablesRow,
     rows: impl IntoIterator<Item = Row>,
 ) -> Vec<u8> {
+    indexed_file(GROUP, session, tables, rows)
+}
+
+/// A file with an index after so many rows.
+pub(crate) fn indexed_file(
+    group: u64,
+    session: &SessionRow,
+    tables: &TablesRow,
+    rows: impl IntoIterator<Item = Row>,
+) -> Vec<u8> {
     let writer = Writer::create(Vec::new(), session, tables).expect("memory");
-    let mut writer = writer.with_index_every(GROUP);
+    let mut writer = writer.with_index_every(group);
     for (place, row) in rows.into_iter().enumerate() {
-        if place % 100 == 99 {
+        if place as u64 % 100.min(group) == 0 {
             writer.flush().expect("memory");
         }
         if !matches!(row, Row::End(_)) {

@@ -14,17 +14,17 @@ use super::memory::export;
 use super::perfetto::perfetto;
 
 /// Processes, devices, captures, waits, blocking calls, counters and marks.
-pub(crate) fn example() -> Trace {
-    timeline(
-        "t1: capture(s5)[0..1] of g1 end(s5)[4..5] of g1
+pub(crate) const EXAMPLE: &str = "t1: capture(s5)[0..1] of g1 end(s5)[4..5] of g1
          s5: memcpy[captured] by t1[2..3] of g1 graph[100us..120us] by t1[6..7] of g1 graph[120us..140us] by t1[8..9] of g1
          s1: A[1us..10us] rec(E) B[10us..30us] rec(F)
          s2@0: wait(E)[2us..10us] C[12us..20us] wait(F)[20us..30us]
          s3@1 by t2: memcpy(4096)[5us..9us] wait(E)
          t1: aclrtMalloc(64)[30us..31us] sync(s2)[31us..33us] sync(E)[34us..35us] sync()[36us..37us]
          p2.s1: D[1us..2us] rec(E)
-         p2.t1: sync(s1)[3us..4us]",
-    )
+         p2.t1: sync(s1)[3us..4us]";
+
+pub(crate) fn example() -> Trace {
+    timeline(EXAMPLE)
 }
 
 /// A python that has these packages: the one that the variable names, else the one in the path.

@@ -37,7 +37,7 @@ pub(crate) fn indexed_file(
     let writer = Writer::create(Vec::new(), session, tables).expect("memory");
     let mut writer = writer.with_index_every(group);
     for (place, row) in rows.into_iter().enumerate() {
-        if place as u64 % 100.min(group) == 0 {
+        if (place as u64).is_multiple_of(group.min(100)) {
             writer.flush().expect("memory");
         }
         if !matches!(row, Row::End(_)) {

@@ -8,14 +8,18 @@ mod random;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::compile::soft;
+use crate::support::compile::{slot, soft};
 use crate::support::process::{run, scratch, tool};
 use crate::support::tables::{Table, parse};
 use crate::support::{Recording, Row, Run, Tables, truth};
 
-/// Compiles a program as a user would.
+/// Compiles a program as a user would, unless this run has done so already.
 #[track_caller]
 fn compiled(compiler: &str, source: &Path, options: &[&str]) -> PathBuf {
+    slot(source, || compile(compiler, source, options))
+}
+
+fn compile(compiler: &str, source: &Path, options: &[&str]) -> PathBuf {
     let folder = scratch().join("graphs");
     std::fs::create_dir_all(&folder).unwrap();
     let program = folder.join(source.file_stem().unwrap());

@@ -49,6 +49,8 @@ pub(crate) struct Mapped {
     /// How much less that may be: the rate is not known exactly, and the quickest submission may
     /// have been some while away.
     vague: i64,
+    /// How far the rate may be off.
+    rate_open: f64,
     /// What `host` was rounded from, less `device`.
     offset: f64,
 }
@@ -75,6 +77,8 @@ struct Knot {
     below: f64,
     /// How far below that again, at other rates.
     vague: f64,
+    /// How far the rate may be off.
+    rate_open: f64,
     /// Between the knot before it and this one the clock has stepped.
     after_step: bool,
 }
@@ -270,6 +274,7 @@ impl Clock {
             error: point.error.ceil() as i64,
             latency: (point.below - self.slack).max(0.0) as i64,
             vague: point.vague.ceil() as i64,
+            rate_open: point.rate_open,
             offset: point.offset,
         })
     }
@@ -342,6 +347,7 @@ impl Stretch {
             error: (high - offset).max(offset - low) + bend(t),
             below,
             vague: (offset - low - below).max(0.0) + bend(t),
+            rate_open: self.slope().error,
             after_step: false,
         }
     }
@@ -457,6 +463,7 @@ fn between(left: &Knot, right: &Knot, device: i64) -> Knot {
         error: mix(left.error, right.error) + sag,
         below: mix(left.below, right.below) + sag,
         vague: mix(left.vague, right.vague) + sag,
+        rate_open: mix(left.rate_open, right.rate_open),
         after_step: false,
     }
 }
@@ -470,6 +477,7 @@ fn beyond(knot: &Knot, slope: Slope, device: i64) -> Knot {
         error: knot.error + more,
         below: knot.below + more,
         vague: knot.vague + more,
+        rate_open: slope.error,
         after_step: false,
     }
 }

@@ -88,7 +88,8 @@ fn once(source: &Path, options: &[&str]) -> PathBuf {
     slot(source, || compile("cc", source, output, options))
 }
 
-fn slot(name: &Path, compile: impl FnOnce() -> PathBuf) -> PathBuf {
+/// What this run has compiled under that name; the first that asks compiles, and others wait for it.
+pub(crate) fn slot(name: &Path, compile: impl FnOnce() -> PathBuf) -> PathBuf {
     static ALL: LazyLock<Mutex<HashMap<PathBuf, Compiled>>> = LazyLock::new(Mutex::default);
     let slot = Arc::clone(ALL.lock().unwrap().entry(name.to_owned()).or_default());
     slot.get_or_init(compile).clone()

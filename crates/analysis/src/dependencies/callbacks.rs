@@ -76,7 +76,9 @@ fn reports(trace: &Trace) -> HashMap<ProcessId, Vec<CallId>> {
 
 fn report(trace: &Trace, reports: &[CallId], task: TaskId, blocks: bool) -> Option<CallId> {
     let time = trace.task(task).time?;
-    let begin = time.begin.saturating_sub(time.error);
+    // However little is known of its time, it did not run before it was asked for.
+    let launch = trace.call(trace.task(task).call).begin;
+    let begin = time.begin.saturating_sub(time.error).max(launch);
     let first = reports.partition_point(|id| trace.call(*id).end < begin);
     let mut after = reports[first..].iter().copied();
     if !blocks {

@@ -39,7 +39,8 @@ impl Spread {
 struct Result {
     tasks: usize,
     untimed: BTreeMap<String, usize>,
-    /// Where the stream had a queue: lengths, and distances between begins.
+    /// Where the stream had a queue: lengths, and distances between begins. What the clock's own bar leaves
+    /// open about its rate is not held against them: on an idle machine that is next to nothing.
     lengths: Spread,
     steps: Spread,
     /// Begins against the host, of tasks that had to queue and of those that ran at once.
@@ -76,6 +77,20 @@ struct Point<'t> {
     entry: truth::Entry,
     /// It, and the event after it, were in the queue before the stream came to them.
     is_busy: (bool, bool),
+}
+
+/// What a device's rate may be off by: between its bars lie all lines along which its clock may have run, a
+/// second of it at a time. No device drifts by more than 200 ppm, and the mapping may by as much.
+fn rate_open(lane: &[Point<'_>]) -> f64 {
+    let timed = lane
+        .iter()
+        .filter(|point| point.task.text("untimed").is_empty());
+    let band = |task: &Row| task.number("err_ns") - task.number("err_device_ns");
+    let bands = Spread(timed.clone().map(|point| band(point.task)).collect());
+    let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
+    let begins = || timed.clone().map(|point| point.entry.begin);
+    let span = span(begins().min().zip(begins().max())).clamp(1, 1_000_000_000);
+    (2.0 * bands.quantile(0.5) as f64 / span as f64).min(400e-6)
 }
 
 /// A stream's tasks in their order; the tracer's own among the entries tell whether there was a
@@ -120,6 +135,12 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
         ..Result::default()
     };
     for lane in lanes {
+        let rate_open = rate_open(lane);
+        // Beyond what is not known of the rate.
+        let beyond = |off: i64, length: i64| {
+            let open = (length as f64 * rate_open) as i64;
+            (off.abs() - open).max(0)
+        };
         let mut last: Option<(i64, i64)> = None;
         for point in lane {
             let (task, truth) = (point.task, &point.entry);
@@ -136,7 +157,8 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             result.bars.0.push(bar);
             result.bands.0.push(band);
             result.inside += usize::from(off.0.abs() <= bar && off.1.abs() <= bar);
-            let apart = ((end - begin) - (truth.end - truth.begin)).abs();
+            let length = truth.end - truth.begin;
+            let apart = ((end - begin) - length).abs();
             let open = 2 * task.number("err_device_ns");
             result.inside_device += usize::from(apart <= open);
             let here = (begin, truth.begin);
@@ -144,11 +166,12 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             if begun_busy {
                 result.busy_begins.0.push(off.0.abs());
                 if ended_busy {
-                    result.lengths.0.push(apart);
+                    result.lengths.0.push(beyond(apart, length));
                 }
                 if let Some((traced, true_begin)) = last {
-                    let step = (begin - traced) - (truth.begin - true_begin);
-                    result.steps.0.push(step.abs());
+                    let distance = truth.begin - true_begin;
+                    let off = (begin - traced) - distance;
+                    result.steps.0.push(beyond(off, distance));
                 }
                 last = Some(here);
             } else {

@@ -1,11 +1,12 @@
 //! One trace for a whole tree of processes, each under its own name, parent and rank.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use ascend_trace_model::Trace;
 
-use crate::support::process::write_executable;
+use crate::support::process::{finish, write_executable};
 use crate::support::{Run, feed, program, run, tool};
 
 #[track_caller]
@@ -81,17 +82,23 @@ fn every_member_of_a_family_is_recorded_under_its_own_identity() {
 #[test]
 fn a_daemon_that_begins_after_its_parents_ended_is_recorded_with_wait() {
     let folder = tempfile::tempdir().unwrap();
-    let done = folder.path().join("done");
-    let run = Run::new(&program("family"))
-        .words(&["patient", done.to_str().unwrap()])
-        .options(&["--wait"]);
-    let outcome = feed(&mut run.command(folder.path()), b"").expect(5);
-    let said = outcome.said().join("\n");
-    assert!(said.contains("what it left behind is recorded"), "{said}");
+    let (run, _, go) = patient(folder.path());
+    let mut command = run.options(&["--wait"]).command(folder.path());
+    let err = folder.path().join("err");
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command.stderr(std::fs::File::create(&err).unwrap());
+    let child = command.spawn().unwrap();
+    let said = || std::fs::read_to_string(&err).unwrap();
+    until("it says what it waits for", || {
+        said().contains("what it left behind is recorded")
+    });
+    std::fs::write(go, "").unwrap();
+    let outcome = finish(child).unwrap().expect(5);
+    let said = said();
     assert!(!said.contains("not recorded any more"), "{said}");
     let trace = open(&folder.path().join("t.atrace"));
     let members = members(&trace);
-    assert_eq!(members.len(), 4, "{outcome}");
+    assert_eq!(members.len(), 4, "{outcome}{said}");
     assert_eq!((members[3].2.as_str(), members[3].4), ("3", CALLS));
     assert_eq!(trace.end().map(|end| end.1), Some(5));
 }
@@ -99,14 +106,27 @@ fn a_daemon_that_begins_after_its_parents_ended_is_recorded_with_wait() {
 #[test]
 fn a_daemon_without_wait_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let done = folder.path().join("done");
-    let run = Run::new(&program("family")).words(&["patient", done.to_str().unwrap()]);
+    let (run, done, go) = patient(folder.path());
     feed(&mut run.command(folder.path()), b"").expect(5);
     assert_eq!(open(&folder.path().join("t.atrace")).processes().len(), 3);
     // Its work goes on without a tool.
+    std::fs::write(go, "").unwrap();
+    until("the daemon is done", || done.exists());
+}
+
+/// A family whose daemon works when its parents have ended and the last of these files is there. The
+/// other is there when it is done.
+fn patient(folder: &Path) -> (Run, PathBuf, PathBuf) {
+    let (done, go) = (folder.join("done"), folder.join("go"));
+    let words = ["patient", done.to_str().unwrap(), go.to_str().unwrap()];
+    (Run::new(&program("family")).words(&words), done, go)
+}
+
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
-    while !done.exists() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "it never ended");
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "never: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -2,6 +2,7 @@
  * daemon's two forks. Told so, the daemon works only when its parents have ended and it is let go.
  * Arguments: `prompt` or `patient`, a file that the daemon makes when it is done, and for a patient one a
  * file that lets it go. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 
@@ -31,6 +32,12 @@ static void start_daemon(const char *done, const char *go)
         return;
     }
     require(setsid() > 0, "a session of its own");
+    /* Whoever reads what the parents print is not kept waiting. */
+    int nothing = open("/dev/null", O_RDWR);
+    require(nothing >= 0, "there is nothing");
+    for (int file = 0; file <= 2; file++) {
+        require(dup2(nothing, file) == file, "the daemon lets go of its terminal");
+    }
     if (fork() != 0) {
         _exit(0);
     }

@@ -1,23 +1,14 @@
 /* Calls a function that no table has, many times, through an address that it fetches by name, and
- * prints what a call costs, in nanoseconds: the smallest of several rounds, and how many calls it has
- * made. With a second word it fetches every function of a library that a count of is given, and prints
- * how long that took for all together, in nanoseconds. */
+ * prints what a call costs, in nanoseconds, and how many calls it has made. With a second word it
+ * fetches every function of a library that a count of is given, and prints how long that took for all
+ * together, in nanoseconds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { ROUNDS = 40, CALLS = 50000, PAUSE_US = 20000 };
-
-static double now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1e9 + time.tv_nsec;
-}
+#include "rounds.h"
 
 static int fetch_all(void *library, int count)
 {
@@ -47,15 +38,7 @@ int main(int argc, char **argv)
     }
     found = dlsym(library, "aclOwnCount");
     memcpy(&call, &found, sizeof call);
-    for (int round = 0; round < ROUNDS; round++) {
-        usleep(PAUSE_US);
-        double begin = now_ns();
-        for (int i = 0; i < CALLS; i++) {
-            call(&value);
-        }
-        double cost = (now_ns() - begin) / CALLS;
-        best = cost < best ? cost : best;
-    }
+    BEST_OF_ROUNDS(best, call(&value));
     printf("%.2f %d\n", best, ROUNDS * CALLS);
     return value != ROUNDS * CALLS;
 }

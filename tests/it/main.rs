@@ -34,6 +34,8 @@ mod robustness;
 mod robustness_processes;
 /// The command works as a single file.
 mod self_contained;
+/// What is told of a recording part by part is what its whole trace tells.
+mod streamed;
 /// The timeline in a terminal that is looked at, with keys and mouse.
 mod terminal;
 /// PyTorch, where an interpreter that has it is named.

@@ -36,7 +36,8 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
         return;
     };
     tmux.shell("\"$TOOL\" view t.atrace");
-    tmux.click_on("stream 3", "▶ stream 3");
+    // With a space behind it: `cross_stream` is there with its pid.
+    tmux.click_on("stream 3 ", "▶ stream 3 ");
     tmux.press(&["i"]);
     tmux.until("longest stalls  1/");
     tmux.press(&["Enter", "["]);
@@ -58,13 +59,13 @@ fn a_file_is_looked_at_by_keys_and_mouse_at_any_size_and_left_in_order() {
     tmux.resize(30, 8);
     tmux.until("too small");
     tmux.resize(80, 24);
-    tmux.until("stream 3");
+    tmux.until("stream 3 ");
     tmux.press(&["C-z"]);
     tmux.until("Stopped");
     tmux.shell("echo in' 'between");
     tmux.until("\nin between\n");
     tmux.shell("fg");
-    tmux.until("stream 3");
+    tmux.until("stream 3 ");
     tmux.press(&["q"]);
     tmux.wait_for("the shell", |screen| screen.trim_end().ends_with(PROMPT));
     is_given_back(&tmux);
@@ -151,7 +152,7 @@ fn a_signal_that_ends_the_view_gives_the_terminal_back() {
         return;
     };
     tmux.shell("sh -c 'echo $$ >pid; exec \"$TOOL\" view t.atrace'; echo status=$?");
-    tmux.until("stream 3");
+    tmux.until("stream 3 ");
     let pid = std::fs::read_to_string(tmux.folder().join("pid")).unwrap();
     let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

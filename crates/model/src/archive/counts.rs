@@ -85,11 +85,14 @@ impl Archive {
             .filter(|(function, _)| function.ret == RetKind::Error)
             .map(|(_, (_, failed))| failed)
             .sum();
+        let mut functions: Vec<u64> = totals.functions.iter().map(|(calls, _)| *calls).collect();
+        // Those at the end of the table may never have been called.
+        functions.resize(self.things().functions().len().max(functions.len()), 0);
         let mut counts = Counts {
             calls: totals.calls,
             nested: totals.nested,
             errors,
-            functions: totals.functions.iter().map(|(calls, _)| *calls).collect(),
+            functions,
             tasks: totals.tasks(),
             timed: totals.timed,
             events: self.things().events().len() as u64 + self.layout.left().rows(kinds::EVENT),

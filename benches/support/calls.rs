@@ -1,0 +1,95 @@
+//! What the benches of one call share: programs that print what a call took, run bare and traced, and
+//! their costs side by side. Machines are noisy, so all ways take turns and each keeps its best. A
+//! traced run counts only if its trace holds every call.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+pub(crate) const TOOL: &str = env!("CARGO_BIN_EXE_ascend-trace");
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/programs");
+const TURNS: usize = 3;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The best figure of each way after a few turns.
+pub(crate) fn best<const WAYS: usize>(
+    mut turn: impl FnMut() -> Result<[f64; WAYS]>,
+) -> Result<[f64; WAYS]> {
+    let mut best = [f64::MAX; WAYS];
+    for _ in 0..TURNS {
+        for (best, figure) in best.iter_mut().zip(turn()?) {
+            *best = best.min(figure);
+        }
+    }
+    Ok(best)
+}
+
+/// Prints what a call costs bare, with the least wrapper and traced, which has a name and a short one.
+pub(crate) fn print([bare, wrapped, traced]: [f64; 3], name: &str, short: &str) {
+    println!("bare call               {bare:8.1} ns");
+    println!(
+        "C wrapper               {wrapped:8.1} ns, {:+.1}",
+        wrapped - bare
+    );
+    println!("{name:<23} {traced:8.1} ns, {:+.1}", traced - bare);
+    println!(
+        "{:<23} {:8.2}",
+        format!("{short} / wrapper"),
+        (traced - bare) / (wrapped - bare)
+    );
+}
+
+/// What a program says that it took, in nanoseconds.
+pub(crate) fn nanoseconds(command: &mut Command) -> Result<f64> {
+    Ok(run(command)?.0)
+}
+
+/// The same of a program and its arguments under the tracer, with further options of `record`.
+pub(crate) fn traced(program: &Path, words: &[&str], options: &[&str]) -> Result<f64> {
+    let trace = program.with_extension("atrace");
+    let mut command = Command::new(TOOL);
+    command.args(["record", "--no-tui", "--timing", "off", "--force"]);
+    command.args(options).arg("-o").arg(&trace);
+    command.arg("--").arg(program).args(words);
+    let (nanoseconds, calls) = run(&mut command)?;
+    let recorded = calls_in(&trace)?;
+    if recorded != calls {
+        return Err(format!("{recorded} of {calls} calls were recorded").into());
+    }
+    Ok(nanoseconds)
+}
+
+/// What the program prints: nanoseconds, and how many calls it made.
+fn run(command: &mut Command) -> Result<(f64, u64)> {
+    let output = command.output()?;
+    let text = String::from_utf8(output.stdout)?;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [nanoseconds, calls] = words[..] else {
+        return Err(format!("{command:?} printed {text:?}").into());
+    };
+    Ok((nanoseconds.parse()?, calls.parse()?))
+}
+
+fn calls_in(trace: &Path) -> Result<u64> {
+    let output = Command::new(TOOL)
+        .arg("info")
+        .arg("--json")
+        .arg(trace)
+        .output()?;
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let calls = info
+        .pointer("/calls/count")
+        .and_then(serde_json::Value::as_u64);
+    calls.ok_or_else(|| "info --json names no number of calls".into())
+}
+
+/// Compiles the first word of `words`, a file of `benches/programs` or a path, with the rest as options.
+pub(crate) fn compile(words: &[&str], output: &Path) -> Result<()> {
+    let mut command = Command::new("cc");
+    command.current_dir(PROGRAMS).arg("-O2").args(words);
+    if !command.arg("-o").arg(output).status()?.success() {
+        return Err(format!("{command:?} failed").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! What is told of a recording part by part is what its whole trace tells: of every example, as it was
+//! written, while it grows, and damaged.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_model::archive::Counts;
+use ascend_trace_model::{Archive, Trace};
+
+use crate::examples;
+use crate::support::Run;
+
+/// An archive has its clocks from the bounds that the index keeps, which are fewer.
+const NEAR_NS: i64 = 5_000;
+/// Looks at a file that grows, and damaged bytes.
+const PLACES: usize = 9;
+
+#[track_caller]
+fn near(found: i64, expected: i64, what: &str) {
+    assert!(
+        (found - expected).abs() <= NEAR_NS,
+        "{what}: {found}, {expected}"
+    );
+}
+
+/// What `info` tells.
+#[track_caller]
+fn same_info(whole: &Trace, archive: &mut Archive, what: &str) {
+    assert_eq!(archive.counts(), Counts::of(whole), "{what}");
+    assert_eq!(archive.things().losses(), whole.losses(), "{what}");
+    assert_eq!(archive.things().end(), whole.end(), "{what}");
+    assert_eq!(archive.span().is_some(), whole.span().is_some(), "{what}");
+    if let (Some(found), Some(expected)) = (archive.span(), whole.span()) {
+        near(found.0, expected.0, what);
+        near(found.1, expected.1, what);
+    }
+    for counter in 1..=16 {
+        let (found, expected) = (archive.things().counter(counter), whole.counter(counter));
+        assert_eq!(found, expected, "{what}: counter {counter}");
+    }
+}
+
+/// What `stats` tells.
+#[track_caller]
+fn same_stats(whole: &Trace, archive: &mut Archive, what: &str) {
+    let dependencies = Dependencies::of(whole);
+    let stalls = Stalls::with(whole, &dependencies);
+    let expected = Stats::within(whole, &dependencies, &stalls, whole.span());
+    let span = archive.span();
+    let found = Stats::of_archive(archive, span, |_| true).unwrap().unwrap();
+    assert_eq!(found.apis, expected.apis, "{what}");
+    assert_eq!(found.streams.len(), expected.streams.len(), "{what}");
+    for (found, expected) in found.streams.iter().zip(&expected.streams) {
+        assert_eq!(
+            (found.stream_id, found.tasks, found.untimed),
+            (expected.stream_id, expected.tasks, expected.untimed),
+            "{what}"
+        );
+        let tasks = expected.tasks as i64;
+        let off = (found.busy_ns - expected.busy_ns).abs();
+        assert!(
+            off <= NEAR_NS * (tasks + 1),
+            "{what}: {found:?} {expected:?}"
+        );
+    }
+    let counts = |stats: &Stats| -> BTreeMap<_, _> {
+        let all = stats.operations.iter();
+        all.map(|it| (it.name.clone(), it.count)).collect()
+    };
+    assert_eq!(counts(&found), counts(&expected), "{what}");
+    let threads = |stats: &Stats| -> Vec<_> {
+        let all = stats.threads.iter();
+        all.map(|it| (it.tid, it.calls, it.in_calls_ns)).collect()
+    };
+    assert_eq!(threads(&found), threads(&expected), "{what}");
+}
+
+fn open(path: &Path) -> (Trace, Archive) {
+    let whole = Trace::open(path).unwrap().0;
+    (whole, Archive::open(path, |_, _| true).unwrap())
+}
+
+/// The places between the leading chunks, which no reader can do without, and the end.
+fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let length = bytes.len();
+    let mut first = 16;
+    for _ in 0..2 {
+        let size = bytes[first + 8..first + 12].try_into().unwrap();
+        first += 20 + u32::from_le_bytes(size) as usize;
+    }
+    (0..PLACES).map(move |place| first + (length - first) * place / PLACES)
+}
+
+/// Followed from the first look on, the file is known as if it were opened at each.
+fn while_it_grows(bytes: &[u8], path: &Path, what: &str) {
+    File::create(path).unwrap();
+    let mut written = 0;
+    let mut followed: Option<Archive> = None;
+    for place in places(bytes).chain([bytes.len()]) {
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        file.write_all(&bytes[written..place]).unwrap();
+        written = place;
+        let (whole, fresh) = open(path);
+        let archive = followed.get_or_insert(fresh);
+        archive.poll().unwrap();
+        same_info(&whole, archive, &format!("{what}, {place} bytes"));
+    }
+    let mut archive = followed.unwrap();
+    same_stats(&Trace::open(path).unwrap().0, &mut archive, what);
+}
+
+/// What one reader makes do without, the other does.
+fn damaged(bytes: &[u8], path: &Path, what: &str) {
+    for place in places(bytes) {
+        let mut bytes = bytes.to_owned();
+        bytes[place] ^= 0x10;
+        std::fs::write(path, &bytes).unwrap();
+        let (whole, mut archive) = open(path);
+        let what = format!("{what}, damaged at {place}");
+        same_info(&whole, &mut archive, &what);
+        same_stats(&whole, &mut archive, &what);
+    }
+}
+
+#[test]
+fn a_recording_read_part_by_part_tells_what_its_whole_trace_tells() {
+    for program in examples::all() {
+        let recording = Run::new(&program).traced();
+        let path = recording.trace();
+        let name = program.file_name().unwrap().to_string_lossy();
+        let (whole, mut archive) = open(&path);
+        same_info(&whole, &mut archive, &name);
+        same_stats(&whole, &mut archive, &name);
+        let bytes = std::fs::read(&path).unwrap();
+        while_it_grows(&bytes, &recording.beside("growing"), &name);
+        damaged(&bytes, &recording.beside("damaged"), &name);
+    }
+}

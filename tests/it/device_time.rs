@@ -90,7 +90,7 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
     let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
     let begins = || timed.clone().map(|point| point.entry.begin);
     let span = span(begins().min().zip(begins().max())).clamp(1, 1_000_000_000);
-    (2.0 * bands.quantile(0.5) as f64 / span as f64).min(400e-6)
+    (2.0 * bands.quantile(0.99) as f64 / span as f64).min(400e-6)
 }
 
 /// A stream's tasks in their order; the tracer's own among the entries tell whether there was a

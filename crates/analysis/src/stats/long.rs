@@ -92,7 +92,7 @@ fn tables_of(
         devices,
         threads: lane_sums::thread_rows(things, &running.threads),
         overlap: running.work.overlap,
-        apis: tables::api_rows(things, apis),
+        apis: tables::api_rows(&running.functions, apis),
         stall_causes: running.causes.rows(),
         worst_stalls: running.worst.rows(),
         graphs,

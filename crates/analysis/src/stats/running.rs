@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_format::api::{RetKind, TaskKind};
-use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_model::{CallId, Function, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::histogram::Histogram;
 use super::idle::CauseTable;
@@ -34,8 +34,9 @@ pub(super) struct RunningStats {
     stalls: Running,
     /// Tasks, and the durations of those with a time.
     pub(super) operations: HashMap<Operation, (u64, Histogram)>,
-    /// By function.
+    /// By function, with those that the file's damaged table does not have.
     pub(super) apis: Vec<ApiSums>,
+    pub(super) functions: Vec<Function>,
     pub(super) streams: BTreeMap<StreamId, StreamSums>,
     pub(super) work: WorkSums,
     pub(super) threads: BTreeMap<ThreadId, ThreadSums>,
@@ -103,8 +104,10 @@ impl RunningStats {
 
     fn calls(&mut self, part: &Part<'_>, calls: &[CallId]) {
         let trace = part.trace;
+        let new = trace.functions().iter().skip(self.functions.len());
+        self.functions.extend(new.cloned());
         self.apis
-            .resize_with(trace.functions().len(), ApiSums::default);
+            .resize_with(self.functions.len(), ApiSums::default);
         let all = calls.iter().map(|id| trace.call(*id));
         for call in all.filter(|call| overlaps(part.range, call.begin, call.end)) {
             let api = &mut self.apis[call.function.index()];

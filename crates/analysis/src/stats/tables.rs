@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
-use ascend_trace_model::{Call, Task, Trace};
+use ascend_trace_model::{Call, Function, Task, Trace};
 
 use super::{ApiStats, Durations, OperationStats};
 
@@ -107,15 +107,15 @@ pub(super) fn apis(trace: &Trace, range: Range) -> Vec<ApiStats> {
         let time = Durations::of(&mut values);
         (time, errors, nested)
     });
-    api_rows(trace, sums)
+    api_rows(trace.functions(), sums)
 }
 
 /// The rows of functions, of which durations, errors and nested calls are summed up.
 pub(super) fn api_rows(
-    trace: &Trace,
+    functions: &[Function],
     sums: impl Iterator<Item = (Durations, u64, u64)>,
 ) -> Vec<ApiStats> {
-    let called = trace.functions().iter().zip(sums);
+    let called = functions.iter().zip(sums);
     let called = called.filter(|(_, (time, ..))| time.count > 0);
     let rows = called.map(|(function, (time, errors, nested))| ApiStats {
         name: function.name.clone(),

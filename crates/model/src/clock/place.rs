@@ -71,11 +71,12 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         latest.min(end).saturating_sub(begin).max(0)
     };
     // What has been learnt of the latency is too long by what the quickest submission of all lost between
-    // its entry and the queue. On a machine with nothing to spare that can be much; but the task began
-    // neither before its call nor before the event before it.
+    // its entry and the queue. On a machine with nothing to spare that can be much; but the task did not
+    // begin before the event before it, and no submission takes less than no time.
     let is_learnt = !reading.is_moment && begin > first.host;
     let learnt_open = if is_learnt {
-        begin.saturating_sub(first.host.max(launch.begin)).max(0)
+        let most = first.latency.saturating_add(first.error);
+        begin.saturating_sub(first.host).min(most)
     } else {
         0
     };
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn on_an_idle_stream_a_task_begins_a_latency_after_its_submission() {
         // The event before it was done long ago, or just now.
-        for (before, open) in [(50_000, 1_900..=2_200), (300, 400..=600)] {
+        for (before, open) in [(50_000, 3_900..=4_500), (300, 400..=600)] {
             let time = placed(
                 (AT - before, AT + 20_000),
                 (AT - 3_400, AT - 2_900),

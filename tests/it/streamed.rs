@@ -126,7 +126,7 @@ fn sizes(threads: &BTreeMap<ThreadId, u64>) -> Vec<u64> {
 }
 
 /// What one reader makes do without, the other does. But an archive counts times whose tasks are lost
-/// with their calls.
+/// with their calls, and not the events of which only the calls are left.
 fn damaged(bytes: &[u8], path: &Path, what: &str) {
     for place in places(bytes) {
         let mut bytes = bytes.to_owned();
@@ -145,11 +145,6 @@ fn damaged(bytes: &[u8], path: &Path, what: &str) {
                 expected.tasks,
                 &expected.kinds
             ),
-            "{what}"
-        );
-        assert_eq!(
-            (found.events, found.ranges),
-            (expected.events, expected.ranges),
             "{what}"
         );
         same_stats(&whole, &mut archive, &what);

@@ -79,6 +79,8 @@ struct Point<'t> {
     is_busy: (bool, bool),
 }
 
+const MOST_RATE_OPEN: f64 = 400e-6;
+
 /// What a device's rate may be off by: between its bars lie all lines along which its clock may have run, a
 /// second of it at a time. No device drifts by more than 200 ppm, and the mapping may by as much.
 fn rate_open(lane: &[Point<'_>]) -> f64 {
@@ -90,7 +92,11 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
     let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
     let begins = || timed.clone().map(|point| point.entry.begin);
     let span = span(begins().min().zip(begins().max())).clamp(1, 1_000_000_000);
-    (2.0 * bands.quantile(0.99) as f64 / span as f64).min(400e-6)
+    match bands.quantile(0.99) {
+        // What of it was known where is not told by the bars of so busy a machine.
+        wide if wide > 20_000 => MOST_RATE_OPEN,
+        wide => (2.0 * wide as f64 / span as f64).min(MOST_RATE_OPEN),
+    }
 }
 
 /// A stream's tasks in their order; the tracer's own among the entries tell whether there was a

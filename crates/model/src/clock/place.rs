@@ -81,6 +81,13 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         0
     };
     let vague = if is_learnt { first.vague } else { 0 };
+    // Where the quickest submission is some while away, this one may have taken that much longer too.
+    let late_open = if reading.is_moment {
+        begin_open
+    } else {
+        let latest = latest.saturating_add(first.vague);
+        latest.min(end).saturating_sub(begin).max(0)
+    };
     let begin = if reading.is_moment { end } else { begin };
     let rate_open = first.rate_open.max(last.rate_open) * (end - begin) as f64;
     Some(TaskTime {
@@ -91,9 +98,9 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
             .tick()
             .saturating_add(rate_open.round() as i64)
             .saturating_add(
-                begin_open
-                    .max(learnt_open)
+                learnt_open
                     .saturating_add(vague)
+                    .max(late_open)
                     .max(end_open),
             ),
     })

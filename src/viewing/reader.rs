@@ -185,7 +185,7 @@ impl Reader {
             return Ok(());
         }
         for wanted in [wide, range] {
-            match archive.window(wanted, MOST) {
+            match archive.window_with_graphs(wanted, MOST) {
                 Ok(trace) => {
                     self.give(trace, Some(open_ended(wanted, archive.span())), given);
                     return Ok(());

@@ -1,24 +1,27 @@
 //! The state of the view. It changes only in [`crate::update`].
 
+mod intake;
+mod place;
+mod selected;
+
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
-use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::exporting::{Exporting, Wish};
 use crate::hunt::{Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
-use crate::lanes::{self, Lanes, Row};
+use crate::lanes::Row;
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
 use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
-use crate::nodes::{Node, NodeLines};
+use crate::nodes::NodeLines;
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
 use crate::quest::Quest;
@@ -31,6 +34,9 @@ use crate::theme::Theme;
 use crate::tracks::Tracks;
 use crate::viewport::Viewport;
 
+pub(crate) use place::{Follow, Place, Walk};
+pub(crate) use selected::{Selected, is_gap};
+
 /// What the view looks at, besides its own state.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
@@ -42,56 +48,6 @@ pub(crate) struct World<'a> {
     pub(crate) overview: Option<&'a Overview>,
 }
 
-/// What the cursor is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Selected {
-    Item(Item),
-    /// A stall that is no task and no call: an idle stretch of a stream.
-    Gap(Stall),
-    /// A range that the program named, and the line that it is on.
-    Range(RangeId, u8),
-    /// A node of a graph, in one of its replays.
-    Node(Node),
-}
-
-impl Selected {
-    pub(crate) fn item(self) -> Option<Item> {
-        match self {
-            Self::Item(item) => Some(item),
-            Self::Gap(_) | Self::Range(..) | Self::Node(_) => None,
-        }
-    }
-
-    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
-        match self {
-            Self::Item(item) => item.span(trace),
-            Self::Gap(stall) => (stall.begin, stall.end),
-            Self::Range(id, _) => id.span(trace),
-            Self::Node(node) => (node.begin, node.end),
-        }
-    }
-
-    pub(crate) fn track(self, trace: &Trace) -> TrackKey {
-        match self {
-            Self::Item(item) => item.track(trace),
-            Self::Gap(stall) => match stall.lane {
-                Lane::Stream(stream) => TrackKey::Stream(stream),
-                Lane::Thread(thread) => TrackKey::Thread(thread, 0),
-            },
-            Self::Range(id, level) => TrackKey::Ranges(id.thread(trace), level),
-            Self::Node(node) => TrackKey::Nodes(trace.task(node.replay).stream),
-        }
-    }
-
-    /// Whether a line shows it.
-    pub(crate) fn is_on(self, trace: &Trace, key: TrackKey) -> bool {
-        match self {
-            Self::Item(item) => item.is_on(trace, key),
-            _ => self.track(trace) == key,
-        }
-    }
-}
-
 /// Who gets the keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -101,39 +57,6 @@ pub(crate) enum Mode {
     Prompt(Prompt),
     /// The first line of the help.
     Help(u16),
-}
-
-/// How the visible range moves when the trace grows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Follow {
-    /// Not at all.
-    #[default]
-    Off,
-    /// It shows everything, as long as that is short.
-    Everything,
-    /// It keeps its length and ends at the newest moment.
-    Head,
-}
-
-/// Where one can come back to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    pub(crate) selected: Option<Selected>,
-    pub(crate) lane: Option<TrackKey>,
-    pub(crate) viewport: Viewport,
-    pub(crate) scroll: usize,
-    pub(crate) follow: Follow,
-}
-
-/// The last step along a dependency, and the other ones that were possible.
-#[derive(Clone, Debug)]
-pub(crate) struct Walk {
-    pub(crate) choices: Vec<Item>,
-    pub(crate) chosen: usize,
-    /// Where the walk went before, first to last; `true` for steps to a cause.
-    pub(crate) trail: Vec<(Selected, bool)>,
-    /// Whether the last step went to a cause.
-    pub(crate) to_cause: bool,
 }
 
 /// The state of the view.
@@ -306,107 +229,6 @@ impl App {
         self.rows.iter().take_while(is_pinned).count()
     }
 
-    /// What is looked at now.
-    pub(crate) fn place(&self) -> Place {
-        Place {
-            selected: self.selected,
-            lane: self.lane,
-            viewport: self.viewport,
-            scroll: self.scroll,
-            follow: self.follow,
-        }
-    }
-
-    pub(crate) fn restore(&mut self, place: Place) {
-        self.selected = place.selected;
-        self.lane = place.lane;
-        self.viewport = place.viewport;
-        self.scroll = place.scroll;
-        self.follow = place.follow;
-        self.group = None;
-        self.walk = None;
-    }
-
-    fn rows_of(&self, trace: &Trace, overview: Option<&Overview>) -> Vec<Row> {
-        let all = Lanes {
-            trace,
-            tracks: &self.tracks,
-            overview,
-            ranges: &self.ranges,
-            nodes: &self.nodes,
-            meters: &self.meters,
-            arrangement: &self.arrangement,
-        };
-        lanes::rows(all)
-    }
-
-    /// Puts the lanes in the order that is wanted now.
-    pub(crate) fn arrange(&mut self, world: World<'_>) {
-        self.rows = self.rows_of(world.trace, world.overview);
-        let is_there = |group| self.rows.contains(&Row::Folded(group));
-        self.group = self.group.filter(|group| is_there(*group));
-    }
-
-    /// Makes sure that a lane is one of those that are shown.
-    pub(crate) fn reveal_track(&mut self, world: World<'_>, key: TrackKey) {
-        if self.arrangement.reveal(world.trace, key) {
-            self.arrange(world);
-        }
-    }
-
-    /// Brings everything that is derived from the trace up to date.
-    pub(crate) fn take_in(&mut self, trace: &Trace) {
-        let ended = !self.is_running();
-        self.tracks.update(trace);
-        self.ranges.update(trace);
-        self.meters.update(trace, self.clock, ended);
-        self.graphs.update(trace);
-        self.nodes.update(trace, &self.graphs);
-        self.communicators.update(trace);
-        self.rows = self.rows_of(trace, None);
-        match ended {
-            // A finished trace answers what a growing one could not.
-            true => {
-                self.dependencies = Dependencies::of(trace);
-                self.stalls = Stalls::with(trace, &self.dependencies);
-            }
-            false => {
-                self.dependencies.update(trace);
-                self.stalls.update(trace, &self.dependencies);
-            }
-        }
-        self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
-        self.take_span(trace.span());
-    }
-
-    /// Brings what is known of a recording up to date of which the trace is only a part.
-    pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
-        self.ranges.update(trace);
-        let ended = !self.is_running();
-        self.meters.update(trace, self.clock, ended);
-        self.rows = self.rows_of(trace, Some(overview));
-        self.opening_since = overview
-            .opening
-            .and(self.opening_since.or(Some(self.clock)));
-        self.counts = (overview.tasks, overview.calls);
-        if overview.opening.is_none() {
-            self.take_span(overview.span);
-        }
-    }
-
-    fn take_span(&mut self, span: Option<(i64, i64)>) {
-        let first = self.span.is_none();
-        self.span = span;
-        if let Some(span) = self.span {
-            if first {
-                self.viewport = Viewport::fitting(span);
-            }
-            self.lane = self
-                .lane
-                .or_else(|| self.rows.iter().find_map(|row| row.track()));
-        }
-    }
-
     /// What stalls are explained by.
     pub(crate) fn known(&self) -> Known<'_> {
         Known {
@@ -414,42 +236,4 @@ impl App {
             stalls: &self.stalls,
         }
     }
-
-    /// The stall that the selection is, if it is one.
-    pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
-        match self.selected? {
-            Selected::Gap(stall) => Some(stall),
-            Selected::Item(item) => self.stall_of(trace, item),
-            Selected::Range(..) | Selected::Node(_) => None,
-        }
-    }
-
-    /// The stall that an item is: a wait that held its stream, or a call that blocked.
-    pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
-        let (begin, end) = item.span(trace);
-        let lane = item.track(trace).lane()?;
-        let stalls = self.stalls.in_window(lane, begin, end);
-        let own = |stall: &&Stall| stall.node == item.node() && !stall.is_gap();
-        stalls.iter().find(own).copied()
-    }
-}
-
-/// Whether a stall is an idle stretch of a stream that is worth showing, rather than a task or a
-/// call.
-pub(crate) fn is_gap(stall: &Stall) -> bool {
-    stall.is_gap() && stall.is_notable()
-}
-
-/// Lets a key edit a text; false when it has another meaning.
-pub(crate) fn edit(text: &mut String, key: &KeyEvent) -> bool {
-    match key.code {
-        KeyCode::Char(character) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
-            text.push(character);
-        }
-        KeyCode::Backspace => {
-            text.pop();
-        }
-        _ => return false,
-    }
-    true
 }

@@ -1,5 +1,7 @@
 //! A line of text that the user is asked for.
 
+use crate::event::{KeyCode, KeyEvent, KeyModifiers};
+
 /// What the text is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
@@ -54,4 +56,18 @@ impl Prompt {
             Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
         }
     }
+}
+
+/// Lets a key edit a text; false when it has another meaning.
+pub(crate) fn edit(text: &mut String, key: &KeyEvent) -> bool {
+    match key.code {
+        KeyCode::Char(character) if !key.modifiers.contains(KeyModifiers::CONTROL) => {
+            text.push(character);
+        }
+        KeyCode::Backspace => {
+            text.pop();
+        }
+        _ => return false,
+    }
+    true
 }

@@ -95,8 +95,18 @@ impl Player {
 
     /// Goes over to another part, as the loop does.
     pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<(i64, i64)>) {
-        let kept = Kept::of(&self.app, &self.trace);
         let derived = Derived::of_part(&trace);
+        self.take_derived(trace, derived, loaded);
+    }
+
+    /// What of that the view itself does, after the reading thread.
+    pub(super) fn take_derived(
+        &mut self,
+        trace: Trace,
+        derived: Derived,
+        loaded: Option<(i64, i64)>,
+    ) {
+        let kept = Kept::of(&self.app, &self.trace);
         self.trace = trace;
         if let Some(overview) = &mut self.overview {
             overview.loaded = loaded;

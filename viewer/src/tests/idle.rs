@@ -67,7 +67,7 @@ fn before_the_rest(archive: &mut Archive) -> (Player, (i64, i64)) {
     let rests = pairs.map(|pair| (pair[0].end, pair[1].begin));
     let rest = rests.max_by_key(|rest| rest.1 - rest.0).expect("it rests");
     let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
-    player.app.viewport = Viewport::new(rest.0 - 400_000, 800_000);
+    player.app.viewport = Viewport::new(rest.0 - 400_000, rest.0 + 400_000);
     load(&mut player, archive);
     (player, rest)
 }

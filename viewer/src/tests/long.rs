@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::Archive;
 use ascend_trace_model::file::{Batch, ChunkWriter, Encoder};
 use ascend_trace_model::rows::Row;
+use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::Overview;
+use crate::part::{Derived, Overview};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
@@ -82,8 +82,8 @@ fn forget_peak() {
 }
 
 /// What the reading thread of the command does for a range: with as much on either side, if that is not
-/// too much.
-fn look(player: &mut Player, archive: &mut Archive) -> Duration {
+/// too much. What it hands over, and how long that took.
+fn look(player: &mut Player, archive: &mut Archive) -> (Part, Duration) {
     let begin = Instant::now();
     let range = (player.app.viewport.begin(), player.app.viewport.end());
     let length = range.1 - range.0;
@@ -94,12 +94,22 @@ fn look(player: &mut Player, archive: &mut Archive) -> Duration {
     }
     let loaded = [wide, range]
         .into_iter()
-        .find_map(|range| Some((archive.window(range, MOST).ok()?, range)));
-    match loaded {
-        Some((trace, range)) => player.take_part(trace, Some(range)),
-        None => player.take_part(archive.things().clone(), None),
-    }
-    begin.elapsed()
+        .find_map(|range| Some((archive.window_with_graphs(range, MOST).ok()?, Some(range))));
+    let (trace, range) = loaded.unwrap_or_else(|| (archive.things().clone(), None));
+    let derived = Derived::of_part(&trace);
+    let part = Part {
+        trace,
+        derived,
+        range,
+    };
+    (part, begin.elapsed())
+}
+
+/// What the reading thread hands over to the view.
+struct Part {
+    trace: Trace,
+    derived: Derived,
+    range: Option<(i64, i64)>,
 }
 
 /// The time within which so many of a hundred are.
@@ -125,8 +135,14 @@ struct Frames {
 }
 
 impl Frames {
-    fn draw(&mut self, player: &Player) {
+    fn draw(&mut self, player: &mut Player) {
+        self.draw_after(player, |_| ());
+    }
+
+    /// Draws after something that the view has to do before.
+    fn draw_after(&mut self, player: &mut Player, first: impl FnOnce(&mut Player)) {
         let (clock, own) = (Instant::now(), processor());
+        first(player);
         player.draw();
         self.processor.push(processor() - own);
         self.clock.push(clock.elapsed());
@@ -143,20 +159,23 @@ impl Frames {
     }
 }
 
-/// Looks at places all over the recording; three frames each: before what is there has been read,
-/// after, and with something selected.
+/// Looks at places all over the recording; three frames each: before what is there has been read, with
+/// it being handed over, and with something selected.
 fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Frames, Vec<Duration>) {
     let (begin, end) = player.app.span.expect("there is something");
     let (mut frames, mut looks) = (Frames::default(), Vec::new());
     for place in 0..PLACES as i64 {
         let room = (end - begin - length).max(0);
         let from = begin + room / PLACES as i64 * place;
-        player.app.viewport = Viewport::new(from, length);
+        player.app.viewport = Viewport::new(from, from + length);
         frames.draw(player);
-        looks.push(look(player, archive));
-        frames.draw(player);
+        let (part, took) = look(player, archive);
+        looks.push(took);
+        frames.draw_after(player, |it| {
+            it.take_derived(part.trace, part.derived, part.range)
+        });
         player.play(["right", "n", "down", "up"][place as usize % 4]);
-        player.app.viewport = Viewport::new(from, length);
+        player.app.viewport = Viewport::new(from, from + length);
         player.app.hunt = None;
         frames.draw(player);
     }
@@ -215,7 +234,8 @@ fn what_is_measured_has_every_kind_of_lane() {
     let overview = overview(&mut archive);
     let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
     player.play("W home");
-    look(&mut player, &mut archive);
+    let (part, _) = look(&mut player, &mut archive);
+    player.take_derived(part.trace, part.derived, part.range);
     let picture = player.picture();
     let lanes = [
         "device 1",
@@ -231,6 +251,35 @@ fn what_is_measured_has_every_kind_of_lane() {
     for lane in lanes {
         assert!(picture.contains(lane), "no {lane} in\n{picture}");
     }
+}
+
+#[test]
+fn nodes_of_a_graph_are_known_far_from_where_it_was_made() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("short.atrace");
+    generate(&path, 100_000);
+    let mut archive = Archive::open(&path, |_, _| true).expect("the file opens");
+    let overview = overview(&mut archive);
+    let mut player = Player::of_parts(archive.things().clone(), overview, LARGE);
+    let (begin, end) = player.app.span.expect("a span");
+    // Between the first and the second capture of each thread.
+    let middle = begin + (end - begin) / 6;
+    player.app.viewport = Viewport::new(middle, middle + 2_000_000);
+    let (part, _) = look(&mut player, &mut archive);
+    let captures = part.trace.calls().iter();
+    let first = captures.map(|call| call.begin).min().expect("calls");
+    assert!(
+        first < begin + 1_000_000,
+        "the capture at the begin is there"
+    );
+    player.take_derived(part.trace, part.derived, part.range);
+    let line = player.line_with("└ nodes");
+    assert!(line.contains('⣀') && !line.contains('·'), "{line}");
+    // A window that nobody looks at does without.
+    let range = (player.app.viewport.begin(), player.app.viewport.end());
+    let plain = archive.window(range, MOST).expect("it is short");
+    let first = plain.calls().iter().map(|call| call.begin).min();
+    assert!(first.is_some_and(|first| first > begin + 10_000_000));
 }
 
 #[test]

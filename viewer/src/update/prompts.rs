@@ -1,10 +1,10 @@
 //! Texts that the user is asked for.
 
-use crate::app::{App, Follow, Mode, World, edit};
+use crate::app::{App, Follow, Mode, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::marks::Bookmark;
 use crate::parse;
-use crate::prompt::{Asked, Prompt};
+use crate::prompt::{Asked, Prompt, edit};
 use crate::search::Search;
 use crate::text::{duration, moment, short_name};
 

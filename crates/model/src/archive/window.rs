@@ -1,9 +1,10 @@
 //! A range of an archive becomes a trace.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::file::index::Segment;
 use crate::file::{Item, OpenError, kinds};
+use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
@@ -12,6 +13,8 @@ use super::Archive;
 
 /// Rows that are decoded for each row that may be kept: launches may lie far before their tasks.
 const READ_PER_KEPT: u64 = 8;
+/// Segments that are read only for how the graphs were made that are replayed.
+const MOST_CAPTURES: usize = 8;
 
 /// Why a range was not read.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +74,32 @@ impl Archive {
     /// # Errors
     /// When there are more than about `most` of them, or the file cannot be read.
     pub fn window(&mut self, range: (i64, i64), most: u64) -> Result<Trace, WindowError> {
+        self.read(range, most, BTreeSet::new())
+    }
+
+    /// As [`Archive::window`], and the calls that made the graphs that are replayed there, unless they lie
+    /// scattered far before it: these few parts of the file are read for them.
+    ///
+    /// # Errors
+    /// As for a window.
+    pub fn window_with_graphs(
+        &mut self,
+        range: (i64, i64),
+        most: u64,
+    ) -> Result<Trace, WindowError> {
+        let groups = self.layout.groups().filter(|it| overlap(it.span(), range));
+        let replayed = groups.flat_map(|group| group.totals.replays.keys());
+        let replayed = replayed.copied().collect();
+        self.read(range, most, replayed)
+    }
+
+    /// Reads a window, and what made graphs of these processes and serials.
+    fn read(
+        &mut self,
+        range: (i64, i64),
+        most: u64,
+        graphs: BTreeSet<(u32, u32)>,
+    ) -> Result<Trace, WindowError> {
         if self.rows_in(range) > most {
             return Err(WindowError::TooMany(most));
         }
@@ -80,9 +109,10 @@ impl Archive {
             .flat_map(|group| &group.segments)
             .copied()
             .collect();
-        let chosen = choose(&segments, range);
+        let chosen = choose(&segments, range, !graphs.is_empty());
         let mut numbers = Numbering::new(&segments);
-        let cost: u64 = chosen.iter().map(|(segment, _)| segment.rows()).sum();
+        let needed = chosen.iter().filter(|(_, what)| what.times || what.calls);
+        let cost: u64 = needed.map(|(segment, _)| segment.rows()).sum();
         if cost > most.saturating_mul(READ_PER_KEPT) {
             return Err(WindowError::TooMany(most));
         }
@@ -95,9 +125,9 @@ impl Archive {
             numbers: Vec::new(),
             kept: 0,
             most: most.saturating_mul(2),
+            captures: Captures::new(graphs, self.builder.trace()),
         };
-        for (segment, what) in chosen.iter().filter(|(_, what)| what.times) {
-            debug_assert!(what.times);
+        for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
             let bytes = (segment.offset, segment.end());
             let warnings =
                 self.parts
@@ -108,7 +138,7 @@ impl Archive {
                     })?;
             self.warn(warnings);
         }
-        for (segment, _) in chosen.iter().filter(|(_, what)| what.calls) {
+        for (segment, _) in chosen.iter().filter(|(_, what)| what.calls || what.graphs) {
             let bytes = (segment.offset, segment.end());
             let mut number = numbers.first_of(segment);
             let warnings = self
@@ -136,15 +166,19 @@ impl Archive {
 struct Needed {
     times: bool,
     calls: bool,
+    /// Only for how graphs were made.
+    graphs: bool,
 }
 
-/// The segments that a range needs, in the order of the file.
-fn choose(segments: &[Segment], range: (i64, i64)) -> Vec<(Segment, Needed)> {
+/// The segments that a range needs, in the order of the file; with `graphs` also the last ones before it
+/// in which graphs were made.
+fn choose(segments: &[Segment], range: (i64, i64), graphs: bool) -> Vec<(Segment, Needed)> {
     let mut needed: Vec<Needed> = segments
         .iter()
         .map(|segment| Needed {
             times: overlap(segment.task_span, range),
             calls: overlap(segment.call_span, range),
+            graphs: false,
         })
         .collect();
     // The launches of the tasks lie between here and their times.
@@ -159,6 +193,16 @@ fn choose(segments: &[Segment], range: (i64, i64)) -> Vec<(Segment, Needed)> {
         if segment.offset <= from {
             from = u64::MAX;
         }
+    }
+    if graphs {
+        let end = needed.iter().rposition(|it| it.times || it.calls);
+        let before = segments.iter().zip(&mut needed).take(end.unwrap_or(0));
+        let makes = |(segment, needed): &(&Segment, &mut Needed)| {
+            !needed.calls && segment.graph_calls.is_some_and(|calls| calls > 0)
+        };
+        let last = before.filter(makes).collect::<Vec<_>>().into_iter().rev();
+        last.take(MOST_CAPTURES)
+            .for_each(|(_, needed)| needed.graphs = true);
     }
     let all = segments.iter().copied().zip(needed);
     all.filter(|(_, needed)| *needed != Needed::default())
@@ -177,6 +221,37 @@ struct Window {
     numbers: Vec<u32>,
     kept: u64,
     most: u64,
+    captures: Captures,
+}
+
+/// Which calls outside of the range are kept because they made graphs that are replayed in it.
+struct Captures {
+    /// By process and serial.
+    graphs: BTreeSet<(u32, u32)>,
+    functions: GraphFunctions,
+}
+
+impl Captures {
+    fn new(graphs: BTreeSet<(u32, u32)>, things: &Trace) -> Self {
+        let functions = match graphs.is_empty() {
+            true => GraphFunctions::default(),
+            false => GraphFunctions::new(things.functions().iter()),
+        };
+        Self { graphs, functions }
+    }
+
+    fn want(&self, builder: &mut TraceBuilder, row: &CallRow) -> bool {
+        let Some(graph) = row.graph.filter(|_| !self.graphs.is_empty()) else {
+            return false;
+        };
+        if self.functions.concern(&GraphFacts::from(row)) != Concern::Making {
+            return false;
+        }
+        let thread = builder.thread_of(row.thread);
+        let process = builder.trace().thread(thread).process;
+        let mut replayed = self.graphs.iter().filter(|it| it.1 == graph.serial);
+        replayed.any(|(number, _)| builder.process_of(*number) == process)
+    }
 }
 
 /// Counts the calls of the file up to each of some segments, which are asked for in order.
@@ -234,6 +309,10 @@ impl Window {
             (process, row.stream.unwrap_or(NO_STREAM), task.sequence)
         });
         if !overlaps && !key.is_some_and(|key| self.inside.contains(&key)) {
+            if self.captures.want(&mut self.builder, &row) {
+                self.numbers.push(number);
+                self.builder.apply(Row::Call(row));
+            }
             return;
         }
         self.kept += 1;

@@ -6,11 +6,12 @@ mod stalls;
 mod statistics;
 
 use crate::action::{Action, Effect};
-use crate::app::{App, Selected, World, edit};
+use crate::app::{App, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::keymap;
 use crate::list::{Basis, Column, Entry, Kind, List, Page, Target};
+use crate::prompt::edit;
 use crate::rank;
 
 use super::{hunt, select, walk};

@@ -1,0 +1,86 @@
+//! What the cursor is on.
+
+use ascend_trace_analysis::{Lane, Stall};
+use ascend_trace_model::Trace;
+
+use crate::item::{Item, TrackKey};
+use crate::nodes::Node;
+use crate::ranges::RangeId;
+
+use super::App;
+
+/// What the cursor is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selected {
+    Item(Item),
+    /// A stall that is no task and no call: an idle stretch of a stream.
+    Gap(Stall),
+    /// A range that the program named, and the line that it is on.
+    Range(RangeId, u8),
+    /// A node of a graph, in one of its replays.
+    Node(Node),
+}
+
+impl Selected {
+    pub(crate) fn item(self) -> Option<Item> {
+        match self {
+            Self::Item(item) => Some(item),
+            Self::Gap(_) | Self::Range(..) | Self::Node(_) => None,
+        }
+    }
+
+    pub(crate) fn span(self, trace: &Trace) -> (i64, i64) {
+        match self {
+            Self::Item(item) => item.span(trace),
+            Self::Gap(stall) => (stall.begin, stall.end),
+            Self::Range(id, _) => id.span(trace),
+            Self::Node(node) => (node.begin, node.end),
+        }
+    }
+
+    pub(crate) fn track(self, trace: &Trace) -> TrackKey {
+        match self {
+            Self::Item(item) => item.track(trace),
+            Self::Gap(stall) => match stall.lane {
+                Lane::Stream(stream) => TrackKey::Stream(stream),
+                Lane::Thread(thread) => TrackKey::Thread(thread, 0),
+            },
+            Self::Range(id, level) => TrackKey::Ranges(id.thread(trace), level),
+            Self::Node(node) => TrackKey::Nodes(trace.task(node.replay).stream),
+        }
+    }
+
+    /// Whether a line shows it.
+    pub(crate) fn is_on(self, trace: &Trace, key: TrackKey) -> bool {
+        match self {
+            Self::Item(item) => item.is_on(trace, key),
+            _ => self.track(trace) == key,
+        }
+    }
+}
+
+impl App {
+    /// The stall that the selection is, if it is one.
+    pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
+        match self.selected? {
+            Selected::Gap(stall) => Some(stall),
+            Selected::Item(item) => self.stall_of(trace, item),
+            Selected::Range(..) | Selected::Node(_) => None,
+        }
+    }
+
+    /// The stall that an item is: a wait that held its stream, or a call that blocked.
+    pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
+        let (begin, end) = item.span(trace);
+        let lane = item.track(trace).lane()?;
+        let stalls = self.stalls.in_window(lane, begin, end);
+        let own = |stall: &&Stall| stall.node == item.node() && !stall.is_gap();
+        stalls.iter().find(own).copied()
+    }
+}
+
+/// Whether a stall is an idle stretch of a stream that is worth showing, rather than a task or a
+/// call.
+pub(crate) fn is_gap(stall: &Stall) -> bool {
+    stall.is_gap() && stall.is_notable()
+}

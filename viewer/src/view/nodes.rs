@@ -46,9 +46,19 @@ pub(crate) fn draw(
                 main: Category::Graph,
                 ..
             } => crowd(scene, column, column + 1, &mut line),
+            _ if *cell != Cell::Idle && !is_loaded(scene, column, area.width) => {
+                dots(scene, UNKNOWN, column, column + 1, &mut line);
+            }
             _ => {}
         }
     }
+}
+
+/// Whether it is known what ran in a column.
+fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
+    let time = |column: u16| scene.app.viewport.time(i64::from(column), width);
+    let overview = scene.world.overview;
+    overview.is_none_or(|it| it.is_loaded((time(column), time(column + 1))))
 }
 
 fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {

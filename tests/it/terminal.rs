@@ -1,14 +1,8 @@
 //! The timeline in a terminal that is looked at: keys, mouse, sizes, suspending, leaving. Skipped with
 //! a message where there is no tmux.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::Path;
 use std::time::Duration;
 
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{EndRow, Row};
-use ascend_trace_testkit::workload::{self, Workload};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::tmux::{PROMPT, Tmux};
@@ -174,87 +168,12 @@ fn a_signal_that_ends_the_view_gives_the_terminal_back() {
     is_given_back(&tmux);
 }
 
-/// A recording that is read part by part, with every kind of lane. One call far from its begin fails.
-fn long_recording(path: &Path) {
-    let (session, tables) = workload::leading();
-    let file = BufWriter::new(File::create(path).unwrap());
-    let mut writer = Writer::create(file, &session, &tables).unwrap();
-    let workload = Workload {
-        steps: 9_000,
-        rest_ns: 20_000,
-        everything: true,
-        ..Workload::default()
-    };
-    let mut calls = 0;
-    workload::run(workload, |mut row| {
-        if let Row::Call(call) = &mut row {
-            calls += 1;
-            if calls == 300_000 {
-                call.ret = 107_000;
-            }
-        }
-        writer.push(row).unwrap();
-    });
-    writer.finish(EndRow::default()).unwrap();
-}
-
-#[test]
-fn a_long_recording_is_searched_as_a_whole_while_one_looks_at_a_part() {
-    let Some(tmux) = Tmux::start(200, 50) else {
-        return;
-    };
-    long_recording(&tmux.folder().join("long.atrace"));
-    tmux.shell("sh -c 'echo $$ >pid; exec \"$TOOL\" view long.atrace'; echo status=$?");
-    tmux.until("summed up");
-    tmux.press(&["i"]);
-    tmux.until("of all of the recording");
-    tmux.press(&["Down", "Enter", "["]);
-    tmux.until(" ← ");
-    tmux.press(&["0", "/"]);
-    tmux.until("find:");
-    tmux.press(&["!", "Enter"]);
-    tmux.until("“!” found");
-    tmux.until("ACL_ERROR_RT_PARAM_INVALID");
-    stop_and_go_on(&tmux);
-    // From there to the next stall, wherever that is.
-    tmux.press(&["n"]);
-    tmux.wait_for("a stall", |screen| {
-        !screen.contains("ACL_ERROR_RT_PARAM_INVALID") && !screen.contains("looking for")
-    });
-    // The ranges of what is on screen, walked along and asked for what ran in them.
-    tmux.press(&["\\"]);
-    tmux.type_text("ranges");
-    tmux.press(&["Enter", "Right"]);
-    tmux.until("range of thread");
-    tmux.press(&["X", "t"]);
-    tmux.until("operations  1/");
-    tmux.press(&["t", "0", "t"]);
-    tmux.wait_for("the sums of everything", |screen| {
-        screen.contains("operations  1/") && !screen.contains("only of what is loaded")
-    });
-    tmux.press(&["t", "q"]);
-    tmux.until("\nstatus=0\n");
-    is_given_back(&tmux);
-}
-
-/// As a program that manages jobs does: from outside, by signals.
-#[track_caller]
-fn stop_and_go_on(tmux: &Tmux) {
-    tmux.until("lost");
-    signal(tmux, Signal::TSTP);
-    tmux.until("Stopped");
-    tmux.shell("fg");
-    tmux.wait_for("the view", |screen| {
-        screen.contains("stream") && screen.contains("lost")
-    });
-}
-
 #[test]
 fn what_is_on_screen_and_everything_is_exported_from_the_view() {
     let Some(tmux) = with_trace(80, 24) else {
         return;
     };
-    tmux.shell("\"$TOOL\" view t.atrace");
+    tmux.shell("\"$TOOL\" view t.atrace; echo status=$?");
     tmux.until("lost 0");
     tmux.press(&["W", "e"]);
     tmux.until("export what is on screen to: t.json");
@@ -276,6 +195,7 @@ fn what_is_on_screen_and_everything_is_exported_from_the_view() {
     tmux.press(&["Enter"]);
     tmux.until("wrote t.pftrace.gz,");
     tmux.press(&["q"]);
+    tmux.until("\nstatus=0\n");
     is_given_back(&tmux);
     assert_eq!(part, std::fs::read(tmux.folder().join("t.json")).unwrap());
     let text = String::from_utf8(part).unwrap();

@@ -46,5 +46,5 @@ fn describe(members: &mut Members<'_>, trace: &Trace, range: &Range, id: u64) {
         range.name.as_str().into(),
         trace.domain(range).unwrap_or(CATEGORY),
     );
-    members.json.key("id").unsigned(id);
+    members.json.next(b",\"id\":").unsigned(id);
 }

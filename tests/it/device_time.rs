@@ -39,10 +39,12 @@ impl Spread {
 struct Result {
     tasks: usize,
     untimed: BTreeMap<String, usize>,
-    /// Where the stream had a queue: lengths, and distances between begins. What the clock's own bar leaves
-    /// open about its rate is not held against them: on an idle machine that is next to nothing.
+    /// Where the stream had a queue: lengths, and distances between begins.
     lengths: Spread,
     steps: Spread,
+    /// The same beyond what the clock's own bar leaves open about its rate.
+    blunt_lengths: Spread,
+    blunt_steps: Spread,
     /// Begins against the host, of tasks that had to queue and of those that ran at once.
     busy_begins: Spread,
     idle_begins: Spread,
@@ -80,6 +82,9 @@ struct Point<'t> {
 }
 
 const MOST_RATE_OPEN: f64 = 400e-6;
+/// The clock's bar on a machine that has nothing else to do is below this and three quarters of the submit
+/// latency.
+const SHARP_BAND_NS: i64 = 2000;
 
 /// What a device's rate may be off by: between its bars lie all lines along which its clock may have run, a
 /// second of it at a time. No device drifts by more than 200 ppm, and the mapping may by as much.
@@ -172,12 +177,14 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             if begun_busy {
                 result.busy_begins.0.push(off.0.abs());
                 if ended_busy {
-                    result.lengths.0.push(beyond(apart, length));
+                    result.lengths.0.push(apart);
+                    result.blunt_lengths.0.push(beyond(apart, length));
                 }
                 if let Some((traced, true_begin)) = last {
                     let distance = truth.begin - true_begin;
                     let off = (begin - traced) - distance;
-                    result.steps.0.push(beyond(off, distance));
+                    result.steps.0.push(off.abs());
+                    result.blunt_steps.0.push(beyond(off, distance));
                 }
                 last = Some(here);
             } else {
@@ -216,10 +223,17 @@ fn run(tasks: usize, submit: i64, tick: i64, drift: i64, options: &[&str]) -> Re
 }
 
 /// What must hold however busy the machine is, and does not.
-fn broken_words(result: &Result, tick: i64) -> Vec<&'static str> {
+fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     let timed = result.bars.0.len();
     let untimed: usize = result.untimed.values().sum();
     let band = result.bands.quantile(0.99);
+    // Where others took the processors away from the comparisons of clocks, the rate is not known to the
+    // tick.
+    let (lengths, steps) = if band <= SHARP_BAND_NS + submit * 3 / 4 {
+        (&result.lengths, &result.steps)
+    } else {
+        (&result.blunt_lengths, &result.blunt_steps)
+    };
     // What runs at once begins when the quickest submission so far would have.
     let open = band + result.idle_calls.quantile(0.99);
     let words = [
@@ -228,8 +242,8 @@ fn broken_words(result: &Result, tick: i64) -> Vec<&'static str> {
             "bars on the device",
             result.inside_device * 1000 >= timed * 999,
         ),
-        ("lengths", result.lengths.quantile(0.99) <= 2 * tick),
-        ("begin to begin", result.steps.quantile(0.99) <= 2 * tick),
+        ("lengths", lengths.quantile(0.99) <= 2 * tick),
+        ("begin to begin", steps.quantile(0.99) <= 2 * tick),
         (
             "begins",
             result.busy_begins.quantile(0.99) <= band.max(1000),
@@ -248,8 +262,9 @@ fn broken_words(result: &Result, tick: i64) -> Vec<&'static str> {
 }
 
 #[track_caller]
-fn is_true_to_its_word(result: &Result, tick: i64) {
-    assert_eq!(broken_words(result, tick), [""; 0], "{:?}", result.untimed);
+fn is_true_to_its_word(result: &Result, submit: i64, tick: i64) {
+    let broken = broken_words(result, submit, tick);
+    assert_eq!(broken, [""; 0], "{:?}", result.untimed);
 }
 
 /// What must hold in one run of a few: when all processors are taken by others, clocks cannot be
@@ -264,7 +279,7 @@ const ATTEMPTS: usize = 4;
 fn check(tasks: usize, submit: i64, tick: i64, drift: i64) {
     for _ in 0..ATTEMPTS {
         let result = run(tasks, submit, tick, drift, &[]);
-        is_true_to_its_word(&result, tick);
+        is_true_to_its_word(&result, submit, tick);
         if is_sharp(&result, submit) {
             return;
         }
@@ -294,7 +309,7 @@ fn times_are_true_with_a_slow_device_in_step_with_the_host() {
 /// where the machine had other things to do.
 fn line(tasks: usize, submit: i64, tick: i64, drift: i64) -> (String, Vec<&'static str>) {
     let result = run(tasks, submit, tick, drift, &[]);
-    let mut broken = broken_words(&result, tick);
+    let mut broken = broken_words(&result, submit, tick);
     if !is_sharp(&result, submit) {
         broken.push("sharp bars");
     }
@@ -352,7 +367,7 @@ fn times_are_true_over_a_long_run() {
 #[test]
 fn chained_events_are_as_true_and_fewer() {
     let result = run(10_000, 3000, 20, 50, &["--timing", "chained"]);
-    is_true_to_its_word(&result, 20);
+    is_true_to_its_word(&result, 3000, 20);
 }
 
 #[test]
@@ -383,7 +398,7 @@ fn a_program_behaves_the_same_on_a_chip_that_has_little() {
         let tables = Tables::of(&recording);
         let result = judge(&tables, &points(&tables, &recording));
         result.print(scarce);
-        is_true_to_its_word(&result, 20);
+        is_true_to_its_word(&result, 3000, 20);
         let outcome = crate::support::run(
             crate::support::tool()
                 .args(["info", "--json"])

@@ -58,7 +58,11 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let latest = launch.end.saturating_add(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
-    let is_busy = last_host > closed.saturating_add(last.latency);
+    // What is not known of the latency speaks for an event that came late.
+    let is_busy = last_host
+        > closed
+            .saturating_add(last.latency)
+            .saturating_add(last.vague);
     // If the stream was idle when the event after the task arrived, the task had ended before.
     let end_open = match (is_busy, reading.is_moment) {
         (true, _) => 0,

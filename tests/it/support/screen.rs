@@ -47,11 +47,15 @@ impl Screen {
         }
     }
 
-    /// Waits until this has been written.
+    /// Waits until this has been written, not as the end of a longer name.
     #[track_caller]
     pub(crate) fn until(&self, text: &str) {
         let bytes = self.shown.bytes.lock().unwrap();
-        let missing = |bytes: &mut Vec<u8>| !String::from_utf8_lossy(bytes).contains(text);
+        let missing = |bytes: &mut Vec<u8>| {
+            let shown = String::from_utf8_lossy(bytes);
+            let mut places = shown.match_indices(text);
+            !places.any(|(at, _)| !shown[..at].ends_with('_'))
+        };
         let waited = self
             .shown
             .grown

@@ -42,13 +42,19 @@ impl LeftThings {
             rows: 0,
             reach: (i64::MAX, i64::MIN),
         };
-        let warning = parts.items(&found, &mut |item| {
-            if let Item::Row(row) = item {
-                let (low, high) = reach(&row);
-                left.rows += 1;
-                left.reach = (left.reach.0.min(low), left.reach.1.max(high));
-            }
-        })?;
+        let mut extend = |(low, high): (i64, i64)| {
+            left.rows += 1;
+            left.reach = (left.reach.0.min(low), left.reach.1.max(high));
+        };
+        let warning = if found.is(kinds::RANGE) {
+            parts.range_reaches(&found, &mut extend)?
+        } else {
+            parts.items(&found, &mut |item| {
+                if let Item::Row(row) = item {
+                    extend(reach(&row));
+                }
+            })?
+        };
         self.chunks.push(left);
         Ok(warning)
     }

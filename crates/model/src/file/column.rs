@@ -351,11 +351,17 @@ impl<'a> Cursors<'a> {
     }
 
     pub(super) fn take_text(&mut self, column: usize) -> Option<String> {
+        let text = self.take_bytes(column)?;
+        Some(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// The bytes of a text, which may be no good text.
+    pub(super) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
         let length = self.take_as(column)?;
         let cursor = self.columns.get_mut(column)?;
         let (text, rest) = cursor.bytes.split_at_checked(length)?;
         cursor.bytes = rest;
-        Some(String::from_utf8_lossy(text).into_owned())
+        Some(text)
     }
 }
 

@@ -138,6 +138,18 @@ pub(super) fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) ->
     }
 }
 
+/// Hands out the first and the last moment of each range that a chunk of them holds, as [`decode`] would
+/// hand the ranges out: many times as fast.
+pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -> Result<(), u64> {
+    let plain = chunk::unpack(payload).ok_or(0_u64)?;
+    let columns = (RangeRow::COLUMNS, RangeRow::REQUIRED);
+    let mut cursors = Cursors::new(&plain, columns.0, columns.1).ok_or(0_u64)?;
+    for read in 0..cursors.rows() {
+        sink(RangeRow::take_reach(&mut cursors).ok_or(u64::from(read))?);
+    }
+    Ok(())
+}
+
 fn rows<T: Table>(payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
     let plain = chunk::unpack(payload).ok_or(0_u64)?;
     let mut cursors = Cursors::new(&plain, T::COLUMNS, T::REQUIRED).ok_or(0_u64)?;

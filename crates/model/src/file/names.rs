@@ -64,6 +64,19 @@ impl Table for RangeRow {
     }
 }
 
+impl RangeRow {
+    /// First and last moment of a row, which is taken as whole as [`Table::take`] does and not made.
+    pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<(i64, i64)> {
+        cursors.take_as::<u32>(0)?;
+        cursors.take_as::<u32>(1)?;
+        let begin = cursors.take_signed(2)?;
+        let end = begin.wrapping_add(cursors.take_signed(3)?);
+        cursors.take(4)?;
+        cursors.take_bytes(5)?;
+        Some((begin, end.max(begin)))
+    }
+}
+
 impl Table for CoverageRow {
     const KIND: Kind = chunk::COVERAGE;
     const COLUMNS: usize = 6;
@@ -132,5 +145,46 @@ impl Table for CostRow {
 
     fn into_row(self) -> Row {
         Row::Cost(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::column::Columns;
+    use super::*;
+
+    #[test]
+    fn moments_of_ranges_are_taken_as_the_rows_are() {
+        let range = |at: i64, length: i64, name: &str| RangeRow {
+            process: 1,
+            thread: 3,
+            begin_ns: at,
+            end_ns: at.wrapping_add(length),
+            domain: 7,
+            name: name.to_owned(),
+        };
+        let rows = [
+            range(5, 0, ""),
+            range(-400, 1 << 40, "step"),
+            range(900, -3, "\u{6b65}\u{9aa4}"),
+        ];
+        let mut columns = Columns::new(RangeRow::COLUMNS);
+        for row in &rows {
+            columns.row();
+            row.put(&mut columns, &mut ());
+        }
+        let payload = columns.take_payload();
+        let cursors = |payload| {
+            let columns = (RangeRow::COLUMNS, RangeRow::REQUIRED);
+            Cursors::new(payload, columns.0, columns.1).unwrap()
+        };
+        let mut taken = cursors(&payload);
+        let reaches = [(); 3].map(|()| RangeRow::take_reach(&mut taken));
+        let expected = rows.map(|row| Some((row.begin_ns, row.end_ns.max(row.begin_ns))));
+        assert_eq!(reaches, expected);
+        // One byte less of the last text: neither has the last row.
+        let cut = &payload[..payload.len() - 1];
+        let columns = Cursors::new(cut, RangeRow::COLUMNS, RangeRow::REQUIRED);
+        assert!(columns.is_none());
     }
 }

@@ -199,13 +199,29 @@ impl Parts {
         found: &Found,
         sink: &mut impl FnMut(Item),
     ) -> io::Result<Option<Warning>> {
+        self.look_into(found, |payload| decode::decode(found.kind, payload, sink))
+    }
+
+    /// Hands out first and last moments of the ranges in a chunk of them; else as [`Parts::items`].
+    pub(crate) fn range_reaches(
+        &self,
+        found: &Found,
+        sink: &mut impl FnMut((i64, i64)),
+    ) -> io::Result<Option<Warning>> {
+        self.look_into(found, |payload| decode::range_reaches(payload, sink))
+    }
+
+    fn look_into(
+        &self,
+        found: &Found,
+        look: impl FnOnce(&[u8]) -> Result<(), u64>,
+    ) -> io::Result<Option<Warning>> {
         let offset = found.offset;
         let kind = kind_name(found.kind);
         let Some(payload) = self.payload(found)? else {
             return Ok(Some(found.damaged()));
         };
-        let read = decode::decode(found.kind, &payload, sink);
-        Ok(read.err().map(|read| Warning {
+        Ok(look(&payload).err().map(|read| Warning {
             offset,
             lost: Lost::Rows { kind, read },
         }))

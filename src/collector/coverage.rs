@@ -163,7 +163,8 @@ fn position(functions: &[Function], name: &str) -> Option<usize> {
         .ok()
 }
 
-fn text(reader: &mut Reader<'_>) -> Option<String> {
+/// The next text of a record.
+pub(super) fn text(reader: &mut Reader<'_>) -> Option<String> {
     let mut bytes = [0; MAX_STRING];
     let text = reader.string(&mut bytes)?;
     Some(String::from_utf8_lossy(text).into_owned())

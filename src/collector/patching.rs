@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ascend_trace_format::engine::Outcome;
-use ascend_trace_format::record::{Header, MAX_STRING, Reader, RecordKind};
+use ascend_trace_format::record::{Header, Reader, RecordKind};
+
+use super::coverage::text;
 
 /// Parts of what the loader said.
 const MOST_PARTS: usize = 16;
@@ -97,12 +99,6 @@ impl Patching {
             self.refused = None;
         }
     }
-}
-
-fn text(reader: &mut Reader<'_>) -> Option<String> {
-    let mut bytes = [0; MAX_STRING];
-    let text = reader.string(&mut bytes)?;
-    Some(String::from_utf8_lossy(text).into_owned())
 }
 
 #[cfg(test)]

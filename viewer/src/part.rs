@@ -221,7 +221,8 @@ impl Identity {
                 let near = stalls.in_window(lane, begin, end);
                 let part = |it: &&Stall| it.end.min(end).saturating_sub(it.begin.max(begin));
                 // One that only touches it is another one.
-                let is_it = |it: &&Stall| it.is_notable() && part(it) >= (end - begin) / 2;
+                let is_it =
+                    |it: &&Stall| it.is_notable() && part(it) >= end.saturating_sub(begin) / 2;
                 let found = near.iter().filter(is_it).max_by_key(part)?;
                 Some(of_stall(*found))
             }

@@ -46,7 +46,7 @@ impl Gap {
         let trace = archive.window(end, u64::MAX)?;
         let tasks = trace.stream_tasks(self.stream).iter();
         let mut tasks = tasks.map(|id| trace.task(*id));
-        let middle = self.begin + (self.end - self.begin) / 2;
+        let middle = self.begin.midpoint(self.end);
         let next = tasks.find(|task| task.time.is_some_and(|time| time.end > middle));
         let launch = next.map(|task| trace.call(task.call));
         let Some(call) = launch.filter(|call| call.begin > middle) else {
@@ -59,7 +59,7 @@ impl Gap {
         let waited = lane.map_or(0, |lane| {
             lane.sums(self.begin, self.end).busy[Category::Sync.slot()]
         });
-        let is_most = waited > (self.end - self.begin).unsigned_abs() / 2;
+        let is_most = waited > self.end.abs_diff(self.begin) / 2;
         Ok(match is_most {
             true => (Cause::HostBlocked, format!("host blocked ← {thread}")),
             false => (Cause::HostLate, format!("host late ← {thread}")),

@@ -197,7 +197,7 @@ fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<M
         if call.end <= begin {
             break;
         }
-        let time = call.end.min(end) - call.begin.max(begin);
+        let time = call.end.min(end).saturating_sub(call.begin.max(begin));
         match sums.iter_mut().find(|sum| sum.function == call.function) {
             Some(sum) => {
                 sum.calls += 1;

@@ -93,7 +93,7 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         latest.min(end).saturating_sub(begin).max(0)
     };
     let begin = if reading.is_moment { end } else { begin };
-    let rate_open = first.rate_open.max(last.rate_open) * (end - begin) as f64;
+    let rate_open = first.rate_open.max(last.rate_open) * end.saturating_sub(begin) as f64;
     Some(TaskTime {
         begin,
         end,

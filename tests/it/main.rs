@@ -22,6 +22,8 @@ mod engine;
 mod examples;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
+/// Programs, surroundings and files that were made to break a tracer.
+mod hostile;
 /// A program that is killed loses no call that had returned.
 mod kill;
 /// One trace for a whole tree of processes.

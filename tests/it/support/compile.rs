@@ -48,6 +48,13 @@ pub(crate) fn program(name: &str) -> PathBuf {
     once(&source, &["-std=gnu11", "-O1", "-pthread", "-lascendcl"])
 }
 
+/// A C program of `tests/hostile/`.
+#[track_caller]
+pub(crate) fn hostile(name: &str) -> PathBuf {
+    let source = repository().join("tests/hostile").join(format!("{name}.c"));
+    once(&source, &["-std=gnu11", "-O1", "-pthread", "-lascendcl"])
+}
+
 /// As [`program`], with options of its own; it links to nothing unless they say so.
 #[track_caller]
 pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {

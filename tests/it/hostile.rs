@@ -1,0 +1,16 @@
+//! Programs and surroundings that were made to break a tracer. Each states what it is after in its own
+//! first lines (`tests/hostile`); the module of its topic says what must hold.
+
+/// Every call made is recorded or counted as not recorded: [`counts::balanced`].
+mod counts;
+
+/// Calls in handlers, left by jumps, by exceptions, by cancellation; calls that never return.
+mod calls;
+/// Many processes, many recorders, targets that are taken, memory that others left.
+mod collector;
+/// Files that were made to harm their reader.
+mod files;
+/// How a program is started: sanitizers, other C libraries, filters, limits, privileges.
+mod launch;
+/// What the loader does, and what programs ask of it.
+mod loader;

@@ -1,0 +1,1 @@
+//! Calls that do not begin and end in order.

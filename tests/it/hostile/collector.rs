@@ -1,0 +1,1 @@
+//! Many processes and recorders at once.

@@ -1,0 +1,44 @@
+//! Calls made by a program, against what its trace recorded and counted.
+#![expect(clippy::print_stderr, reason = "the figures are told with --nocapture")]
+
+use serde_json::Value;
+
+use crate::support::{Recording, run, tool};
+
+/// What the trace says of the program's calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub(super) recorded: u64,
+    pub(super) lost: u64,
+}
+
+impl Counts {
+    #[track_caller]
+    pub(super) fn of(recording: &Recording) -> Self {
+        let outcome = run(tool().arg("info").arg(recording.trace()).arg("--json")).expect(0);
+        let document: Value = serde_json::from_str(&outcome.out()).unwrap();
+        Self {
+            recorded: document["calls"]["count"].as_u64().unwrap(),
+            lost: document["lost"]["calls"].as_u64().unwrap(),
+        }
+    }
+}
+
+/// Holds the invariant: made = recorded + counted as lost. A program of `tests/hostile` prints
+/// `made N` on a line of its own, with the number of AscendCL calls that it made.
+#[track_caller]
+pub(super) fn balanced(recording: &Recording) -> Counts {
+    let outcome = &recording.outcome;
+    let made = outcome
+        .out()
+        .lines()
+        .find_map(|line| line.strip_prefix("made ")?.parse().ok());
+    let made: u64 = made.unwrap_or_else(|| panic!("no line `made N`: {outcome}"));
+    let counts = Counts::of(recording);
+    eprintln!(
+        "made {made}, recorded {}, counted as lost {}",
+        counts.recorded, counts.lost
+    );
+    assert_eq!(made, counts.recorded + counts.lost, "{counts:?}\n{outcome}");
+    counts
+}

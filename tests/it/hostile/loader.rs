@@ -1,0 +1,1 @@
+//! What the loader does, and what programs ask of it.

@@ -17,7 +17,7 @@ const FAR_NS: i64 = 20_000;
 /// Bars of a machine that is not too busy are narrower than this.
 const WIDE_NS: i64 = 50_000;
 /// No clock drifts faster than one part in this many.
-const DRIFT: i64 = 5_000;
+pub(crate) const DRIFT: i64 = 5_000;
 
 /// One task, as far as its times go.
 #[derive(Clone, Debug)]
@@ -78,6 +78,12 @@ impl Accuracy {
     /// Times that are far from the truth, and bars that are wide.
     pub(crate) fn faults(&self) -> Vec<String> {
         self.judge(|point, _| point.far() > FAR_NS || point.bar > WIDE_NS)
+    }
+
+    /// Times that are further from the truth than their bars say. There must be none, however busy the machine
+    /// is.
+    pub(crate) fn dishonest(&self) -> Vec<String> {
+        self.judge(|point, _| point.far() > point.bar)
     }
 
     /// Times whose distance from the truth nothing explains.
@@ -150,21 +156,25 @@ fn windows(tables: &Tables) -> Vec<i64> {
 
 /// The shortest time from a launch to the end of a wait for its stream or device.
 #[track_caller]
-fn proof(tables: &Tables, pid: i64, device: i64) -> i64 {
+pub(crate) fn proof(tables: &Tables, pid: i64, device: i64) -> i64 {
     let own = |call: &&Row| call.number("pid") == pid && call.maybe("device") == Some(device);
-    let calls: Vec<&Row> = tables.outer_calls().filter(own).collect();
-    let waits = calls.iter().filter(|call| {
-        ["aclrtSynchronizeStream", "aclrtSynchronizeDevice"].contains(&call.text("name"))
-    });
-    let proofs = waits.filter_map(|wait| {
-        let launches = calls.iter().filter(|call| {
-            let same = |name: &str| call.text(name) == wait.text(name);
-            let waited_for = same("stream_id") || wait.text("stream_id").is_empty();
-            let is_earlier = call.number("end_ns") <= wait.number("begin_ns");
-            call.maybe("task").is_some() && same("tid") && waited_for && is_earlier
-        });
-        let last = launches.map(|call| call.number("begin_ns")).max()?;
-        Some(wait.number("end_ns") - last)
-    });
-    proofs.min().expect("the program waits for its tasks")
+    let mut calls: Vec<&Row> = tables.outer_calls().filter(own).collect();
+    calls.sort_by_key(|call| call.number("begin_ns"));
+    // By thread, and by stream or, for all of its streams, none.
+    let mut launched: BTreeMap<(i64, &str), i64> = BTreeMap::new();
+    let mut shortest = None;
+    for call in calls {
+        let (thread, stream) = (call.number("tid"), call.text("stream_id"));
+        if call.maybe("task").is_some() {
+            for stream in [stream, ""] {
+                launched.insert((thread, stream), call.number("begin_ns"));
+            }
+        } else if ["aclrtSynchronizeStream", "aclrtSynchronizeDevice"].contains(&call.text("name"))
+            && let Some(begin) = launched.get(&(thread, stream))
+        {
+            let window = call.number("end_ns") - begin;
+            shortest = Some(shortest.map_or(window, |it: i64| it.min(window)));
+        }
+    }
+    shortest.expect("the program waits for its tasks")
 }

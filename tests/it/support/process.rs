@@ -15,7 +15,7 @@ pub(crate) use super::place::scratch;
 use super::stuck::{self, Stuck};
 
 /// No command of these tests runs for a fraction of this; what does has got stuck.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Settings of whoever runs the tests that must not reach what is tested.
 const FOREIGN: [&str; 15] = [

@@ -12,7 +12,7 @@ use pty_process::blocking::Pty;
 use super::process::{Outcome, finish};
 
 /// Nothing takes a fraction of this to appear.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// Everything that was written to the terminal.
 #[derive(Default)]

@@ -12,7 +12,7 @@ use super::place;
 use super::process::{cache, clean};
 
 /// Nothing takes a fraction of this to appear.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(300);
 /// What the shell says when it waits for a command.
 pub(crate) const PROMPT: &str = "shell waits>";
 

@@ -58,7 +58,7 @@ fn a_hundred_thousand_destroyed_objects_leave_nothing_behind() {
 fn verbose_tells_once_what_is_missing() {
     let program = compile(&programs_dir().join("i_errors/missing_features_say_so.c"));
     let env = [("SOFTACL", "verbose")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
     let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
@@ -71,7 +71,7 @@ fn verbose_tells_once_what_is_missing() {
 fn verbose_tells_what_is_wrong_with_an_executor() {
     let program = compile(&programs_dir().join("o_aclnn/an_executor_is_used_once.c"));
     let env = [("SOFTACL", "verbose")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
     for wanted in [
         "softacl: aclnnAdd: no executor, or one that was used up",
@@ -86,7 +86,7 @@ fn verbose_tells_what_is_wrong_with_an_executor() {
 fn an_invalid_option_is_explained_and_the_manual_names_every_valid_one() {
     let program = compile(&programs_dir().join("m_runtime/an_invalid_option_ends_in_aclinit.c"));
     let env = [("SOFTACL", "frobnicate=1")];
-    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(30));
+    let output = crate::support::run(&program, library_dir(), &env, Duration::from_secs(300));
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
     let line = said.lines().next().unwrap();
     let (before, known) = line.split_once("; known are ").unwrap();

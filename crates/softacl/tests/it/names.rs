@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::{include_dir, library_dir, programs_dir, run_command, scratch, succeeds};
 
 const SONAME: &str = "libascendcl.so";
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The libraries that programs are mostly linked to.
 const LINKED: [&str; 6] = ["ascendcl", "acl_rt", "opapi", "hccl", "nnopbase", "runtime"];

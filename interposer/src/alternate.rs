@@ -52,6 +52,13 @@ pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     Some(registers::stub_address(index))
 }
 
+/// Where the stub at an address begins, and what it stands for.
+pub(crate) fn at(address: usize) -> Option<(usize, usize)> {
+    let index = registers::stub_index(address)?;
+    let function = ALTERNATES.get(index)?.address.load(Acquire);
+    (function != 0).then(|| (registers::stub_address(index), function))
+}
+
 /// The function `id` at `from` is to be called at `to` from now on.
 pub(crate) fn moved(id: usize, from: usize, to: usize) {
     let is_it = |place: &&Alternate| place.id.load(Acquire) as usize == id;

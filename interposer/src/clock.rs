@@ -28,6 +28,15 @@ fn slow_ticks() -> u64 {
     ascend_trace_ring::ticks::monotonic()
 }
 
+/// Now, without the C library, which may not be ready while the session is being joined.
+pub(crate) fn ticks_directly() -> u64 {
+    if COUNTER.load(Relaxed) {
+        ascend_trace_ring::ticks::counter()
+    } else {
+        ascend_trace_ring::sys::monotonic()
+    }
+}
+
 /// Now, and not before everything that stands before it is done.
 pub(crate) fn ticks_after_all() -> u64 {
     if COUNTER.load(Relaxed) {

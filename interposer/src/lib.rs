@@ -20,6 +20,7 @@ mod clock;
 mod cost;
 mod emit;
 mod engine;
+mod environment;
 mod errno;
 mod graph_roles;
 mod graphs;

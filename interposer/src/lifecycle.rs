@@ -1,5 +1,6 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::pair;
@@ -12,9 +13,18 @@ use crate::objects::{
 use crate::timing::{capture, counters, harvest, harvester, lane, reference};
 use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
 
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Whether this library was initialised. What the program is linked to was so before.
+pub(crate) fn has_begun() -> bool {
+    HAS_BEGUN.load(Relaxed)
+}
+
 /// The library has been loaded.
 extern "C" fn loaded() {
+    HAS_BEGUN.store(true, Relaxed);
     thread::prepare_thread_end();
+    loader::fork::watch();
     session::join();
     loader::weak::sweep_if_new();
     loader::slots::sweep_if_new();

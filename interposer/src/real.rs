@@ -149,6 +149,14 @@ fn by_id(id: usize) -> Option<usize> {
     }
 }
 
+/// The function that our wrapper for this id stands in for, without keeping it for calls.
+pub(crate) fn of_wrapper(id: usize) -> Option<usize> {
+    match ADDRESSES.get(id)?.load(Acquire) {
+        0 => with_name(id, loader::candidate)??.0.into(),
+        known => Some(known & !SHARED),
+    }
+}
+
 /// Status with which the loader ends a program whose function it cannot find.
 const LOOKUP_FAILED: i32 = 127;
 

@@ -206,3 +206,25 @@ pub(crate) fn stub_address(index: usize) -> usize {
     let first: unsafe extern "C" fn() = ascend_trace_stubs;
     (first as usize).wrapping_add(index.wrapping_mul(STUB_BYTES))
 }
+
+/// The number of the stub that an address lies in.
+pub(crate) fn stub_index(address: usize) -> Option<usize> {
+    let index = address.wrapping_sub(stub_address(0)) / STUB_BYTES;
+    (index < STUBS).then_some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_stub_belongs_to_it() {
+        for index in [0, 1, STUBS - 1] {
+            let begin = stub_address(index);
+            assert_eq!(stub_index(begin), Some(index));
+            assert_eq!(stub_index(begin + STUB_BYTES - 1), Some(index));
+        }
+        assert_eq!(stub_index(stub_address(0) - 1), None);
+        assert_eq!(stub_index(stub_address(STUBS)), None);
+    }
+}

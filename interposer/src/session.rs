@@ -1,18 +1,18 @@
 //! Joining the collector's session, once per process.
 
+use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::session::Timing;
-use ascend_trace_ring::Session;
+use ascend_trace_ring::{AttachError, Session, sys};
 
-use crate::clock;
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
-use crate::page;
 use crate::spin::SpinLock;
 use crate::timing::counters;
+use crate::{clock, environment, page};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -90,16 +90,32 @@ pub(crate) fn join() -> bool {
         return STATE.load(Acquire) == ON;
     }
     let _errno = Errno::save();
-    let joined = try_join().is_some();
-    STATE.store(if joined { ON } else { OFF }, Release);
-    joined
+    let state = match try_join() {
+        Ok(()) => ON,
+        Err(Hindrance::ForNow) => NOT_TRIED,
+        Err(Hindrance::ForGood) => OFF,
+    };
+    STATE.store(state, Release);
+    state == ON
 }
 
-fn try_join() -> Option<()> {
-    let session = Session::attach(path()?).ok()?;
-    let settings = session.settings()?;
+/// Why there is no session.
+enum Hindrance {
+    /// It may be there at the next call.
+    ForNow,
+    /// There is none to join.
+    ForGood,
+}
+
+/// How often what may pass is tried again.
+static TRIES: AtomicU32 = AtomicU32::new(16);
+
+/// The C library's functions may not be used yet: whoever stands in for them may be the one who calls.
+fn try_join() -> Result<(), Hindrance> {
+    let session = Session::attach(path()?).map_err(hindrance)?;
+    let settings = session.settings().ok_or(Hindrance::ForGood)?;
     if settings.table_hash != TABLE_HASH {
-        return None;
+        return Err(Hindrance::ForGood);
     }
     clock::choose(settings.ticks);
     let mark = make_mark()?;
@@ -112,53 +128,67 @@ fn try_join() -> Option<()> {
     begin_process(session);
     *SESSION.lock_patiently() = Some(session);
     MARK.store(mark, Release);
-    Some(())
+    Ok(())
+}
+
+/// Whether a failure may pass. What it depends on is not sure to pass, so that is not tried for ever.
+fn hindrance(error: AttachError) -> Hindrance {
+    let passes = match error {
+        AttachError::System(number) => [
+            libc::EAGAIN,
+            libc::EINTR,
+            libc::EMFILE,
+            libc::ENFILE,
+            libc::ENOMEM,
+        ]
+        .contains(&number),
+        AttachError::Foreign => false,
+    };
+    match passes && TRIES.fetch_sub(1, Relaxed) > 1 {
+        true => Hindrance::ForNow,
+        false => Hindrance::ForGood,
+    }
 }
 
 fn begin_process(session: Session) {
-    PROCESS_KEY.store(clock::ticks(), Relaxed);
+    PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
     session.count_process();
 }
 
-/// The session file's path. `getenv` and not std's copy, whose lock a forked child may find held.
-fn path() -> Option<&'static CStr> {
-    // SAFETY: a lookup by a C string; the environment is not changed while the loader or the
-    // first call runs, as far as a library can know.
-    let value = unsafe { libc::getenv(c"ASCEND_TRACE_SESSION".as_ptr()) };
-    if value.is_null() {
-        return None;
+/// Room for the session file's path, used by the one who joins.
+struct Path(UnsafeCell<[u8; 4096]>);
+
+// SAFETY: only one thread at a time is `JOINING`.
+unsafe impl Sync for Path {}
+
+/// The session file's path. To be called by the one who joins.
+fn path() -> Result<&'static CStr, Hindrance> {
+    static PATH: Path = Path(UnsafeCell::new([0; 4096]));
+    // SAFETY: nobody else is here, and nothing refers to it from an earlier try.
+    let room = unsafe { &mut *PATH.0.get() };
+    match environment::copy(b"ASCEND_TRACE_SESSION", room) {
+        Some(true) => CStr::from_bytes_until_nul(room).map_err(|_| Hindrance::ForGood),
+        Some(false) => Err(Hindrance::ForGood),
+        None => Err(Hindrance::ForNow),
     }
-    // SAFETY: getenv answers a NUL-terminated string.
-    Some(unsafe { CStr::from_ptr(value) })
 }
 
 /// A page that holds 1 here and 0 in every child that is forked without our knowing.
-fn make_mark() -> Option<*mut AtomicU32> {
-    // SAFETY: a fresh private mapping at an address of the kernel's choice.
-    let mapped: *mut c_void = unsafe {
-        libc::mmap(
-            core::ptr::null_mut(),
-            page::size(),
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-            -1,
-            0,
-        )
-    };
-    if mapped == libc::MAP_FAILED {
-        return None;
-    }
+fn make_mark() -> Result<*mut AtomicU32, Hindrance> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    let mapped: *mut c_void = sys::map(page::size(), flags, -1)
+        .map_err(|number| hindrance(AttachError::System(number)))?;
     // The kernel clears it even where a child is made by a plain system call. A fork handler does the
     // same as well, since there are kernels that do not know the wish, and layers that only say so.
     // SAFETY: applies to the page mapped above; the handler only stores to an atomic.
     unsafe {
-        libc::madvise(mapped, page::size(), libc::MADV_WIPEONFORK);
+        sys::advise(mapped, page::size(), libc::MADV_WIPEONFORK);
         libc::pthread_atfork(None, None, Some(clear_mark));
     }
     let mark = mapped.cast::<AtomicU32>();
     // SAFETY: the page is mapped, writable and larger than the value.
     unsafe { (*mark).store(1, Release) };
-    Some(mark)
+    Ok(mark)
 }
 
 extern "C" fn clear_mark() {

@@ -35,6 +35,7 @@ mod layout;
 mod map;
 mod pool;
 mod producer;
+pub mod sys;
 pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};

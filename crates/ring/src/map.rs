@@ -10,6 +10,7 @@ use ascend_trace_format::session::{
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
 use crate::layout::{Channel, HeaderPage, SegmentHeader, SessionSettings};
+use crate::sys;
 
 /// Why a process could not join a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +36,13 @@ unsafe impl Sync for Session {}
 impl Session {
     /// Maps the session at `path`, which the collector has made.
     pub fn attach(path: &CStr) -> Result<Self, AttachError> {
-        // SAFETY: `path` is a C string; the descriptor is checked before use.
-        let file = unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        if file < 0 {
-            return Err(AttachError::System(errno()));
-        }
-        let result = Self::map_checked(file);
-        // SAFETY: the descriptor was opened above and is not used after this.
-        unsafe { libc::close(file) };
-        result
-    }
-
-    fn map_checked(file: i32) -> Result<Self, AttachError> {
-        // SAFETY: an all-zero stat is a valid out-parameter for fstat.
-        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: `file` is open and `stat` is a live local.
-        if unsafe { libc::fstat(file, &mut stat) } != 0 {
-            return Err(AttachError::System(errno()));
-        }
-        let bytes = usize::try_from(stat.st_size).unwrap_or(0);
+        // Directly, since others may have wrapped the C library's functions and not be ready yet.
+        let file = sys::File::open(path, libc::O_RDWR).map_err(AttachError::System)?;
+        let bytes = file.length().map_err(AttachError::System)?;
         if bytes < SEGMENTS_OFFSET {
             return Err(AttachError::Foreign);
         }
-        let base = map_shared(file, bytes)?;
+        let base = map_shared(file.descriptor(), bytes)?;
         let session = Self {
             base,
             segments: ((bytes - SEGMENTS_OFFSET) / SEGMENT_BYTES) as u32,
@@ -68,7 +53,7 @@ impl Session {
             && header.segments.load(Relaxed) == session.segments;
         if !known {
             // SAFETY: the mapping was made above and nothing refers to it yet.
-            unsafe { libc::munmap(base.cast(), bytes) };
+            unsafe { sys::unmap(base.cast(), bytes) };
             return Err(AttachError::Foreign);
         }
         Ok(session)
@@ -140,14 +125,9 @@ impl Session {
         let Some(start) = self.segment(number) else {
             return;
         };
-        // SAFETY: errno of this thread; the range is one segment of the mapping, and populating
-        // it changes no contents. Kernels before 5.14 refuse, and nothing is lost.
-        unsafe {
-            let errno = libc::__errno_location();
-            let before = *errno;
-            libc::madvise(start.cast(), SEGMENT_BYTES, libc::MADV_POPULATE_WRITE);
-            *errno = before;
-        }
+        // SAFETY: the range is one segment of the mapping, and populating it changes no contents.
+        // Kernels before 5.14 refuse, and nothing is lost.
+        unsafe { sys::advise(start.cast(), SEGMENT_BYTES, libc::MADV_POPULATE_WRITE) };
     }
 
     pub(crate) fn segments(&self) -> u32 {
@@ -160,29 +140,11 @@ impl Session {
     /// Nothing of this process may refer to the session afterwards.
     pub(crate) unsafe fn unmap(self) {
         // SAFETY: the range is what was mapped; the caller vouches for the rest.
-        unsafe { libc::munmap(self.base.cast(), session_bytes(self.segments)) };
+        unsafe { sys::unmap(self.base.cast(), session_bytes(self.segments)) };
     }
 }
 
 fn map_shared(file: i32, bytes: usize) -> Result<*mut u8, AttachError> {
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a fresh shared mapping of an open file at an address of the kernel's choice.
-    let base = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            access,
-            libc::MAP_SHARED,
-            file,
-            0,
-        )
-    };
-    if base == libc::MAP_FAILED {
-        return Err(AttachError::System(errno()));
-    }
+    let base = sys::map(bytes, libc::MAP_SHARED, file).map_err(AttachError::System)?;
     Ok(base.cast())
-}
-
-pub(crate) fn errno() -> i32 {
-    std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8};
 use ascend_trace_format::engine::{ENTRY, Engine, Entry, VERSION};
 
 use super::library;
+use crate::environment;
 
 /// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
 const VARIABLE: &CStr = c"ASCEND_TRACE_ENGINE";
@@ -30,6 +31,9 @@ pub(super) fn is_wanted() -> bool {
 
 #[cold]
 fn ask() -> bool {
+    if !environment::is_ready() {
+        return false;
+    }
     let wanted = path().is_some();
     STATE.store(if wanted { WANTED } else { UNWANTED }, Relaxed);
     wanted
@@ -56,6 +60,11 @@ pub(super) fn engine() -> Option<&'static Engine> {
     }
     // SAFETY: the engine's own static table; the library is never unloaded.
     Some(unsafe { &*known })
+}
+
+/// Whether an engine was loaded.
+pub(super) fn is_there() -> bool {
+    !ENGINE.load(Acquire).is_null()
 }
 
 fn load() -> Option<&'static Engine> {

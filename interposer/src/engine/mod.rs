@@ -58,7 +58,7 @@ fn look_now() {
         return;
     }
     let _errno = Errno::save();
-    let additions = walk::changes().added;
+    let additions = walk::added();
     let is_new = ADDITIONS.swap(additions, AcqRel) != additions;
     if is_new || PENDING.load(Relaxed) {
         PENDING.store(false, Relaxed);

@@ -48,6 +48,24 @@ pub(crate) fn original(address: usize) -> usize {
     }
 }
 
+/// Bytes that the ways around patches are taken to have: an engine moves the few instructions that its
+/// patch takes, and adds a jump.
+const WAY: usize = 64;
+
+/// The function whose way around its patch lies at an address.
+pub(crate) fn function_of(address: usize) -> Option<usize> {
+    if !super::load::is_there() {
+        return None;
+    }
+    let begin = |entry: &Original| entry.original.load(Acquire) as usize;
+    let ways = ORIGINALS.iter().filter(|entry| {
+        let begin = begin(entry);
+        begin != 0 && address.wrapping_sub(begin) < WAY
+    });
+    let last = ways.max_by_key(|entry| begin(entry))?;
+    Some(last.address.load(Acquire) as usize).filter(|function| *function != address)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

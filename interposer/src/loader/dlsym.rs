@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use super::walk::{self, Holder};
 use super::{slots, weak};
 use crate::stubs::{self, Refusal};
-use crate::{asked, engine, libraries, names, real, session};
+use crate::{asked, engine, libraries, lifecycle, names, real, session};
 
 type Handle = *mut c_void;
 
@@ -111,32 +111,42 @@ unsafe extern "C" fn dlvsym(_: Handle, _: *const c_char, _: *const c_char) -> *m
     ask_first!(decide_dlvsym)
 }
 
-static REAL_DLSYM: AtomicUsize = AtomicUsize::new(0);
-static REAL_DLVSYM: AtomicUsize = AtomicUsize::new(0);
+/// Functions of the loader's that this library stands in for, and where the real ones are.
+static REAL: [(&CStr, AtomicUsize); 4] = [
+    (c"dlsym", AtomicUsize::new(0)),
+    (c"dlvsym", AtomicUsize::new(0)),
+    (c"dladdr", AtomicUsize::new(0)),
+    (c"dladdr1", AtomicUsize::new(0)),
+];
 
-/// The function that would be called without us: the next in order, which may be another tool's.
-fn function_behind(cache: &AtomicUsize, name: &CStr) -> usize {
-    let known = cache.load(Acquire);
-    if known != 0 {
-        return known;
-    }
-    let found = super::next(name).unwrap_or(0);
-    cache.store(found, Release);
-    found
+/// The function of this name that would be called without us, if this library stands in for it: the
+/// next in order, which may be another tool's.
+pub(super) fn stood_in_for(name: &CStr) -> Option<usize> {
+    let (name, cache) = REAL.iter().find(|(known, _)| *known == name)?;
+    let known = match cache.load(Acquire) {
+        0 => {
+            let found = super::next(name).unwrap_or(0);
+            cache.store(found, Release);
+            found
+        }
+        known => known,
+    };
+    (known != 0).then_some(known)
 }
 
 /// The `dlsym` that would be called without us.
 pub(super) fn real() -> Option<usize> {
-    Some(function_behind(&REAL_DLSYM, c"dlsym")).filter(|function| *function != 0)
+    stood_in_for(c"dlsym")
+}
+
+/// Whether this library stands in for a function of the loader's.
+pub(super) fn has_stand_in(name: &[u8]) -> bool {
+    name.starts_with(b"dl") && REAL.iter().any(|(known, _)| known.to_bytes() == name)
 }
 
 /// Whether an address is that of the function of this name that ours stands in for.
 pub(super) fn is_real(name: &CStr, address: usize) -> bool {
-    let function = match name.to_bytes() {
-        b"dlsym" => function_behind(&REAL_DLSYM, c"dlsym"),
-        _ => function_behind(&REAL_DLVSYM, c"dlvsym"),
-    };
-    function == address
+    stood_in_for(name) == Some(address)
 }
 
 /// How the caller asks: with or without a version.
@@ -172,7 +182,7 @@ unsafe extern "C" fn decide_dlsym(
     _: *const c_char,
     caller: usize,
 ) -> Verdict {
-    let function = function_behind(&REAL_DLSYM, c"dlsym");
+    let function = stood_in_for(c"dlsym").unwrap_or(0);
     decide(handle, name, core::ptr::null(), caller, function)
 }
 
@@ -182,7 +192,7 @@ unsafe extern "C" fn decide_dlvsym(
     version: *const c_char,
     caller: usize,
 ) -> Verdict {
-    let function = function_behind(&REAL_DLVSYM, c"dlvsym");
+    let function = stood_in_for(c"dlvsym").unwrap_or(0);
     decide(handle, name, version, caller, function)
 }
 
@@ -198,7 +208,8 @@ fn decide(
     }
     // SAFETY: the program asks for a C string.
     let name = unsafe { CStr::from_ptr(name) };
-    if names::is_acl(name.to_bytes()) {
+    let is_acl = names::is_acl(name.to_bytes());
+    if is_acl {
         engine::look();
     }
     let question = Question {
@@ -206,11 +217,16 @@ fn decide(
         version,
         function,
     };
-    slots::sweep_if_new();
+    // Before this library was initialised, who asks may be a sanitizer that looks up what it stands in
+    // for, and nothing of the C library's can be used.
+    if is_acl || lifecycle::has_begun() {
+        slots::sweep_if_new();
+    }
     let Some(id) = names::id(name.to_bytes()) else {
-        return match names::is_acl(name.to_bytes()) && session::is_on() {
-            true => unknown(&question, handle, caller),
-            false => Verdict::jump(function),
+        return match name.to_bytes() {
+            _ if is_acl && session::is_on() => unknown(&question, handle, caller),
+            text if has_stand_in(text) => own_question(&question, handle),
+            _ => Verdict::jump(function),
         };
     };
     if weak::sweep_if_new() {
@@ -223,6 +239,19 @@ fn decide(
     };
     asked::known(id, verdict.answer != 0 || verdict.jump != 0);
     verdict
+}
+
+/// `dlsym` and its kind. A handle that leads past us to what ours stands in for is answered as a plain
+/// reference is, so that the program knows one address of each.
+fn own_question(question: &Question<'_>, handle: Handle) -> Verdict {
+    let is_explicit = handle != libc::RTLD_NEXT && handle != libc::RTLD_DEFAULT;
+    if is_explicit
+        && is_real(question.name, question.ask(handle))
+        && let Some(own) = super::own(question.name)
+    {
+        return Verdict::answer(own);
+    }
+    Verdict::jump(question.function)
 }
 
 /// A name of AscendCL that is not in the table: what there is of it gets a stub, if it is a function.

@@ -1,7 +1,11 @@
 //! What the dynamic loader has mapped, and where functions really are.
 
+mod chain;
+mod dladdr;
 pub(crate) mod dlsym;
+pub(crate) mod fork;
 pub(crate) mod home;
+mod inside;
 mod locked;
 pub(crate) mod object;
 mod offered;
@@ -43,6 +47,13 @@ const LIBRARIES: &[&[u8]] = &[
 /// to offer it, else of any other. An object before this library is none of ours to call: it may
 /// well be the one that calls us.
 pub(crate) fn real(name: &CStr) -> Option<usize> {
+    let (address, holder) = candidate(name)?;
+    pin(&holder);
+    Some(address)
+}
+
+/// The same, with nothing done about it.
+pub(crate) fn candidate(name: &CStr) -> Option<(usize, Holder)> {
     let mut best: Option<(usize, usize, Holder)> = None;
     let mut after_own = false;
     walk::each(|place| {
@@ -61,9 +72,7 @@ pub(crate) fn real(name: &CStr) -> Option<usize> {
         }
         ControlFlow::Continue(())
     });
-    let (_, address, holder) = best?;
-    pin(&holder);
-    Some(address)
+    best.map(|(_, address, holder)| (address, holder))
 }
 
 /// How early an object is asked; `None` for one that must not be.

@@ -120,6 +120,33 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// An object of which the parts are known.
+    pub(super) fn of_parts(base: usize, name: &'a CStr, segments: &'a [Elf64_Phdr]) -> Self {
+        Self {
+            base,
+            name,
+            segments,
+        }
+    }
+
+    /// Where the dynamic section is.
+    pub(super) fn dynamic_address(&self) -> Option<usize> {
+        let segment = self
+            .segments
+            .iter()
+            .find(|s| s.p_type == libc::PT_DYNAMIC)?;
+        Some(self.base.wrapping_add(segment.p_vaddr as usize))
+    }
+
+    /// Calls `action` with begin and end of each segment that the object writes to.
+    pub(super) fn each_writable(&self, action: &mut dyn FnMut(usize, usize)) {
+        let written = |s: &&Elf64_Phdr| s.p_type == libc::PT_LOAD && s.p_flags & libc::PF_W != 0;
+        for segment in self.segments.iter().filter(written) {
+            let start = self.base.wrapping_add(segment.p_vaddr as usize);
+            action(start, start.wrapping_add(segment.p_memsz as usize));
+        }
+    }
+
     /// The file's name without folders.
     pub(crate) fn file_name(&self) -> &'a [u8] {
         let path = self.name.to_bytes();
@@ -190,11 +217,7 @@ impl<'a> Object<'a> {
     }
 
     pub(super) fn dynamic(&self) -> Option<Dynamic> {
-        let segment = self
-            .segments
-            .iter()
-            .find(|s| s.p_type == libc::PT_DYNAMIC)?;
-        let mut entry = self.base.wrapping_add(segment.p_vaddr as usize);
+        let mut entry = self.dynamic_address()?;
         let mut found = Dynamic::default();
         loop {
             // SAFETY: the dynamic section is mapped and ends with an entry of its own.

@@ -4,6 +4,8 @@ use core::ffi::c_void;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Release;
 
+use ascend_trace_ring::sys;
+
 use super::object::Object;
 use crate::page;
 
@@ -51,7 +53,7 @@ impl Writer {
             return false;
         };
         // SAFETY: pages of a mapped object that hold slots and other data of the loader's.
-        unsafe { libc::mprotect(begin as *mut c_void, length, protection) == 0 }
+        unsafe { sys::protect(begin as *mut c_void, length, protection) }
     }
 }
 

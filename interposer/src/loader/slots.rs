@@ -39,8 +39,8 @@ pub(crate) fn sweep_if_new() {
     if !session::is_on() {
         return;
     }
-    let now = walk::changes();
-    let is_seen = SEEN[0].load(Acquire) == now.added && SEEN[1].load(Acquire) == now.removed;
+    // What was only removed leaves nothing new to look at.
+    let is_seen = SEEN[0].load(Acquire) == walk::added();
     if !is_seen && let Some(function) = dlsym::real() {
         locked::sweep_slots(function);
     }
@@ -166,18 +166,16 @@ enum Interest {
     Unknown,
     /// One of the table, that only an object which was linked past us does not have a wrapper for.
     Known(usize),
-    /// `dlsym` and `dlvsym`, likewise.
+    /// `dlsym` and its kind, likewise.
     Lookup,
 }
 
 impl Interest {
     fn of(name: &[u8], is_late: bool) -> Option<Self> {
-        match name {
-            b"dlsym" | b"dlvsym" => is_late.then_some(Self::Lookup),
-            _ => match names::id(name) {
-                Some(id) => is_late.then_some(Self::Known(id)),
-                None => names::is_acl(name).then_some(Self::Unknown),
-            },
+        match names::id(name) {
+            Some(id) => is_late.then_some(Self::Known(id)),
+            None if names::is_acl(name) => Some(Self::Unknown),
+            None => (is_late && dlsym::has_stand_in(name)).then_some(Self::Lookup),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ops::ControlFlow;
-use core::sync::atomic::AtomicUsize;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU64, AtomicUsize};
 
+use super::fork::Inside;
 use super::object::Object;
+use super::{chain, inside};
 
 /// Objects that the program was started with, counted when we first looked; 0 before that.
 static STARTED_WITH: AtomicUsize = AtomicUsize::new(0);
@@ -76,13 +78,53 @@ pub(crate) fn each(mut action: impl FnMut(Place<'_>) -> ControlFlow<()>) {
 }
 
 fn walk(action: Action<'_>) {
+    let _inside = Inside::enter();
+    if inside::is_lock_lost() {
+        // SAFETY: nobody can take the lock any more that is needed to remove an object.
+        unsafe { chain::each(action) };
+        return;
+    }
     let mut walk = Walk {
         action,
         position: 0,
     };
     let data = (&raw mut walk).cast::<c_void>();
     // SAFETY: `visit` gets `data` back, which is a live `Walk`, and keeps to the callback's rules.
-    unsafe { libc::dl_iterate_phdr(Some(visit), data) };
+    unsafe { iterate(visit, data) };
+}
+
+type Visit = unsafe extern "C" fn(*mut libc::dl_phdr_info, usize, *mut c_void) -> c_int;
+type Iterate = unsafe extern "C" fn(Option<Visit>, *mut c_void) -> c_int;
+
+/// The C library's own `dl_iterate_phdr`: sanitizers have one as well, which does not work before
+/// they are ready, and they ask for names earlier than that.
+unsafe fn iterate(visit: Visit, data: *mut c_void) {
+    static FOUND: AtomicUsize = AtomicUsize::new(0);
+    let mut address = FOUND.load(Acquire);
+    if address == 0 {
+        address = find_iterate().unwrap_or(libc::dl_iterate_phdr as *const () as usize);
+        FOUND.store(address, Release);
+    }
+    // SAFETY: the address is that of `dl_iterate_phdr`.
+    let function = unsafe { core::mem::transmute::<usize, Iterate>(address) };
+    // SAFETY: as the caller says.
+    unsafe { function(Some(visit), data) };
+}
+
+fn find_iterate() -> Option<usize> {
+    let mut found = None;
+    // SAFETY: the first look at objects is while the program starts. The C library, which is among the
+    // first of them, is there for good.
+    unsafe {
+        chain::each(&mut |place| {
+            if !place.object.file_name().starts_with(b"libc.so.") {
+                return ControlFlow::Continue(());
+            }
+            found = place.object.function(c"dl_iterate_phdr");
+            ControlFlow::Break(())
+        });
+    }
+    found
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
@@ -105,11 +147,28 @@ pub(crate) struct Changes {
     pub(crate) removed: u64,
 }
 
+/// How many objects the loader has ever added: without a call of the loader, where that can be.
+pub(crate) fn added() -> u64 {
+    inside::added().unwrap_or_else(|| changes().added)
+}
+
+/// What `changes` answered last.
+static REMOVED: AtomicU64 = AtomicU64::new(0);
+
 pub(crate) fn changes() -> Changes {
+    let _inside = Inside::enter();
+    if inside::is_lock_lost() {
+        // Nothing is removed any more.
+        return Changes {
+            added: inside::added().unwrap_or(0),
+            removed: REMOVED.load(Relaxed),
+        };
+    }
     let mut changes = Changes::default();
     let data = (&raw mut changes).cast::<c_void>();
     // SAFETY: the callback writes to the live local behind `data`.
-    unsafe { libc::dl_iterate_phdr(Some(read_changes), data) };
+    unsafe { iterate(read_changes, data) };
+    REMOVED.store(changes.removed, Relaxed);
     changes
 }
 
@@ -119,12 +178,15 @@ unsafe extern "C" fn read_changes(
     data: *mut c_void,
 ) -> c_int {
     // SAFETY: `data` is what `changes` gave, `info` the loader's description.
-    unsafe {
-        *data.cast::<Changes>() = Changes {
+    let changes = unsafe {
+        let changes = &mut *data.cast::<Changes>();
+        *changes = Changes {
             added: (*info).dlpi_adds,
             removed: (*info).dlpi_subs,
         };
-    }
+        *changes
+    };
+    inside::learn(changes.added);
     1
 }
 

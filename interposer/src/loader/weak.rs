@@ -8,6 +8,8 @@ use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{AcqRel, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
+use ascend_trace_ring::sys;
+
 use super::object::{Object, Reference};
 use super::walk;
 use crate::{names, page, real};
@@ -23,7 +25,7 @@ static SEEN: AtomicU64 = AtomicU64::new(0);
 
 /// Looks at objects again if there are new ones; answers whether there were.
 pub(crate) fn sweep_if_new() -> bool {
-    let additions = walk::changes().added;
+    let additions = walk::added();
     let is_new = SEEN.swap(additions, AcqRel) != additions;
     if is_new {
         sweep();
@@ -113,7 +115,7 @@ fn clear(slot: usize) {
     let is_guarded = is_read_only(slot);
     let protect = |protection| {
         // SAFETY: changes the page of a slot that the loader itself has written.
-        unsafe { libc::mprotect(page as *mut c_void, page::size(), protection) == 0 }
+        unsafe { sys::protect(page as *mut c_void, page::size(), protection) }
     };
     if is_guarded && !protect(libc::PROT_READ | libc::PROT_WRITE) {
         return;

@@ -37,6 +37,12 @@ pub(super) fn index(address: usize) -> Option<usize> {
     (index < STUBS && offset.is_multiple_of(STUB_BYTES)).then_some(index)
 }
 
+/// The number of the stub that an address lies in.
+pub(super) fn index_within(address: usize) -> Option<usize> {
+    let index = address.wrapping_sub(first()) / STUB_BYTES;
+    (index < STUBS).then_some(index)
+}
+
 fn first() -> usize {
     let first: unsafe extern "C" fn() = ascend_trace_untyped_stubs;
     first as usize
@@ -52,6 +58,8 @@ mod tests {
             assert_eq!(index(address(at)), Some(at));
         }
         assert_eq!(index(address(0) + 1), None);
+        assert_eq!(index_within(address(1) + 1), Some(1));
+        assert_eq!(index_within(address(STUBS)), None);
         assert_eq!(index(address(STUBS)), None);
         assert_eq!(index(0), None);
     }

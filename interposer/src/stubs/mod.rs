@@ -21,6 +21,12 @@ pub use install::{Refusal, install, set_target};
 
 pub(crate) use table::known;
 
+/// Where the stub at an address begins, and the function that it stands for.
+pub(crate) fn at(address: usize) -> Option<(usize, usize)> {
+    let index = entry::index_within(address)?;
+    Some((entry::address(index), table::get(index)?.function()))
+}
+
 /// Functions that can have a stub.
 pub const STUBS: usize = 8192;
 

@@ -84,6 +84,11 @@ impl Stub {
         }
     }
 
+    /// The function as others know it.
+    pub(super) fn function(&self) -> usize {
+        self.address.load(Relaxed)
+    }
+
     fn name(&self) -> &'static [u8] {
         let word = self.name.load(Relaxed);
         let (begin, length) = ((word >> 16) as usize, (word & 0xffff) as usize);

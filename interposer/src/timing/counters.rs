@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::Counter;
 use ascend_trace_ring::ticks::monotonic;
 
-use crate::clock::ticks;
+use crate::clock::{self, ticks};
 use crate::cost::{self, Meter, Sum};
 use crate::emit;
 
@@ -98,8 +98,8 @@ static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 
 /// Remembers where both clocks stand, so that ticks can be told in nanoseconds later.
 pub(crate) fn begin() {
-    FIRST_NS.store(monotonic(), Relaxed);
-    FIRST_TICKS.store(ticks(), Relaxed);
+    FIRST_NS.store(ascend_trace_ring::sys::monotonic(), Relaxed);
+    FIRST_TICKS.store(clock::ticks_directly(), Relaxed);
 }
 
 /// A number of ticks in nanoseconds, by how far the two clocks have come.

@@ -33,6 +33,10 @@ impl Run {
         }
     }
 
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// The program's arguments.
     pub(crate) fn words(mut self, words: &[&str]) -> Self {
         self.words = words.iter().map(ToString::to_string).collect();

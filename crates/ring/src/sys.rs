@@ -1,0 +1,270 @@
+//! System calls made directly, for code that may run before the C library, or another library that
+//! stands in for parts of it, is ready to be called: sanitizers, allocators and other preloaded
+//! libraries wrap the C library's functions, and look up what they wrap when they are first used,
+//! which may be while they are themselves looking something up.
+//!
+//! Nothing here touches `errno`: an answer from -4095 to -1 is an error number, negated.
+
+use core::ffi::{CStr, c_void};
+
+/// Makes a system call.
+///
+/// # Safety
+/// As the call itself.
+#[cfg(target_arch = "x86_64")]
+unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result: isize;
+    // SAFETY: the kernel's way of being called on this processor; it keeps all other registers.
+    unsafe {
+        core::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Makes a system call.
+///
+/// # Safety
+/// As the call itself.
+#[cfg(target_arch = "aarch64")]
+unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result: isize;
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a as isize => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Makes a system call.
+///
+/// # Safety
+/// As the call itself.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    // SAFETY: as the caller says; errno of this thread.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        let result = libc::syscall(number, a, b, c, d, e, f) as isize;
+        let result = if result == -1 {
+            -(*errno as isize)
+        } else {
+            result
+        };
+        *errno = before;
+        result
+    }
+}
+
+/// The answer of a call, or its error number.
+fn checked(answer: isize) -> Result<usize, i32> {
+    if (-4095..0).contains(&answer) {
+        Err(-answer as i32)
+    } else {
+        Ok(answer as usize)
+    }
+}
+
+/// An open file, closed when it goes.
+#[derive(Debug)]
+pub struct File(usize);
+
+impl File {
+    /// Opens a file that exists.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub fn open(path: &CStr, flags: i32) -> Result<Self, i32> {
+        let flags = (flags | libc::O_CLOEXEC) as usize;
+        let here = libc::AT_FDCWD as usize;
+        let arguments = [here, path.as_ptr() as usize, flags, 0, 0, 0];
+        // SAFETY: `path` is a C string.
+        checked(unsafe { call(libc::SYS_openat, arguments) }).map(Self)
+    }
+
+    pub(crate) fn descriptor(&self) -> i32 {
+        self.0 as i32
+    }
+
+    /// Bytes of the file. Moves the place that is read next.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub fn length(&self) -> Result<usize, i32> {
+        let end = libc::SEEK_END as usize;
+        // SAFETY: only moves a place in an open file.
+        checked(unsafe { call(libc::SYS_lseek, [self.0, 0, end, 0, 0, 0]) })
+    }
+
+    /// Reads what comes next; answers how many bytes that were, 0 at the end.
+    ///
+    /// # Errors
+    /// The operating system's error number.
+    pub fn read(&self, into: &mut [u8]) -> Result<usize, i32> {
+        let arguments = [self.0, into.as_mut_ptr() as usize, into.len(), 0, 0, 0];
+        // SAFETY: the buffer is as long as the call is told.
+        checked(unsafe { call(libc::SYS_read, arguments) })
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: the descriptor is this value's own.
+        unsafe { call(libc::SYS_close, [self.0, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Maps memory at an address of the kernel's choice, of a file or of its own (`MAP_ANONYMOUS`, -1).
+///
+/// # Errors
+/// The operating system's error number.
+pub fn map(bytes: usize, flags: i32, file: i32) -> Result<*mut c_void, i32> {
+    let access = (libc::PROT_READ | libc::PROT_WRITE) as usize;
+    let arguments = [0, bytes, access, flags as usize, file as isize as usize, 0];
+    // SAFETY: a fresh mapping, which replaces nothing.
+    checked(unsafe { call(libc::SYS_mmap, arguments) }).map(|address| address as *mut c_void)
+}
+
+/// Unmaps memory.
+///
+/// # Safety
+/// Nothing may refer to it afterwards.
+pub unsafe fn unmap(start: *mut c_void, bytes: usize) {
+    // SAFETY: as the caller says.
+    unsafe { call(libc::SYS_munmap, [start as usize, bytes, 0, 0, 0, 0]) };
+}
+
+/// Changes what may be done with pages; answers whether that worked.
+///
+/// # Safety
+/// The memory must be used accordingly afterwards.
+pub unsafe fn protect(start: *mut c_void, bytes: usize, access: i32) -> bool {
+    let arguments = [start as usize, bytes, access as usize, 0, 0, 0];
+    // SAFETY: as the caller says.
+    checked(unsafe { call(libc::SYS_mprotect, arguments) }).is_ok()
+}
+
+/// Advises the kernel on memory that is mapped.
+///
+/// # Safety
+/// The advice must be one that suits what the memory holds.
+pub unsafe fn advise(start: *mut c_void, bytes: usize, advice: i32) {
+    let arguments = [start as usize, bytes, advice as usize, 0, 0, 0];
+    // SAFETY: as the caller says.
+    unsafe { call(libc::SYS_madvise, arguments) };
+}
+
+/// The calling process.
+pub fn process() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { call(libc::SYS_getpid, [0; 6]) as u32 }
+}
+
+/// The calling thread.
+pub fn thread() -> u32 {
+    // SAFETY: always succeeds.
+    unsafe { call(libc::SYS_gettid, [0; 6]) as u32 }
+}
+
+/// Whether this process certainly has no such thread.
+pub fn is_gone(thread: u32) -> bool {
+    let arguments = [process() as usize, thread as usize, 0, 0, 0, 0];
+    // SAFETY: signal 0 is none: the call only looks.
+    checked(unsafe { call(libc::SYS_tgkill, arguments) }) == Err(libc::ESRCH)
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds, at the price of a system call.
+pub fn monotonic() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let clock = libc::CLOCK_MONOTONIC as usize;
+    // SAFETY: writes the time into a live local.
+    unsafe {
+        call(
+            libc::SYS_clock_gettime,
+            [clock, &raw mut now as usize, 0, 0, 0, 0],
+        )
+    };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Leaves the processor for so long, or until a signal.
+pub fn pause(nanoseconds: i64) {
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: nanoseconds,
+    };
+    // SAFETY: the time is a live local.
+    unsafe {
+        call(
+            libc::SYS_nanosleep,
+            [&raw const time as usize, 0, 0, 0, 0, 0],
+        )
+    };
+}
+
+/// Whether eight bytes can be read at an address.
+pub fn is_readable(address: usize) -> bool {
+    // The kernel fetches the set before it finds that there is no such way to use it.
+    const NO_WAY: usize = 999;
+    let arguments = [NO_WAY, address, 0, size_of::<u64>(), 0, 0];
+    // SAFETY: changes nothing, whatever the address is.
+    checked(unsafe { call(libc::SYS_rt_sigprocmask, arguments) }) != Err(libc::EFAULT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_to_its_end() {
+        let file = File::open(c"/proc/self/cmdline", libc::O_RDONLY).unwrap();
+        let mut bytes = [0; 8];
+        assert!(file.read(&mut bytes).unwrap() > 0);
+        assert!(!bytes.starts_with(&[0]));
+        let missing = File::open(c"/no/such/file", libc::O_RDONLY);
+        assert_eq!(missing.unwrap_err(), libc::ENOENT);
+        let length = std::fs::metadata("Cargo.toml").unwrap().len() as usize;
+        let file = File::open(c"Cargo.toml", libc::O_RDONLY).unwrap();
+        assert_eq!(file.length(), Ok(length));
+    }
+
+    #[test]
+    fn memory_is_mapped_and_unmapped() {
+        let bytes = 1 << 16;
+        let memory = map(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1).unwrap();
+        // SAFETY: mapped above, for reading and writing.
+        unsafe { memory.cast::<u64>().write(7) };
+        assert!(is_readable(memory as usize));
+        // SAFETY: nothing refers to it any more.
+        unsafe { unmap(memory, bytes) };
+        assert!(!is_readable(8));
+    }
+
+    #[test]
+    fn threads_that_are_there_are_not_gone() {
+        assert_eq!(process(), std::process::id());
+        assert!(!is_gone(thread()));
+        let other = std::thread::spawn(thread).join().unwrap();
+        assert_ne!(other, thread());
+        // A thread of another process.
+        assert!(is_gone(1) || process() == 1);
+    }
+}

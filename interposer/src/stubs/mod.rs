@@ -19,6 +19,7 @@ mod table;
 
 pub use install::{Refusal, install, set_target};
 
+pub(crate) use reach::readable;
 pub(crate) use table::known;
 
 /// Functions that can have a stub.

@@ -21,7 +21,11 @@ fn entry(hook: &Hook) -> String {
         return "    shape!(variadic),\n".to_owned();
     }
     let types: Vec<&str> = hook.args.iter().map(|arg| arg.rust.as_str()).collect();
-    format!("    shape!(fn({}) -> {}),\n", types.join(", "), hook.rust_ret)
+    format!(
+        "    shape!(fn({}) -> {}),\n",
+        types.join(", "),
+        hook.rust_ret
+    )
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::shape::{self, Shape};
 use super::{entrance, patched};
 use ascend_trace_format::record::MAX_STRING;
 
-use crate::loader::walk::{self, Holder};
 use crate::hooks::SHAPES;
+use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
 use crate::{asked, emit, names, real};
 
@@ -91,10 +91,11 @@ fn exports(holder: &Holder) -> Vec<Export> {
 /// an entrance that keeps all registers. `is_again` when that was asked before.
 fn replacement(export: &Export, is_again: bool) -> Result<usize, Outcome> {
     let Some(id) = names::id(export.name.to_bytes()) else {
-        let stub = stubs::install(export.name, export.address).map_err(|refusal| match refusal {
-            Refusal::Twin => Outcome::Twin,
-            _ => Outcome::NoStub,
-        })?;
+        let stub =
+            stubs::install(export.name, export.address).map_err(|refusal| match refusal {
+                Refusal::Twin => Outcome::Twin,
+                _ => Outcome::NoStub,
+            })?;
         return entrance::to(stub, UNKNOWN_SHAPE, is_again).ok_or(Outcome::NoStub);
     };
     let wrapper = real::replacement(id, export.address).ok_or(Outcome::NoStub)?;

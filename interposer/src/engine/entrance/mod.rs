@@ -117,14 +117,25 @@ mod tests {
     use super::super::shape::{ANY, INTEGER, VECTORS};
     use super::*;
 
-    type Many = extern "C" fn(
-        u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, u64, u64, u64,
-    ) -> u64;
+    type Many =
+        extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, f64, f64, f64, u64, u64, u64) -> u64;
 
     /// Fourteen arguments, of which some are on the stack everywhere.
     extern "C" fn many(
-        a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, x: f64, y: f64, z: f64,
-        i: u64, j: u64, k: u64,
+        a: u64,
+        b: u64,
+        c: u64,
+        d: u64,
+        e: u64,
+        f: u64,
+        g: u64,
+        h: u64,
+        x: f64,
+        y: f64,
+        z: f64,
+        i: u64,
+        j: u64,
+        k: u64,
     ) -> u64 {
         let floats = (x + 2.0 * y + 4.0 * z) as u64;
         [a, b, c, d, e, f, g, h, floats, i, j, k]
@@ -172,7 +183,17 @@ mod tests {
         };
         let first = to(0x1234, shape, false).unwrap();
         assert_eq!(to(0x1234, shape, true), Some(first));
-        assert_ne!(to(0x1234, Shape { results: 0, ..shape }, true), Some(first));
+        assert_ne!(
+            to(
+                0x1234,
+                Shape {
+                    results: 0,
+                    ..shape
+                },
+                true
+            ),
+            Some(first)
+        );
         assert_eq!(target(8), None);
     }
 }

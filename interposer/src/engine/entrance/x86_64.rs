@@ -1,7 +1,7 @@
 //! Entrances on x86_64.
 
-use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::arch::global_asm;
+use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 

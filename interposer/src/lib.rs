@@ -57,10 +57,12 @@ mod word;
     reason = "generated: the names and shapes are those of the C interface, the table serves others too"
 )]
 mod hooks {
+    use crate::engine::shape::{Shape, shape};
     use crate::hook::hook;
     use crate::variadic::variadic;
     use crate::word::by_value;
 
     include!(concat!(env!("OUT_DIR"), "/api_table.rs"));
     include!(concat!(env!("OUT_DIR"), "/hooks.rs"));
+    include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 }

@@ -82,7 +82,9 @@ impl Engine {
             ));
         }
         let patched = self.functions.values().filter(|it| it.was_patched).count();
-        let all = self.functions.len();
+        // The body of a public function is not one more function.
+        let is_body = |it: &&Patching| it.refused == Some(Outcome::Twin) && !it.was_patched;
+        let all = self.functions.values().filter(|it| !is_body(it)).count();
         (all > 0).then(|| {
             format!("the engine patched {patched} of {all} functions (`info` has the rest)")
         })
@@ -148,6 +150,17 @@ mod tests {
         );
         let line = engine.summary().unwrap();
         assert!(line.contains("1 of 2"), "{line}");
+    }
+
+    #[test]
+    fn bodies_behind_public_names_are_not_missing() {
+        let mut engine = Engine::default();
+        let (public, body) = ("aclrtMalloc", "aclrtMallocImpl");
+        take(&mut engine, Outcome::PatchedAtTarget, &[public, "a.so"]);
+        take(&mut engine, Outcome::Twin, &[body, "a.so"]);
+        take(&mut engine, Outcome::TooSmall, &["aclrtFree", "a.so"]);
+        let line = engine.summary().unwrap();
+        assert!(line.contains("patched 1 of 2 functions"), "{line}");
     }
 
     #[test]

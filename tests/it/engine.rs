@@ -1,6 +1,9 @@
 //! The engine that patches functions, with a stand-in for Frida's Gum, or with Gum itself where
 //! `ASCEND_TRACE_TEST_ENGINE` names an engine that was linked against it.
 
+mod guarded;
+mod kept;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

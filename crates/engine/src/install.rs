@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use ascend_trace_format::engine::{Host, Outcome, Patch, VERSION};
 
-use crate::forwarder;
+use crate::forwarder::{self, Memory};
 use crate::image::Image;
 use crate::plan::{self, Candidate};
 use crate::{protection, threads};
@@ -96,6 +96,12 @@ fn work(
     }
     if !plan.patched.is_empty() {
         apply(host, patches, &plan.patched, taken, &mut *patcher());
+        for Candidate { entry, .. } in &plan.patched {
+            // Where the function goes on may be the first byte of a page.
+            let behind = entry.address.saturating_add(entry.moved);
+            let goes_on = image.code(behind).is_some();
+            protection::seal(entry.address, entry.moved + usize::from(goes_on));
+        }
     }
 }
 
@@ -146,9 +152,6 @@ fn apply(
     // SAFETY: the host's own function, with as many patches as it is told.
     unsafe { (host.publish)(patches.as_ptr(), patches.len()) };
     patcher.commit();
-    for candidate in planned {
-        protection::seal(candidate.entry.address, candidate.entry.moved);
-    }
 }
 
 #[cfg(test)]

@@ -38,6 +38,11 @@ pub(crate) fn can_be_changed() -> bool {
 }
 
 /// Takes back the permission to write, which libraries leave behind after patching.
+///
+/// Code on the pages of a patch is jumped to where no landing mark is: where the function began, and
+/// behind the patch. So such pages are not guarded by marks any more (`PROT_BTI` on aarch64), and
+/// neither may the next page be when the patch ends with its page: `length` must reach to where the
+/// function goes on.
 pub(crate) fn seal(address: usize, length: usize) {
     protect(address, length, READ_ONLY);
 }

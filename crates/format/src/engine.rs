@@ -87,11 +87,13 @@ pub enum Outcome {
     NotCode = 21,
     /// The engine could not be loaded.
     NoEngine = 22,
+    /// It uses registers that the jump to the rest of its code takes.
+    TakesScratch = 23,
 }
 
 impl Outcome {
     /// All, in the order of their codes.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Untried,
         Self::Patched,
         Self::PatchedAtTarget,
@@ -115,6 +117,7 @@ impl Outcome {
         Self::NoStub,
         Self::NotCode,
         Self::NoEngine,
+        Self::TakesScratch,
     ];
 
     /// The outcome with this code.
@@ -152,6 +155,7 @@ impl Outcome {
             Self::NoStub => "there is no wrapper for it",
             Self::NotCode => "it does not lie in code that can be read",
             Self::NoEngine => "the engine could not be loaded",
+            Self::TakesScratch => "it uses registers that the patch needs",
         }
     }
 }

@@ -9,6 +9,7 @@ mod c_text;
 mod ctype;
 mod emit_headers;
 mod emit_hooks;
+mod emit_shapes;
 mod emit_table;
 mod error;
 #[cfg(feature = "bindgen")]
@@ -30,6 +31,7 @@ pub use args::HookArg;
 pub use ctype::{CType, FunctionPointer};
 pub use emit_headers::{emit_headers, write_headers};
 pub use emit_hooks::emit_hooks;
+pub use emit_shapes::emit_shapes;
 pub use emit_table::{emit_table, table_hash};
 pub use error::Error;
 pub use header_plan::HeaderPlan;
@@ -42,12 +44,13 @@ pub use model::{
     Tables,
 };
 
-/// Writes `hooks.rs` and `api_table.rs` into `folder`: what build scripts call. Both are made of
-/// the same table, so the ids in them agree.
+/// Writes `hooks.rs`, `shapes.rs` and `api_table.rs` into `folder`: what build scripts call. All are
+/// made of the same table, so the ids in them agree.
 pub fn write_all(folder: &Path) -> Result<(), Error> {
     let table = for_build()?;
     for (name, text) in [
         ("hooks.rs", emit_hooks(&table)),
+        ("shapes.rs", emit_shapes(&table)),
         ("api_table.rs", emit_table(&table)),
     ] {
         let path = folder.join(name);

@@ -5,9 +5,11 @@ use core::ops::ControlFlow;
 
 use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
 
-use super::patched;
+use super::shape::{self, Shape};
+use super::{entrance, patched};
 use ascend_trace_format::record::MAX_STRING;
 
+use crate::hooks::SHAPES;
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
 use crate::{asked, emit, names, real};
@@ -28,7 +30,7 @@ pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
     let exports = exports(holder);
     let mut patches = Vec::with_capacity(exports.len());
     for export in &exports {
-        let (replacement, outcome) = match replacement(export) {
+        let (replacement, outcome) = match replacement(export, !is_first) {
             Ok(replacement) => (replacement, Outcome::Untried),
             // Without a replacement, the engine leaves it alone.
             Err(refusal) => (0, refusal),
@@ -85,16 +87,33 @@ fn exports(holder: &Holder) -> Vec<Export> {
     exports
 }
 
-/// Where calls of a function are to go: to its wrapper, or to the stub of one that no table has.
-fn replacement(export: &Export) -> Result<usize, Outcome> {
-    if let Some(id) = names::id(export.name.to_bytes()) {
-        return real::replacement(id, export.address).ok_or(Outcome::NoStub);
-    }
-    stubs::install(export.name, export.address).map_err(|refusal| match refusal {
-        Refusal::Twin => Outcome::Twin,
-        _ => Outcome::NoStub,
-    })
+/// Where calls of a function are to go: to its wrapper, or to the stub of one that no table has, by
+/// an entrance that keeps all registers. `is_again` when that was asked before.
+fn replacement(export: &Export, is_again: bool) -> Result<usize, Outcome> {
+    let Some(id) = names::id(export.name.to_bytes()) else {
+        let stub =
+            stubs::install(export.name, export.address).map_err(|refusal| match refusal {
+                Refusal::Twin => Outcome::Twin,
+                _ => Outcome::NoStub,
+            })?;
+        return entrance::to(stub, UNKNOWN_SHAPE, is_again).ok_or(Outcome::NoStub);
+    };
+    let wrapper = real::replacement(id, export.address).ok_or(Outcome::NoStub)?;
+    let shape = SHAPES.get(id).ok_or(Outcome::NoStub)?;
+    let entrance = match shape.stack {
+        Some(_) => entrance::to(wrapper, *shape, is_again),
+        // Two functions of such a name cannot be told apart behind an entrance.
+        None if real::is_wrapper(id, wrapper) => entrance::to_variadic(id, is_again),
+        None => None,
+    };
+    entrance.ok_or(Outcome::NoStub)
 }
+
+/// A function that no table has: as much of the stack as its stub passes on, and any result.
+const UNKNOWN_SHAPE: Shape = Shape {
+    stack: Some(stubs::STACK_BYTES as u32),
+    results: shape::ANY,
+};
 
 /// Called by the engine when the ways around all patches are known, and before any is there.
 unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
@@ -104,7 +123,8 @@ unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
         patched::remember(patch.address, patch.original);
         patched::remember(patch.entry, patch.original);
         if patch.id == UNKNOWN {
-            stubs::set_target(patch.replacement, patch.original);
+            let stub = entrance::target(patch.replacement);
+            stub.map(|stub| stubs::set_target(stub, patch.original));
         } else {
             real::moved(patch.id, patch.address, patch.original);
         }

@@ -6,9 +6,11 @@
 //! an engine: wrappers are still found by name, only the way from them to the real functions leads
 //! around the patches ([`patched`]).
 
+mod entrance;
 mod library;
 mod load;
 pub(crate) mod patched;
+pub(crate) mod shape;
 
 use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

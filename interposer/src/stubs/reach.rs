@@ -14,7 +14,7 @@ const PAGE: usize = 4096;
 /// How many bytes from `stack` on can be read, up to as many as are wanted. A stack that is as small
 /// as those of coroutines may end before.
 #[inline]
-pub(super) fn readable(stack: usize, wanted: usize) -> usize {
+pub(crate) fn readable(stack: usize, wanted: usize) -> usize {
     let left = PAGE - stack % PAGE;
     if left >= wanted {
         return wanted;

@@ -67,12 +67,14 @@ pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {
 /// A file of `tests/programs/`, compiled to a file of this name. Two of one source need two names.
 #[track_caller]
 pub(crate) fn built(output: &str, source: &str, options: &[&str]) -> PathBuf {
+    let is_cxx = Path::new(source).extension().is_some_and(|it| it == "cc");
+    built_with(if is_cxx { "c++" } else { "cc" }, output, source, options)
+}
+
+/// As [`built`], with a compiler of one's own.
+#[track_caller]
+pub(crate) fn built_with(compiler: &str, output: &str, source: &str, options: &[&str]) -> PathBuf {
     let source = repository().join("tests/programs").join(source);
-    let compiler = if source.extension().is_some_and(|it| it == "cc") {
-        "c++"
-    } else {
-        "cc"
-    };
     let output = Path::new(output);
     slot(output, || compile(compiler, &source, output, options))
 }

@@ -125,9 +125,15 @@ pub(crate) fn write_executable(path: &Path, content: &[u8]) {
 
 /// Whether a program in C++ can be compiled; says that a test is skipped if not.
 pub(crate) fn has_cxx() -> bool {
-    let has_it = run(clean("sh").args(["-c", "command -v c++"])).status == 0;
+    has("c++")
+}
+
+/// Whether there is a compiler of this name; says that a test is skipped if not.
+pub(crate) fn has(compiler: &str) -> bool {
+    let question = format!("command -v {compiler}");
+    let has_it = run(clean("sh").args(["-c", &question])).status == 0;
     if !has_it {
-        eprintln!("skipped: there is no C++ compiler");
+        eprintln!("skipped: there is no {compiler}");
     }
     has_it
 }

@@ -2,6 +2,8 @@
 
 use ascend_trace_format::engine::Outcome;
 
+mod registers;
+
 use super::{PATCH, Targets, Verdict};
 
 /// What one instruction does to the flow.
@@ -81,10 +83,14 @@ pub fn examine(code: &[u8], address: usize) -> Verdict {
         if let Flow::Branch(target) | Flow::Jump(target) = flow {
             targets.note(target, address);
         }
-        if at.wrapping_sub(address) < PATCH
-            && let Some(outcome) = obstacle(flow)
-        {
-            return Verdict::Refused(outcome);
+        if at.wrapping_sub(address) < PATCH {
+            if let Some(outcome) = obstacle(flow) {
+                return Verdict::Refused(outcome);
+            }
+            // The jump behind the moved code takes one of them, and the code goes on without its value.
+            if registers::may_name(word, &[16, 17]) {
+                return Verdict::Refused(Outcome::TakesScratch);
+            }
         }
     }
     if targets.hit(PATCH) {
@@ -150,14 +156,12 @@ pub fn is_lazy_binding(code: &[u8]) -> bool {
     words.find(|word| !is_padding(*word)) == Some(0xa9bf_7bf0)
 }
 
-/// Length of a patch, if all instructions that lie there work at any address as they are. Registers that a jump may use must not be set, either: the jump behind the
-/// moved code would change them.
+/// Length of a patch, if all instructions that lie there work at any address as they are.
 pub fn movable(code: &[u8], address: usize) -> Option<usize> {
     let stays = |(at, word): (usize, u32)| {
         let is_address = word & 0x1f00_0000 == 0x1000_0000;
         let is_literal = word & 0x3b00_0000 == 0x1800_0000;
-        let is_scratch = matches!(word & 31, 16 | 17);
-        flow(word, at) == Flow::Next && !is_address && !is_literal && !is_scratch
+        flow(word, at) == Flow::Next && !is_address && !is_literal
     };
     let head = code.get(..PATCH)?;
     words(head, address).all(stays).then_some(PATCH)
@@ -252,6 +256,28 @@ mod tests {
     }
 
     #[test]
+    fn registers_that_a_jump_takes_are_left_to_it() {
+        // mov w16, #1; mov x17, x0; ldr w16, [x0]; str x16, [sp]; add x16, x16, #8; cbz w17, +8
+        for word in [
+            0x5280_0030,
+            0xaa00_03f1,
+            0xb940_0010,
+            0xf900_03f0,
+            0x9100_2210,
+            0x3400_0051,
+        ] {
+            for place in 0..4 {
+                let mut code = [PUSH, FRAME, NOP, NOP, NOP, NOP, RET];
+                code[place] = word;
+                let refused = Verdict::Refused(Outcome::TakesScratch);
+                assert_eq!(verdict(&code), refused, "{word:x} at {place}");
+            }
+            let code = [PUSH, FRAME, NOP, NOP, word, NOP, RET];
+            assert_eq!(verdict(&code), Verdict::Sound(16), "{word:x} behind");
+        }
+    }
+
+    #[test]
     fn calls_where_the_patch_would_be_are_refused() {
         for call in [0x9400_0100, 0xd63f_0200, 0xd73f_0a11] {
             let code = [PUSH, call, NOP, NOP, RET];
@@ -274,14 +300,8 @@ mod tests {
     #[test]
     fn only_code_that_works_anywhere_is_movable() {
         assert_eq!(movable(&bytes(&[PUSH, FRAME, NOP, NOP]), AT), Some(16));
-        // adrp, adr, ldr from a literal, cbz, mov x16
-        for word in [
-            0x9000_0000,
-            0x1000_0000,
-            0x5800_0040,
-            0xb400_0040,
-            0xd280_0010,
-        ] {
+        // adrp, adr, ldr from a literal, cbz
+        for word in [0x9000_0000, 0x1000_0000, 0x5800_0040, 0xb400_0040] {
             assert_eq!(movable(&bytes(&[PUSH, word, NOP, NOP]), AT), None);
         }
         assert_eq!(movable(&bytes(&[PUSH, FRAME]), AT), None);

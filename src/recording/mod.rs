@@ -122,7 +122,7 @@ struct Session {
 
 fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
     let interposer = unpack::interposer()?;
-    let is_foreign = matches!(elf::inspect(&interposer), Ok(Program::Foreign { .. }));
+    let is_foreign = matches!(elf::inspect(&interposer.file), Ok(Program::Foreign { .. }));
     // The counter that a program reads in an emulator is not the one of this machine.
     let clock = if is_foreign {
         Clock::monotonic()
@@ -135,8 +135,8 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     }
     let arena = session::create(plan.timing, clock.source(), plan.buffer)?;
     match is_foreign {
-        true => environment.trace_emulated(&interposer, arena.path()),
-        false => environment.trace(&interposer, arena.path()),
+        true => environment.trace_emulated(&interposer.preload, arena.path()),
+        false => environment.trace(&interposer.preload, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
     let file = TraceFile::create(

@@ -68,7 +68,12 @@ impl Environment {
     }
 
     pub(crate) fn apply(&self, command: &mut Command) {
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.envs(self.variables());
+    }
+
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        let variables = self.variables.iter();
+        variables.map(|(name, value)| (*name, value.as_os_str()))
     }
 
     /// Applies all but the preloading: for programs that look at the program's libraries.

@@ -100,9 +100,9 @@ fn interposer() -> Finding {
     finding(
         "interposer",
         found
-            .map(|path| {
-                let (major, minor) = glibc::needed(&path).unwrap_or_default();
-                let path = path.display();
+            .map(|found| {
+                let (major, minor) = glibc::needed(&found.file).unwrap_or_default();
+                let path = found.file.display();
                 format!("{path}, {functions} functions, for glibc {major}.{minor} and newer")
             })
             .map_err(|error| format!("{error:#}")),

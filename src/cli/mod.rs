@@ -20,12 +20,17 @@ use std::ffi::OsString;
 use clap::Parser;
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
+use crate::launch::keeper;
 use crate::output::say;
 use args::{Command, Words};
 
 /// Does what the words ask for and answers the status to exit with.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
-    let words = args::with_default_command(words.collect());
+    let words: Vec<OsString> = words.collect();
+    if words.get(1).is_some_and(|word| word == keeper::WORD) {
+        return keeper::run(words.into_iter().skip(2));
+    }
+    let words = args::with_default_command(words);
     // A recording takes the place of the program, so its own trouble must not look like that.
     let is_record = words.get(1).is_some_and(|word| word == "record");
     let parsed = match Words::try_parse_from(words) {

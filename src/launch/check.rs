@@ -32,6 +32,13 @@ pub(crate) fn check(path: &Path) -> Result<Program, Failure> {
             let text = format!("{shown}: is built for {machine}, this machine is {own}");
             Err(Failure::new(NOT_EXECUTABLE, text))
         }
+        Program::Dynamic(dynamic) if let Some(library) = dynamic.other_library() => {
+            let text = format!(
+                "{shown}: is linked to {library}, and the tracer's library needs glibc: build it for glibc, \
+                 or trace a program that starts it"
+            );
+            Err(Failure::new(TOOL_FAILED, text))
+        }
         Program::Dynamic(_) if gains_privileges(path) => {
             let text = format!(
                 "{shown}: gains privileges when it starts (setuid, setgid or file capabilities), \

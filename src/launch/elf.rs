@@ -29,6 +29,21 @@ pub(crate) struct Dynamic {
     pub(crate) needed: Vec<String>,
 }
 
+impl Dynamic {
+    /// The C library of a program that is not glibc's, by the name of its loader.
+    pub(crate) fn other_library(&self) -> Option<&'static str> {
+        let name = self.interpreter.rsplit('/').next().unwrap_or_default();
+        let others = [
+            ("ld-musl", "musl"),
+            ("ld-uClibc", "uClibc"),
+            ("ld64-uClibc", "uClibc"),
+            ("linker", "Android's C library"),
+        ];
+        let known = others.iter().find(|(loader, _)| name.starts_with(loader));
+        known.map(|(_, library)| *library)
+    }
+}
+
 /// Reads the headers of the file.
 pub(crate) fn inspect(path: &Path) -> anyhow::Result<Program> {
     let shown = path.display();
@@ -160,6 +175,23 @@ mod tests {
         };
         assert!(dynamic.interpreter.contains("ld-"), "{dynamic:?}");
         assert!(dynamic.needed.iter().any(|name| name.starts_with("libc.")));
+    }
+
+    #[test]
+    fn the_c_library_is_told_by_the_loader() {
+        let library = |interpreter: &str| {
+            let interpreter = interpreter.to_owned();
+            Dynamic {
+                interpreter,
+                needed: Vec::new(),
+            }
+            .other_library()
+        };
+        assert_eq!(library("/lib/ld-musl-x86_64.so.1"), Some("musl"));
+        assert_eq!(library("/system/bin/linker64"), Some("Android's C library"));
+        assert_eq!(library("/lib64/ld-linux-x86-64.so.2"), None);
+        assert_eq!(library("/nix/store/musl/ld-linux-aarch64.so.1"), None);
+        assert_eq!(library(""), None);
     }
 
     #[test]

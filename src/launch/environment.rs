@@ -21,18 +21,15 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Loads the interposer before whatever the user preloads, and tells it of its session.
-    pub(crate) fn trace(&mut self, interposer: &Path, session: &Path) {
+    pub(crate) fn trace(&mut self, interposer: &OsStr, session: &Path) {
         let existing = std::env::var_os(PRELOAD);
-        self.set(
-            PRELOAD,
-            joined(interposer.as_os_str(), existing.as_deref(), ":"),
-        );
+        self.set(PRELOAD, joined(interposer, existing.as_deref(), ":"));
         self.set(SESSION_VARIABLE, session.into());
     }
 
     /// As [`Self::trace`], for a library of another architecture: the program is an emulator, and the
     /// library is for what runs in it. The emulator's own loader would complain about it.
-    pub(crate) fn trace_emulated(&mut self, interposer: &Path, session: &Path) {
+    pub(crate) fn trace_emulated(&mut self, interposer: &OsStr, session: &Path) {
         let mut preload = OsString::from(format!("{PRELOAD}="));
         preload.push(interposer);
         let existing = std::env::var_os(EMULATED);
@@ -71,7 +68,12 @@ impl Environment {
     }
 
     pub(crate) fn apply(&self, command: &mut Command) {
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.envs(self.variables());
+    }
+
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &OsStr)> {
+        let variables = self.variables.iter();
+        variables.map(|(name, value)| (*name, value.as_os_str()))
     }
 
     /// Applies all but the preloading: for programs that look at the program's libraries.
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn a_library_for_an_emulated_program_is_not_loaded_into_the_emulator() {
         let mut environment = Environment::default();
-        environment.trace_emulated(Path::new("/x/ours.so"), Path::new("/dev/shm/session"));
+        environment.trace_emulated(OsStr::new("/x/ours.so"), Path::new("/dev/shm/session"));
         let told = environment.get(EMULATED).unwrap();
         assert!(told.to_string_lossy().starts_with("LD_PRELOAD=/x/ours.so"));
         assert_eq!(environment.get(PRELOAD), std::env::var_os(PRELOAD));
@@ -137,7 +139,7 @@ mod tests {
     #[test]
     fn the_program_sees_what_is_set_here_before_what_the_tool_was_given() {
         let mut environment = Environment::default();
-        environment.trace(Path::new("/x/ours.so"), Path::new("/dev/shm/session"));
+        environment.trace(OsStr::new("/x/ours.so"), Path::new("/dev/shm/session"));
         let preload = environment.get(PRELOAD).unwrap();
         assert!(preload.to_string_lossy().starts_with("/x/ours.so"));
         assert_eq!(

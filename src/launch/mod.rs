@@ -4,22 +4,27 @@ pub(crate) mod check;
 pub(crate) mod elf;
 mod environment;
 pub(crate) mod glibc;
+pub(crate) mod keeper;
 pub(crate) mod libraries;
 pub(crate) mod lookup;
 pub(crate) mod screen;
 pub(crate) mod signals;
+mod started;
 
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+
+use ascend_trace_handover::{Closed, hand_on};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
 use screen::Screen;
 
 pub(crate) use environment::Environment;
+pub(crate) use started::{Exit, Started};
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -35,7 +40,16 @@ pub(crate) struct Launch {
 
 impl Launch {
     /// Starts the program on the tool's own standard streams, or on a screen of its own.
-    pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Child, Failure> {
+    pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Started, Failure> {
+        let started = match screen {
+            None => self.command().spawn().map(Started::child),
+            Some(screen) => screen.start(self),
+        };
+        started.map_err(|error| self.failure(&error))
+    }
+
+    /// The program on the tool's own standard streams.
+    fn command(&self) -> Command {
         let mut words = self.words.iter();
         let mut command = Command::new(words.next().cloned().unwrap_or_default());
         command.args(words);
@@ -48,11 +62,12 @@ impl Launch {
                     .map_or_else(|_| Stdio::null(), Stdio::from),
             );
         }
-        let started = match screen {
-            None => command.spawn(),
-            Some(screen) => screen.start(command),
+        let closed = match self.output_aside {
+            true => Closed::Replaced,
+            false => Closed::Stay,
         };
-        started.map_err(|error| self.failure(&error))
+        hand_on(&mut command, closed);
+        command
     }
 
     fn failure(&self, error: &io::Error) -> Failure {

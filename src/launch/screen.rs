@@ -1,16 +1,23 @@
 //! A terminal of its own for a program that runs under the live view.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, IsTerminal, PipeWriter, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+use ascend_trace_handover::{Closed, hand_on};
 use pty_process::Size;
 use pty_process::blocking::{Pts, Pty};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::Launch;
+use super::keeper;
+use super::started::Started;
 use crate::log::LogBook;
 
 /// How long the reader waits for output before it looks whether the program has ended.
@@ -24,6 +31,8 @@ pub(crate) struct Screen {
     pty: Arc<Pty>,
     /// The program's end; given away when it is started.
     pts: Option<Pts>,
+    /// Ends when the tool does, which its keeper waits for.
+    control: Option<PipeWriter>,
 }
 
 impl Screen {
@@ -32,6 +41,7 @@ impl Screen {
         let screen = Self {
             pty: Arc::new(pty),
             pts: Some(pts),
+            control: None,
         };
         screen.follow_size();
         Ok(screen)
@@ -50,16 +60,25 @@ impl Screen {
         Self {
             pty: Arc::clone(&self.pty),
             pts: None,
+            control: None,
         }
     }
 
-    /// Starts the program on the screen. Streams that are redirected pass through; the keyboard
-    /// belongs to the view.
-    pub(crate) fn start(&mut self, command: Command) -> io::Result<Child> {
+    /// Starts the program on the screen, by way of a [`keeper`]. Streams that are redirected pass through;
+    /// the keyboard belongs to the view.
+    pub(crate) fn start(&mut self, launch: &Launch) -> io::Result<Started> {
         let pts = self
             .pts
             .take()
             .ok_or_else(|| io::Error::other("the screen is in use"))?;
+        let ((news, report), (ends, control)) = (io::pipe()?, io::pipe()?);
+        // The copies are inherited, unlike what they are copies of.
+        let (report, ends) = (rustix::io::dup(&report)?, rustix::io::dup(&ends)?);
+        let screen = rustix::io::dup(&*self.pty)?;
+        let numbers = [&report, &ends, &screen].map(AsRawFd::as_raw_fd);
+        let variables = launch.environment.variables();
+        let mut command = keeper::command(numbers, variables, &launch.words);
+        hand_on(&mut command, Closed::Replaced);
         let mut command = pty_process::blocking::Command::from(command);
         command = command.stdin(if io::stdin().is_terminal() {
             Stdio::null()
@@ -72,10 +91,22 @@ impl Screen {
         if !io::stderr().is_terminal() {
             command = command.stderr(Stdio::inherit());
         }
-        command.spawn(pts).map_err(|error| match error {
+        let keeper = command.spawn(pts).map_err(|error| match error {
             pty_process::Error::Io(error) => error,
             pty_process::Error::Rustix(errno) => errno.into(),
-        })
+        })?;
+        drop((report, ends, screen));
+        self.control = Some(control);
+        Started::by_keeper(keeper, news)
+    }
+
+    /// The tool is done with the screen: what the program left behind may go on writing, into the log.
+    pub(crate) fn leave(self, log: Option<&Path>) {
+        if let (Some(mut control), Some(path)) = (self.control, log) {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            // A keeper that has gone has nothing to keep.
+            let _ = control.write_all(path.as_os_str().as_bytes());
+        }
     }
 
     /// Copies what the program writes to the log, on a thread of its own.
@@ -134,6 +165,7 @@ fn copy(pty: &Pty, log: &LogBook, mut file: Option<File>, ended: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn a_program_sees_a_terminal_and_its_output_is_kept() {

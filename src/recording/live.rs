@@ -28,9 +28,11 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
         .keep_log(log.clone(), file)
         .context("cannot keep the program's output")?;
     let sized = screen.handle();
-    running
-        .relay
-        .address_session(running.child.id(), Box::new(move || sized.follow_size()));
+    let leader = running.child.session_leader();
+    running.relay.address_session(
+        leader.unwrap_or(running.child.pid()),
+        Box::new(move || sized.follow_size()),
+    );
     let waiter = std::thread::Builder::new()
         .name("waiter".into())
         .spawn(move || running.wait())
@@ -45,10 +47,9 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     }
     let ended = join(waiter);
     keeper.finish();
-    Ok(Ended {
-        log: kept_in.filter(|path| has_content(path)),
-        ..ended?
-    })
+    screen.leave(kept_in.as_deref());
+    let log = kept_in.filter(|path| has_content(path));
+    Ok(Ended { log, ..ended? })
 }
 
 /// Shows the view so that a mistake in it cannot end the recording. The terminal has been given back

@@ -7,7 +7,6 @@ mod summary;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Child;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -25,7 +24,7 @@ use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, Program};
 use crate::launch::screen::Screen;
 use crate::launch::signals::Relay;
-use crate::launch::{Environment, Launch, check, lookup, status_of};
+use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
 use crate::output::say;
 use crate::unpack;
 
@@ -82,7 +81,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
             return Err(failure);
         }
     };
-    session.file.settle(&plan.target, child.id());
+    session.file.settle(&plan.target, child.pid());
     let launch = session.launch.clone();
     let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;
     let ended = match screen {
@@ -122,7 +121,7 @@ struct Session {
 
 fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Session> {
     let interposer = unpack::interposer()?;
-    let is_foreign = matches!(elf::inspect(&interposer), Ok(Program::Foreign { .. }));
+    let is_foreign = matches!(elf::inspect(&interposer.file), Ok(Program::Foreign { .. }));
     // The counter that a program reads in an emulator is not the one of this machine.
     let clock = if is_foreign {
         Clock::monotonic()
@@ -135,8 +134,8 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     }
     let arena = session::create(plan.timing, clock.source(), plan.buffer)?;
     match is_foreign {
-        true => environment.trace_emulated(&interposer, arena.path()),
-        false => environment.trace(&interposer, arena.path()),
+        true => environment.trace_emulated(&interposer.preload, arena.path()),
+        false => environment.trace(&interposer.preload, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
     let file = TraceFile::create(
@@ -159,7 +158,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
 
 /// A program that is being recorded.
 struct Running {
-    child: Child,
+    child: Started,
     relay: Relay,
     /// None when the trace goes to standard output.
     path: Option<PathBuf>,
@@ -172,20 +171,21 @@ struct Running {
 /// A recording that is complete.
 pub(crate) struct Ended {
     pub(crate) status: i32,
+    pub(crate) exit: Exit,
     pub(crate) outcome: Outcome,
     /// Where the program's output was kept, when it ran under the view.
     pub(crate) log: Option<PathBuf>,
 }
 
 impl Running {
-    fn new(session: Session, mut child: Child, relay: Relay, wait: bool) -> anyhow::Result<Self> {
-        relay.address(child.id());
+    fn new(session: Session, mut child: Started, relay: Relay, wait: bool) -> anyhow::Result<Self> {
+        relay.address(child.pid());
         let path = session.file.path().map(ToOwned::to_owned);
         let wait_for = wait.then(|| session.arena.path().to_owned());
         let file = match session.file.start() {
             Ok(file) => file,
             Err(error) => {
-                let _ = child.kill().and_then(|()| child.wait());
+                child.kill();
                 return Err(error);
             }
         };
@@ -206,7 +206,7 @@ impl Running {
             }),
             Err(error) => {
                 // Without a collector the program would run for nothing.
-                let _ = child.kill().and_then(|()| child.wait());
+                child.kill();
                 Err(error).context("cannot start the collecting thread")
             }
         }
@@ -216,19 +216,19 @@ impl Running {
     fn wait(mut self) -> anyhow::Result<Ended> {
         let waited = self.child.wait();
         self.relay.program_ended();
-        let status = waited
-            .map(status_of)
-            .context("cannot wait for the program")?;
+        let exit = waited.context("cannot wait for the program")?;
+        let status = status_of(exit.status);
         if let Some(session) = &self.wait_for {
             rest::wait(session, &self.relay);
         }
         self.stop.request(End {
-            pid: self.child.id(),
+            pid: self.child.pid(),
             status,
         });
         match self.collector.join() {
             Ok(outcome) => Ok(Ended {
                 status,
+                exit,
                 outcome,
                 log: None,
             }),

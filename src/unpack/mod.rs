@@ -4,6 +4,7 @@
 mod embedded;
 mod folder;
 mod place;
+mod preload;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use embedded::CONTENT_HASH;
+pub(crate) use preload::Interposer;
 
 /// Names another interposer to use.
 pub(crate) const INTERPOSER_VARIABLE: &str = "ASCEND_TRACE_INTERPOSER";
@@ -35,18 +37,18 @@ pub(crate) struct Soft {
 }
 
 /// The interposer: the one that the user names, else the embedded one.
-pub(crate) fn interposer() -> anyhow::Result<PathBuf> {
+pub(crate) fn interposer() -> anyhow::Result<Interposer> {
     if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE).filter(|path| !path.is_empty()) {
-        return named_interposer(path);
+        return named_interposer(path).map(Interposer::plain);
     }
     if embedded::INTERPOSER.is_empty() {
         bail!(
             "this build has no interposer in it: build with `cargo build`, or set {INTERPOSER_VARIABLE}"
         );
     }
-    let path = place::find(CONTENT_HASH)?.join(INTERPOSER_FILE);
-    folder::put(&path, embedded::INTERPOSER, 0o755)?;
-    Ok(path)
+    let folder = place::find(CONTENT_HASH)?;
+    folder::put(&folder.join(INTERPOSER_FILE), embedded::INTERPOSER, 0o755)?;
+    Interposer::in_folder(&folder, INTERPOSER_FILE)
 }
 
 fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {

@@ -1,1 +1,10 @@
 //! Ways to start a program.
+
+/// What a program inherits is what it would without the command.
+mod given;
+/// Programs for another C library.
+mod musl;
+/// Programs that are built with sanitizers.
+mod sanitizers;
+/// What a program under the live view leaves behind.
+mod screen;

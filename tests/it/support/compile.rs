@@ -1,4 +1,5 @@
 //! Compiling the C programs, once per run of the tests, the way a user would.
+#![expect(clippy::print_stderr, reason = "what is skipped is told")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,51 @@ pub(crate) fn program(name: &str) -> PathBuf {
 pub(crate) fn hostile(name: &str) -> PathBuf {
     let source = repository().join("tests/hostile").join(format!("{name}.c"));
     once(&source, &["-std=gnu11", "-O1", "-pthread", "-lascendcl"])
+}
+
+/// A C program of `tests/hostile/`, compiled in another way to a file of this name; `None`, and a message, where
+/// that compiler cannot do so.
+#[track_caller]
+pub(crate) fn hostile_by(output: &str, name: &str, compiler: &[&str]) -> Option<PathBuf> {
+    let source = repository().join("tests/hostile").join(format!("{name}.c"));
+    let path = slot(Path::new(output), || {
+        let folder = scratch().join("programs");
+        std::fs::create_dir_all(&folder).unwrap();
+        let program = folder.join(output);
+        let fresh = program.with_extension(std::process::id().to_string());
+        let (first, rest) = compiler.split_first().unwrap();
+        let mut command = Command::new(first);
+        command
+            .args(["-std=gnu11", "-O1", "-pthread", "-o"])
+            .arg(&fresh)
+            .arg(source);
+        command.arg("-I").arg(&soft().include).args(rest);
+        let built = command.output().is_ok_and(|output| output.status.success());
+        if built {
+            std::fs::rename(&fresh, &program).unwrap();
+            program
+        } else {
+            PathBuf::new()
+        }
+    });
+    if path.as_os_str().is_empty() {
+        eprintln!(
+            "skipped: `{}` does not build programs here",
+            compiler.join(" ")
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// What links a program to the software runtime.
+pub(crate) fn linked() -> [String; 3] {
+    let lib = soft().lib.display().to_string();
+    [
+        format!("-L{lib}"),
+        "-lascendcl".to_owned(),
+        format!("-Wl,-rpath-link,{lib}"),
+    ]
 }
 
 /// As [`program`], with options of its own; it links to nothing unless they say so.

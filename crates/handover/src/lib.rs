@@ -1,0 +1,133 @@
+//! What the command was given by whoever started it, handed on to the program as it was.
+//!
+//! A program inherits which signals are ignored, which are blocked, and which of its standard streams are
+//! closed. The standard library changes all three: it ignores `SIGPIPE` and opens `/dev/null` for closed
+//! streams before `main`, and what it starts gets neither the blocked signals nor an ignored `SIGPIPE`. So
+//! this crate looks before the standard library does, and puts things right after it.
+//!
+//! **Invariant: the program starts as it would have without the command between it and its parent.**
+//!
+//! `SIGCHLD` is the one thing that the command changes for itself: where it is ignored, nobody can learn
+//! how a child has ended. It is waited for from here on, and ignored again in the program.
+
+#![expect(
+    unsafe_code,
+    reason = "signal dispositions, and what happens between fork and exec, have no safe interface"
+)]
+
+mod given;
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// What becomes of the standard streams that the command was started without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// The program does not have them either.
+    Stay,
+    /// The program gets what the command puts in their place.
+    Replaced,
+}
+
+/// Has the command start its program with the signals, and if so said without the streams, that this
+/// process was given.
+pub fn hand_on(command: &mut Command, closed: Closed) {
+    let given = given::get();
+    let streams = match closed {
+        Closed::Stay => given.closed,
+        Closed::Replaced => 0,
+    };
+    // SAFETY: between fork and exec the closure makes system calls by way of functions that may be called
+    // there, and touches nothing but its own copies.
+    unsafe {
+        command.pre_exec(move || {
+            given.restore_signals();
+            given::close_streams(streams);
+            Ok(())
+        });
+    }
+}
+
+/// From now on these signals do nothing to this process. What it starts by [`hand_on`] is not concerned.
+pub fn ignore(signals: &[i32]) {
+    for signal in signals {
+        // SAFETY: ignoring runs no code; a number that is no signal is refused.
+        unsafe { libc::signal(*signal, libc::SIG_IGN) };
+    }
+}
+
+/// Whether the signal was ignored when this process was started.
+#[must_use]
+pub fn was_ignored(signal: i32) -> bool {
+    given::get().is_ignored(signal)
+}
+
+/// Takes over a descriptor that the process which started this one has left open for it, by its number.
+///
+/// # Errors
+///
+/// There is no such descriptor, or it is one of the standard streams.
+pub fn adopt(number: RawFd) -> io::Result<OwnedFd> {
+    if number <= libc::STDERR_FILENO {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: a number that is no descriptor is refused; the flag keeps it from what is started later.
+    if unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it is open, and by the agreement with the starting process nobody else here has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `/proc` says of a child that prints it, under a name.
+    fn told(prepare: &str, name: &str) -> u64 {
+        let script = format!("{prepare} exec \"$0\" --ignored --exact tests::child --nocapture");
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &script])
+            .arg(std::env::current_exe().unwrap());
+        let output = shell.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let value = line.unwrap_or_else(|| panic!("{name} is not in {text}"));
+        u64::from_str_radix(value.trim(), 16).unwrap()
+    }
+
+    #[test]
+    #[ignore = "what the other test starts"]
+    #[expect(clippy::print_stdout, reason = "it is what the test reads")]
+    fn child() {
+        let mut command = Command::new("cat");
+        hand_on(command.arg("/proc/self/status"), Closed::Stay);
+        let output = command.output().unwrap();
+        println!("\n{}", String::from_utf8_lossy(&output.stdout));
+    }
+
+    fn bit(signal: i32) -> u64 {
+        1 << (signal - 1)
+    }
+
+    #[test]
+    fn what_was_ignored_is_and_what_was_not_is_not() {
+        let plain = told("", "SigIgn:");
+        assert_eq!(plain & (bit(libc::SIGPIPE) | bit(libc::SIGCHLD)), 0);
+        let ignored = told("trap '' PIPE USR1;", "SigIgn:");
+        let expected = plain | bit(libc::SIGPIPE) | bit(libc::SIGUSR1);
+        assert_eq!(ignored, expected);
+    }
+
+    #[test]
+    fn only_what_is_open_can_be_adopted() {
+        assert!(adopt(1).is_err());
+        assert!(adopt(1_000_000).is_err());
+        let open = std::fs::File::open("/dev/null").unwrap();
+        let number = std::os::fd::IntoRawFd::into_raw_fd(open);
+        assert!(adopt(number).is_ok());
+    }
+}

@@ -1,0 +1,170 @@
+//! The process that keeps the screen of a program under the live view. It leads the session that the screen
+//! belongs to, starts the program in it, and waits for it.
+//!
+//! Were the program the leader, whatever it leaves behind would get `SIGHUP` when it ends; and when the tool
+//! has ended, nobody would take what those processes write. So this process stays for as long as one of
+//! them has the screen open, and puts what they write after the program's log. At its own end it hands
+//! the foreground to a group of nobody, since the kernel sends `SIGHUP` to the group that has it.
+//!
+//! The tool runs itself for this ([`WORD`]): only a process that was started with the session can lead it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use ascend_trace_handover::{Closed, adopt, hand_on, ignore};
+use rustix::process::Pid;
+use signal_hook::consts::{
+    SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
+};
+
+use super::started::Exit;
+use crate::error::TOOL_FAILED;
+use crate::log::LogBook;
+
+/// The first word of the command line that makes a keeper of the tool.
+pub(crate) const WORD: &str = "__keep-screen";
+/// Stands between the variables and the program.
+const END: &str = "--";
+/// The tool's own executable, wherever it lies by now.
+const SELF: &str = "/proc/self/exe";
+
+/// What is meant for the program, and what its screen would stop a process in the background by.
+const NOT_FOR_US: [i32; 10] = [
+    SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU,
+];
+
+/// The command that starts a keeper. It is told by number which descriptors it gets: where to report to,
+/// what ends when the tool does, and the screen.
+pub(super) fn command<'a>(
+    descriptors: [i32; 3],
+    variables: impl Iterator<Item = (&'a str, &'a OsStr)>,
+    words: &[OsString],
+) -> Command {
+    let mut command = Command::new(SELF);
+    command.arg0("ascend-trace").arg(WORD);
+    command.args(descriptors.map(|number| number.to_string()));
+    for (name, value) in variables {
+        let mut word = OsString::from(name);
+        word.push("=");
+        word.push(value);
+        command.arg(word);
+    }
+    command.arg(END).args(words);
+    command
+}
+
+/// Is a keeper, by the words after [`WORD`]; without any, one that ends at once.
+pub(crate) fn run(words: impl Iterator<Item = OsString>) -> u8 {
+    match keep(words) {
+        Some(()) => 0,
+        None => TOOL_FAILED,
+    }
+}
+
+fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
+    let mut descriptor =
+        || -> Option<OwnedFd> { adopt(words.next()?.to_str()?.parse().ok()?).ok() };
+    let (report, control, screen) = (descriptor()?, descriptor()?, descriptor()?);
+    let mut report = File::from(report);
+    let mut child = match program(words)?.spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            let _ = writeln!(report, "failed {}", error.raw_os_error()?);
+            return None;
+        }
+    };
+    ignore(&NOT_FOR_US);
+    // The tool may have ended; then nobody wants to know.
+    let _ = writeln!(report, "started {}", child.id());
+    leave_streams();
+    let rest = std::thread::spawn(move || keep_rest(control.into(), screen.into()));
+    if let Ok(exit) = Exit::of(&mut child) {
+        let _ = writeln!(report, "{}", exit.line());
+    }
+    drop(report);
+    let screen = rest.join().ok()?;
+    leave_foreground();
+    // Only now the screen may go: what is still there of the session is not in its foreground any more.
+    drop(screen);
+    Some(())
+}
+
+fn program(mut words: impl Iterator<Item = OsString>) -> Option<Command> {
+    let mut variables = Vec::new();
+    loop {
+        let word = words.next()?;
+        if word == END {
+            break;
+        }
+        let at = word.as_bytes().iter().position(|byte| *byte == b'=')?;
+        let (name, value) = word.as_bytes().split_at(at);
+        variables.push((OsStr::from_bytes(name).to_owned(), value[1..].to_vec()));
+    }
+    let mut command = Command::new(words.next()?);
+    command.args(words);
+    for (name, value) in variables {
+        command.env(name, OsString::from_vec(value));
+    }
+    hand_on(&mut command, Closed::Replaced);
+    Some(command)
+}
+
+/// Gives up the standard streams, so that they end with the last process of the program that has them.
+fn leave_streams() {
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
+        // What cannot be given up stays open for a little longer.
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// Waits until the tool has ended, which says where the log is, and takes what is written from then on until
+/// the last process has left the screen.
+fn keep_rest(mut control: File, mut screen: File) -> File {
+    let mut path = Vec::new();
+    let _ = control.read_to_end(&mut path);
+    let path = PathBuf::from(OsString::from_vec(path));
+    let mut file = None;
+    let log = LogBook::default();
+    let mut buffer = [0; 16 * 1024];
+    loop {
+        match screen.read(&mut buffer) {
+            Ok(count) if count > 0 => {
+                // The tool removes a log that it has nothing to put into.
+                let open = || {
+                    OpenOptions::new()
+                        .append(true)
+                        .create(true)
+                        .open(&path)
+                        .ok()
+                };
+                file = file.or_else(open);
+                log.take(buffer.get(..count).unwrap_or_default(), file.as_mut());
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            _ => return screen,
+        }
+    }
+}
+
+/// Makes a group of nobody the screen's foreground. A process that has ended keeps its group until it is
+/// waited for, and this one never is.
+fn leave_foreground() {
+    let mut nobody = Command::new(SELF);
+    let started = nobody
+        .arg0("ascend-trace")
+        .arg(WORD)
+        .process_group(0)
+        .spawn();
+    if let (Ok(nobody), Ok(terminal)) = (started, File::open("/dev/tty")) {
+        // Else what was left behind gets the signal.
+        let _ = rustix::termios::tcsetpgrp(terminal, Pid::from_child(&nobody));
+    }
+}

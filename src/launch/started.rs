@@ -1,0 +1,166 @@
+//! A program that runs, and how it ends.
+
+use std::io::{self, BufRead, BufReader, PipeReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+/// How a program has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub(crate) status: ExitStatus,
+    /// The user that it was in the end, where that can be told.
+    pub(crate) user: Option<u32>,
+}
+
+impl Exit {
+    /// Waits for a child. As long as it has not been waited for, `/proc` still knows who it was.
+    pub(super) fn of(child: &mut Child) -> io::Result<Self> {
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let pid = WaitId::Pid(Pid::from_child(child));
+        while matches!(waitid(pid.clone(), ended), Err(rustix::io::Errno::INTR)) {}
+        let user = user_of(child.id());
+        let status = child.wait()?;
+        Ok(Self { status, user })
+    }
+
+    /// As one line of text, for [`Exit::read`].
+    pub(super) fn line(self) -> String {
+        let user = self.user.map_or_else(String::new, |user| user.to_string());
+        format!("ended {} {user}", self.status.into_raw())
+    }
+
+    fn read(line: &str) -> Option<Self> {
+        let (status, user) = line
+            .strip_prefix("ended ")?
+            .trim_end()
+            .split_once(' ')
+            .or_else(|| Some((line.strip_prefix("ended ")?.trim_end(), "")))?;
+        Some(Self {
+            status: ExitStatus::from_raw(status.parse().ok()?),
+            user: user.parse().ok(),
+        })
+    }
+}
+
+/// The effective user of a process, which may have ended.
+fn user_of(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    effective_user(&status)
+}
+
+fn effective_user(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The program that was started.
+pub(crate) struct Started {
+    pid: u32,
+    watched: Watched,
+}
+
+/// Who learns that the program has ended.
+enum Watched {
+    /// This process, its parent.
+    Here(Child),
+    /// The process that keeps its screen, which tells it here.
+    ByKeeper {
+        keeper: Child,
+        news: BufReader<PipeReader>,
+    },
+}
+
+impl Started {
+    pub(super) fn child(child: Child) -> Self {
+        Self {
+            pid: child.id(),
+            watched: Watched::Here(child),
+        }
+    }
+
+    /// Learns from the keeper whether it could start the program.
+    pub(super) fn by_keeper(mut keeper: Child, news: PipeReader) -> io::Result<Self> {
+        let mut news = BufReader::new(news);
+        let mut line = String::new();
+        news.read_line(&mut line)?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = words.get(1).and_then(|number| number.parse().ok());
+        match (words.first(), number) {
+            (Some(&"started"), Some(pid)) => Ok(Self {
+                pid,
+                watched: Watched::ByKeeper { keeper, news },
+            }),
+            (failed, number) => {
+                let _ = keeper.wait();
+                let number = number.filter(|_| failed.is_some());
+                Err(number.map_or_else(
+                    || io::Error::other("the process that keeps its screen has failed"),
+                    |number| io::Error::from_raw_os_error(number.cast_signed()),
+                ))
+            }
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// The process that leads the session of the program, if it is in one of its own.
+    pub(crate) fn session_leader(&self) -> Option<u32> {
+        match &self.watched {
+            Watched::Here(_) => None,
+            Watched::ByKeeper { keeper, .. } => Some(keeper.id()),
+        }
+    }
+
+    /// Waits until the program has ended.
+    pub(crate) fn wait(&mut self) -> io::Result<Exit> {
+        match &mut self.watched {
+            Watched::Here(child) => Exit::of(child),
+            Watched::ByKeeper { news, .. } => {
+                let mut line = String::new();
+                news.read_line(&mut line)?;
+                Exit::read(&line)
+                    .ok_or_else(|| io::Error::other("the process that keeps its screen has ended"))
+            }
+        }
+    }
+
+    /// Ends the program; nobody is interested in how.
+    pub(crate) fn kill(&mut self) {
+        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
+            // One that has just ended need not be killed.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        let _ = self.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn how_a_child_ended_and_who_it_was_is_told() {
+        let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn().unwrap();
+        let exit = Exit::of(&mut child).unwrap();
+        assert_eq!(exit.status.code(), Some(3));
+        assert_eq!(exit.user, Some(rustix::process::geteuid().as_raw()));
+        assert_eq!(Exit::read(&exit.line()), Some(exit));
+        let unknown = Exit { user: None, ..exit };
+        assert_eq!(Exit::read(&unknown.line()), Some(unknown));
+        assert_eq!(Exit::read(""), None);
+    }
+
+    #[test]
+    fn the_effective_user_is_the_second_of_four() {
+        assert_eq!(
+            effective_user("Name:\tx\nUid:\t0\t1000\t0\t0\n"),
+            Some(1000)
+        );
+        assert_eq!(effective_user("Name:\tx\n"), None);
+    }
+}

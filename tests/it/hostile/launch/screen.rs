@@ -1,0 +1,102 @@
+//! Under the live view the program has a terminal of its own; what it leaves behind outlives it all the same.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::support::process::write_executable;
+use crate::support::screen::Screen;
+use crate::support::{Tables, program, tool};
+
+/// A program that ends at once with 5 and leaves a process behind, which goes on when there is a file `go`: it
+/// writes to its terminal, and then to a file.
+fn leaves(folder: &Path) -> std::path::PathBuf {
+    let script = folder.join("leaves.sh");
+    let text = "#!/bin/sh\n\
+                (until [ -e go ]; do sleep 0.02; done; echo still there; \"$1\" status 0; echo $? >alive) &\n\
+                echo $! >pid\n\
+                exit 5\n";
+    write_executable(&script, text.as_bytes());
+    script
+}
+
+fn recorded(folder: &Path, options: &[&str]) -> Command {
+    let mut command = tool();
+    command
+        .current_dir(folder)
+        .args(["record", "--tui", "--soft", "-o", "t.atrace"]);
+    command
+        .args(options)
+        .arg("--")
+        .arg(leaves(folder))
+        .arg(program("ends"));
+    command
+}
+
+/// Waits for a file that somebody else makes.
+#[track_caller]
+fn appears(path: &Path) -> String {
+    for _ in 0..6000 {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+    panic!("{} does not appear", path.display());
+}
+
+#[test]
+fn what_a_program_leaves_behind_lives_on_and_writes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let screen = Screen::start(recorded(folder.path(), &[]), 30, 120);
+    screen.until("ended");
+    screen.press("q");
+    let outcome = screen.finish().expect(5);
+    assert!(outcome.out().contains("t.atrace"), "{outcome}");
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    // The tool has gone, and with it the recording; the program neither knows nor minds.
+    assert_eq!(appears(&folder.path().join("alive")), "0\n");
+    let log = folder.path().join("t.atrace.log");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(
+        log.contains("still there\n") && log.contains("to standard error"),
+        "{log}"
+    );
+}
+
+#[test]
+fn what_a_program_leaves_behind_is_recorded_if_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let screen = Screen::start(recorded(folder.path(), &["--wait"]), 30, 120);
+    appears(&folder.path().join("pid"));
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    appears(&folder.path().join("alive"));
+    screen.until("ended");
+    screen.press("q");
+    screen.finish().expect(5);
+    let tables = Tables::of_file(&folder.path().join("t.atrace"), &folder.path().join("csv"));
+    assert_eq!(tables.tasks.len(), 2);
+}
+
+#[test]
+fn a_program_under_the_view_may_leave_its_session_as_it_may_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("group.sh");
+    write_executable(
+        &script,
+        b"#!/bin/sh\nps -o pid=,pgid=,sid=,tty= -p $$ >who\nexit 0\n",
+    );
+    let mut command = tool();
+    command.current_dir(folder.path());
+    command
+        .args(["record", "--tui", "-o", "t.atrace", "--"])
+        .arg(script);
+    let screen = Screen::start(command, 30, 120);
+    screen.until("ended");
+    screen.press("q");
+    screen.finish().expect(0);
+    let who = appears(&folder.path().join("who"));
+    let words: Vec<&str> = who.split_whitespace().collect();
+    assert_ne!(words[0], words[1], "it does not lead its group: {who}");
+    assert!(words[3].starts_with("pts"), "{who}");
+}

@@ -33,6 +33,7 @@ mod loader;
 mod names;
 mod objects;
 mod page;
+mod quiet;
 mod real;
 mod registers;
 mod roles;

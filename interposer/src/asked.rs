@@ -89,15 +89,10 @@ pub(crate) fn from_inside(write: impl FnOnce(&thread::State)) {
     }
     let _errno = Errno::save();
     thread::with(|state| {
-        if state.is_busy() {
-            return;
-        }
-        if session::is_new_child() {
+        if !state.is_busy() && session::is_new_child() {
             lifecycle::become_child(state);
         }
-        state.set_busy(true);
-        write(state);
-        state.set_busy(false);
+        state.at_work(write);
     });
 }
 

@@ -4,7 +4,7 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Arg, ArgKind, Function, RetKind, Role, TaskKind, Untimed};
-use ascend_trace_format::record::{TaskWord, pair};
+use ascend_trace_format::record::{Header, RecordKind, TaskWord, flags, pair};
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
@@ -13,16 +13,20 @@ use crate::graph_roles::{self, Step};
 use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
 use crate::stubs::shapes::Known;
-use crate::thread::Around;
+use crate::thread::{Around, AtWork, Way};
 use crate::timing::lane::Stranger;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
-use crate::{cost, last_task, lifecycle, roles, session, thread};
+use crate::{cost, last_task, roles, session, thread};
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
 /// exits inside it), dropping the span still leaves the thread's state right.
 pub(crate) struct Span {
     id: usize,
+    /// It came while the tracer was at work in its thread.
+    is_inside: bool,
+    /// Word 0 of the call as it is told of while it is under way.
+    header: u64,
     function: &'static Function,
     traits: &'static Traits,
     begin: u64,
@@ -94,9 +98,6 @@ impl Span {
     /// The same for a function that is known by its shape only.
     #[inline]
     pub(crate) fn enter_as(id: usize, here: usize, shape: Known, args: &[u64]) -> Option<Self> {
-        if !session::is_on() {
-            return None;
-        }
         thread::with(|state| Self::enter_with(state, (id, here), shape, args))
     }
 
@@ -106,24 +107,24 @@ impl Span {
         (function, traits): Known,
         args: &[u64],
     ) -> Option<Self> {
-        if state.is_busy() {
-            return None;
-        }
-        if session::is_new_child() {
-            lifecycle::become_child(state);
-        }
-        if state.is_sampling() {
-            cost::begin_sample(state);
-        }
+        let is_inside = !(state.is_clear() && session::is_settled())
+            && match Self::admit(state, here) {
+                Way::Straight => false,
+                Way::Inside => true,
+                Way::Past => return None,
+            };
         let mut span = Self {
             id,
+            is_inside,
+            header: 0,
             function,
             traits,
             begin: 0,
-            around: state.around(here),
-            device: state
-                .context()
-                .map(|context| context.device.load(Relaxed) as u8),
+            around: match is_inside {
+                true => Around::unknown(state),
+                false => state.around(here),
+            },
+            device: device_of(state),
             stream: None,
             object: None,
             task: TaskState::None,
@@ -131,9 +132,14 @@ impl Span {
             graph: None,
             stranger: None,
         };
+        if is_inside {
+            span.begin = ticks();
+            return Some(span);
+        }
         if traits.has_role {
             let _errno = Errno::save();
-            state.set_busy(true);
+            let at_work = AtWork::new(ticks());
+            state.work(&at_work);
             roles::before(
                 &mut span,
                 &Context {
@@ -142,11 +148,29 @@ impl Span {
                     args,
                 },
             );
-            state.set_busy(false);
+            state.rest();
         }
         state.descend(span.around, traits.submits, traits.calls_back);
+        let stream = span.stream.map(stream_word);
         span.begin = ticks();
+        let header = Header {
+            kind: RecordKind::Call,
+            slots: 1,
+            aux: id as u16,
+            depth: span.around.depth,
+            flags: if stream.is_some() { flags::STREAM } else { 0 },
+            device: span.device,
+        };
+        span.header = header.encode();
+        state.open_call(header, span.begin, stream, args);
         Some(span)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn admit(state: &thread::State, here: usize) -> Way {
+        let _errno = Errno::save();
+        state.admit(here)
     }
 
     /// Ticks at the call's entry.
@@ -160,10 +184,49 @@ impl Span {
         let end = ticks();
         let _errno = Errno::save();
         thread::with(|state| {
-            state.set_busy(true);
-            self.settle(state, args, result, end);
-            state.set_busy(false);
+            if self.is_clear(state, args, result, end) {
+                let at_work = AtWork::new(end);
+                state.work(&at_work);
+                self.settle(state, args, result, end);
+                state.close_call(self.around.depth);
+                state.ascend(self.around);
+                state.rest();
+            } else if !self.is_inside {
+                // What it holds goes with it.
+                self.let_go();
+                state.close_call(self.around.depth);
+                state.ascend(self.around);
+            }
         });
+        self.let_go();
+        core::mem::forget(self);
+    }
+
+    /// Ends what was begun for the call's task.
+    fn let_go(&mut self) {
+        self.stranger = None;
+        self.task = TaskState::None;
+    }
+
+    /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.
+    fn is_clear(&self, state: &thread::State, args: &mut [u64], result: u64, end: u64) -> bool {
+        if self.is_inside {
+            let succeeded = self.function.ret != RetKind::Error || result == 0;
+            if succeeded && self.traits.has_outputs {
+                read_outputs(self.function, args);
+            }
+            emit::put_aside(state, self.id, args, result, (self.begin, end));
+            return false;
+        }
+        if !state.is_open(self.header, self.around.depth) {
+            // It was taken for one that had been left, and recorded as that.
+            return false;
+        }
+        if !state.is_clear_to_leave() && !state.mend(thread::stack()) {
+            state.count_lost();
+            return false;
+        }
+        true
     }
 
     fn settle(&mut self, state: &thread::State, args: &mut [u64], result: u64, end: u64) {
@@ -269,8 +332,17 @@ impl Span {
 }
 
 impl Drop for Span {
+    /// The real function did not return.
+    #[cold]
     fn drop(&mut self) {
-        thread::with(|state| state.ascend(self.around));
+        self.let_go();
+        thread::with(|state| match self.is_inside {
+            true => state.count_lost(),
+            false => {
+                state.leave_behind(self.around.depth);
+                state.ascend(self.around);
+            }
+        });
     }
 }
 

@@ -7,15 +7,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::engine::Outcome;
 use ascend_trace_format::record::{
-    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, STUB, TaskWord, Words,
-    flags, pair, slots_for,
+    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, SLOT_WORDS, STUB,
+    TaskWord, Words, flags, pair, slots_for,
 };
 use ascend_trace_ring::Producer;
 
 use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
 use crate::traits::Traits;
-use crate::{session, stubs, thread};
+use crate::thread::spill;
+use crate::{quiet, session, stubs, thread};
 
 /// A call that has returned.
 pub(crate) struct CallRecord<'a> {
@@ -127,6 +128,85 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
     is_first
 }
 
+/// Records a call that was under way as `words` tell, and did not return.
+pub(crate) fn left(state: &thread::State, words: &[u64; SLOT_WORDS], end: u64) {
+    let Some(header) = Header::decode(words[0]) else {
+        return;
+    };
+    let (stream, args) = thread::open::told(words, header);
+    let [_, begin, ..] = *words;
+    let mut record = [0; spill::WORDS];
+    let mut record = Words::new(&mut record);
+    record.push(begin);
+    let duration = end.wrapping_sub(begin);
+    let is_long = duration > u64::from(u32::MAX);
+    record.push(pair(if is_long { u32::MAX } else { duration as u32 }, 0));
+    for word in stream.into_iter().chain(is_long.then_some(end)) {
+        record.push(word);
+    }
+    let stub = header.aux.checked_sub(STUB).map(usize::from);
+    if stub.is_some() {
+        record.push(0);
+    } else {
+        args.iter().for_each(|word| record.push(*word));
+    }
+    let record = record.finished(Header {
+        flags: flag(stream.is_some(), flags::STREAM) | flag(is_long, flags::LONG) | flags::LEFT,
+        ..header
+    });
+    state.record(|producer| {
+        let known = stub.is_none_or(|index| introduce_stub(state, producer, index));
+        match producer.reserve(record.len() / SLOT_WORDS).filter(|_| known) {
+            Some(room) => {
+                room.copy_from_slice(record);
+                producer.publish(record.len() / SLOT_WORDS);
+            }
+            None => producer.count_dropped(RecordKind::Call),
+        }
+    });
+}
+
+/// Puts a call aside that has returned while the tracer was at work in its thread, or counts it.
+/// Nothing but its arguments is told of it.
+pub(crate) fn put_aside(
+    state: &thread::State,
+    id: usize,
+    args: &[u64],
+    result: u64,
+    (begin, end): (u64, u64),
+) {
+    let stub = id.checked_sub(usize::from(STUB));
+    let duration = end.wrapping_sub(begin);
+    let is_long = duration > u64::from(u32::MAX);
+    let is_wide = result as i64 != i64::from(result as i32);
+    let words = FIXED_WORDS + usize::from(is_long) + usize::from(is_wide) + args.len();
+    if stub.is_some_and(|index| state.lacks_stub(index)) || words >= spill::WORDS {
+        return state.count_lost();
+    }
+    let mut buffer = [0; spill::WORDS];
+    let mut record = Words::new(&mut buffer);
+    record.push(begin);
+    record.push(pair(
+        if is_long { u32::MAX } else { duration as u32 },
+        result as u32,
+    ));
+    let long = is_long.then_some(end);
+    for word in long.into_iter().chain(is_wide.then_some(result)) {
+        record.push(word);
+    }
+    let count = stub.map(|_| args.len() as u64);
+    for word in count.iter().chain(args) {
+        record.push(*word);
+    }
+    record.finish(Header {
+        aux: id as u16,
+        depth: state.depth(),
+        flags: flag(is_long, flags::LONG) | flag(is_wide, flags::WIDE),
+        ..PLAIN
+    });
+    state.put_aside(&buffer);
+}
+
 /// Makes sure that the channel has told the name of a stub's function; `false` when it is full.
 fn introduce_stub(state: &thread::State, producer: &mut Producer, index: usize) -> bool {
     if !state.lacks_stub(index) {
@@ -236,6 +316,9 @@ pub(crate) fn rename(state: &thread::State) {
 
 fn own_name() -> [u8; 16] {
     let mut name = [0u8; 16];
+    if !quiet::is_allowed() {
+        return name;
+    }
     // SAFETY: the kernel writes at most 16 bytes, NUL included.
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
     name

@@ -15,7 +15,7 @@ macro_rules! hook {
         // Here, where all that the real function does is further down the stack.
         let here = $crate::thread::stack();
         if const { $crate::traits::is_simple($id) } {
-            return match $crate::simple::Simple::enter(here) {
+            return match $crate::simple::Simple::enter($id, here, &words) {
                 // SAFETY: the arguments are the program's own.
                 None => unsafe { real($($arg),*) },
                 Some(call) => {

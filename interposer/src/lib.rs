@@ -34,6 +34,7 @@ mod loader;
 mod names;
 mod objects;
 mod page;
+mod quiet;
 mod real;
 mod registers;
 mod roles;

@@ -70,15 +70,10 @@ fn is_new(base: usize) -> bool {
 fn tell(path: &Path) {
     let _errno = Errno::save();
     thread::with(|state| {
-        if state.is_busy() {
-            return;
-        }
-        if session::is_new_child() {
+        if !state.is_busy() && session::is_new_child() {
             lifecycle::become_child(state);
         }
-        state.set_busy(true);
-        emit::library(state, path.text().to_bytes());
-        state.set_busy(false);
+        state.at_work(|state| emit::library(state, path.text().to_bytes()));
     });
 }
 

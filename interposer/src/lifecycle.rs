@@ -40,15 +40,16 @@ extern "C" fn unloaded() {
         return;
     }
     thread::with(|state| {
-        if !state.is_busy() && !session::is_new_child() {
-            state.set_busy(true);
+        if session::is_new_child() {
+            return;
+        }
+        state.at_work(|state| {
             if session::is_timed() {
                 emit::rename(state);
                 harvest::at_exit();
             }
             cost::tell_all(state);
-            state.set_busy(false);
-        }
+        });
     });
 }
 

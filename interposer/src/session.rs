@@ -24,7 +24,9 @@ static TIMED: AtomicU8 = AtomicU8::new(0);
 static CHAINED: AtomicBool = AtomicBool::new(false);
 /// Of so many tasks of a stream, one is timed.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
-static SESSION: SpinLock<Option<Session>> = SpinLock::new(None);
+static SESSION: SpinLock<Option<Session>> = SpinLock::plain(None);
+/// Where calls of threads without a channel are counted.
+static HOMELESS: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 /// Ticks at which this process joined: tells it from another one that had the same pid.
 static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
 /// Points to 1 in the process that joined; the kernel clears the page in a forked child.
@@ -68,6 +70,14 @@ pub(crate) fn is_chained() -> bool {
 /// Of so many tasks of a stream, one is to be timed.
 pub(crate) fn sampling() -> u32 {
     SAMPLING.load(Relaxed)
+}
+
+/// Counts a call of a thread that has no channel. A signal handler may do so at any time.
+pub(crate) fn count_homeless() {
+    // SAFETY: a counter in the session, which stays mapped.
+    if let Some(counter) = unsafe { HOMELESS.load(Acquire).as_ref() } {
+        counter.fetch_add(1, Relaxed);
+    }
 }
 
 /// The session, for a thread that claims its channel.
@@ -125,6 +135,8 @@ fn try_join() -> Result<(), Hindrance> {
         SAMPLING.store(step.max(1), Relaxed);
     }
     counters::begin();
+    let homeless = core::ptr::from_ref(session.homeless());
+    HOMELESS.store(homeless.cast_mut(), Release);
     begin_process(session);
     *SESSION.lock_patiently() = Some(session);
     MARK.store(mark, Release);

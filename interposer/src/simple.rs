@@ -11,39 +11,130 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::traits::{self, Traits};
-use crate::{call, cost, lifecycle, session, stubs, thread};
+use crate::thread::{AtWork, Way};
+use crate::{call, cost, session, stubs, thread};
 
-/// A simple call under way. Dropping it, when the real function does not return normally, leaves
-/// the thread's state right.
+/// A simple call under way. If the real function does not return normally (an exception, a thread that
+/// exits inside it), dropping this tells so.
 pub(crate) struct Simple {
     state: NonNull<thread::State>,
     /// Calls around this one.
     depth: u8,
+    /// It came while the tracer was at work in its thread.
+    is_inside: bool,
     begin: u64,
 }
 
 /// Words of a record before the arguments.
 const FIXED_WORDS: usize = 3;
 
+/// Word 0 of the record of a simple call that a thread without a device makes.
+const fn header_of(id: usize, depth: u8, slots: usize) -> Header {
+    Header {
+        kind: RecordKind::Call,
+        slots: slots as u8,
+        aux: id as u16,
+        depth,
+        flags: 0,
+        device: None,
+    }
+}
+
 impl Simple {
-    /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
-    /// record.
+    /// The wrapper of the function with this id has been entered, with the stack at `here`. `None`
+    /// when the call is none of ours to record.
     #[inline(always)]
-    pub(crate) fn enter(here: usize) -> Option<Self> {
+    pub(crate) fn enter(id: usize, here: usize, args: &[u64]) -> Option<Self> {
         let state = NonNull::new(thread::current().cast_mut())?;
         // SAFETY: the calling thread's state lives as long as the thread.
         let thread = unsafe { state.as_ref() };
-        if thread.is_busy() || !(session::is_settled() || settle(thread)) {
-            return None;
+        if !(thread.is_clear() && session::is_settled()) {
+            return Self::enter_slowly(id, here, args, state);
         }
-        if thread.is_sampling() {
-            cost::begin_sample(thread);
-        }
-        Some(Self {
+        Some(Self::begin(id, here, args, state))
+    }
+
+    #[inline(always)]
+    fn begin(id: usize, here: usize, args: &[u64], state: NonNull<thread::State>) -> Self {
+        // SAFETY: as in `enter`.
+        let thread = unsafe { state.as_ref() };
+        let depth = thread.deepen(here);
+        let begin = ticks();
+        thread.open_call(header_of(id, depth, 1), begin, None, args);
+        Self {
             state,
-            depth: thread.deepen(here),
-            begin: ticks(),
-        })
+            depth,
+            is_inside: false,
+            begin,
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn enter_slowly(
+        id: usize,
+        here: usize,
+        args: &[u64],
+        state: NonNull<thread::State>,
+    ) -> Option<Self> {
+        let _errno = Errno::save();
+        // SAFETY: as in `enter`.
+        let thread = unsafe { state.as_ref() };
+        match thread.admit(here) {
+            Way::Straight => Some(Self::begin(id, here, args, state)),
+            Way::Inside => Some(Self {
+                state,
+                depth: thread.depth(),
+                is_inside: true,
+                begin: ticks(),
+            }),
+            Way::Past => None,
+        }
+    }
+
+    /// Whether nothing stands in the way of recording the call, which has returned.
+    #[inline(always)]
+    fn is_clear(&self, id: usize) -> bool {
+        // SAFETY: as in `enter`; a call returns on the thread that made it.
+        let state = unsafe { self.state.as_ref() };
+        let header = header_of(id, self.depth, 1).encode();
+        !self.is_inside & state.is_clear_to_leave() & state.is_open(header, self.depth)
+    }
+
+    /// Something may stand in the way: whether the call, which has returned, is to be recorded all the
+    /// same. If not, it has been put aside or counted.
+    #[cold]
+    #[inline(never)]
+    fn clear(&self, id: usize, args: &[u64], result: u64, end: u64) -> bool {
+        let _errno = Errno::save();
+        // SAFETY: as in `is_clear`.
+        let state = unsafe { self.state.as_ref() };
+        if self.is_inside {
+            emit::put_aside(state, id, args, result, (self.begin, end));
+            return false;
+        }
+        let header = header_of(id, self.depth, 1).encode();
+        if !state.is_open(header, self.depth) {
+            // It was taken for one that had been left, and recorded as that.
+            return false;
+        }
+        if !state.is_clear_to_leave() && !state.mend(thread::stack()) {
+            state.count_lost();
+            return false;
+        }
+        true
+    }
+
+    /// The call has been recorded, or will not be.
+    #[inline(always)]
+    fn done(self) {
+        // SAFETY: as in `is_clear`.
+        let state = unsafe { self.state.as_ref() };
+        if !self.is_inside {
+            state.close_call(self.depth);
+            state.restore_depth(self.depth);
+        }
+        core::mem::forget(self);
     }
 
     /// The real function with this id has returned `result`. Everything that the table knows of it
@@ -55,13 +146,17 @@ impl Simple {
         result: u64,
     ) {
         let end = ticks();
-        // SAFETY: as in `enter`; a call returns on the thread that made it.
-        let state = unsafe { self.state.as_ref() };
-        state.set_busy(true);
         let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
         if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
             call::read_outputs(function, &mut args);
         }
+        if !self.is_clear(ID) && !self.clear(ID, &args, result, end) {
+            return self.done();
+        }
+        // SAFETY: as in `is_clear`.
+        let state = unsafe { self.state.as_ref() };
+        let at_work = AtWork::new(end);
+        state.work(&at_work);
         let duration = end.wrapping_sub(self.begin);
         let fits = duration < u64::from(u32::MAX) && result as i64 == i64::from(result as i32);
         let slots = const { (ARGS + FIXED_WORDS).div_ceil(SLOT_WORDS) };
@@ -70,12 +165,8 @@ impl Simple {
             Some(producer) => match producer.reserve(slots) {
                 Some([first, begin, length, rest @ ..]) => {
                     let header = Header {
-                        kind: RecordKind::Call,
-                        slots: slots as u8,
-                        aux: ID as u16,
-                        depth: self.depth,
-                        flags: 0,
                         device: device_of(state),
+                        ..header_of(ID, self.depth, slots)
                     };
                     *first = header.encode();
                     *begin = self.begin;
@@ -89,19 +180,27 @@ impl Simple {
             },
             None => self.record_in_full(ID, &mut args, result, end),
         }
+        let depth = self.depth;
+        let begin = self.begin;
+        self.done();
         if is_first | state.is_sampling() {
-            cost::recorded(state, self.depth, is_first, (self.begin, end));
+            cost::recorded(state, depth, is_first, (begin, end));
         }
-        state.set_busy(false);
+        state.rest();
     }
 
     /// The function behind a stub has returned `result`.
     #[inline(always)]
     pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
         let end = ticks();
-        // SAFETY: as in `enter`.
+        let id = usize::from(STUB) + index;
+        if !self.is_clear(id) && !self.clear(id, args, result, end) {
+            return self.done();
+        }
+        // SAFETY: as in `is_clear`.
         let state = unsafe { self.state.as_ref() };
-        state.set_busy(true);
+        let at_work = AtWork::new(end);
+        state.work(&at_work);
         let is_short = args.is_empty() && !state.lacks_stub(index);
         let short = match is_short {
             true => self.record_short(index, result, end),
@@ -111,10 +210,12 @@ impl Simple {
             Some(is_first) => is_first,
             None => self.record_stub(index, args, result, end),
         };
+        let (depth, begin) = (self.depth, self.begin);
+        self.done();
         if is_first | state.is_sampling() {
-            cost::recorded(state, self.depth, is_first, (self.begin, end));
+            cost::recorded(state, depth, is_first, (begin, end));
         }
-        state.set_busy(false);
+        state.rest();
     }
 
     #[cold]
@@ -196,16 +297,6 @@ impl Simple {
     }
 }
 
-/// Joins the session, or becomes a process of its own after a fork; whether to record.
-#[cold]
-fn settle(thread: &thread::State) -> bool {
-    let recording = session::is_on();
-    if recording && session::is_new_child() {
-        lifecycle::become_child(thread);
-    }
-    recording
-}
-
 fn device_of(state: &thread::State) -> Option<u8> {
     state
         .context()
@@ -221,9 +312,14 @@ const fn function_of(id: usize) -> &'static Function {
 }
 
 impl Drop for Simple {
-    #[inline]
+    /// The real function did not return.
+    #[cold]
     fn drop(&mut self) {
         // SAFETY: as in `enter`; unwinding does not change the thread either.
-        unsafe { self.state.as_ref() }.restore_depth(self.depth);
+        let state = unsafe { self.state.as_ref() };
+        match self.is_inside {
+            true => state.count_lost(),
+            false => state.leave_behind(self.depth),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A lock that a traced thread takes if it is free, or nearly so; it waits longer only to give back
 //! what must not be lost.
 
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::hint::spin_loop;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::AtomicBool;
@@ -13,9 +13,43 @@ const ROUNDS: u32 = 200;
 /// How long a patient waiter leaves the processor to the holder.
 const PAUSE_NS: i64 = 20_000;
 
+use crate::thread::{self, State};
+use crate::quiet;
+
 pub(crate) struct SpinLock<T> {
     held: AtomicBool,
+    /// The value is right at every moment, so the lock may be taken from a holder that is gone.
+    plain: bool,
     value: UnsafeCell<T>,
+}
+
+/// Locks that a thread may hold at one time.
+const MOST_HELD: usize = 4;
+
+/// The locks of plain values that the tracer holds in one thread.
+pub(crate) struct Held([Cell<*const AtomicBool>; MOST_HELD]);
+
+impl Held {
+    pub(crate) const fn new() -> Self {
+        Self([const { Cell::new(core::ptr::null()) }; MOST_HELD])
+    }
+
+    fn replace(&self, from: *const AtomicBool, to: *const AtomicBool) {
+        if let Some(place) = self.0.iter().find(|place| place.get() == from) {
+            place.set(to);
+        }
+    }
+}
+
+/// What the tracer was doing in a thread has been left by a jump: its locks are free again.
+pub(crate) fn release_left(state: &State) {
+    for place in &state.held.0 {
+        let held = place.replace(core::ptr::null());
+        // SAFETY: locks that note their holders lie in static memory.
+        if let Some(held) = unsafe { held.as_ref() } {
+            held.store(false, Release);
+        }
+    }
 }
 
 // SAFETY: the lock hands the value to one thread at a time.
@@ -25,6 +59,16 @@ impl<T> SpinLock<T> {
     pub(crate) const fn new(value: T) -> Self {
         Self {
             held: AtomicBool::new(false),
+            plain: false,
+            value: UnsafeCell::new(value),
+        }
+    }
+
+    /// A lock in static memory, for a value that is right at every moment.
+    pub(crate) const fn plain(value: T) -> Self {
+        Self {
+            held: AtomicBool::new(false),
+            plain: true,
             value: UnsafeCell::new(value),
         }
     }
@@ -39,6 +83,9 @@ impl<T> SpinLock<T> {
                     .compare_exchange(false, true, Acquire, Relaxed)
                     .is_ok()
             {
+                if self.plain {
+                    thread::with(|state| state.held.replace(core::ptr::null(), &raw const self.held));
+                }
                 return Some(Guard { lock: self });
             }
             spin_loop();
@@ -54,15 +101,15 @@ impl<T> SpinLock<T> {
             if let Some(guard) = self.try_lock() {
                 return guard;
             }
-            let moment = libc::timespec {
-                tv_sec: 0,
-                tv_nsec: PAUSE_NS,
-            };
             // A sleep and not a yield: a thread of real-time priority that yields would keep an
             // ordinary holder from ever running.
-            // SAFETY: sleeps for the time in a live local.
-            unsafe { libc::nanosleep(&moment, core::ptr::null_mut()) };
+            quiet::sleep(PAUSE_NS);
         }
+    }
+
+    /// Takes the lock from a holder that has been left by a jump, in a place where the value is right.
+    pub(crate) fn release_left(&self) {
+        self.held.store(false, Release);
     }
 
     /// Forgets a holder that does not exist in this process: after a fork.
@@ -93,6 +140,13 @@ impl<T> DerefMut for Guard<'_, T> {
 
 impl<T> Drop for Guard<'_, T> {
     fn drop(&mut self) {
+        if self.lock.plain {
+            thread::with(|state| {
+                state
+                    .held
+                    .replace(&raw const self.lock.held, core::ptr::null());
+            });
+        }
         self.lock.held.store(false, Release);
     }
 }

@@ -5,30 +5,37 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
-use ascend_trace_ring::Producer;
+use ascend_trace_format::session::OPEN_LEVELS;
+use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 
 use crate::cost::{self, Meter, Sample};
 use crate::errno::Errno;
 use crate::objects::ContextEntry;
-use crate::{emit, session, shortcut, stubs};
+use crate::spin::Held;
+use crate::timing::lane::Submitting;
+use crate::{emit, quiet, session, shortcut, stubs};
+
+mod gate;
+pub(crate) mod open;
+pub(crate) mod spill;
+
+pub(crate) use gate::{AtWork, Way};
+pub(crate) use open::Around;
+use spill::Spill;
 
 /// The smallest page there is.
 const PAGE: usize = 4096;
 /// Calls within calls whose place on the stack is remembered.
 const LEVELS: usize = 16;
-/// What a call is, in the low bits of its place on the stack.
-const SUBMITS: usize = 1;
-const CALLS_BACK: usize = 2;
-const PLACE: usize = !15;
 
 /// One per thread, in thread-local memory that needs no destructor.
 pub(crate) struct State {
-    /// The tracer itself is at work in this thread: a hook that is entered now is not the
-    /// program's, or comes from a signal handler, and passes straight through.
-    busy: Cell<bool>,
-    /// Calls are to be measured; see [`cost`].
-    sampling: Cell<bool>,
-    /// How many more of them.
+    /// What stands in the way of a call; see [`gate`].
+    gate: Cell<u8>,
+    /// Where the tracer has noted, on the stack, that it is at work, and what it has noted.
+    busy_at: Cell<usize>,
+    mark: Cell<u64>,
+    /// How many more calls are to be measured; see [`cost`].
     samples_left: Cell<u8>,
     /// The one that is being measured.
     sample: Cell<Option<Sample>>,
@@ -53,15 +60,16 @@ pub(crate) struct State {
     /// A stretch of the stack that is known to be there: begin and end.
     mapped: Cell<(usize, usize)>,
     channel: UnsafeCell<Channel>,
-}
-
-/// The calls around one that is under way.
-#[derive(Clone, Copy)]
-pub(crate) struct Around {
-    pub(crate) depth: u8,
-    submitting: u8,
-    callbacks: u8,
-    here: usize,
+    /// The channel, for signal handlers.
+    ledger: Cell<Option<Ledger>>,
+    /// Where the calls that are under way are told: in the channel, or else here.
+    open: Cell<*const OpenCalls>,
+    own_open: OpenCalls,
+    spill: Spill,
+    /// What a task that is being submitted holds.
+    pub(crate) submission: Submitting,
+    /// Locks that the tracer holds in this thread.
+    pub(crate) held: Held,
 }
 
 /// Where the stack stands.
@@ -91,8 +99,9 @@ enum Channel {
 thread_local! {
     static STATE: State = const {
         State {
-            busy: Cell::new(false),
-            sampling: Cell::new(false),
+            gate: Cell::new(gate::AT_FIRST),
+            busy_at: Cell::new(0),
+            mark: Cell::new(0),
             samples_left: Cell::new(0),
             sample: Cell::new(None),
             meter: Cell::new(None),
@@ -107,6 +116,12 @@ thread_local! {
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
             mapped: Cell::new((0, 0)),
             channel: UnsafeCell::new(Channel::None),
+            ledger: Cell::new(None),
+            open: Cell::new(core::ptr::null()),
+            own_open: [const { OpenCall::none() }; OPEN_LEVELS],
+            spill: Spill::new(),
+            submission: Submitting::new(),
+            held: Held::new(),
         }
     };
 }
@@ -135,24 +150,10 @@ fn first() -> *const State {
 }
 
 impl State {
-    pub(crate) fn is_busy(&self) -> bool {
-        self.busy.get()
-    }
-
-    pub(crate) fn set_busy(&self, busy: bool) {
-        self.busy.set(busy);
-    }
-
-    /// Whether calls are to be measured.
-    #[inline]
-    pub(crate) fn is_sampling(&self) -> bool {
-        self.sampling.get()
-    }
-
     /// So many of the calls that follow are to be measured.
     pub(crate) fn set_sampling(&self, calls: u8) {
         self.samples_left.set(calls);
-        self.sampling.set(calls > 0);
+        self.mark_sampling(calls > 0);
     }
 
     /// One of them has been measured.
@@ -183,102 +184,6 @@ impl State {
         self.meter.set(Some(meter));
         watch_thread_end();
         meter
-    }
-
-    pub(crate) fn depth(&self) -> u8 {
-        self.depth.get()
-    }
-
-    /// A call begins that neither submits nor calls back, with the stack at `here`. Answers what to
-    /// go back to.
-    #[inline]
-    pub(crate) fn deepen(&self, here: usize) -> u8 {
-        let depth = self.depth_at(here);
-        self.note_level(depth, here & PLACE);
-        self.depth.set(depth.wrapping_add(1));
-        depth
-    }
-
-    /// Such a call ends.
-    #[inline]
-    pub(crate) fn restore_depth(&self, depth: u8) {
-        self.depth.set(depth);
-    }
-
-    /// The number of calls around one that begins with the stack at `here`. A call that was left by
-    /// `longjmp` never ended: the stack has come back to where that call stood, or above.
-    #[inline]
-    fn depth_at(&self, here: usize) -> u8 {
-        let depth = self.depth.get();
-        match self.level(depth) {
-            Some(place) if place & PLACE <= here => self.forget_left(here),
-            _ => depth,
-        }
-    }
-
-    #[cold]
-    fn forget_left(&self, here: usize) -> u8 {
-        loop {
-            let depth = self.depth.get();
-            let Some(level) = self.level(depth).filter(|level| level & PLACE <= here) else {
-                return depth;
-            };
-            let one_less = |count: &Cell<u8>, is_it: bool| {
-                count.set(count.get().saturating_sub(u8::from(is_it)));
-            };
-            one_less(&self.submitting, level & SUBMITS != 0);
-            one_less(&self.callbacks, level & CALLS_BACK != 0);
-            self.depth.set(depth.saturating_sub(1));
-        }
-    }
-
-    /// The innermost of so many calls, if it is remembered.
-    #[inline]
-    fn level(&self, depth: u8) -> Option<usize> {
-        let place = usize::from(depth).checked_sub(1)?;
-        self.levels.get(place).map(Cell::get)
-    }
-
-    #[inline]
-    fn note_level(&self, depth: u8, level: usize) {
-        if let Some(place) = self.levels.get(usize::from(depth)) {
-            place.set(level);
-        }
-    }
-
-    pub(crate) fn in_task(&self) -> bool {
-        self.submitting.get() > 0
-    }
-
-    pub(crate) fn in_callback(&self) -> bool {
-        self.callbacks.get() > 0
-    }
-
-    /// The calls around one that begins with the stack at `here`.
-    pub(crate) fn around(&self, here: usize) -> Around {
-        Around {
-            depth: self.depth_at(here),
-            submitting: self.submitting.get(),
-            callbacks: self.callbacks.get(),
-            here,
-        }
-    }
-
-    /// A call begins within others; `submits` and `calls_back` say of what kind it is.
-    pub(crate) fn descend(&self, around: Around, submits: bool, calls_back: bool) {
-        let kind = (usize::from(submits) * SUBMITS) | (usize::from(calls_back) * CALLS_BACK);
-        self.note_level(around.depth, around.here & PLACE | kind);
-        let more = |count: u8, is_it: bool| count.saturating_add(u8::from(is_it));
-        self.depth.set(around.depth.saturating_add(1));
-        self.submitting.set(more(around.submitting, submits));
-        self.callbacks.set(more(around.callbacks, calls_back));
-    }
-
-    /// The call that began within these ends.
-    pub(crate) fn ascend(&self, around: Around) {
-        self.depth.set(around.depth);
-        self.submitting.set(around.submitting);
-        self.callbacks.set(around.callbacks);
     }
 
     /// Whether the thread's channel lacks the name of a stub's function.
@@ -402,6 +307,9 @@ impl State {
             *channel = claimed.map_or(Channel::Homeless, Channel::Open);
             watch_thread_end();
             if let Channel::Open(producer) = channel {
+                let ledger = producer.ledger();
+                self.ledger.set(Some(ledger));
+                self.move_open(ledger);
                 self.name.set(emit::introduce(producer));
                 self.set_sampling(cost::SAMPLES);
             }
@@ -412,13 +320,30 @@ impl State {
         }
     }
 
+    /// Tells the calls that are under way where the collector finds them from now on.
+    fn move_open(&self, ledger: Ledger) {
+        let Some(open) = ledger.open_calls() else {
+            return;
+        };
+        for (to, from) in open.iter().zip(&self.own_open) {
+            for (to, from) in to.0.iter().zip(&from.0).rev() {
+                to.store(from.load(Relaxed), Release);
+            }
+        }
+        self.open.set(open);
+    }
+
     /// Gives the channel back. A later record of this thread claims another one.
     fn close(&self) {
         // SAFETY: as in `record`: called at the end of the thread, or in a fresh child.
         let channel = unsafe { &mut *self.channel.get() };
         if let Channel::Open(producer) = core::mem::replace(channel, Channel::None) {
+            // What is under way goes on, where nobody reads it.
+            self.ledger.set(None);
+            self.forget_open();
             producer.close();
             self.forget_stubs();
+            self.mark_new();
         }
     }
 
@@ -426,7 +351,12 @@ impl State {
     pub(crate) fn forget_parent(&self) {
         // SAFETY: as in `close`. The parent's channel is its own to close.
         unsafe { *self.channel.get() = Channel::None };
+        self.ledger.set(None);
+        self.forget_open();
+        self.spill.forget();
+        self.submission.forget();
         self.forget_stubs();
+        self.mark_new();
         self.context.set(None);
         self.meter.set(None);
         self.sample.set(None);
@@ -439,8 +369,7 @@ fn pid() -> u32 {
 }
 
 pub(crate) fn tid() -> u32 {
-    // SAFETY: always succeeds.
-    unsafe { libc::gettid() as u32 }
+    quiet::tid()
 }
 
 static KEY: AtomicU32 = AtomicU32::new(0);
@@ -466,47 +395,21 @@ fn watch_thread_end() {
 
 unsafe extern "C" fn thread_ends(_: *mut c_void) {
     with(|state| {
-        if !state.is_busy() {
-            state.set_busy(true);
+        // Nobody cancels a thread that ends, and whatever was under way in it has been left.
+        state.set_fragile(false);
+        if !state.spill.is_empty() {
+            state.mark_spilled();
+        }
+        state.mend(usize::MAX);
+        state.leave_all_behind();
+        state.at_work(|state| {
             emit::rename(state);
             if let Some(meter) = state.meter.take() {
                 meter.release(state);
             }
-            state.set_busy(false);
+        });
+        if !state.is_busy() {
             state.close();
         }
     });
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_call_that_was_left_by_a_jump_is_forgotten_when_the_stack_is_back() {
-        with(|state| {
-            assert_eq!(state.deepen(0x9000), 0);
-            let around = state.around(0x8000);
-            state.descend(around, true, true);
-            assert_eq!((around.depth, state.in_task()), (1, true));
-            assert_eq!(state.deepen(0x7000), 2);
-            // Two calls never return.
-            assert_eq!(state.deepen(0x8800), 1);
-            assert!(!state.in_task() && !state.in_callback());
-            assert_eq!(state.deepen(0x8000), 2);
-            state.restore_depth(0);
-            assert_eq!(state.deepen(0x9000), 0);
-            state.restore_depth(0);
-        });
-    }
-
-    #[test]
-    fn deeper_calls_than_are_remembered_are_counted() {
-        with(|state| {
-            for depth in 0..40u8 {
-                assert_eq!(state.deepen(0x9000 - usize::from(depth) * 64), depth);
-            }
-            state.restore_depth(0);
-        });
-    }
 }

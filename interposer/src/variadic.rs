@@ -7,8 +7,8 @@ use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-use crate::thread::State;
-use crate::{lifecycle, real, session, thread, traits};
+use crate::thread::{AtWork, State, Way};
+use crate::{real, session, thread, traits};
 
 /// The body of a wrapper: goes on at what [`enter`] answers, with all arguments as they were.
 #[cfg(target_arch = "x86_64")]
@@ -45,15 +45,18 @@ pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
 }
 
 fn record(state: &State, id: usize, function: &'static Function, args: &[u64]) {
-    let Some(traits) = traits::of(id).filter(|_| !state.is_busy()) else {
+    let Some(traits) = traits::of(id) else {
         return;
     };
     let _errno = Errno::save();
-    if session::is_new_child() {
-        lifecycle::become_child(state);
+    match state.admit(thread::stack()) {
+        Way::Straight => {}
+        Way::Inside => return state.count_lost(),
+        Way::Past => return,
     }
     let now = ticks();
-    state.set_busy(true);
+    let at_work = AtWork::new(now);
+    state.work(&at_work);
     let call = CallRecord {
         id,
         function,
@@ -70,5 +73,5 @@ fn record(state: &State, id: usize, function: &'static Function, args: &[u64]) {
         args,
     };
     emit::call(state, &call);
-    state.set_busy(false);
+    state.rest();
 }

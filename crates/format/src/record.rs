@@ -187,7 +187,7 @@ pub enum Counter {
     StubsShort = 9,
 }
 
-/// Flags of a call record: each stands for one more word before the arguments.
+/// Flags of a call record: each of [`flags::WITH_WORD`] stands for one more word before the arguments.
 pub mod flags {
     /// `stream serial | context serial << 32`, either 0 when there is none.
     pub const STREAM: u8 = 1;
@@ -205,6 +205,12 @@ pub mod flags {
     /// graph, or of the replay that it started, both from 1; 0 for calls on the graph as a whole,
     /// and for calls that were refused while their stream was being captured.
     pub const GRAPH: u8 = 64;
+    /// No word here: the call did not return. It was left by an exception, by a jump or by the end of
+    /// its thread, at the end that is told or before. Its return value means nothing.
+    pub const LEFT: u8 = 128;
+
+    /// The flags that stand for a word each.
+    pub const WITH_WORD: u8 = STREAM | OBJECT | TASK | LONG | WIDE | GRAPH;
 }
 
 /// The decoded word 0.
@@ -327,6 +333,19 @@ impl<'a> Words<'a> {
             }
             self.push(u64::from_ne_bytes(bytes));
         }
+    }
+
+    /// Writes word 0 and answers the record, in whole slots.
+    pub fn finished(self, header: Header) -> &'a [u64] {
+        let slots = slots_for(self.used);
+        if let Some(first) = self.buffer.first_mut() {
+            *first = Header {
+                slots: slots as u8,
+                ..header
+            }
+            .encode();
+        }
+        self.buffer.get(..slots * SLOT_WORDS).unwrap_or(&[])
     }
 
     /// Writes word 0 and returns the slots the record fills.

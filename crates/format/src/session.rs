@@ -1,4 +1,5 @@
-//! The layout of a session's shared memory: one header page, a table of channels, then segments.
+//! The layout of a session's shared memory: one header page, a table of channels, the calls that are
+//! under way in each, then segments.
 //!
 //! A *channel* belongs to one thread of one traced process. Its records lie in a chain of
 //! *segments*; segments come from one pool that all threads of all processes share, so a session
@@ -21,11 +22,19 @@ pub const SEGMENT_BYTES: usize = 64 * 1024;
 /// Slots of a segment; slot 0 is the segment's header.
 pub const SEGMENT_SLOTS: usize = SEGMENT_BYTES / SLOT_BYTES;
 
+/// Calls within each other that a channel tells of while they are under way.
+pub const OPEN_LEVELS: usize = 8;
+/// Bytes of a channel's open calls: one slot each, laid out like a record of a call.
+pub const OPEN_BYTES: usize = OPEN_LEVELS * SLOT_BYTES;
+
 /// Offset of the channel table.
 pub const CHANNELS_OFFSET: usize = HEADER_BYTES;
+/// Offset of the open calls of the channels.
+pub const OPEN_OFFSET: usize = CHANNELS_OFFSET + CHANNELS * CHANNEL_BYTES;
 /// Offset of segment 1; segment numbers begin at 1 because 0 means none.
-pub const SEGMENTS_OFFSET: usize = CHANNELS_OFFSET + CHANNELS * CHANNEL_BYTES;
+pub const SEGMENTS_OFFSET: usize = OPEN_OFFSET + CHANNELS * OPEN_BYTES;
 
+const _: () = assert!(OPEN_OFFSET.is_multiple_of(LARGEST_PAGE));
 const _: () = assert!(SEGMENTS_OFFSET.is_multiple_of(LARGEST_PAGE));
 const _: () = assert!(SEGMENT_BYTES.is_multiple_of(LARGEST_PAGE));
 

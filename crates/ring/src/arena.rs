@@ -10,11 +10,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::record::{Header, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{
-    CHANNELS, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
+    CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
-use crate::layout::{Dropped, SessionSettings, state};
+use crate::layout::{Dropped, OpenCall, SessionSettings, state};
 use crate::map::{AttachError, Session};
 use crate::pool;
 
@@ -152,7 +152,7 @@ impl Arena {
         if unsafe { libc::ftruncate(file.as_raw_fd(), length) } != 0 {
             return Err(room(io::Error::last_os_error()));
         }
-        allocate(&file, 0, SEGMENTS_OFFSET).map_err(room)?;
+        allocate(&file, 0, OPEN_OFFSET + AHEAD as usize * OPEN_BYTES).map_err(room)?;
         let session = Session::map_new(file.as_raw_fd(), segments).map_err(|error| {
             let source = match error {
                 AttachError::System(code) => io::Error::from_raw_os_error(code),
@@ -191,6 +191,7 @@ impl Arena {
         header.ticks.store(settings.ticks.code(), Relaxed);
         header.table_hash.store(settings.table_hash, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);
+        header.open_provided.store(AHEAD, Relaxed);
         header.magic.store(SESSION_MAGIC, Release);
     }
 
@@ -213,6 +214,7 @@ impl Arena {
     /// taken the other half is met by doubling. Producers never touch memory that was not
     /// allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
+        self.provide_open_calls()?;
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
@@ -221,6 +223,30 @@ impl Arena {
             return Ok(());
         }
         self.provide(provided, most)
+    }
+
+    /// Keeps memory for the open calls of twice as many channels as there have been at one time. The
+    /// others tell no calls while they are under way.
+    fn provide_open_calls(&self) -> io::Result<()> {
+        let provided = &self.session.header().open_provided;
+        let now = provided.load(Relaxed) as usize;
+        if now >= CHANNELS || self.channels_used() * 2 <= now {
+            return Ok(());
+        }
+        let next = (now * 2).min(CHANNELS);
+        let offset = OPEN_OFFSET + now * OPEN_BYTES;
+        allocate(&self.file, offset, (next - now) * OPEN_BYTES)?;
+        provided.store(next as u32, Release);
+        Ok(())
+    }
+
+    /// The calls that are under way in a channel, innermost first, each as the first slot of a call's
+    /// record. While its thread goes on, each of them was under way at some moment.
+    pub fn open_calls(&self, index: usize) -> Vec<[u64; SLOT_WORDS]> {
+        let calls = self.session.open_calls(index).into_iter().flatten();
+        let mut calls: Vec<_> = calls.filter_map(OpenCall::read).collect();
+        calls.reverse();
+        calls
     }
 
     /// Segments that may be provided for as many threads as there have been at one time.
@@ -236,8 +262,9 @@ impl Arena {
 
     /// Bytes of memory that the session takes now.
     pub fn bytes(&self) -> usize {
-        let provided = self.session.header().provided.load(Relaxed);
-        SEGMENTS_OFFSET + provided as usize * SEGMENT_BYTES
+        let header = self.session.header();
+        let open_calls = header.open_provided.load(Relaxed) as usize * OPEN_BYTES;
+        OPEN_OFFSET + open_calls + header.provided.load(Relaxed) as usize * SEGMENT_BYTES
     }
 
     /// Provides `count` segments more, up to `most` in all.

@@ -1,10 +1,12 @@
 //! The structures that lie in a session's shared memory, with atomics where two sides meet.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::RecordKind;
-use ascend_trace_format::session::{CHANNEL_BYTES, HEADER_BYTES, TickSource, Timing};
+use ascend_trace_format::record::{RecordKind, SLOT_WORDS};
+use ascend_trace_format::session::{
+    CHANNEL_BYTES, HEADER_BYTES, OPEN_BYTES, OPEN_LEVELS, TickSource, Timing,
+};
 
 /// What the collector tells every traced process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub(crate) struct HeaderPage {
     pub(crate) taken: AtomicU32,
     /// Segments that have been given memory.
     pub(crate) provided: AtomicU32,
+    /// Channels whose open calls have been given memory.
+    pub(crate) open_provided: AtomicU32,
 }
 
 /// States of a channel.
@@ -111,6 +115,30 @@ impl Channel {
     }
 }
 
+/// A call that is under way, laid out like the first slot of its record. Word 0 is 0 while there is
+/// none, and stored last; the word with duration and return code means nothing.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct OpenCall(pub [AtomicU64; SLOT_WORDS]);
+
+/// The calls that are under way in a thread, outermost first. Only the thread writes them.
+pub type OpenCalls = [OpenCall; OPEN_LEVELS];
+
+impl OpenCall {
+    /// No call.
+    pub const fn none() -> Self {
+        Self([const { AtomicU64::new(0) }; SLOT_WORDS])
+    }
+
+    /// What a thread says that may go on meanwhile; `None` when there is no call, or when it has
+    /// changed while it was read.
+    pub(crate) fn read(&self) -> Option<[u64; SLOT_WORDS]> {
+        let look = || self.0.each_ref().map(|word| word.load(Acquire));
+        let words = look();
+        (words[0] != 0 && look() == words).then_some(words)
+    }
+}
+
 /// Slot 0 of a segment.
 #[repr(C)]
 pub(crate) struct SegmentHeader {
@@ -125,4 +153,5 @@ pub(crate) struct SegmentHeader {
 
 const _: () = assert!(size_of::<HeaderPage>() <= HEADER_BYTES);
 const _: () = assert!(size_of::<Channel>() == CHANNEL_BYTES);
+const _: () = assert!(size_of::<OpenCalls>() == OPEN_BYTES);
 const _: () = assert!(size_of::<SegmentHeader>() == ascend_trace_format::record::SLOT_BYTES);

@@ -18,6 +18,8 @@
 //! | `CLAIMED`, before its pid was stored | a channel without an owner | lost to the session: 1 of 4096 |
 //! | `LIVE`, before its first record | a channel without segments | freed once its process is gone |
 //! | `LIVE` | a chain of segments | drained to the last commit, freed once its process is gone |
+//! | under way in calls | these calls among the channel's open ones | told as open |
+//! | between publishing a call and clearing its place among the open ones | the call in both | told once: it begins when the last record's does |
 //! | `CLOSED` | a chain of segments | drained and freed, as after any thread's end |
 //!
 //! A collector that dies leaves its producers writing until the pool is empty; after that they
@@ -39,6 +41,6 @@ pub mod sys;
 pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
-pub use layout::{Dropped, SessionSettings};
+pub use layout::{Dropped, OpenCall, OpenCalls, SessionSettings};
 pub use map::{AttachError, Session};
-pub use producer::Producer;
+pub use producer::{Ledger, Producer};

@@ -4,12 +4,12 @@ use std::ffi::CStr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use ascend_trace_format::session::{
-    CHANNEL_BYTES, CHANNELS, CHANNELS_OFFSET, HEADER_BYTES, SEGMENT_BYTES, SEGMENTS_OFFSET,
-    TickSource, Timing, session_bytes,
+    CHANNEL_BYTES, CHANNELS, CHANNELS_OFFSET, HEADER_BYTES, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES,
+    SEGMENTS_OFFSET, TickSource, Timing, session_bytes,
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
-use crate::layout::{Channel, HeaderPage, SegmentHeader, SessionSettings};
+use crate::layout::{Channel, HeaderPage, OpenCalls, SegmentHeader, SessionSettings};
 use crate::sys;
 
 /// Why a process could not join a session.
@@ -97,6 +97,22 @@ impl Session {
                 .add(CHANNELS_OFFSET + index * CHANNEL_BYTES)
                 .cast::<Channel>()
         }
+    }
+
+    /// The open calls of a channel, if they have been given memory.
+    pub(crate) fn open_calls(&self, index: usize) -> Option<&'static OpenCalls> {
+        let provided = self.header().open_provided.load(Acquire) as usize;
+        if index >= provided.min(CHANNELS) {
+            return None;
+        }
+        // SAFETY: the place lies inside the mapping because `index` is below the number of channels,
+        // is aligned and consists of atomics; a session that producers use is never unmapped.
+        Some(unsafe {
+            &*self
+                .base
+                .add(OPEN_OFFSET + index * OPEN_BYTES)
+                .cast::<OpenCalls>()
+        })
     }
 
     /// The first byte of a segment, if there is one with this number.

@@ -1,12 +1,13 @@
 //! The writing end of a channel: one thread of a traced process.
 
-use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::compiler_fence;
 
 use ascend_trace_format::record::{MAX_SLOTS, RecordKind, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS};
 
-use crate::layout::{Channel, SegmentHeader, state};
+use crate::layout::{Channel, OpenCalls, SegmentHeader, state};
 use crate::map::Session;
 use crate::pool;
 
@@ -24,6 +25,8 @@ pub struct Producer {
     used: u32,
     /// Where the segment begins; only looked at while there is one.
     start: *mut u8,
+    /// The chain is being lengthened. Whoever finds this set has jumped out of that.
+    is_torn: bool,
 }
 
 impl Producer {
@@ -43,6 +46,9 @@ impl Producer {
                 // First of all, so that the collector looks here whatever happens next.
                 let used = &session.header().channels_used;
                 used.fetch_max(index as u32 + 1, Release);
+                for call in session.open_calls(index).into_iter().flatten() {
+                    call.0[0].store(0, Relaxed);
+                }
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
                 // After them, since a channel with a pid is one whose owner is known.
@@ -54,6 +60,7 @@ impl Producer {
                     segment: 0,
                     used: USABLE,
                     start: core::ptr::null_mut(),
+                    is_torn: false,
                 });
             }
         }
@@ -94,6 +101,14 @@ impl Producer {
         self.used == slots as u32
     }
 
+    /// What a signal handler may use of the channel.
+    pub fn ledger(&self) -> Ledger {
+        Ledger {
+            session: self.session,
+            channel: self.channel,
+        }
+    }
+
     /// Counts a record that found no room.
     pub fn count_dropped(&self, kind: RecordKind) {
         self.entry().count_dropped(kind);
@@ -104,8 +119,23 @@ impl Producer {
         self.entry().state.store(state::CLOSED, Release);
     }
 
+    /// Whether a signal handler has jumped out while the chain was being lengthened. Nobody knows how
+    /// far that came: the channel must be closed, and another one claimed. What was published is read.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
+    }
+
     #[cold]
     fn next_segment(&mut self) -> Option<()> {
+        self.is_torn = true;
+        compiler_fence(SeqCst);
+        let lengthened = self.lengthen();
+        compiler_fence(SeqCst);
+        self.is_torn = false;
+        lengthened
+    }
+
+    fn lengthen(&mut self) -> Option<()> {
         let number = pool::take(&self.session)?;
         self.session.map_in(number);
         let start = self.session.segment(number)?;
@@ -129,7 +159,36 @@ impl Producer {
     }
 }
 
+/// The entry of a channel, for who counts what is lost and tells what is under way. Unlike the
+/// producer it may be used by a signal handler that has interrupted the thread anywhere.
+#[derive(Clone, Copy)]
+pub struct Ledger {
+    session: Session,
+    channel: u32,
+}
+
+impl Ledger {
+    /// Counts a record that will not be written.
+    pub fn count_dropped(&self, kind: RecordKind) {
+        self.session
+            .channel(self.channel as usize)
+            .count_dropped(kind);
+    }
+
+    /// Where the thread tells which calls are under way; `None` while there is no memory for that.
+    pub fn open_calls(&self) -> Option<&'static OpenCalls> {
+        self.session.open_calls(self.channel as usize)
+    }
+}
+
 impl Session {
+    /// Counts records of threads that have no channel.
+    pub fn homeless(&self) -> &'static AtomicU64 {
+        let counter = core::ptr::from_ref(&self.header().homeless);
+        // SAFETY: a session that producers use is never unmapped.
+        unsafe { &*counter }
+    }
+
     /// Counts a record of a thread that has no channel.
     pub fn count_homeless(&self) {
         self.header().homeless.fetch_add(1, Relaxed);

@@ -1,6 +1,6 @@
 //! What happens between the entry of a stub and the return to the program.
 
-use ascend_trace_format::record::Shape;
+use ascend_trace_format::record::{STUB, Shape};
 
 use super::frame::Frame;
 use super::table::{self, Stub};
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
         };
     }
     let target = stub.target();
-    let Some(call) = Simple::enter(limit.stack) else {
+    let Some(call) = Simple::enter(usize::from(STUB) + index, limit.stack, &[]) else {
         return target;
     };
     limit.passed = reach::readable(limit.stack, FEW_STACK_BYTES);
@@ -49,7 +49,7 @@ unsafe fn plan(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
     let target = stub.target();
     // SAFETY: as in `enter`.
     let limit = unsafe { &mut *frame };
-    let Some(call) = Simple::enter(limit.stack) else {
+    let Some(call) = Simple::enter(usize::from(STUB) + index, limit.stack, &[]) else {
         return target;
     };
     limit.passed = reach::readable(limit.stack, STACK_BYTES);

@@ -10,7 +10,7 @@ use crate::clock::{ticks, ticks_after_all};
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
 use crate::timing::{capture, reference};
-use crate::{emit, thread};
+use crate::{emit, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -123,8 +123,7 @@ fn spin(api: &Api, event: u64) -> Option<Seen> {
             return None;
         }
         if spent_ns > ALONE_NS {
-            // SAFETY: gives the processor to whoever is waiting for it.
-            unsafe { libc::sched_yield() };
+            quiet::yield_now();
         }
     }
 }

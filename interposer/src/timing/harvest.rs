@@ -11,7 +11,7 @@ use crate::timing::api::{self, Api};
 use crate::timing::counters;
 use crate::timing::lane::{self, Lane, Pair, UNREAD};
 use crate::timing::reference;
-use crate::{emit, thread};
+use crate::{emit, quiet, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -181,9 +181,11 @@ fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {
 pub(crate) fn after_stream_end(stream: &StreamEntry) {
     let Some(lane) = lane_of(stream) else { return };
     let Some(api) = api::get() else { return };
-    drain(lane, api);
+    let is_free = drain(lane, api, &mut { EXIT_ROUNDS });
     stream.lane.store(core::ptr::null_mut(), Release);
-    lane.release();
+    if is_free {
+        lane.release();
+    }
 }
 
 /// How long a teardown that will itself wait for the device waits for the last times, in half
@@ -200,8 +202,9 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
     context.timing.close();
     let Some(api) = api::get() else { return };
     wait_for_last(context, api);
+    let mut rounds = EXIT_ROUNDS;
     for lane in lanes_of(context) {
-        drain(lane, api);
+        drain(lane, api, &mut rounds);
     }
     if is_current {
         anchor::take_last(api, context);
@@ -212,7 +215,9 @@ pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: boo
     for stream in objects::streams_of(context.serial.load(Relaxed)) {
         if let Some(lane) = lane_of(stream) {
             stream.lane.store(core::ptr::null_mut(), Release);
-            lane.release();
+            if !lane.harvesting.load(Acquire) {
+                lane.release();
+            }
         }
     }
 }
@@ -265,10 +270,13 @@ fn wait_for_last(context: &ContextEntry, api: &Api) {
 }
 
 /// Reads what is done on a lane and gives the rest up.
-fn drain(lane: &Lane, api: &Api) {
-    // Nobody else may be reading a pair that is about to be thrown away.
-    while lane.harvesting.swap(true, Acquire) {
-        pause();
+///
+/// Answers whether the lane is free for another stream.
+fn drain(lane: &Lane, api: &Api, rounds: &mut u32) -> bool {
+    // Nobody else may be reading a pair that is about to be thrown away. A reader that a signal handler
+    // has jumped out of never comes back: then nobody touches the lane any more.
+    if !is_free(lane, rounds) {
+        return false;
     }
     take(lane, api, usize::MAX, None);
     // SAFETY: `harvesting` is set, so nobody else takes out.
@@ -285,13 +293,9 @@ fn drain(lane: &Lane, api: &Api) {
     if let Some(context) = lane.context() {
         lane.empty_stash(context, api);
     }
+    true
 }
 
 pub(super) fn pause() {
-    let half = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 500_000,
-    };
-    // SAFETY: sleeps for the time in a live local.
-    unsafe { libc::nanosleep(&half, core::ptr::null_mut()) };
+    quiet::sleep(500_000);
 }

@@ -70,7 +70,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     // SAFETY: names the calling thread by a C string shorter than 16 bytes.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"ascend-trace".as_ptr()) };
     // Whatever the runtime calls back into from this thread is not the program's.
-    thread::with(|state| state.set_busy(true));
+    thread::with(thread::State::set_own);
     let mut round = 0_u32;
     let mut clocks = HostClocks::read();
     while !is_last_thread() {

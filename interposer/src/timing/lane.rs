@@ -1,5 +1,6 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
+use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32};
 
@@ -7,6 +8,7 @@ use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
+use crate::{quiet, thread};
 use crate::timing::api::Api;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
@@ -214,6 +216,43 @@ fn make() -> &'static Lane {
     }
 }
 
+/// What the submission that is under way in a thread holds. If its call never returns, somebody has to
+/// let it go.
+pub(crate) struct Submitting {
+    turn: Cell<Option<&'static Lane>>,
+    stranger: Cell<Option<&'static Lane>>,
+}
+
+impl Submitting {
+    pub(crate) const fn new() -> Self {
+        Self {
+            turn: Cell::new(None),
+            stranger: Cell::new(None),
+        }
+    }
+
+    /// The thread has the turn of this lane, or no turn any more.
+    pub(crate) fn set_turn(&self, lane: Option<&'static Lane>) {
+        self.turn.set(lane);
+    }
+
+    /// The call around the submission has been left.
+    pub(crate) fn release(&self) {
+        if let Some(lane) = self.turn.take() {
+            lane.submission.release_left();
+        }
+        if let Some(lane) = self.stranger.take() {
+            lane.strangers_out.fetch_add(1, AcqRel);
+        }
+    }
+
+    /// Forgets what belongs to the parent process.
+    pub(crate) fn forget(&self) {
+        self.turn.set(None);
+        self.stranger.set(None);
+    }
+}
+
 /// An unmeasured submission under way. A task that another thread measures at the same time may
 /// have this one between its events, so it must not be believed.
 pub(crate) struct Stranger(&'static Lane);
@@ -223,12 +262,14 @@ impl Stranger {
     pub(crate) fn enter(stream: &StreamEntry) -> Option<Self> {
         let lane = deref(stream.lane.load(Acquire))?;
         lane.strangers_in.fetch_add(1, AcqRel);
+        thread::with(|state| state.submission.stranger.set(Some(lane)));
         Some(Self(lane))
     }
 }
 
 impl Drop for Stranger {
     fn drop(&mut self) {
+        thread::with(|state| state.submission.stranger.set(None));
         self.0.strangers_out.fetch_add(1, AcqRel);
     }
 }
@@ -249,8 +290,7 @@ impl Lane {
         }
         let begin = monotonic();
         while monotonic().wrapping_sub(begin) < STRANGERS_NS {
-            // SAFETY: gives the processor to whoever is waiting for it.
-            unsafe { libc::sched_yield() };
+            quiet::yield_now();
             if let Some(count) = self.strangers() {
                 return Some(count);
             }
@@ -306,8 +346,7 @@ impl Lane {
             if self.stalled.load(Relaxed) == turn {
                 return None;
             }
-            // SAFETY: gives the processor to whoever is waiting for it.
-            unsafe { libc::sched_yield() };
+            quiet::yield_now();
             if let Some(guard) = self.submission.try_lock() {
                 return Some(guard);
             }

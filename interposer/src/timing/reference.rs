@@ -60,7 +60,7 @@ pub(crate) struct Clock {
 static CLOCKS: [Clock; DEVICES] = [const {
     Clock {
         readers: AtomicU32::new(0),
-        state: SpinLock::new(State {
+        state: SpinLock::plain(State {
             now: NONE,
             retired: [(0, None); MOST_RETIRED],
         }),

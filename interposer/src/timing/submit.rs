@@ -95,6 +95,7 @@ pub(crate) fn begin(
         return Err(Untimed::NoEvent);
     }
     order.chain = None;
+    state.submission.set_turn(Some(lane));
     Ok(Submission {
         api,
         context,
@@ -163,6 +164,13 @@ fn take_events(
                 Err(Untimed::NoEvent)
             }
         },
+    }
+}
+
+impl Drop for Submission {
+    fn drop(&mut self) {
+        // Before the turn itself goes on.
+        thread::with(|state| state.submission.set_turn(None));
     }
 }
 

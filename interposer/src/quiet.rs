@@ -1,0 +1,120 @@
+//! System calls that the program's threads make for us. A program may have given them up (seccomp): then
+//! one more kills it, so from there on none is made, and what needs them is left out.
+
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Release};
+
+/// The program has given system calls up.
+static GIVEN_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program's threads may make system calls for us.
+pub(crate) fn is_allowed() -> bool {
+    !GIVEN_UP.load(Acquire)
+}
+
+/// The program is about to give system calls up.
+pub(crate) fn give_up() {
+    GIVEN_UP.store(true, Release);
+}
+
+/// Leaves the processor to others for a moment.
+pub(crate) fn yield_now() {
+    if is_allowed() {
+        // SAFETY: gives the processor to whoever is waiting for it.
+        unsafe { libc::sched_yield() };
+    } else {
+        core::hint::spin_loop();
+    }
+}
+
+/// Sleeps, or only waits a moment. By a plain system call: the library's function is one at which a
+/// thread can be cancelled.
+pub(crate) fn sleep(nanoseconds: i64) {
+    if !is_allowed() {
+        (0..1000).for_each(|_| core::hint::spin_loop());
+        return;
+    }
+    let time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: nanoseconds,
+    };
+    // SAFETY: sleeps for the time in a live local.
+    unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, 0usize) };
+}
+
+/// The calling thread's number; 0 where nobody may ask.
+pub(crate) fn tid() -> u32 {
+    match is_allowed() {
+        // SAFETY: always succeeds.
+        true => unsafe { libc::gettid() as u32 },
+        false => 0,
+    }
+}
+
+/// Whether the calling thread may be on another stack than `address` is on: on its alternate one for
+/// signals.
+pub(crate) fn is_on_other_stack(address: usize) -> bool {
+    if !is_allowed() {
+        return true;
+    }
+    // SAFETY: an all-zero stack is a valid out-parameter.
+    let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
+    // SAFETY: only asks; `stack` is a live local.
+    let answer = unsafe { libc::syscall(libc::SYS_sigaltstack, 0usize, &raw mut stack) };
+    let begin = stack.ss_sp as usize;
+    answer == 0
+        && stack.ss_flags & libc::SS_ONSTACK != 0
+        && !(begin..begin.wrapping_add(stack.ss_size)).contains(&address)
+}
+
+/// The word at an address that may be gone: then one that is there by no chance. `None` when nobody can
+/// tell.
+pub(crate) fn word_at(address: usize) -> Option<u64> {
+    if !is_allowed() {
+        return None;
+    }
+    let mut word = 0u64;
+    let local = libc::iovec {
+        iov_base: (&raw mut word).cast(),
+        iov_len: size_of::<u64>(),
+    };
+    let remote = libc::iovec {
+        iov_base: address as *mut core::ffi::c_void,
+        iov_len: size_of::<u64>(),
+    };
+    // SAFETY: reads into a live local; the kernel checks the address.
+    let read = unsafe {
+        let own = libc::syscall(libc::SYS_getpid);
+        let errno = crate::errno::Errno::save();
+        let (local, remote) = (&raw const local, &raw const remote);
+        let read = libc::syscall(libc::SYS_process_vm_readv, own, local, 1, remote, 1, 0);
+        let is_gone = read < 0 && crate::errno::Errno::now() == libc::EFAULT;
+        drop(errno);
+        if is_gone { -2 } else { read }
+    };
+    match read {
+        8 => Some(word),
+        -2 => Some(0),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_read_where_there_is_one() {
+        let word = 0x1234_5678u64;
+        if let Some(read) = word_at(core::ptr::from_ref(&word) as usize) {
+            assert_eq!(read, word);
+            assert_eq!(word_at(64), Some(0));
+        }
+    }
+
+    #[test]
+    fn a_thread_without_an_alternate_stack_is_on_its_own() {
+        let local = 0u8;
+        assert!(!is_on_other_stack(core::ptr::from_ref(&local) as usize));
+    }
+}

@@ -1,0 +1,254 @@
+//! Whether a call may take the straight way, and what stands in its way if not.
+//!
+//! The tracer's own work in a thread is not re-entrant. A signal handler that interrupts it and calls
+//! AscendCL finds the gate closed: its calls are put aside ([`super::spill`]) and written when that work
+//! is done. A handler may also jump out, and the work is never done: the next call finds that out by
+//! the stack.
+
+use core::hint::black_box;
+
+use super::{Channel, State};
+use crate::clock::ticks;
+use crate::{cost, lifecycle, quiet, session};
+use ascend_trace_format::record::RecordKind;
+
+/// The tracer itself is at work in this thread.
+const BUSY: u8 = 1;
+/// The thread has no channel yet.
+const NEW: u8 = 2;
+/// Calls are to be measured; see [`cost`].
+const SAMPLING: u8 = 4;
+/// The thread may be cancelled at any instruction: it must hold nothing of ours.
+const FRAGILE: u8 = 8;
+/// Calls were put aside.
+const SPILLED: u8 = 16;
+/// The thread is the tool's own.
+const OWN: u8 = 32;
+
+/// What a new thread begins with.
+pub(super) const AT_FIRST: u8 = NEW;
+
+/// What becomes of a call that has been entered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It is recorded.
+    Straight,
+    /// It came while the tracer was at work: it is put aside.
+    Inside,
+    /// It is none of ours, or has been counted as lost.
+    Past,
+}
+
+/// Stands on the stack for as long as the tracer is at work, so that it can be told whether it is.
+pub(crate) struct AtWork(u64);
+
+impl AtWork {
+    /// `mark` is a number that no other work of the thread's has.
+    #[inline(always)]
+    pub(crate) fn new(mark: u64) -> Self {
+        Self(mark)
+    }
+}
+
+impl State {
+    /// Whether nothing stands in the way of a call.
+    #[inline(always)]
+    pub(crate) fn is_clear(&self) -> bool {
+        self.gate.get() == 0
+    }
+
+    /// Whether nothing stands in the way of recording a call that returns.
+    #[inline(always)]
+    pub(crate) fn is_clear_to_leave(&self) -> bool {
+        self.gate.get() & !SAMPLING == 0
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.gate.get() & BUSY != 0
+    }
+
+    /// Whether calls are to be measured.
+    #[inline]
+    pub(crate) fn is_sampling(&self) -> bool {
+        self.gate.get() & SAMPLING != 0
+    }
+
+    pub(super) fn mark_sampling(&self, is_so: bool) {
+        self.set(SAMPLING, is_so);
+    }
+
+    pub(super) fn mark_new(&self) {
+        self.set(NEW, true);
+    }
+
+    pub(super) fn mark_spilled(&self) {
+        self.set(SPILLED, true);
+    }
+
+    /// The thread can be cancelled at any instruction from now on, or no longer.
+    pub(crate) fn set_fragile(&self, is_so: bool) {
+        self.set(FRAGILE, is_so);
+    }
+
+    /// The thread is the tool's own: what the runtime calls in it is not the program's.
+    pub(crate) fn set_own(&self) {
+        self.set(OWN | BUSY, true);
+        self.set(NEW, false);
+    }
+
+    pub(crate) fn is_own(&self) -> bool {
+        self.gate.get() & OWN != 0
+    }
+
+    fn set(&self, bits: u8, is_so: bool) {
+        let gate = self.gate.get();
+        self.gate.set(if is_so { gate | bits } else { gate & !bits });
+    }
+
+    /// The tracer begins to work in this thread. [`State::rest`] ends it.
+    #[inline(always)]
+    pub(crate) fn work(&self, at_work: &AtWork) {
+        self.mark.set(at_work.0);
+        self.busy_at.set(core::ptr::from_ref(black_box(at_work)) as usize);
+        self.gate.set(self.gate.get() | BUSY);
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// The tracer's work in this thread is done.
+    #[inline(always)]
+    pub(crate) fn rest(&self) {
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        let gate = self.gate.get() & !BUSY;
+        self.gate.set(gate);
+        if gate & SPILLED != 0 {
+            self.write_spilled();
+        }
+    }
+
+    #[cold]
+    fn write_spilled(&self) {
+        if self.gate.get() & FRAGILE != 0 {
+            return;
+        }
+        self.set(SPILLED, false);
+        let at_work = AtWork::new(ticks());
+        self.work(&at_work);
+        // SAFETY: the thread is at work, so nobody else uses the channel.
+        let channel = unsafe { &mut *self.channel.get() };
+        match channel {
+            Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
+            _ => self.spill.drop_all(|| self.count_lost()),
+        }
+        self.set(BUSY, false);
+    }
+
+    /// Runs `action` as the tracer's work, unless the tracer is at work or must not be.
+    pub(crate) fn at_work<R>(&self, action: impl FnOnce(&Self) -> R) -> Option<R> {
+        if self.gate.get() & (BUSY | FRAGILE) != 0 && !self.mend(super::stack()) {
+            return None;
+        }
+        let at_work = AtWork::new(ticks());
+        self.work(&at_work);
+        let answer = action(self);
+        self.rest();
+        Some(answer)
+    }
+
+    /// A call has been entered with the stack at `here`, and something may stand in its way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn admit(&self, here: usize) -> Way {
+        if self.is_own() {
+            return Way::Past;
+        }
+        if !session::is_on() {
+            return Way::Past;
+        }
+        if self.gate.get() & FRAGILE != 0 {
+            self.count_lost();
+            return Way::Past;
+        }
+        if self.is_busy() && !self.mend(here) {
+            return Way::Inside;
+        }
+        if session::is_new_child() {
+            lifecycle::become_child(self);
+        }
+        if self.gate.get() & NEW != 0 {
+            self.begin();
+        }
+        if self.gate.get() & SPILLED != 0 {
+            self.write_spilled();
+        }
+        if self.is_sampling() {
+            cost::begin_sample(self);
+        }
+        Way::Straight
+    }
+
+    /// The thread's first call: from now on it has a channel, if there is one to be had.
+    fn begin(&self) {
+        self.set(NEW, false);
+        let at_work = AtWork::new(ticks());
+        self.work(&at_work);
+        if self.open.get().is_null() {
+            self.open.set(&raw const self.own_open);
+        }
+        self.record(|_| ());
+        self.rest();
+    }
+
+    /// The tracer is said to be at work, and a call has been entered with the stack at `here`. If the
+    /// work was left by a jump out of a signal handler, the thread is put right. `false` when the
+    /// work goes on after the call, as far as one can tell, or the thread must be left alone.
+    #[cold]
+    pub(crate) fn mend(&self, here: usize) -> bool {
+        if self.is_own() || self.gate.get() & FRAGILE != 0 {
+            return false;
+        }
+        if !self.is_busy() {
+            return true;
+        }
+        if !self.was_left(here) {
+            return false;
+        }
+        crate::spin::release_left(self);
+        self.sample.set(None);
+        // SAFETY: whoever used the channel is gone.
+        let channel = unsafe { &mut *self.channel.get() };
+        if matches!(channel, Channel::Open(producer) if producer.is_torn()) {
+            self.close();
+        }
+        self.set(BUSY, false);
+        self.set(SPILLED, true);
+        true
+    }
+
+    /// Whether the tracer's work that is under way can never go on.
+    fn was_left(&self, here: usize) -> bool {
+        let at = self.busy_at.get();
+        if here > at {
+            // The stack is back above it, unless this is another stack.
+            return !quiet::is_on_other_stack(at);
+        }
+        // What it has put on its stack is overwritten once the program uses that again.
+        quiet::word_at(at).is_some_and(|word| word != self.mark.get())
+    }
+
+    /// Keeps the record of a call until the tracer's work in this thread is done, or counts it.
+    pub(crate) fn put_aside(&self, record: &[u64; super::spill::WORDS]) {
+        if self.spill.put(record) {
+            self.set(SPILLED, true);
+        } else {
+            self.count_lost();
+        }
+    }
+
+    /// Counts a call that is not recorded. A signal handler may do so at any time.
+    pub(crate) fn count_lost(&self) {
+        match self.ledger.get() {
+            Some(ledger) => ledger.count_dropped(RecordKind::Call),
+            None => session::count_homeless(),
+        }
+    }
+}

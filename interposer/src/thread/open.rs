@@ -1,0 +1,326 @@
+//! The calls that are under way in a thread: told in memory that survives the program, so that the call
+//! in which it hangs or dies is in the trace, and forgotten when they are left without returning.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering::{Relaxed, Release};
+use core::sync::atomic::compiler_fence;
+
+use ascend_trace_format::record::{Header, SLOT_WORDS, flags};
+use ascend_trace_format::session::OPEN_LEVELS;
+use ascend_trace_ring::OpenCall;
+
+use super::gate::AtWork;
+use super::{LEVELS, State};
+use crate::clock::ticks;
+use crate::{emit, quiet};
+
+/// What a call is, in the low bits of its place on the stack.
+const SUBMITS: usize = 1;
+const CALLS_BACK: usize = 2;
+const PLACE: usize = !15;
+
+/// Words of an open call before its arguments: header, begin, and one that means nothing.
+const FIXED_WORDS: usize = 3;
+
+/// The calls around one that is under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Around {
+    pub(crate) depth: u8,
+    submitting: u8,
+    callbacks: u8,
+    here: usize,
+}
+
+impl Around {
+    /// For a call that came while the tracer was at work in the thread.
+    pub(crate) fn unknown(state: &State) -> Self {
+        Self {
+            depth: state.depth.get(),
+            submitting: 0,
+            callbacks: 0,
+            here: 0,
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn depth(&self) -> u8 {
+        self.depth.get()
+    }
+
+    /// A call begins that neither submits nor calls back, with the stack at `here`. Answers what to
+    /// go back to.
+    #[inline]
+    pub(crate) fn deepen(&self, here: usize) -> u8 {
+        let depth = self.depth_at(here);
+        self.depth.set(depth.wrapping_add(1));
+        // In this order: a signal handler that comes now must not take the place of this call.
+        compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        self.note_level(depth, here & PLACE);
+        depth
+    }
+
+    /// Such a call ends.
+    #[inline]
+    pub(crate) fn restore_depth(&self, depth: u8) {
+        self.depth.set(depth);
+    }
+
+    /// The number of calls around one that begins with the stack at `here`. A call that was left by
+    /// `longjmp` never ended: the stack has come back to where that call stood, or above.
+    #[inline]
+    fn depth_at(&self, here: usize) -> u8 {
+        let depth = self.depth.get();
+        match self.level(depth) {
+            Some(place) if place & PLACE <= here => self.forget_left(here),
+            _ if usize::from(depth) > LEVELS => self.forget_left(here),
+            _ => depth,
+        }
+    }
+
+    /// Whether the call at this depth has been left, as the stack at `here` shows.
+    fn is_left(&self, depth: u8, here: usize) -> bool {
+        // Where deeper calls stood is not remembered; but they went with one that is.
+        let remembered = depth.min(LEVELS as u8);
+        self.level(remembered)
+            .is_some_and(|level| level & PLACE <= here)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn forget_left(&self, here: usize) -> u8 {
+        let depth = self.depth.get();
+        if !self.is_left(depth, here) || quiet::is_on_other_stack(self.place_of(depth)) {
+            return depth;
+        }
+        while let Some(inner) = self.depth.get().checked_sub(1) {
+            if !self.is_left(inner + 1, here) {
+                break;
+            }
+            self.leave_behind(inner);
+        }
+        self.depth.get()
+    }
+
+    /// The thread ends: no call of it returns any more.
+    pub(super) fn leave_all_behind(&self) {
+        while let Some(inner) = self.depth.get().checked_sub(1) {
+            self.leave_behind(inner);
+        }
+    }
+
+    fn place_of(&self, depth: u8) -> usize {
+        self.level(depth.min(LEVELS as u8)).unwrap_or(0) & PLACE
+    }
+
+    /// The call within so many others will not return: it is recorded as one that was left, or counted.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn leave_behind(&self, depth: u8) {
+        let level = self.level(depth.wrapping_add(1)).unwrap_or(0);
+        let one_less = |count: &Cell<u8>, is_it: bool| {
+            count.set(count.get().saturating_sub(u8::from(is_it)));
+        };
+        one_less(&self.submitting, level & SUBMITS != 0);
+        one_less(&self.callbacks, level & CALLS_BACK != 0);
+        if level & SUBMITS != 0 {
+            self.submission.release();
+        }
+        self.record_left(depth);
+        self.depth.set(depth);
+    }
+
+    fn record_left(&self, depth: u8) {
+        let Some(slot) = self.slot(depth) else {
+            self.count_lost();
+            return;
+        };
+        let words = slot.0.each_ref().map(|word| word.load(Relaxed));
+        if words[0] == 0 {
+            return;
+        }
+        let end = ticks();
+        let recorded = !self.is_busy() && {
+            let at_work = AtWork::new(end);
+            self.work(&at_work);
+            emit::left(self, &words, end);
+            true
+        };
+        slot.0[0].store(0, Release);
+        if recorded {
+            self.rest();
+        } else {
+            self.count_lost();
+        }
+    }
+
+    /// The innermost of so many calls, if it is remembered.
+    #[inline]
+    fn level(&self, depth: u8) -> Option<usize> {
+        let place = usize::from(depth).checked_sub(1)?;
+        self.levels.get(place).map(Cell::get)
+    }
+
+    #[inline]
+    fn note_level(&self, depth: u8, level: usize) {
+        if let Some(place) = self.levels.get(usize::from(depth)) {
+            place.set(level);
+        }
+    }
+
+    /// Where a call within so many others tells that it is under way.
+    #[inline(always)]
+    fn slot(&self, depth: u8) -> Option<&OpenCall> {
+        if usize::from(depth) >= OPEN_LEVELS {
+            return None;
+        }
+        // SAFETY: set before the thread's first call, to its own memory or to that of its channel,
+        // which stays mapped.
+        unsafe { self.open.get().as_ref() }?.get(usize::from(depth))
+    }
+
+    /// Tells that a call is under way. `header` is that of its record.
+    #[inline(always)]
+    pub(crate) fn open_call(&self, header: Header, begin: u64, stream: Option<u64>, args: &[u64]) {
+        let Some(slot) = self.slot(header.depth) else {
+            return;
+        };
+        let [first, at, _, words @ ..] = &slot.0;
+        at.store(begin, Relaxed);
+        for (place, word) in words.iter().zip(stream.iter().chain(args)) {
+            place.store(*word, Relaxed);
+        }
+        first.store(header.encode(), Release);
+    }
+
+    /// Whether the call is still told of, and has not been taken for one that was left.
+    #[inline(always)]
+    pub(crate) fn is_open(&self, header: u64, depth: u8) -> bool {
+        match self.slot(depth) {
+            Some(slot) => slot.0[0].load(Relaxed) == header,
+            None => true,
+        }
+    }
+
+    /// The call has been recorded, or counted.
+    #[inline(always)]
+    pub(crate) fn close_call(&self, depth: u8) {
+        if let Some(slot) = self.slot(depth) {
+            slot.0[0].store(0, Release);
+        }
+    }
+
+    /// Forgets the calls that another process has under way.
+    pub(super) fn forget_open(&self) {
+        for slot in &self.own_open {
+            slot.0[0].store(0, Relaxed);
+        }
+        self.open.set(&raw const self.own_open);
+    }
+
+    pub(crate) fn in_task(&self) -> bool {
+        self.submitting.get() > 0
+    }
+
+    pub(crate) fn in_callback(&self) -> bool {
+        self.callbacks.get() > 0
+    }
+
+    /// The calls around one that begins with the stack at `here`.
+    pub(crate) fn around(&self, here: usize) -> Around {
+        Around {
+            depth: self.depth_at(here),
+            submitting: self.submitting.get(),
+            callbacks: self.callbacks.get(),
+            here,
+        }
+    }
+
+    /// A call begins within others; `submits` and `calls_back` say of what kind it is.
+    pub(crate) fn descend(&self, around: Around, submits: bool, calls_back: bool) {
+        let kind = (usize::from(submits) * SUBMITS) | (usize::from(calls_back) * CALLS_BACK);
+        let more = |count: u8, is_it: bool| count.saturating_add(u8::from(is_it));
+        self.depth.set(around.depth.saturating_add(1));
+        compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        self.note_level(around.depth, around.here & PLACE | kind);
+        self.submitting.set(more(around.submitting, submits));
+        self.callbacks.set(more(around.callbacks, calls_back));
+    }
+
+    /// The call that began within these ends.
+    pub(crate) fn ascend(&self, around: Around) {
+        self.depth.set(around.depth);
+        self.submitting.set(around.submitting);
+        self.callbacks.set(around.callbacks);
+    }
+}
+
+/// The words of an open call: the stream, if it is told, then the arguments.
+pub(crate) fn told(words: &[u64; SLOT_WORDS], header: Header) -> (Option<u64>, &[u64]) {
+    let rest = words.get(FIXED_WORDS..).unwrap_or(&[]);
+    match rest {
+        [stream, args @ ..] if header.flags & flags::STREAM != 0 => (Some(*stream), args),
+        args => (None, args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::thread::with;
+
+    #[test]
+    fn a_call_that_was_left_by_a_jump_is_forgotten_when_the_stack_is_back() {
+        with(|state| {
+            assert_eq!(state.deepen(0x9000), 0);
+            let around = state.around(0x8000);
+            state.descend(around, true, true);
+            assert_eq!((around.depth, state.in_task()), (1, true));
+            assert_eq!(state.deepen(0x7000), 2);
+            // Two calls never return.
+            assert_eq!(state.deepen(0x8800), 1);
+            assert!(!state.in_task() && !state.in_callback());
+            assert_eq!(state.deepen(0x8000), 2);
+            state.restore_depth(0);
+            assert_eq!(state.deepen(0x9000), 0);
+            state.restore_depth(0);
+        });
+    }
+
+    #[test]
+    fn deeper_calls_than_are_remembered_are_counted() {
+        with(|state| {
+            for depth in 0..40u8 {
+                assert_eq!(state.deepen(0x9000 - usize::from(depth) * 64), depth);
+            }
+            // All of them are left.
+            assert_eq!(state.deepen(0x9800), 0);
+            state.restore_depth(0);
+        });
+    }
+
+    #[test]
+    fn a_call_is_told_of_from_its_begin_to_its_end() {
+        with(|state| {
+            state.forget_open();
+            let header = Header {
+                kind: ascend_trace_format::record::RecordKind::Call,
+                slots: 1,
+                aux: 5,
+                depth: 3,
+                flags: flags::STREAM,
+                device: None,
+            };
+            state.open_call(header, 100, Some(7), &[1, 2, 3, 4, 5, 6]);
+            assert!(state.is_open(header.encode(), 3));
+            let words = state.own_open[3].0.each_ref().map(|word| word.load(Relaxed));
+            assert_eq!(words[1], 100);
+            assert_eq!(told(&words, header), (Some(7), &[1, 2, 3, 4][..]));
+            state.close_call(3);
+            assert!(!state.is_open(header.encode(), 3));
+            let deep = Header { depth: 200, ..header };
+            state.open_call(deep, 100, None, &[]);
+            assert!(state.is_open(deep.encode(), 200), "those are not told of");
+        });
+    }
+}

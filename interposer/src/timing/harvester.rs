@@ -133,7 +133,7 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
     }
     let mut is_behind = false;
     for lane in waiting {
-        is_behind |= harvest::lane(lane, api, BATCH, None) == BATCH;
+        is_behind |= harvest::lane(lane, api, BATCH, None, harvest::Ask::Overdue) == BATCH;
     }
     context.timing.tend_events(api, trim);
     if !is_idle {

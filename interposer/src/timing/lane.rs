@@ -1,7 +1,7 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
 
 use ascend_trace_ring::ticks::monotonic;
 
@@ -40,6 +40,8 @@ pub(crate) struct Pair {
     pub(crate) begin: u64,
     /// Ticks after the end event.
     pub(crate) closed: u64,
+    /// The latest device time that had been read before the start event: its own are later.
+    pub(crate) floor: i64,
 }
 
 impl Pair {
@@ -130,6 +132,11 @@ pub(crate) struct Lane {
     /// Somebody is reading pairs of this lane.
     pub(crate) harvesting: AtomicBool,
     pub(crate) stream: AtomicU32,
+    entry: AtomicPtr<StreamEntry>,
+    /// What was known to be done when the runtime refused a time that should have been there, and how
+    /// often that has happened to the pair. For who has set `harvesting`.
+    pub(crate) refused: AtomicU64,
+    pub(crate) refusals: AtomicU32,
     context: AtomicPtr<ContextEntry>,
     next: AtomicPtr<Lane>,
     used: AtomicBool,
@@ -163,6 +170,8 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
     }
     let lane = reuse().unwrap_or_else(make);
     lane.stream.store(stream.serial.load(Relaxed), Relaxed);
+    lane.entry
+        .store(core::ptr::from_ref(stream).cast_mut(), Relaxed);
     lane.context
         .store(core::ptr::from_ref(context).cast_mut(), Release);
     let raw = core::ptr::from_ref(lane).cast_mut();
@@ -199,6 +208,9 @@ fn make() -> &'static Lane {
         last_end: AtomicI64::new(UNREAD),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
+        entry: AtomicPtr::new(core::ptr::null_mut()),
+        refused: AtomicU64::new(0),
+        refusals: AtomicU32::new(0),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
@@ -230,6 +242,22 @@ impl Stranger {
 impl Drop for Stranger {
     fn drop(&mut self) {
         self.0.strangers_out.fetch_add(1, AcqRel);
+    }
+}
+
+/// Nobody else reads times of the lane: the runtime is about to take its stream apart, and a question
+/// about it would find it gone.
+pub(crate) struct KeptOut(&'static Lane);
+
+impl KeptOut {
+    pub(crate) fn lane(&self) -> &'static Lane {
+        self.0
+    }
+}
+
+impl Drop for KeptOut {
+    fn drop(&mut self) {
+        self.0.harvesting.store(false, Release);
     }
 }
 
@@ -274,6 +302,40 @@ impl Lane {
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         // SAFETY: contexts lie in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
+    }
+
+    /// The stream that it is of. Must not be asked once that has ended.
+    fn entry(&self) -> Option<&'static StreamEntry> {
+        // SAFETY: stream entries lie in static memory.
+        unsafe { self.entry.load(Acquire).as_ref() }
+    }
+
+    /// Whatever was submitted to its stream before this, in ticks, was seen done by the program.
+    pub(crate) fn known(&self) -> u64 {
+        let of_context = self.context().map_or(0, |context| context.timing.known());
+        let of_stream = self.entry().map_or(0, |stream| stream.seen.known());
+        of_context.max(of_stream)
+    }
+
+    /// Whether the stream may be looked at without changing an answer to the program: it has no
+    /// records there that it has not seen done itself.
+    pub(crate) fn may_be_looked_at(&self) -> bool {
+        let known = self.known();
+        self.entry()
+            .is_none_or(|stream| !stream.seen.has_unseen(known))
+    }
+
+    /// Whether the program is waiting for the stream.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.entry().is_some_and(|stream| stream.seen.is_awaited())
+    }
+
+    /// Keeps everybody from reading times of the lane, and waits for who does.
+    pub(crate) fn keep_out(&'static self) -> KeptOut {
+        while self.harvesting.swap(true, Acquire) {
+            super::harvest::pause();
+        }
+        KeptOut(self)
     }
 
     pub(crate) fn is_used(&self) -> bool {
@@ -333,9 +395,18 @@ impl Lane {
         }
     }
 
+    /// Forgets the events at hand: their context has failed.
+    pub(crate) fn forget_stash(&self) {
+        if let Some(mut turn) = self.turn() {
+            turn.forget();
+        }
+    }
+
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
         self.last_end.store(UNREAD, Relaxed);
+        self.refused.store(0, Relaxed);
+        self.refusals.store(0, Relaxed);
         self.used.store(false, Release);
     }
 

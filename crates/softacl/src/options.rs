@@ -31,6 +31,9 @@ pub(crate) struct Options {
     pub(crate) memset_ns: u64,
     pub(crate) memset_mbps: u64,
     pub(crate) launch_ns: u64,
+    /// What an event record takes of the device's time, and up to how much more.
+    pub(crate) record_ns: u64,
+    pub(crate) record_jitter_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
     pub(crate) graph_wait_ms: u64,
     pub(crate) fail: Vec<Failure>,
@@ -58,6 +61,8 @@ impl Default for Options {
             memset_ns: 1000,
             memset_mbps: 400_000,
             launch_ns: 2000,
+            record_ns: 0,
+            record_jitter_ns: 0,
             graph_wait_ms: 10_000,
             fail: Vec::new(),
             strict: false,
@@ -67,7 +72,7 @@ impl Default for Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 21] = [
+pub(crate) const KEYS: [&str; 23] = [
     "devices",
     "clock_offset_ns",
     "drift_ppm",
@@ -85,6 +90,8 @@ pub(crate) const KEYS: [&str; 21] = [
     "memset_ns",
     "memset_mbps",
     "launch_ns",
+    "record_ns",
+    "record_jitter_ns",
     "graph_wait_ms",
     "fail",
     "strict",
@@ -127,6 +134,8 @@ impl Options {
             "memset_ns" => self.memset_ns = number(key, value, 0, 10_000_000_000)?,
             "memset_mbps" => self.memset_mbps = number(key, value, 1, 1 << 40)?,
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_ns" => self.record_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_jitter_ns" => self.record_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,

@@ -2,6 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::api::Role;
 use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Hold, Span};
@@ -201,7 +202,9 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
         resettable: creation == 1,
         uncapturable: creation == MADE_EX && flags & SYNC == 0,
         external: creation == 1 && flags & EXTERNAL != 0,
-        timeline: flags & TIME_LINE != 0 || call.function.name == "aclrtCreateEvent",
+        timeline: flags & TIME_LINE != 0
+            || call.function.name == "aclrtCreateEvent"
+            || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
     emit::event(event, handle, call.context_serial(), flags, creation);
@@ -219,7 +222,6 @@ pub(crate) fn before_end(call: &Context<'_>) {
     if !session::is_timed() {
         return;
     }
-    use ascend_trace_format::api::Role;
     let end = |context: &'static ContextEntry| {
         let current = call.state.context();
         let is_current = current.is_some_and(|current| core::ptr::eq(current, context));

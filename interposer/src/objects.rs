@@ -257,7 +257,7 @@ impl EventEntry {
 
     /// Notes a record on `stream` and answers its generation.
     pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
-        if let Some(stream) = stream {
+        if let Some(stream) = stream.filter(|_| self.timeline.load(Relaxed)) {
             stream.seen.records(ticks);
         }
         let stream = stream.map_or(core::ptr::null_mut(), |s| core::ptr::from_ref(s).cast_mut());

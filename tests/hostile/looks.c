@@ -1,7 +1,7 @@
 // After answers that change because somebody looked. A record's time can be read only after its program has
 // seen it done: a query or a synchronisation of the tool's own must not do that for it. Every short sequence
-// of records, queries, synchronisations and reads over two events and two streams is made, many side by side,
-// with the device done and a pause after each step; the answers are printed.
+// of records, queries, synchronisations and reads over two events and two streams is made, each on a device
+// of its own, with the device done and a pause after each step; the answers are printed.
 //
 //   looks LENGTH [ex|plain]
 #include <acl/acl.h>
@@ -11,9 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIDE_BY_SIDE = 400, OPERATIONS = 13, PREFIXES = 3, BYTES = 64, MOST_STEPS = 8 };
+enum { SIDE_BY_SIDE = 64, OPERATIONS = 13, PREFIXES = 3, BYTES = 64, MOST_STEPS = 8 };
 
 typedef struct {
+    aclrtContext context;
+    void *memory;
     aclrtEvent events[2];
     aclrtStream streams[2];
     int codes[MOST_STEPS + 2];
@@ -21,7 +23,6 @@ typedef struct {
 } Sequence;
 
 static Sequence all[SIDE_BY_SIDE];
-static void *memory;
 static atomic_long passed;
 static long submitted;
 
@@ -39,7 +40,8 @@ static void pass(void *data) {
 
 // The device is seen to be done by what it did, and not by asking about streams or events.
 static int record(Sequence *it, int event, int stream) {
-    check(aclrtMemsetAsync(memory, BYTES, 1, BYTES, it->streams[stream]), "memset");
+    check(aclrtSetCurrentContext(it->context), "context");
+    check(aclrtMemsetAsync(it->memory, BYTES, 1, BYTES, it->streams[stream]), "memset");
     int code = aclrtRecordEvent(it->events[event], it->streams[stream]);
     check(aclrtLaunchHostFunc(it->streams[stream], pass, NULL), "host function");
     submitted++;
@@ -52,6 +54,7 @@ static void settle(void) {
 }
 
 static int operate(Sequence *it, int operation) {
+    check(aclrtSetCurrentContext(it->context), "context");
     float milliseconds = 0;
     uint64_t moment = 0;
     aclrtEventRecordedStatus status = 0;
@@ -69,8 +72,10 @@ static int operate(Sequence *it, int operation) {
     }
 }
 
-static void begin(Sequence *it, const char *kind) {
+static void begin(Sequence *it, int device, const char *kind) {
     it->steps = 0;
+    check(aclrtCreateContext(&it->context, device), "context");
+    check(aclrtMalloc(&it->memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
     for (int i = 0; i < 2; i++) {
         check(aclrtCreateStream(&it->streams[i]), "stream");
         if (strcmp(kind, "ex") == 0) {
@@ -82,6 +87,7 @@ static void begin(Sequence *it, const char *kind) {
 }
 
 static void end(Sequence *it, long number) {
+    check(aclrtSetCurrentContext(it->context), "context");
     printf("%ld:", number);
     for (int i = 0; i < it->steps; i++) printf(" %d", it->codes[i]);
     printf("\n");
@@ -90,6 +96,8 @@ static void end(Sequence *it, long number) {
         check(aclrtDestroyEvent(it->events[i]), "destroy event");
         check(aclrtDestroyStream(it->streams[i]), "destroy stream");
     }
+    check(aclrtFree(it->memory), "free");
+    check(aclrtDestroyContext(it->context), "destroy context");
 }
 
 static int operation_of(long number, int step) {
@@ -104,12 +112,10 @@ int main(int count, char **words) {
     long sequences = 1;
     for (int i = 0; i < length; i++) sequences *= OPERATIONS;
     check(aclInit(NULL), "init");
-    check(aclrtSetDevice(0), "device");
-    check(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
     for (long first = 0; first < sequences * PREFIXES; first += SIDE_BY_SIDE) {
         long left = sequences * PREFIXES - first;
         int side = left < SIDE_BY_SIDE ? (int)left : SIDE_BY_SIDE;
-        for (int i = 0; i < side; i++) begin(&all[i], kind);
+        for (int i = 0; i < side; i++) begin(&all[i], i, kind);
         // Nothing, both events on one stream, or one on each.
         for (int i = 0; i < side; i++) {
             int prefix = (int)((first + i) % PREFIXES);
@@ -126,8 +132,6 @@ int main(int count, char **words) {
         }
         for (int i = 0; i < side; i++) end(&all[i], first + i);
     }
-    check(aclrtFree(memory), "free");
-    check(aclrtResetDevice(0), "reset");
     check(aclFinalize(), "finalize");
     return 0;
 }

@@ -26,8 +26,9 @@ pub(crate) struct Proof {
 pub(crate) enum Ask {
     /// None: what is read is known to be done.
     Nothing,
-    /// Those that have waited for long, or are many, where that changes no answer to the program.
-    Overdue,
+    /// Those that have waited for long, or are many, where the device may be looked at: see
+    /// [`lane::is_quiet`].
+    Overdue { is_quiet: bool },
     /// Any, where that changes no answer to the program.
     Harmless,
     /// All: the program will ask nothing any more.
@@ -100,10 +101,10 @@ fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
         Ask::Nothing => false,
         Ask::All => true,
         Ask::Harmless => lane.may_be_looked_at(),
-        Ask::Overdue => {
+        Ask::Overdue { is_quiet } => {
             !lane.is_awaited()
                 && (pending >= MOST_UNSEEN
-                    || (pending >= MANY_PENDING || is_overdue(pair)) && lane.may_be_looked_at())
+                    || is_quiet && (pending >= MANY_PENDING || is_overdue(pair)))
         }
     }
 }

@@ -163,6 +163,20 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
     })
 }
 
+/// Whether streams of a context's device may be looked at without changing an answer to the program: it
+/// has no records there that it has not seen done itself. The runtime that looks at one stream takes
+/// note of what is done on all of its device.
+pub(crate) fn is_quiet(context: &ContextEntry) -> bool {
+    let device = context.device.load(Relaxed);
+    !all().any(|lane| {
+        lane.is_used()
+            && lane.has_unseen()
+            && lane
+                .context()
+                .is_some_and(|context| context.device.load(Relaxed) == device)
+    })
+}
+
 /// The lane of a stream; made, or taken over from a stream that has ended, at its first use.
 pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option<&'static Lane> {
     if let Some(lane) = deref(stream.lane.load(Acquire)) {
@@ -317,12 +331,16 @@ impl Lane {
         of_context.max(of_stream)
     }
 
-    /// Whether the stream may be looked at without changing an answer to the program: it has no
-    /// records there that it has not seen done itself.
-    pub(crate) fn may_be_looked_at(&self) -> bool {
+    /// Whether the program has records on the stream that it has not seen done itself.
+    fn has_unseen(&self) -> bool {
         let known = self.known();
         self.entry()
-            .is_none_or(|stream| !stream.seen.has_unseen(known))
+            .is_some_and(|stream| stream.seen.has_unseen(known))
+    }
+
+    /// Whether the stream may be looked at without changing an answer to the program; see [`is_quiet`].
+    pub(crate) fn may_be_looked_at(&self) -> bool {
+        self.context().is_some_and(is_quiet)
     }
 
     /// Whether the program is waiting for the stream.

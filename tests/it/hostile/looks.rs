@@ -7,7 +7,10 @@ use crate::support::{Run, compile};
 #[track_caller]
 fn answers_are_the_programs_own(words: &[&str]) {
     let program = compile::hostile("looks");
-    let recording = Run::new(&program).words(words).compared();
+    let recording = Run::new(&program)
+        .words(words)
+        .soft("devices=64")
+        .compared();
     let answers = recording.outcome.out();
     assert!(answers.lines().count() > 400, "{}", recording.outcome);
     let unseen = answers.matches("107006").count();

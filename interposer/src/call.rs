@@ -14,7 +14,8 @@ use crate::hooks::FUNCTIONS;
 use crate::objects::StreamEntry;
 use crate::stubs::shapes::Known;
 use crate::thread::{Around, AtWork, Way};
-use crate::timing::lane::Stranger;
+use crate::timing::lane::{KeptOut, Stranger};
+use crate::timing::seen::Waiting;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
 use crate::{cost, last_task, roles, session, thread};
@@ -41,6 +42,8 @@ pub(crate) struct Span {
     pub(crate) graph: Option<u64>,
     /// Held while a task that is not measured is being submitted.
     pub(crate) stranger: Option<Stranger>,
+    /// What others must heed while the call lasts.
+    pub(crate) hold: Hold,
 }
 
 /// Tasks so far whose stream is not known.
@@ -52,6 +55,18 @@ pub(crate) enum TaskState {
     None,
     Untimed(Untimed),
     Timed(Submission),
+}
+
+/// What threads that read times must heed while a call lasts.
+pub(crate) enum Hold {
+    None,
+    /// It waits for a stream.
+    Waiting {
+        #[expect(dead_code, reason = "lasts as long as the call")]
+        lasting: Waiting,
+    },
+    /// It takes a stream apart.
+    Ends(KeptOut),
 }
 
 /// A call as its role sees it.
@@ -131,6 +146,7 @@ impl Span {
             step: Step::None,
             graph: None,
             stranger: None,
+            hold: Hold::None,
         };
         if is_inside {
             span.begin = ticks();
@@ -312,9 +328,12 @@ impl Span {
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
         let is_timed = matches!(state, TaskState::Timed(_));
-        if !is_timed || sequence.is_none() {
-            last_task::release(thread);
-        } else if kind != TaskKind::Wait {
+        if !is_timed {
+            // A call that failed has submitted nothing.
+            if sequence.is_some() {
+                last_task::release(thread);
+            }
+        } else if sequence.is_some() && kind != TaskKind::Wait {
             // Before the record that follows. A wait may have submitted nothing.
             last_task::keep(thread);
         }

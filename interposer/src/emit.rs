@@ -14,8 +14,8 @@ use ascend_trace_ring::Producer;
 
 use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
-use crate::traits::Traits;
 use crate::thread::spill;
+use crate::traits::Traits;
 use crate::{quiet, session, stubs, thread};
 
 /// A call that has returned.
@@ -156,7 +156,10 @@ pub(crate) fn left(state: &thread::State, words: &[u64; SLOT_WORDS], end: u64) {
     });
     state.record(|producer| {
         let known = stub.is_none_or(|index| introduce_stub(state, producer, index));
-        match producer.reserve(record.len() / SLOT_WORDS).filter(|_| known) {
+        match producer
+            .reserve(record.len() / SLOT_WORDS)
+            .filter(|_| known)
+        {
             Some(room) => {
                 room.copy_from_slice(record);
                 producer.publish(record.len() / SLOT_WORDS);

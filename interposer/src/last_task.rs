@@ -7,6 +7,20 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use crate::real;
 use crate::thread::State;
 
+/// What is known of a thread's last task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// It has submitted nothing yet.
+    None,
+    /// The runtime tells it: nothing of ours came after it.
+    Told,
+    /// It has this id, and something of ours came after it.
+    Kept(u32),
+}
+
+/// What the runtime answers to a thread that has submitted nothing.
+const NOTHING: u32 = 0;
+
 /// The runtime's function; 1 when it has none.
 static GET: AtomicUsize = AtomicUsize::new(0);
 const NONE: usize = 1;
@@ -31,19 +45,29 @@ fn runtime_says() -> Option<u32> {
     (unsafe { get(&mut id) } == 0).then_some(id)
 }
 
+/// A record of ours is to be submitted. What the thread has submitted itself until now is what counts.
+pub(crate) fn keep_if_new(state: &State) {
+    match state.last_task() {
+        Last::None => state.set_last_task(Last::Kept(NOTHING)),
+        Last::Told => keep(state),
+        Last::Kept(_) => {}
+    }
+}
+
 /// A task of the program's was submitted, and a record of ours is to follow.
 pub(crate) fn keep(state: &State) {
-    state.set_last_task(runtime_says());
+    state.set_last_task(runtime_says().map_or(Last::Told, Last::Kept));
 }
 
 /// A task was submitted, and nothing of ours after it.
 pub(crate) fn release(state: &State) {
-    state.set_last_task(None);
+    state.set_last_task(Last::Told);
 }
 
 /// The program has asked: it gets the id of its own task.
 pub(crate) fn answer(state: &State, place: Option<u64>) {
-    let (Some(id), Some(place)) = (state.last_task(), place.filter(|place| *place != 0)) else {
+    let (Last::Kept(id), Some(place)) = (state.last_task(), place.filter(|place| *place != 0))
+    else {
         return;
     };
     // SAFETY: the call has succeeded and written an id to this place of the program's.

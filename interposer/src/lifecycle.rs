@@ -3,9 +3,10 @@
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::api::Role;
 use ascend_trace_format::record::pair;
 
-use crate::call::{Context, Span};
+use crate::call::{Context, Hold, Span};
 use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
@@ -93,6 +94,7 @@ pub(crate) fn become_child(state: &thread::State) {
 /// A context comes into being, or is used for the first time.
 fn begin_context(context: &ContextEntry, device: u32) {
     context.device.store(device, Relaxed);
+    context.timing.begin();
     context.serial.store(CONTEXT_SERIALS.next(), Relaxed);
     emit::context(context);
 }
@@ -170,10 +172,10 @@ pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
     }
 }
 
-pub(crate) fn stream_destroyed(span: &Span) {
+pub(crate) fn stream_destroyed(span: &Span, call: &Context<'_>) {
     let Some(stream) = span.stream else { return };
-    if session::is_timed() {
-        harvest::after_stream_end(stream);
+    if let Hold::Ends(kept_out) = &span.hold {
+        harvest::after_stream_end(stream, kept_out, is_forced(call));
     }
     capture::stream_ended(stream);
     stream.serial.store(0, Relaxed);
@@ -181,6 +183,8 @@ pub(crate) fn stream_destroyed(span: &Span) {
 
 /// `ACL_EVENT_SYNC`: streams may wait for the event.
 const SYNC: u32 = 1;
+/// `ACL_EVENT_TIME_LINE`.
+const TIME_LINE: u32 = 8;
 /// `ACL_EVENT_EXTERNAL`.
 const EXTERNAL: u32 = 0x20;
 const MADE_EX: u32 = 2;
@@ -209,6 +213,9 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
         resettable: creation == 1,
         uncapturable: creation == MADE_EX && flags & SYNC == 0,
         external: creation == 1 && flags & EXTERNAL != 0,
+        timeline: flags & TIME_LINE != 0
+            || call.function.name == "aclrtCreateEvent"
+            || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
     emit::event(event, handle, call.context_serial(), flags, creation);
@@ -226,7 +233,6 @@ pub(crate) fn before_end(call: &Context<'_>) {
     if !session::is_timed() {
         return;
     }
-    use ascend_trace_format::api::Role;
     let end = |context: &'static ContextEntry| {
         let current = call.state.context();
         let is_current = current.is_some_and(|current| core::ptr::eq(current, context));

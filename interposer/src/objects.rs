@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64}
 
 use crate::table::{Entry, HandleTable};
 use crate::timing::lane::Lane;
+use crate::timing::seen::Seen;
 
 /// `ACL_STREAM_PERSISTENT`.
 const PERSISTENT: u32 = 4;
@@ -56,6 +57,8 @@ pub(crate) struct StreamEntry {
     pub(crate) alias: AtomicU64,
     /// Where its tasks are timed, once the first one is.
     pub(crate) lane: AtomicPtr<Lane>,
+    /// What the program has seen done on it.
+    pub(crate) seen: Seen,
 }
 
 /// An event.
@@ -74,6 +77,8 @@ pub(crate) struct EventEntry {
     pub(crate) uncapturable: AtomicBool,
     /// It links graphs to the outside: waiting for it draws no stream into a capture.
     pub(crate) external: AtomicBool,
+    /// It has a time, and whoever sees it done makes times readable.
+    pub(crate) timeline: AtomicBool,
     /// Serial of the graph into which its last record was captured, 0 for none.
     pub(crate) capture: AtomicU32,
     /// The stream it was last recorded on, and the ticks before that record.
@@ -87,6 +92,7 @@ pub(crate) struct EventKind {
     pub(crate) resettable: bool,
     pub(crate) uncapturable: bool,
     pub(crate) external: bool,
+    pub(crate) timeline: bool,
 }
 
 macro_rules! keyed {
@@ -143,6 +149,7 @@ impl StreamEntry {
         update: AtomicU32::new(0),
         alias: AtomicU64::new(0),
         lane: AtomicPtr::new(core::ptr::null_mut()),
+        seen: Seen::new(),
     };
 
     pub(crate) fn is_default(&self) -> bool {
@@ -178,6 +185,7 @@ impl StreamEntry {
         self.update.store(0, Relaxed);
         self.alias.store(0, Relaxed);
         self.lane.store(core::ptr::null_mut(), Relaxed);
+        self.seen.begin();
         self.serial.store(serial, Release);
     }
 }
@@ -195,6 +203,7 @@ impl EventEntry {
         was_reset: AtomicBool::new(false),
         uncapturable: AtomicBool::new(false),
         external: AtomicBool::new(false),
+        timeline: AtomicBool::new(false),
         capture: AtomicU32::new(0),
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
@@ -205,6 +214,7 @@ impl EventEntry {
         self.resettable.store(kind.resettable, Relaxed);
         self.uncapturable.store(kind.uncapturable, Relaxed);
         self.external.store(kind.external, Relaxed);
+        self.timeline.store(kind.timeline, Relaxed);
         self.was_reset.store(false, Relaxed);
         self.capture.store(0, Relaxed);
         self.stream.store(core::ptr::null_mut(), Relaxed);
@@ -216,6 +226,17 @@ impl EventEntry {
         // SAFETY: stream entries lie in static memory.
         let stream = unsafe { self.stream.load(Acquire).as_ref() }?;
         Some((stream, self.recorded.load(Relaxed)))
+    }
+
+    /// The program has seen its last record done, and with it all that came before on its stream. Only
+    /// records with times make the runtime take note of that.
+    pub(crate) fn was_seen(&self) {
+        if !self.timeline.load(Relaxed) {
+            return;
+        }
+        if let Some((stream, recorded)) = self.last_record() {
+            stream.seen.knows(recorded.wrapping_add(1));
+        }
     }
 
     /// The record that a wait issued now is for; 0 when that is yet to come.
@@ -236,6 +257,9 @@ impl EventEntry {
 
     /// Notes a record on `stream` and answers its generation.
     pub(crate) fn record(&self, stream: Option<&'static StreamEntry>, ticks: u64) -> u32 {
+        if let Some(stream) = stream.filter(|_| self.timeline.load(Relaxed)) {
+            stream.seen.records(ticks);
+        }
         let stream = stream.map_or(core::ptr::null_mut(), |s| core::ptr::from_ref(s).cast_mut());
         self.recorded.store(ticks, Relaxed);
         self.was_reset.store(false, Relaxed);

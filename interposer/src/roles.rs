@@ -5,13 +5,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{ArgKind, Role, TaskKind, Untimed};
 use ascend_trace_format::record::pair;
 
-use crate::call::{Context, Span, TaskState};
+use crate::call::{Context, Hold, Span, TaskState};
 use crate::clock::ticks;
-use crate::objects::{self, STREAM_SERIALS, StreamEntry};
+use crate::objects::{self, EventEntry, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::Stranger;
+use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture};
+use crate::timing::{anchor, api, capture, failure};
 use crate::{emit, graph_roles, kernels, lifecycle, session};
 
 /// Memory copy kinds whose source or destination is host memory.
@@ -29,6 +30,27 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
         }
+        Role::SyncStream => {
+            if let Some(stream) = span.stream {
+                span.hold = Hold::Waiting {
+                    lasting: Waiting::begin(&stream.seen),
+                };
+            }
+        }
+        Role::SyncEvent => {
+            let event = call.arg(call.function.event).and_then(objects::event);
+            if let Some((stream, _)) = event.and_then(|event| event.last_record()) {
+                span.hold = Hold::Waiting {
+                    lasting: Waiting::begin(&stream.seen),
+                };
+            }
+        }
+        Role::DestroyStream | Role::AbortStream => {
+            let kept_out = span.stream.filter(|_| session::is_timed());
+            if let Some(kept_out) = kept_out.and_then(|stream| harvest::before_stream_end(stream)) {
+                span.hold = Hold::Ends(kept_out);
+            }
+        }
         _ => graph_roles::before(span, call),
     }
 }
@@ -37,6 +59,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
 pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result: u64) {
     graph_roles::after(span, call, succeeded, result);
     if !succeeded {
+        failure::note(call, span.stream, result);
         return;
     }
     match call.function.role {
@@ -63,8 +86,9 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
     match call.function.role {
         Role::SyncStream => after_stream_sync(span, call, end),
         Role::SyncEvent => after_event_sync(call, end),
+        Role::QueryEvent => after_query(call),
         Role::SyncDevice => after_device_sync(span, call, end),
-        Role::DestroyStream => lifecycle::stream_destroyed(span),
+        Role::DestroyStream => lifecycle::stream_destroyed(span, call),
         Role::DestroyEvent => lifecycle::event_destroyed(call),
         Role::ResetDevice => lifecycle::device_reset(call),
         Role::DestroyContext => lifecycle::context_destroyed(call),
@@ -199,6 +223,7 @@ fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
     if !session::is_timed() || call.state.in_callback() {
         return;
     }
+    stream.seen.knows(span.begin());
     harvest::after_stream_sync(
         stream,
         Proof {
@@ -227,6 +252,7 @@ fn after_event_sync(call: &Context<'_>, end: u64) {
     }
     let event = call.arg(call.function.event).and_then(objects::event);
     if let Some((stream, recorded)) = event.and_then(|event| event.last_record()) {
+        event.into_iter().for_each(EventEntry::was_seen);
         harvest::after_stream_sync(
             stream,
             Proof {
@@ -245,6 +271,7 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
     let Some(context) = call.state.context() else {
         return;
     };
+    context.timing.knows(span.begin());
     harvest::after_context_sync(
         context,
         Proof {
@@ -253,6 +280,19 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
         },
     );
     anchor_on_default(call);
+}
+
+/// The program has asked whether an event is done.
+fn after_query(call: &Context<'_>) {
+    let complete = match call.function.name {
+        "aclrtQueryEvent" => 0,
+        _ => 1,
+    };
+    if call.named("status") == Some(complete)
+        && let Some(event) = call.arg(call.function.event).and_then(objects::event)
+    {
+        event.was_seen();
+    }
 }
 
 /// Compares the clocks on the default stream, which the program may never have used.

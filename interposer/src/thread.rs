@@ -10,6 +10,7 @@ use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 
 use crate::cost::{self, Meter, Sample};
 use crate::errno::Errno;
+use crate::last_task::Last;
 use crate::objects::ContextEntry;
 use crate::spin::Held;
 use crate::timing::lane::Submitting;
@@ -52,7 +53,7 @@ pub(crate) struct State {
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The id that the runtime gave to the thread's last task, while records of ours came after it.
-    last_task: Cell<Option<u32>>,
+    last_task: Cell<Last>,
     /// The name that the trace has of this thread.
     name: Cell<[u8; 16]>,
     /// Stubs whose functions this thread's channel has named, a bit for each.
@@ -111,7 +112,7 @@ thread_local! {
             callbacks: Cell::new(0),
             context: Cell::new(None),
             alternate: Cell::new((0, 0)),
-            last_task: Cell::new(None),
+            last_task: Cell::new(Last::None),
             name: Cell::new([0; 16]),
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
             mapped: Cell::new((0, 0)),
@@ -233,12 +234,12 @@ impl State {
             .map(|context| context.device.load(Relaxed) as u8)
     }
 
-    pub(crate) fn last_task(&self) -> Option<u32> {
+    pub(crate) fn last_task(&self) -> Last {
         self.last_task.get()
     }
 
-    pub(crate) fn set_last_task(&self, id: Option<u32>) {
-        self.last_task.set(id);
+    pub(crate) fn set_last_task(&self, last: Last) {
+        self.last_task.set(last);
     }
 
     /// Notes a name of the thread; `false` when the trace has it already, or nothing of the thread.

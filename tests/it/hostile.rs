@@ -14,3 +14,5 @@ mod files;
 mod launch;
 /// What the loader does, and what programs ask of it.
 mod loader;
+/// What the runtime answers only because somebody has looked.
+mod looks;

@@ -245,6 +245,8 @@ coded_enum! {
         ContextGone = 13 "context-gone",
         /// Its events could have filled the stream's queue.
         QueueFull = 14 "queue-full",
+        /// The device, or what ran in the context, had failed: nothing is asked there any more.
+        ContextFailed = 15 "context-failed",
     }
 }
 

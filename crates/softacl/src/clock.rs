@@ -17,16 +17,23 @@ pub(crate) struct DeviceClock {
     pub(crate) offset_ns: i64,
     /// Drift in parts per 10^12, so that fractions of a ppm stay exact.
     pub(crate) drift_ppt: i64,
-    pub(crate) tick_ns: u64,
+    /// So many ticks take so many nanoseconds.
+    pub(crate) ticks: u64,
+    pub(crate) nanoseconds: u64,
 }
 
 impl DeviceClock {
-    /// `(host + offset) * (1 + drift)`, floored to a tick, in nanoseconds.
-    pub(crate) fn read(&self, host_ns: u64) -> i64 {
+    /// `(host + offset) * (1 + drift)`, in whole ticks.
+    pub(crate) fn count(&self, host_ns: u64) -> i64 {
         let shifted = i128::from(host_ns) + i128::from(self.offset_ns);
         let scaled = shifted + (shifted * i128::from(self.drift_ppt)).div_euclid(1_000_000_000_000);
-        let tick = i128::from(self.tick_ns.max(1));
-        (scaled.div_euclid(tick) * tick) as i64
+        (scaled * i128::from(self.ticks)).div_euclid(i128::from(self.nanoseconds)) as i64
+    }
+
+    /// The same in nanoseconds.
+    pub(crate) fn read(&self, host_ns: u64) -> i64 {
+        let count = i128::from(self.count(host_ns));
+        (count * i128::from(self.nanoseconds)).div_euclid(i128::from(self.ticks)) as i64
     }
 }
 
@@ -39,7 +46,8 @@ mod tests {
         let clock = DeviceClock {
             offset_ns: 0,
             drift_ppt: 0,
-            tick_ns: 20,
+            ticks: 1,
+            nanoseconds: 20,
         };
         assert_eq!(clock.read(1_000_019), 1_000_000);
         assert_eq!(clock.read(1_000_020), 1_000_020);
@@ -50,7 +58,8 @@ mod tests {
         let clock = DeviceClock {
             offset_ns: 500_000_000,
             drift_ppt: 100_000_000,
-            tick_ns: 1,
+            ticks: 1,
+            nanoseconds: 1,
         };
         assert_eq!(clock.read(500_000_000), 1_000_100_000);
     }
@@ -60,7 +69,8 @@ mod tests {
         let clock = DeviceClock {
             offset_ns: -31,
             drift_ppt: 0,
-            tick_ns: 20,
+            ticks: 1,
+            nanoseconds: 20,
         };
         assert_eq!(clock.read(0), -40);
     }

@@ -137,6 +137,15 @@ impl Context {
             .collect()
     }
 
+    pub(crate) fn recycle(&self) {
+        if let Some(stream) = self.default_stream.get() {
+            stream.recycle();
+        }
+        for stream in &*lock(&self.streams) {
+            stream.recycle();
+        }
+    }
+
     pub(crate) fn is_idle(&self) -> bool {
         self.all_streams().iter().all(|stream| stream.is_idle())
     }

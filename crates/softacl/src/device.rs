@@ -1,6 +1,7 @@
 //! Devices: reference counts, the default context, and the numbers they hand out.
 
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::DeviceClock;
@@ -21,6 +22,8 @@ pub(crate) struct Device {
     pub(crate) stream_ids: Numbers,
     event_ids: Arc<Numbers>,
     pub(crate) notify_ids: Arc<Numbers>,
+    /// A submission has woken the thread that recycles.
+    pub(crate) wants_recycling: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -40,12 +43,16 @@ impl Device {
             clock: DeviceClock {
                 offset_ns: for_device(&options.clock_offset_ns, physical as usize),
                 drift_ppt: for_device(&options.drift_ppt, physical as usize),
-                tick_ns: options.tick_ns,
+                ticks: options
+                    .tick_ns
+                    .map_or(u64::from(options.chip.ticks_per_ms()), |_| 1),
+                nanoseconds: options.tick_ns.unwrap_or(1_000_000),
             },
             memory: Arena::new(options.memory),
             stream_ids: Numbers::new(options.streams),
             event_ids: Arc::new(Numbers::new(options.events)),
             notify_ids: Arc::new(Numbers::new(options.notifies)),
+            wants_recycling: AtomicBool::new(false),
             state: Mutex::default(),
         }
     }
@@ -66,6 +73,14 @@ impl Device {
             .iter()
             .chain(&state.contexts)
             .all(|context| context.is_idle())
+    }
+
+    /// Learns which tasks of all streams are complete.
+    pub(crate) fn recycle(&self) {
+        let state = lock(&self.state);
+        for context in state.primary.iter().chain(&state.contexts) {
+            context.recycle();
+        }
     }
 
     pub(crate) fn primary_is_active(&self) -> bool {

@@ -33,6 +33,12 @@ pub(crate) fn complain(text: &str) {
     unsafe { libc::write(2, line.as_ptr().cast(), line.len()) };
 }
 
+/// Ends the process with a message: what the program did would corrupt memory on a card.
+pub(crate) fn give_up(text: &str) -> ! {
+    complain(text);
+    std::process::abort();
+}
+
 /// A pointer through which a C function returns a value.
 #[repr(transparent)]
 pub(crate) struct Out<T>(*mut T);

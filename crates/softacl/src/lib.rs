@@ -13,6 +13,7 @@
 
 mod aclnn;
 mod callback;
+mod chip;
 mod clock;
 mod code;
 mod context;

@@ -1,5 +1,6 @@
 //! The `SOFTACL` option list: `key=value` pairs separated by commas.
 
+use crate::chip::Chip;
 use crate::code::Code;
 
 /// A call that is made to fail: `fail=aclrtMalloc:3:207001` fails the third `aclrtMalloc`.
@@ -12,12 +13,14 @@ pub(crate) struct Failure {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
+    pub(crate) chip: Chip,
     pub(crate) devices: u32,
     /// One value per device; devices beyond the list use its last value.
     pub(crate) clock_offset_ns: Vec<i64>,
     /// Parts per 10^12, one value per device like the offsets.
     pub(crate) drift_ppt: Vec<i64>,
-    pub(crate) tick_ns: u64,
+    /// The device clock's tick, unless it is the chip's.
+    pub(crate) tick_ns: Option<u64>,
     pub(crate) submit_ns: u64,
     pub(crate) events: u32,
     pub(crate) streams: u32,
@@ -31,6 +34,17 @@ pub(crate) struct Options {
     pub(crate) memset_ns: u64,
     pub(crate) memset_mbps: u64,
     pub(crate) launch_ns: u64,
+    /// What an event record takes of the device's time, and up to how much more.
+    pub(crate) record_ns: u64,
+    pub(crate) record_jitter_ns: u64,
+    /// What the runtime takes to learn of completion when an event asked for a completion entry.
+    pub(crate) completion_ns: u64,
+    /// What reading one event's time takes the thread that synchronises, on chips without STARS.
+    pub(crate) readback_ns: u64,
+    /// After so many tasks of a stream that nobody has seen complete, a submission looks; 0 is never.
+    pub(crate) recycle_every: u64,
+    /// How long a query of an event lasts.
+    pub(crate) query_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
     pub(crate) graph_wait_ms: u64,
     pub(crate) fail: Vec<Failure>,
@@ -40,16 +54,24 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
+        Self::of(Chip::A910b)
+    }
+}
+
+impl Options {
+    /// What a chip has when nothing else is asked for.
+    const fn of(chip: Chip) -> Self {
         Self {
+            chip,
             devices: 2,
-            clock_offset_ns: vec![0],
-            drift_ppt: vec![0],
-            tick_ns: 20,
+            clock_offset_ns: Vec::new(),
+            drift_ppt: Vec::new(),
+            tick_ns: None,
             submit_ns: 3000,
-            events: 65_536,
-            streams: 1984,
-            notifies: 8192,
-            queue: 2048,
+            events: chip.events(),
+            streams: chip.streams(),
+            notifies: chip.notifies(),
+            queue: chip.queue(),
             memory: 64 << 30,
             copy_ns: 1500,
             h2d_mbps: 24_000,
@@ -58,6 +80,12 @@ impl Default for Options {
             memset_ns: 1000,
             memset_mbps: 400_000,
             launch_ns: 2000,
+            record_ns: 0,
+            record_jitter_ns: 0,
+            completion_ns: 0,
+            readback_ns: 0,
+            recycle_every: 0,
+            query_ns: 0,
             graph_wait_ms: 10_000,
             fail: Vec::new(),
             strict: false,
@@ -67,7 +95,8 @@ impl Default for Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 21] = [
+pub(crate) const KEYS: [&str; 28] = [
+    "chip",
     "devices",
     "clock_offset_ns",
     "drift_ppm",
@@ -85,6 +114,12 @@ pub(crate) const KEYS: [&str; 21] = [
     "memset_ns",
     "memset_mbps",
     "launch_ns",
+    "record_ns",
+    "record_jitter_ns",
+    "completion_ns",
+    "readback_ns",
+    "recycle_every",
+    "query_ns",
     "graph_wait_ms",
     "fail",
     "strict",
@@ -94,26 +129,31 @@ pub(crate) const KEYS: [&str; 21] = [
 impl Options {
     /// Reads a list such as `devices=4,tick_ns=1,verbose`. An empty list is valid.
     pub(crate) fn parse(list: &str) -> Result<Self, String> {
-        let mut options = Self::default();
-        for item in list
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty())
-        {
+        let items = list.split(',').map(str::trim);
+        let items = items.filter(|item| !item.is_empty()).map(|item| {
             let (key, value) = item
                 .split_once('=')
                 .map_or((item, None), |(k, v)| (k, Some(v)));
-            options.set(key.trim(), value.map(str::trim))?;
+            (key.trim(), value.map(str::trim))
+        });
+        // What else is asked for holds for any chip, wherever in the list the chip stands.
+        let mut options = Self::default();
+        for (_, value) in items.clone().filter(|&(key, _)| key == "chip") {
+            options = Self::of(chip(value)?);
+        }
+        for (key, value) in items {
+            options.set(key, value)?;
         }
         Ok(options)
     }
 
     fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), String> {
         match key {
+            "chip" => self.chip = chip(value)?,
             "devices" => self.devices = number(key, value, 1, 64)?,
             "clock_offset_ns" => self.clock_offset_ns = list(key, value, whole)?,
             "drift_ppm" => self.drift_ppt = list(key, value, ppm)?,
-            "tick_ns" => self.tick_ns = number(key, value, 1, 1_000_000_000)?,
+            "tick_ns" => self.tick_ns = Some(number(key, value, 1, 1_000_000_000)?),
             "submit_ns" => self.submit_ns = number(key, value, 0, 10_000_000_000)?,
             "events" => self.events = number(key, value, 1, 1 << 19)?,
             "streams" => self.streams = number(key, value, 1, 1 << 16)?,
@@ -127,6 +167,12 @@ impl Options {
             "memset_ns" => self.memset_ns = number(key, value, 0, 10_000_000_000)?,
             "memset_mbps" => self.memset_mbps = number(key, value, 1, 1 << 40)?,
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_ns" => self.record_ns = number(key, value, 0, 10_000_000_000)?,
+            "record_jitter_ns" => self.record_jitter_ns = number(key, value, 0, 10_000_000_000)?,
+            "completion_ns" => self.completion_ns = number(key, value, 0, 10_000_000_000)?,
+            "readback_ns" => self.readback_ns = number(key, value, 0, 10_000_000_000)?,
+            "recycle_every" => self.recycle_every = number(key, value, 0, 1 << 20)?,
+            "query_ns" => self.query_ns = number(key, value, 0, 10_000_000_000)?,
             "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
@@ -145,6 +191,14 @@ impl Options {
 /// The value for one device out of a per-device list.
 pub(crate) fn for_device(values: &[i64], device: usize) -> i64 {
     values.get(device).or(values.last()).copied().unwrap_or(0)
+}
+
+fn chip(value: Option<&str>) -> Result<Chip, String> {
+    value.and_then(Chip::named).ok_or_else(|| {
+        let names: Vec<&str> = Chip::NAMES.iter().map(|&(name, _)| name).collect();
+        let given = value.unwrap_or("nothing");
+        format!("option `chip` is one of {}, not {given}", names.join(", "))
+    })
 }
 
 fn number<T: TryFrom<u64>>(
@@ -210,11 +264,11 @@ mod tests {
         let options = Options::parse("").unwrap();
         assert_eq!(
             (options.devices, options.tick_ns, options.submit_ns),
-            (2, 20, 3000)
+            (2, None, 3000)
         );
         assert_eq!(
             (options.queue, options.streams, options.events),
-            (2048, 1984, 65_536)
+            (2047, 1984, 65_536)
         );
     }
 
@@ -230,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn a_chip_brings_its_limits_and_what_is_asked_for_holds() {
+        let options = Options::parse("queue=7,chip=310p").unwrap();
+        assert_eq!((options.queue, options.events), (7, 1023));
+        assert_eq!(Options::parse("chip=310p").unwrap().queue, 1024);
+        let message = Options::parse("chip=h100").unwrap_err();
+        assert!(message.contains("910_93") && message.contains("h100"));
+    }
+
+    #[test]
     fn an_unknown_key_names_every_known_one() {
         let message = Options::parse("ticks=1").unwrap_err();
         assert!(message.contains("`ticks`"));
@@ -241,12 +304,12 @@ mod tests {
     #[test]
     fn every_named_key_is_accepted_and_bad_values_are_not() {
         for key in KEYS {
-            let value = if key == "fail" {
-                "aclrtMalloc:2:207001"
-            } else {
-                "1"
+            let value = match key {
+                "fail" => "aclrtMalloc:2:207001",
+                "memory" => "2000000",
+                "chip" => "310p",
+                _ => "1",
             };
-            let value = if key == "memory" { "2000000" } else { value };
             assert!(Options::parse(&format!("{key}={value}")).is_ok(), "{key}");
             assert!(Options::parse(&format!("{key}=?")).is_err(), "{key}");
         }

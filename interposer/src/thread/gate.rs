@@ -102,14 +102,16 @@ impl State {
 
     fn set(&self, bits: u8, is_so: bool) {
         let gate = self.gate.get();
-        self.gate.set(if is_so { gate | bits } else { gate & !bits });
+        self.gate
+            .set(if is_so { gate | bits } else { gate & !bits });
     }
 
     /// The tracer begins to work in this thread. [`State::rest`] ends it.
     #[inline(always)]
     pub(crate) fn work(&self, at_work: &AtWork) {
         self.mark.set(at_work.0);
-        self.busy_at.set(core::ptr::from_ref(black_box(at_work)) as usize);
+        self.busy_at
+            .set(core::ptr::from_ref(black_box(at_work)) as usize);
         self.gate.set(self.gate.get() | BUSY);
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
     }

@@ -9,8 +9,8 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::clock::{ticks, ticks_after_all};
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
-use crate::timing::{capture, reference};
-use crate::{emit, quiet, thread};
+use crate::timing::{capture, lane, reference};
+use crate::{emit, last_task, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -48,9 +48,15 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     if is_beside_capture || context.timing.anchored.swap(now, Relaxed) != last {
         return;
     }
+    // Whoever looks makes the program's own times readable.
+    if !lane::is_quiet(context) {
+        return;
+    }
     let Some(event) = context.timing.take_event(api) else {
         return;
     };
+    thread::with(last_task::keep_if_new);
+    let floor = reference::latest(context);
     let before = ticks();
     if !api.record(event, stream) {
         context.timing.give_event(api, event);
@@ -70,7 +76,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             } else {
                 context.timing.poor.store(0, Relaxed);
             }
-            let reading = reference::read(api, context, event);
+            let reading = reference::read(api, context, event, floor).ok();
             if let Some(reading) = reading {
                 let device = context.device.load(Relaxed);
                 emit::anchor(device, before, after, reading.nanoseconds);
@@ -113,7 +119,7 @@ struct Seen {
 fn spin(api: &Api, event: u64) -> Option<Seen> {
     let begin = monotonic();
     loop {
-        let done = api.is_complete(event)?;
+        let done = api.is_complete(event).ok()?;
         let after = ticks_after_all();
         let spent_ns = monotonic().wrapping_sub(begin);
         if done {

@@ -8,6 +8,11 @@ use crate::real;
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
+/// The record has not been seen done, or its time has not come yet.
+const NOT_YET: i32 = 107_006;
+/// Device times are never this far from each other: some chips answer with the difference of unsigned
+/// numbers when the second event came first.
+const ABSURD_NS: f64 = 4e18;
 /// `aclrtEventRecordedStatus`: the record is done and its time can be read.
 const COMPLETE: i32 = 1;
 /// `aclmdlRICaptureStatus`: no capture.
@@ -47,6 +52,23 @@ enum Creation {
     Ex(CreateEventFlag),
     Flag(CreateEventFlag),
     Plain(CreateEvent),
+}
+
+/// Why the runtime did not tell a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It may later.
+    NotYet,
+    Never,
+}
+
+/// The answer that came with a code.
+fn answer<T>(code: i32, value: T) -> Result<T, Refusal> {
+    match code {
+        0 => Ok(value),
+        NOT_YET => Err(Refusal::NotYet),
+        _ => Err(Refusal::Never),
+    }
 }
 
 /// What the runtime says of a stream and captures.
@@ -161,28 +183,40 @@ impl Api {
         unsafe { (self.record)(handle(event), handle(stream)) == 0 }
     }
 
-    /// Whether a recorded event is done; `None` when the runtime does not say.
-    pub(crate) fn is_complete(&self, event: u64) -> Option<bool> {
+    /// Whether a recorded event is done; the code when the runtime does not say. Times of all that
+    /// is done on the event's stream can be read from then on.
+    pub(crate) fn is_complete(&self, event: u64) -> Result<bool, i32> {
         let mut status = 0;
         // SAFETY: `event` is ours; `status` is a live local of the enumeration's size.
         let code = unsafe { (self.query)(handle(event), &mut status) };
-        (code == 0).then_some(status == COMPLETE)
+        match code {
+            0 => Ok(status == COMPLETE),
+            code => Err(code),
+        }
     }
 
     /// Nanoseconds of device time from one completed event to another.
-    pub(crate) fn elapsed_ns(&self, from: u64, to: u64) -> Option<f64> {
+    pub(crate) fn elapsed_ns(&self, from: u64, to: u64) -> Result<f64, Refusal> {
+        let nanoseconds = self.elapsed_raw(from, to)?;
+        if nanoseconds < ABSURD_NS {
+            return Ok(nanoseconds);
+        }
+        self.elapsed_raw(to, from).map(|nanoseconds| -nanoseconds)
+    }
+
+    fn elapsed_raw(&self, from: u64, to: u64) -> Result<f64, Refusal> {
         let mut milliseconds = 0f32;
         // SAFETY: both events are ours; `milliseconds` is a live local.
         let code = unsafe { (self.elapsed)(&mut milliseconds, handle(from), handle(to)) };
-        (code == 0).then(|| f64::from(milliseconds) * 1e6)
+        answer(code, f64::from(milliseconds) * 1e6)
     }
 
     /// The device clock at a completed event, in whole microseconds.
-    pub(crate) fn timestamp_us(&self, event: u64) -> Option<u64> {
+    pub(crate) fn timestamp_us(&self, event: u64) -> Result<u64, Refusal> {
         let mut microseconds = 0;
         // SAFETY: `event` is ours; `microseconds` is a live local.
         let code = unsafe { (self.timestamp)(handle(event), &mut microseconds) };
-        (code == 0).then_some(microseconds)
+        answer(code, microseconds)
     }
 
     /// The current context's handle.

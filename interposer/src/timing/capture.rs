@@ -284,6 +284,7 @@ mod tests {
             resettable: false,
             uncapturable: false,
             external: false,
+            timeline: true,
         };
         event.begin(1, kind);
         event

@@ -10,6 +10,10 @@ use crate::timing::pool::Pool;
 pub(crate) struct ContextTiming {
     /// The context can be measured: its handle is known and its end has not begun.
     open: AtomicBool,
+    /// The device, or what ran in the context, has failed: the runtime is not asked about it any more.
+    failed: AtomicBool,
+    /// Whatever was submitted before this, in ticks, was seen done by the program.
+    known: AtomicU64,
     /// Held by the harvester while it works in the context, which must not end meanwhile.
     visited: SpinLock<()>,
     pool: Pool,
@@ -27,6 +31,8 @@ impl ContextTiming {
     pub(crate) const fn new() -> Self {
         Self {
             open: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            known: AtomicU64::new(0),
             visited: SpinLock::new(()),
             pool: Pool::new(),
             anchored: AtomicU64::new(0),
@@ -48,6 +54,42 @@ impl ContextTiming {
     pub(crate) fn close(&self) {
         self.open.store(false, Release);
         drop(self.visited.lock_patiently());
+    }
+
+    /// The context has failed. Ends measuring.
+    pub(crate) fn fail(&self) {
+        self.failed.store(true, Release);
+        self.close();
+    }
+
+    /// The same, from a thread that may be in the context itself.
+    pub(crate) fn mark_failed(&self) {
+        self.failed.store(true, Release);
+        self.open.store(false, Release);
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed.load(Acquire)
+    }
+
+    /// The context has just been made.
+    pub(crate) fn begin(&self) {
+        self.failed.store(false, Relaxed);
+        self.known.store(0, Relaxed);
+    }
+
+    /// The program has seen done whatever was submitted to the context before `until`.
+    pub(crate) fn knows(&self, until: u64) {
+        self.known.fetch_max(until, Release);
+    }
+
+    pub(crate) fn known(&self) -> u64 {
+        self.known.load(Acquire)
+    }
+
+    /// The events are gone, or must not be touched.
+    pub(crate) fn forget_events(&self) {
+        self.pool.forget();
     }
 
     /// Keeps the context from ending while the harvester works in it. `None` when it has begun

@@ -6,8 +6,9 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
+use crate::timing::harvest::{self, Ask};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, counters, harvest, lane};
+use crate::timing::{anchor, counters, lane};
 use crate::{cost, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -132,8 +133,11 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
         return false;
     }
     let mut is_behind = false;
+    let ask = Ask::Overdue {
+        is_quiet: !is_idle && lane::is_quiet(context),
+    };
     for lane in waiting {
-        is_behind |= harvest::lane(lane, api, BATCH, None) == BATCH;
+        is_behind |= harvest::lane(lane, api, BATCH, None, ask) == BATCH;
     }
     context.timing.tend_events(api, trim);
     if !is_idle {

@@ -2,17 +2,17 @@
 
 use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
 
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
-use crate::{quiet, thread};
 use crate::timing::api::Api;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
+use crate::{quiet, thread};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
@@ -42,6 +42,8 @@ pub(crate) struct Pair {
     pub(crate) begin: u64,
     /// Ticks after the end event.
     pub(crate) closed: u64,
+    /// The latest device time that had been read before the start event: its own are later.
+    pub(crate) floor: i64,
 }
 
 impl Pair {
@@ -132,6 +134,11 @@ pub(crate) struct Lane {
     /// Somebody is reading pairs of this lane.
     pub(crate) harvesting: AtomicBool,
     pub(crate) stream: AtomicU32,
+    entry: AtomicPtr<StreamEntry>,
+    /// What was known to be done when the runtime refused a time that should have been there, and how
+    /// often that has happened to the pair. For who has set `harvesting`.
+    pub(crate) refused: AtomicU64,
+    pub(crate) refusals: AtomicU32,
     context: AtomicPtr<ContextEntry>,
     next: AtomicPtr<Lane>,
     used: AtomicBool,
@@ -158,6 +165,20 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
     })
 }
 
+/// Whether streams of a context's device may be looked at without changing an answer to the program: it
+/// has no records there that it has not seen done itself. The runtime that looks at one stream takes
+/// note of what is done on all of its device.
+pub(crate) fn is_quiet(context: &ContextEntry) -> bool {
+    let device = context.device.load(Relaxed);
+    !all().any(|lane| {
+        lane.is_used()
+            && lane.has_unseen()
+            && lane
+                .context()
+                .is_some_and(|context| context.device.load(Relaxed) == device)
+    })
+}
+
 /// The lane of a stream; made, or taken over from a stream that has ended, at its first use.
 pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option<&'static Lane> {
     if let Some(lane) = deref(stream.lane.load(Acquire)) {
@@ -165,6 +186,8 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
     }
     let lane = reuse().unwrap_or_else(make);
     lane.stream.store(stream.serial.load(Relaxed), Relaxed);
+    lane.entry
+        .store(core::ptr::from_ref(stream).cast_mut(), Relaxed);
     lane.context
         .store(core::ptr::from_ref(context).cast_mut(), Release);
     let raw = core::ptr::from_ref(lane).cast_mut();
@@ -201,6 +224,9 @@ fn make() -> &'static Lane {
         last_end: AtomicI64::new(UNREAD),
         harvesting: AtomicBool::new(false),
         stream: AtomicU32::new(0),
+        entry: AtomicPtr::new(core::ptr::null_mut()),
+        refused: AtomicU64::new(0),
+        refusals: AtomicU32::new(0),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
@@ -274,6 +300,22 @@ impl Drop for Stranger {
     }
 }
 
+/// Nobody else reads times of the lane: the runtime is about to take its stream apart, and a question
+/// about it would find it gone.
+pub(crate) struct KeptOut(&'static Lane);
+
+impl KeptOut {
+    pub(crate) fn lane(&self) -> &'static Lane {
+        self.0
+    }
+}
+
+impl Drop for KeptOut {
+    fn drop(&mut self) {
+        self.0.harvesting.store(false, Release);
+    }
+}
+
 impl Lane {
     /// Strangers so far; `None` while one of them is under way.
     pub(crate) fn strangers(&self) -> Option<u32> {
@@ -314,6 +356,46 @@ impl Lane {
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
         // SAFETY: contexts lie in static memory.
         unsafe { self.context.load(Acquire).as_ref() }
+    }
+
+    /// The stream that it is of. Must not be asked once that has ended.
+    fn entry(&self) -> Option<&'static StreamEntry> {
+        // SAFETY: stream entries lie in static memory.
+        unsafe { self.entry.load(Acquire).as_ref() }
+    }
+
+    /// Whatever was submitted to its stream before this, in ticks, was seen done by the program.
+    pub(crate) fn known(&self) -> u64 {
+        let of_context = self.context().map_or(0, |context| context.timing.known());
+        let of_stream = self.entry().map_or(0, |stream| stream.seen.known());
+        of_context.max(of_stream)
+    }
+
+    /// Whether the program has records on the stream that it has not seen done itself.
+    fn has_unseen(&self) -> bool {
+        let known = self.known();
+        self.entry()
+            .is_some_and(|stream| stream.seen.has_unseen(known))
+    }
+
+    /// Whether the stream may be looked at without changing an answer to the program; see [`is_quiet`].
+    pub(crate) fn may_be_looked_at(&self) -> bool {
+        self.context().is_some_and(is_quiet)
+    }
+
+    /// Whether the program is waiting for the stream.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.entry().is_some_and(|stream| stream.seen.is_awaited())
+    }
+
+    /// Keeps everybody from reading times of the lane, and waits for who does, so many half milliseconds. `None`
+    /// when these are over: a reader that a signal handler has jumped out of never comes back.
+    pub(crate) fn keep_out(&'static self, rounds: &mut u32) -> Option<KeptOut> {
+        while self.harvesting.swap(true, Acquire) {
+            *rounds = rounds.checked_sub(1)?;
+            super::harvest::pause();
+        }
+        Some(KeptOut(self))
     }
 
     pub(crate) fn is_used(&self) -> bool {
@@ -372,9 +454,18 @@ impl Lane {
         }
     }
 
+    /// Forgets the events at hand: their context has failed.
+    pub(crate) fn forget_stash(&self) {
+        if let Some(mut turn) = self.turn() {
+            turn.forget();
+        }
+    }
+
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
         self.last_end.store(UNREAD, Relaxed);
+        self.refused.store(0, Relaxed);
+        self.refusals.store(0, Relaxed);
         self.used.store(false, Release);
     }
 

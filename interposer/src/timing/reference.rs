@@ -6,12 +6,12 @@
 //!
 //! A device has one reference for all its contexts, so that their times can be compared.
 
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
+use core::sync::atomic::{AtomicI64, AtomicU32};
 
 use crate::objects::ContextEntry;
 use crate::spin::SpinLock;
-use crate::timing::api::Api;
+use crate::timing::api::{Api, Refusal};
 
 /// A reference is replaced after this long. The float's step is then below a nanosecond, so that
 /// rounding finds the very tick and no error is handed on.
@@ -54,12 +54,21 @@ struct State {
 pub(crate) struct Clock {
     /// Threads that may be using a reference, present or replaced.
     readers: AtomicU32,
+    /// The latest time that was read.
+    latest: AtomicI64,
+    /// Times in a row that were older than they can be.
+    refused: AtomicU32,
     state: SpinLock<State>,
 }
+
+/// So many times in a row that are too old: the device's clock has begun anew.
+const BEGUN_ANEW: u32 = 16;
 
 static CLOCKS: [Clock; DEVICES] = [const {
     Clock {
         readers: AtomicU32::new(0),
+        latest: AtomicI64::new(i64::MIN),
+        refused: AtomicU32::new(0),
         state: SpinLock::plain(State {
             now: NONE,
             retired: [(0, None); MOST_RETIRED],
@@ -86,14 +95,35 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// Device time of a completed event of a context, in nanoseconds.
-pub(crate) fn read(api: &Api, context: &'static ContextEntry, event: u64) -> Option<Reading> {
+/// The latest time that was read of a context's device: what is submitted from now on is done later.
+pub(crate) fn latest(context: &ContextEntry) -> i64 {
+    let clock = CLOCKS.get(context.device.load(Relaxed) as usize);
+    clock.map_or(i64::MIN, |clock| clock.latest.load(Relaxed))
+}
+
+/// Device time, in nanoseconds, of a completed event of a context that was recorded when `floor` was
+/// the [`latest`] time. An event that was not reached after all, since its stream was aborted or its record
+/// went into a capture, has a time of 0 or the one of its record before.
+pub(crate) fn read(
+    api: &Api,
+    context: &'static ContextEntry,
+    event: u64,
+    floor: i64,
+) -> Result<Reading, Refusal> {
     match CLOCKS.get(context.device.load(Relaxed) as usize) {
-        Some(clock) => clock.read(api, context, event),
-        None => Some(Reading {
-            nanoseconds: middle_of(api.timestamp_us(event)?),
+        Some(clock) => clock.read(api, context, event, floor),
+        None => Ok(Reading {
+            nanoseconds: middle_of(some_time(api.timestamp_us(event)?)?),
             adopted: false,
         }),
+    }
+}
+
+/// A device's clock is never at 0.
+fn some_time(microseconds: u64) -> Result<u64, Refusal> {
+    match microseconds {
+        0 => Err(Refusal::Never),
+        some => Ok(some),
     }
 }
 
@@ -104,10 +134,28 @@ pub(crate) fn release(api: &Api, context: &'static ContextEntry) {
     }
 }
 
+/// The same for a context that has failed: its events are left alone.
+pub(crate) fn abandon(context: &ContextEntry) {
+    if let Some(clock) = CLOCKS.get(context.device.load(Relaxed) as usize) {
+        let is_own = |owner: Option<&'static ContextEntry>| {
+            owner.is_some_and(|owner| core::ptr::eq(owner, context))
+        };
+        let mut state = clock.state.lock_patiently();
+        if is_own(state.now.context) {
+            state.now.event = 0;
+        }
+        for place in state.retired.iter_mut().filter(|(_, owner)| is_own(*owner)) {
+            *place = (0, None);
+        }
+    }
+}
+
 /// Forgets everything after a fork.
 pub(crate) fn forget() {
     for clock in &CLOCKS {
         clock.readers.store(0, Relaxed);
+        clock.latest.store(i64::MIN, Relaxed);
+        clock.refused.store(0, Relaxed);
         clock.state.break_after_fork();
         let mut state = clock.state.lock_patiently();
         state.now = NONE;
@@ -127,17 +175,38 @@ impl Clock {
         Reader(self)
     }
 
-    fn read(&self, api: &Api, context: &'static ContextEntry, event: u64) -> Option<Reading> {
+    /// Whether a time can be that of a record which was submitted when `floor` was the latest.
+    fn admits(&self, nanoseconds: i64, floor: i64) -> Result<(), Refusal> {
+        if nanoseconds > floor {
+            self.refused.store(0, Relaxed);
+            self.latest.fetch_max(nanoseconds, Relaxed);
+            return Ok(());
+        }
+        if self.refused.fetch_add(1, Relaxed) >= BEGUN_ANEW {
+            self.refused.store(0, Relaxed);
+            self.latest.store(i64::MIN, Relaxed);
+        }
+        Err(Refusal::Never)
+    }
+
+    fn read(
+        &self,
+        api: &Api,
+        context: &'static ContextEntry,
+        event: u64,
+        floor: i64,
+    ) -> Result<Reading, Refusal> {
         let reader = self.enter();
         let reference = self.state.lock_patiently().now;
         if reference.event == 0 {
-            return self.begin(api, context, event);
+            return self.begin(api, context, event, floor);
         }
         let nanoseconds = reference.time_of(api, event)?;
         drop(reader);
+        self.admits(nanoseconds, floor)?;
         let age = nanoseconds.wrapping_sub(reference.nanoseconds);
         let adopted = age > FRESH_NS && self.replace(api, reference, context, event, nanoseconds);
-        Some(Reading {
+        Ok(Reading {
             nanoseconds,
             adopted,
         })
@@ -145,15 +214,23 @@ impl Clock {
 
     /// Makes an event the reference of a device that has none. Where there was one before, times go
     /// on as well as whole microseconds tell.
-    fn begin(&self, api: &Api, context: &'static ContextEntry, event: u64) -> Option<Reading> {
-        let microseconds = api.timestamp_us(event)?;
+    fn begin(
+        &self,
+        api: &Api,
+        context: &'static ContextEntry,
+        event: u64,
+        floor: i64,
+    ) -> Result<Reading, Refusal> {
+        let microseconds = some_time(api.timestamp_us(event)?)?;
         let mut state = self.state.lock_patiently();
         let old = state.now;
         if old.event != 0 {
             // Another thread was first.
             drop(state);
-            return Some(Reading {
-                nanoseconds: old.time_of(api, event)?,
+            let nanoseconds = old.time_of(api, event)?;
+            self.admits(nanoseconds, floor)?;
+            return Ok(Reading {
+                nanoseconds,
                 adopted: false,
             });
         }
@@ -164,6 +241,8 @@ impl Clock {
                 old.nanoseconds.wrapping_add(passed.wrapping_mul(1000))
             }
         };
+        // Whole microseconds do not tell it better than that.
+        self.admits(nanoseconds, floor.saturating_sub(2_000))?;
         state.now = Reference {
             event,
             context: Some(context),
@@ -171,7 +250,7 @@ impl Clock {
             nanoseconds,
             shift: NONE.shift,
         };
-        Some(Reading {
+        Ok(Reading {
             nanoseconds,
             adopted: true,
         })
@@ -186,7 +265,7 @@ impl Clock {
         event: u64,
         nanoseconds: i64,
     ) -> bool {
-        let Some(microseconds) = api.timestamp_us(event) else {
+        let Ok(microseconds) = api.timestamp_us(event) else {
             return false;
         };
         let Some(mut state) = self.state.try_lock() else {
@@ -253,14 +332,14 @@ fn give_back(
 }
 
 impl Reference {
-    fn time_of(&self, api: &Api, event: u64) -> Option<i64> {
+    fn time_of(&self, api: &Api, event: u64) -> Result<i64, Refusal> {
         let distance = api.elapsed_ns(self.event, event)?;
         if distance.abs() < FLOAT_IS_COARSE_NS {
-            return Some(self.nanoseconds.wrapping_add(distance.round() as i64));
+            return Ok(self.nanoseconds.wrapping_add(distance.round() as i64));
         }
-        let microseconds = api.timestamp_us(event)?;
+        let microseconds = some_time(api.timestamp_us(event)?)?;
         let distance = (microseconds as i64).wrapping_sub(self.microseconds as i64);
-        Some(self.nanoseconds.wrapping_add(distance.wrapping_mul(1000)))
+        Ok(self.nanoseconds.wrapping_add(distance.wrapping_mul(1000)))
     }
 
     /// Holds the time against the microsecond that the runtime tells. References far from each

@@ -11,8 +11,8 @@ use crate::timing::api::{self, Api};
 use crate::timing::lane::{self, Lane, MOST_PENDING, Pair, Turn};
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
-use crate::timing::{capture, counters, harvester};
-use crate::{emit, session, thread};
+use crate::timing::{capture, counters, harvester, reference};
+use crate::{emit, last_task, session, thread};
 
 /// A submission between its start event and its end event.
 pub(crate) struct Submission {
@@ -24,6 +24,8 @@ pub(crate) struct Submission {
     start: u64,
     end: u64,
     entry: u64,
+    /// The latest device time that had been read.
+    floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
     strangers: u32,
 }
@@ -88,7 +90,11 @@ pub(crate) fn begin(
         Extent::Span => Begins::WithTheLast,
         Extent::Moment => Begins::AtItsEnd,
     };
+    let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
+    if begins == Begins::Itself {
+        last_task::keep_if_new(state);
+    }
     if begins == Begins::Itself && !api.record(start, stream.handle()) {
         order.stash.put_back(context, api, start);
         order.stash.put_back(context, api, end);
@@ -105,6 +111,7 @@ pub(crate) fn begin(
         start,
         end,
         entry,
+        floor,
         strangers,
     })
 }
@@ -124,6 +131,9 @@ enum Begins {
 fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Untimed> {
     if context.timing.is_open() {
         return Ok(());
+    }
+    if context.timing.has_failed() {
+        return Err(Untimed::ContextFailed);
     }
     let handle = api.current_context().ok_or(Untimed::Unknown)?;
     if context.is_default() {
@@ -231,6 +241,7 @@ impl Submission {
             entry: self.entry,
             begin,
             closed,
+            floor: self.floor,
         };
         if has_ended {
             return Some(pair);

@@ -22,5 +22,6 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::NotSampled => "only every so manieth task is timed",
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
+        Untimed::ContextFailed => "its context had failed: nothing more is asked there",
     }
 }

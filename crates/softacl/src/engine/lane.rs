@@ -157,6 +157,9 @@ impl Player {
         stream.refill(&mut lane.tasks);
         let count = lane.tasks.len().min(most);
         for task in lane.tasks.drain(..count) {
+            if let Work::Record(record) = &task.work {
+                record.drop_time();
+            }
             if matches!(task.work, Work::Record(_) | Work::Free { .. }) {
                 self.publish(&task.work, now);
             }
@@ -166,6 +169,8 @@ impl Player {
             let seq = task.seq;
             drop(task);
             stream.complete(seq);
+            // Dropping is the runtime's own doing.
+            stream.recycle_to(seq);
         }
         stream.forget_host_work();
         lane.run = None;

@@ -170,6 +170,12 @@ impl Player {
             let mut inbox = lock(&self.runtime.engine.inbox);
             self.ready.append(&mut inbox);
             self.runtime.engine.waiting.store(0, Ordering::Release);
+            drop(inbox);
+            for device in &self.runtime.devices {
+                if device.wants_recycling.swap(false, Ordering::AcqRel) {
+                    device.recycle();
+                }
+            }
         }
         if self.alarms.is_empty() {
             return;

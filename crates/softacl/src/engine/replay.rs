@@ -256,6 +256,7 @@ impl Player {
         for (index, record) in &replay.records {
             let is_own = matches!(replay.body.nodes[*index].action, Action::ExternalRecord(_));
             if is_own && record.end_ns().is_none() {
+                record.drop_time();
                 self.wake(record.complete(now));
             }
         }

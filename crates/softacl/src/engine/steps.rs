@@ -59,8 +59,11 @@ impl Player {
                     end: begin + operator.duration_ns,
                 }
             }
-            Work::Record(_)
-            | Work::Change { .. }
+            Work::Record(_) => Step::Ends {
+                begin,
+                end: begin + self.record_duration_ns(stream, token.seq),
+            },
+            Work::Change { .. }
             | Work::WriteValue { .. }
             | Work::Free { .. }
             | Work::Patch(_)
@@ -169,6 +172,13 @@ impl Player {
         }
     }
 
+    /// What a record takes. The jitter follows from the task alone, so that a run can be repeated.
+    fn record_duration_ns(&self, stream: &Stream, seq: u64) -> u64 {
+        let options = &self.runtime.options;
+        let place = u64::from(stream.device.physical) << 56 | (stream.id as u64) << 32;
+        options.record_ns + scatter(place ^ seq) % (options.record_jitter_ns + 1)
+    }
+
     /// Has the stream looked at again and again.
     fn poll(&mut self, stream: &Arc<Stream>) {
         if !self.polling.iter().any(|other| Arc::ptr_eq(other, stream)) {
@@ -180,6 +190,14 @@ impl Player {
     pub(super) fn wake(&mut self, streams: Vec<Arc<Stream>>) {
         self.ready.extend(streams.into_iter().rev());
     }
+}
+
+/// A number that looks random: neighbours have nothing in common (the finaliser of splitmix64).
+const fn scatter(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 /// A wait that ends with what it waits for, or after its timeout. Timeout 0 waits for ever.

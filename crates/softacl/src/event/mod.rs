@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use crate::chip::Recycling;
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_NO_EVENT, RT_NOT_SUPPORTED,
     RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
@@ -168,6 +169,10 @@ impl Event {
             return Ok(());
         }
         let id = self.id_for_record()?;
+        let is_timed = self.flags & flag::TIME_LINE != 0;
+        if is_timed {
+            stream.wait_for_timeline();
+        }
         let (mut state, room) = self.with_room(&stream)?;
         let record = state.expected.take().unwrap_or_else(|| Record::new(self));
         if let Some(id) = id {
@@ -176,6 +181,9 @@ impl Event {
         let task = Arc::clone(&record);
         room.fill(|seq| {
             let _ = task.place.set((Arc::clone(&stream), seq));
+            if is_timed {
+                stream.note_timed(seq);
+            }
             Work::Record(task)
         });
         state.latest = Some(record);
@@ -259,19 +267,6 @@ impl Event {
         Ok(())
     }
 
-    fn query(&self) -> bool {
-        match self.latest() {
-            None => false,
-            Some(record) => {
-                let done = record.end_ns().is_some();
-                if done {
-                    record.reap();
-                }
-                done
-            }
-        }
-    }
-
     /// `aclrtQueryEventStatus`: has the latest record been reached?
     pub(crate) fn is_complete(&self) -> Outcome<bool> {
         self.host_may_use()?;
@@ -279,12 +274,29 @@ impl Event {
         if self.class == Class::External {
             return Err(UNSUPPORTED);
         }
-        let never_recorded = self.latest().is_none();
-        Ok(if never_recorded {
-            !self.class.is_old()
-        } else {
-            self.query()
-        })
+        let latest = self.latest();
+        Ok(latest.map_or(!self.class.is_old(), |record| self.is_reached(&record)))
+    }
+
+    /// Completion that nobody has seen yet is not told while its time is missing: the runtime goes
+    /// and looks, and the next query finds it.
+    fn is_reached(&self, record: &Record) -> bool {
+        if record.is_recycled() {
+            return true;
+        }
+        let Some(stream) = record.stream() else {
+            return false;
+        };
+        let _inside = stream.look();
+        if record.end_ns().is_none() {
+            return false;
+        }
+        let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
+        if self.flags & flag::TIME_LINE == 0 || comes_first {
+            return true;
+        }
+        stream.seen_by_query();
+        false
     }
 
     /// `aclrtQueryEvent`: is there no record under way?
@@ -297,7 +309,22 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        Ok(self.latest().is_none() || self.query())
+        let latest = self.latest();
+        Ok(latest.is_none_or(|record| Self::is_known_to_be_reached(&record)))
+    }
+
+    /// This query always looks. A thread that looks comes too late for the answer.
+    fn is_known_to_be_reached(record: &Record) -> bool {
+        let before = record.is_recycled();
+        let Some(stream) = record.stream().filter(|_| !before) else {
+            return before;
+        };
+        let _inside = stream.look();
+        stream.seen_by_query();
+        match runtime::get().options.chip.recycling() {
+            Recycling::Thread => false,
+            _ => record.is_recycled(),
+        }
     }
 
     /// `aclrtQueryEventWaitStatus`: have all waits been passed?
@@ -327,7 +354,7 @@ impl Event {
     }
 
     /// The device's clock at the latest record, in nanoseconds. Completed events without a
-    /// timeline have the time zero, as on the device.
+    /// timeline have the time zero, as on the device, and so do records that were dropped.
     pub(crate) fn device_time_ns(&self) -> Outcome<i64> {
         self.host_may_use()?;
         self.refuse_while_captured()?;
@@ -338,8 +365,8 @@ impl Event {
             return fault(RT_INTERNAL, "the event was never recorded");
         };
         match record.end_ns() {
-            Some(end) if record.is_reaped() => {
-                let timed = self.flags & flag::TIME_LINE != 0;
+            Some(end) if record.is_recycled() => {
+                let timed = self.flags & flag::TIME_LINE != 0 && !record.was_dropped();
                 Ok(if timed {
                     self.device.clock.read(end)
                 } else {
@@ -373,7 +400,12 @@ impl Event {
 pub(crate) fn elapsed_ms(start: usize, end: usize) -> Outcome<f32> {
     let (start, end) = (of(start)?, of(end)?);
     let span = end.device_time_ns()? - start.device_time_ns()?;
-    Ok((span as f64 / 1e6) as f32)
+    let span = if runtime::get().options.chip.elapses_unsigned() {
+        span as u64 as f64
+    } else {
+        span as f64
+    };
+    Ok((span / 1e6) as f32)
 }
 
 /// The device's time at the record, in whole microseconds.

@@ -1,6 +1,6 @@
 //! Records: the moments that waits and timestamps are bound to.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ pub(crate) struct Record {
     pub(super) id: OnceLock<Arc<Lease>>,
     /// Host time at which it was reached; zero before.
     end_ns: AtomicU64,
+    was_dropped: AtomicBool,
     waiters: Mutex<Vec<Arc<Stream>>>,
 }
 
@@ -29,6 +30,7 @@ impl Record {
             place: OnceLock::new(),
             id: OnceLock::new(),
             end_ns: AtomicU64::new(0),
+            was_dropped: AtomicBool::new(false),
             waiters: Mutex::default(),
         })
     }
@@ -58,28 +60,41 @@ impl Record {
         std::mem::take(&mut lock(&self.waiters))
     }
 
-    /// The host sees completion: from now on the timestamp is readable.
-    pub(super) fn reap(&self) {
-        if let Some((stream, seq)) = self.place.get() {
-            stream.reap(*seq);
-        }
+    /// The task is dropped: the record counts as reached, and has no time.
+    pub(crate) fn drop_time(&self) {
+        self.was_dropped.store(true, Ordering::Release);
     }
 
-    pub(super) fn is_reaped(&self) -> bool {
+    pub(super) fn was_dropped(&self) -> bool {
+        self.was_dropped.load(Ordering::Acquire)
+    }
+
+    /// The stream that it is on, once its place is known.
+    pub(super) fn stream(&self) -> Option<&Arc<Stream>> {
+        self.place.get().map(|(stream, _)| stream)
+    }
+
+    /// Does the runtime know that it was reached?
+    pub(super) fn is_recycled(&self) -> bool {
         self.place
             .get()
-            .is_some_and(|(stream, seq)| stream.is_reaped(*seq))
+            .is_some_and(|(stream, seq)| stream.is_recycled(*seq))
     }
 
     pub(super) fn wait(&self, limit: Option<Duration>) -> Outcome {
         let Some((stream, seq)) = self.place.get() else {
             return Ok(());
         };
-        match stream.wait_for(*seq, limit) {
-            Waited::Done => {
-                self.reap();
-                Ok(())
-            }
+        if self.is_recycled() {
+            return Ok(());
+        }
+        let waited = {
+            let _alone = stream.hold_synchronising();
+            stream.wait_for(*seq, limit)
+        };
+        stream.seen_by_wait();
+        match waited {
+            Waited::Done => Ok(()),
             Waited::TimedOut => fault(RT_EVENT_SYNC_TIMEOUT, "the event is not complete yet"),
             Waited::Aborted(code) => fault(code, "the event's stream was aborted"),
         }

@@ -47,5 +47,5 @@ pub(crate) extern "C" fn aclrtPeekAtLastError(level: u32) -> Code {
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtGetSocName() -> *const c_char {
-    c"Ascend910B1".as_ptr()
+    crate::runtime::get().options.chip.soc_name().as_ptr()
 }

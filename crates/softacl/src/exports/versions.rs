@@ -42,7 +42,9 @@ acl! {
     }
 
     fn aclrtCheckArchCompatibility(soc: Text, compatible: Out<i32>) {
-        let same = soc.get()?.starts_with("Ascend910B");
+        // A model runs on all chips of a generation, which the name up to its last digit tells.
+        let own = runtime::get().options.chip.soc_name().to_string_lossy();
+        let same = soc.get()?.starts_with(own.trim_end_matches(|c: char| c.is_ascii_digit()));
         compatible.put(i32::from(same))
     }
 

@@ -83,7 +83,7 @@ pub(crate) fn destroy(handle: usize, force: bool) -> Outcome {
     } else {
         let seq = stream.submitted.load(Ordering::Acquire);
         stream.wait_for(seq, None);
-        stream.reap(seq);
+        stream.recycle_to(seq);
     }
     runtime::get().with_context(|context| {
         context.disown(handle);

@@ -23,6 +23,7 @@ pub(crate) use access::{create, destroy, launch, of_any_context, of_context, tim
 pub(crate) use waiting::{Drop, FailureMode, Failures, Waited};
 
 mod access;
+mod recycle;
 mod waiting;
 
 pub(crate) mod flag {
@@ -49,8 +50,7 @@ pub(crate) struct Stream {
     inlet: Inlet<Task>,
     progress: Progress,
     submitted: AtomicU64,
-    /// Up to which task the host has learnt of completion: timestamps are readable up to there.
-    reaped: AtomicU64,
+    recycled: recycle::Recycled,
     drop_request: AtomicU8,
     error: AtomicI32,
     failures: Arc<Failures>,
@@ -110,7 +110,7 @@ impl Stream {
             inlet: Inlet::new(),
             progress: Progress::new(),
             submitted: AtomicU64::new(0),
-            reaped: AtomicU64::new(0),
+            recycled: recycle::Recycled::default(),
             drop_request: AtomicU8::new(0),
             failures: Arc::clone(&context.failures),
             failure_mode_was_set: AtomicBool::new(false),
@@ -129,6 +129,12 @@ impl Stream {
         let runtime = runtime::get();
         if runtime.streams.get(self.handle).is_none() {
             return;
+        }
+        if self.is_looked_at() {
+            crate::ffi::give_up(
+                "a stream was destroyed while another thread asked about an event on it: on a card \
+                 the query goes on with freed memory",
+            );
         }
         if !self.is_hidden {
             observers::stream_changes(self.handle, observers::stream_state::DESTROY_PRE);
@@ -178,7 +184,10 @@ impl Stream {
         let room_at = (self.inlet.lock().pushed + 1).saturating_sub(depth);
         match self.wait_for(room_at, None) {
             Waited::Aborted(code) => fault(code, "the stream was aborted"),
-            _ => Ok(()),
+            _ => {
+                self.seen_by_submitter();
+                Ok(())
+            }
         }
     }
 
@@ -201,15 +210,6 @@ impl Stream {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.has_completed(self.submitted.load(Ordering::Acquire))
-    }
-
-    pub(crate) fn is_reaped(&self, seq: u64) -> bool {
-        self.reaped.load(Ordering::Acquire) >= seq
-    }
-
-    /// The host has learnt that the task is complete, and with it all before.
-    pub(crate) fn reap(&self, seq: u64) {
-        self.reaped.fetch_max(seq, Ordering::AcqRel);
     }
 
     /// A task that only takes its place in the order.
@@ -272,6 +272,10 @@ impl Room<'_> {
         });
         stream.submitted.store(seq, Ordering::Release);
         drop(queue);
+        if stream.is_due(seq) {
+            stream.device.wants_recycling.store(true, Ordering::Release);
+            runtime::get().engine.enqueue(stream);
+        }
         if stream.inlet.must_call() {
             runtime::get().engine.enqueue(stream);
         }

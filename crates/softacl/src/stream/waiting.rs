@@ -61,8 +61,13 @@ impl Stream {
             return Ok(());
         }
         let seq = self.submitted.load(Ordering::Acquire);
-        match self.wait_for(seq, limit) {
-            Waited::Done => self.reap(seq),
+        let waited = {
+            let _alone = self.hold_synchronising();
+            self.wait_for(seq, limit)
+        };
+        self.seen_by_wait();
+        match waited {
+            Waited::Done => {}
             Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
             Waited::Aborted(code) => return fault(code, "the stream was aborted"),
         }

@@ -165,6 +165,22 @@ fn operators_follow_their_documents() {
 }
 
 #[test]
+fn chips_differ_as_documented() {
+    section_passes("p_chips");
+}
+
+/// A stream that another thread asks about must not go: on a card the query would use freed memory.
+#[test]
+fn destroying_a_stream_under_a_query_ends_the_process() {
+    let source = crate::support::programs_dir().join("tools/destroyed_under_a_query.c");
+    let env = [("SOFTACL", "query_ns=300000000")];
+    let output = run(&compile(&source), library_dir(), &env, LIMIT).unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(err.contains("a stream was destroyed while"), "{output:?}");
+    assert!(!output.status.success(), "{output:?}");
+}
+
+#[test]
 fn the_default_accepts_what_samples_of_all_versions_do() {
     all_pass("n_strict", |_| String::new());
 }

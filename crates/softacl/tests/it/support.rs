@@ -43,7 +43,7 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 12] = [
+pub(crate) const SECTIONS: [&str; 13] = [
     "a_devices",
     "b_streams",
     "c_events",
@@ -56,6 +56,7 @@ pub(crate) const SECTIONS: [&str; 12] = [
     "m_runtime",
     "n_strict",
     "o_aclnn",
+    "p_chips",
 ];
 
 /// All C programs below a directory of `tests/programs`, sorted.

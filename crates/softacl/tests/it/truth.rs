@@ -100,6 +100,34 @@ fn the_log_holds_every_task_with_the_times_of_the_model() {
     let _ = std::fs::remove_file(log);
 }
 
+/// A record takes the device's time, and the event's time is its end.
+#[test]
+fn records_take_the_time_that_the_options_give_them() {
+    let log = fresh("records");
+    let program = compile(&programs_dir().join("tools/records.c"));
+    let env = [
+        ("SOFTACL", "tick_ns=1,record_ns=1000,record_jitter_ns=400"),
+        ("SOFTACL_TRUTH", log.to_str().unwrap()),
+    ];
+    let output = run(&program, library_dir(), &env, Duration::from_secs(60)).unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8(output.stdout).unwrap();
+    let spans = said.lines().filter_map(|line| line.strip_prefix("span "));
+    let spans: Vec<u64> = spans.map(|text| text.parse().unwrap()).collect();
+    let tasks = read(&log);
+    let records: Vec<&Task> = tasks.iter().filter(|task| task.kind == "record").collect();
+    assert_eq!((records.len(), spans.len()), (200, 100));
+    let lengths: Vec<u64> = records.iter().map(|task| task.end - task.begin).collect();
+    assert!(lengths.iter().all(|length| (1000..=1400).contains(length)));
+    let (least, most) = (lengths.iter().min().unwrap(), lengths.iter().max().unwrap());
+    assert!(most - least > 300, "from {least} to {most}");
+    for (pair, span) in records.chunks(2).zip(spans) {
+        assert_eq!(pair[1].end - pair[0].end, span);
+        assert_eq!(span, 3500 + (pair[1].end - pair[1].begin));
+    }
+    let _ = std::fs::remove_file(log);
+}
+
 /// Order, begins and durations along one stream.
 #[track_caller]
 fn check_stream(tasks: &[Task], submitted: &[Submission]) {

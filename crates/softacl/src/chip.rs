@@ -1,0 +1,121 @@
+//! The chips that softacl can stand for: what they are called, how much they have, and when their
+//! runtime learns that a task is complete.
+
+/// A generation of cards, as far as a program can tell them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chip {
+    A910b,
+    A910_93,
+    A950,
+    A310p,
+    A910a,
+    A310b,
+}
+
+/// Who looks whether tasks are complete, and at which streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recycling {
+    /// A thread of the runtime's, which walks all streams of the device when it is woken.
+    Thread,
+    /// The same, but a query looks at its own stream by itself.
+    ThreadOrQuery,
+    /// The calling thread, at the stream that it asks about or waits for. It takes the lock that a
+    /// synchronisation of the stream holds as long as it lasts.
+    Caller,
+    /// The calling thread, when it synchronises. A query sees completion before the time is there.
+    Synchronisation,
+}
+
+impl Chip {
+    pub(crate) const NAMES: [(&str, Self); 6] = [
+        ("910b", Self::A910b),
+        ("910_93", Self::A910_93),
+        ("950", Self::A950),
+        ("310p", Self::A310p),
+        ("910a", Self::A910a),
+        ("310b", Self::A310b),
+    ];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let mut known = Self::NAMES.iter();
+        known.find(|(own, _)| *own == name).map(|&(_, chip)| chip)
+    }
+
+    /// What `aclrtGetSocName` answers.
+    pub(crate) const fn soc_name(self) -> &'static std::ffi::CStr {
+        match self {
+            Self::A910b => c"Ascend910B1",
+            Self::A910_93 => c"Ascend910_9391",
+            Self::A950 => c"Ascend950PR_9589",
+            Self::A310p => c"Ascend310P3",
+            Self::A910a => c"Ascend910A",
+            Self::A310b => c"Ascend310B1",
+        }
+    }
+
+    pub(crate) const fn recycling(self) -> Recycling {
+        match self {
+            Self::A910b | Self::A910_93 => Recycling::Thread,
+            Self::A950 => Recycling::ThreadOrQuery,
+            Self::A310b => Recycling::Caller,
+            Self::A310p | Self::A910a => Recycling::Synchronisation,
+        }
+    }
+
+    /// A record with a time needs one of so many places of its stream.
+    pub(crate) const fn timeline_slots(self) -> Option<usize> {
+        match self {
+            Self::A310p | Self::A910a => Some(512),
+            _ => None,
+        }
+    }
+
+    /// How many tasks a stream takes before a submission waits.
+    pub(crate) const fn queue(self) -> u32 {
+        match self {
+            Self::A310p | Self::A910a => 1024,
+            Self::A950 => 2048,
+            _ => 2047,
+        }
+    }
+
+    pub(crate) const fn streams(self) -> u32 {
+        match self {
+            Self::A310b => 512,
+            Self::A310p => 1024,
+            Self::A910a => 2048,
+            _ => 1984,
+        }
+    }
+
+    pub(crate) const fn events(self) -> u32 {
+        match self {
+            Self::A310p => 1023,
+            Self::A910a => 65_535,
+            _ => 65_536,
+        }
+    }
+
+    pub(crate) const fn notifies(self) -> u32 {
+        match self {
+            Self::A950 => 65_535,
+            Self::A310b => 2048,
+            Self::A310p | Self::A910a => 1024,
+            _ => 8192,
+        }
+    }
+
+    /// How often the device's clock ticks in a millisecond.
+    pub(crate) const fn ticks_per_ms(self) -> u32 {
+        match self {
+            Self::A910b | Self::A910_93 => 50_000,
+            Self::A310b => 48_000,
+            Self::A950 | Self::A310p | Self::A910a => 1_000_000,
+        }
+    }
+
+    /// Is a negative elapsed time the difference of unsigned numbers?
+    pub(crate) const fn elapses_unsigned(self) -> bool {
+        matches!(self, Self::A950)
+    }
+}

@@ -1,0 +1,190 @@
+//! When the runtime learns that tasks are complete.
+//!
+//! A task's completion is one thing, the runtime's knowledge of it another: the time of an event is
+//! there only when its record was recycled. Nothing is recycled by itself. What makes the runtime look,
+//! and how far it looks then, differs by chip (`Recycling`).
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use super::Stream;
+use crate::chip::Recycling;
+use crate::clock::mono;
+use crate::runtime;
+use crate::sync::lock;
+use crate::truth::Entry;
+
+/// So many records with a time wait to be recycled, at most, besides those that are not complete.
+const MOST_TIMED: usize = 1 << 16;
+
+#[derive(Default)]
+pub(crate) struct Recycled {
+    /// Tasks up to this one are recycled.
+    up_to: AtomicU64,
+    /// The records with a time that are not, in their order. A leaf among the locks.
+    timed: Mutex<VecDeque<u64>>,
+    /// What a synchronisation holds as long as it lasts, on chips where others would wait for it.
+    synchronising: Mutex<()>,
+    /// Queries of events that are inside the runtime with nothing but a pointer to the stream.
+    queries: AtomicU32,
+}
+
+/// A query that looks at a stream without keeping it alive.
+pub(crate) struct Look<'a>(&'a Stream);
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        self.0.recycled.queries.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn recycling() -> Recycling {
+    runtime::get().options.chip.recycling()
+}
+
+impl Stream {
+    pub(crate) fn is_recycled(&self, seq: u64) -> bool {
+        self.recycled.up_to.load(Ordering::Acquire) >= seq
+    }
+
+    /// A record with a time was queued. A program that never looks must not grow.
+    pub(crate) fn note_timed(&self, seq: u64) {
+        let mut timed = lock(&self.recycled.timed);
+        timed.push_back(seq);
+        let is_long = timed.len() > MOST_TIMED;
+        drop(timed);
+        if is_long {
+            self.recycle();
+        }
+    }
+
+    /// Learns which tasks are complete. Tells how many records with a time were among them.
+    pub(crate) fn recycle(&self) -> u64 {
+        self.recycle_to(self.progress.completed())
+    }
+
+    pub(crate) fn recycle_to(&self, seq: u64) -> u64 {
+        if self.is_recycled(seq) {
+            return 0;
+        }
+        let mut timed = lock(&self.recycled.timed);
+        let count = timed.partition_point(|&record| record <= seq);
+        timed.drain(..count);
+        self.recycled.up_to.fetch_max(seq, Ordering::AcqRel);
+        count as u64
+    }
+
+    /// Somebody has waited for the stream, or for an event on it.
+    pub(crate) fn seen_by_wait(&self) {
+        let options = &runtime::get().options;
+        let begin = mono();
+        let count = self.recycle();
+        match recycling() {
+            Recycling::Thread | Recycling::ThreadOrQuery => {
+                self.device.recycle();
+                // One interrupt and one wake-up, however many entries there are.
+                self.spend(begin, options.completion_ns * count.min(1), count);
+            }
+            Recycling::Caller => self.spend(begin, options.completion_ns * count.min(1), count),
+            Recycling::Synchronisation => self.spend(begin, options.readback_ns * count, count),
+        }
+    }
+
+    /// Somebody has asked about an event of the stream, and its record is not recycled.
+    pub(crate) fn seen_by_query(&self) {
+        match recycling() {
+            Recycling::Thread => {
+                self.recycle();
+                self.device.recycle();
+            }
+            Recycling::ThreadOrQuery | Recycling::Caller => {
+                let _alone = self.hold_synchronising();
+                self.recycle();
+            }
+            Recycling::Synchronisation => self.read_back(),
+        }
+    }
+
+    /// Does the submission of this task make the runtime look?
+    pub(crate) fn is_due(&self, seq: u64) -> bool {
+        let every = runtime::get().options.recycle_every;
+        let pending = seq - self.recycled.up_to.load(Ordering::Acquire).min(seq);
+        every != 0 && pending % every == 0
+    }
+
+    /// A full queue makes the submitter look.
+    pub(crate) fn seen_by_submitter(&self) {
+        self.recycle();
+        if matches!(recycling(), Recycling::Thread | Recycling::ThreadOrQuery) {
+            self.device.recycle();
+        }
+    }
+
+    /// Recycles in the calling thread, which copies the time of each record.
+    fn read_back(&self) {
+        let begin = mono();
+        let count = self.recycle();
+        self.spend(begin, runtime::get().options.readback_ns * count, count);
+    }
+
+    /// What a synchronisation holds, where a query would wait for it.
+    pub(crate) fn hold_synchronising(&self) -> Option<MutexGuard<'_, ()>> {
+        let is_shared = matches!(recycling(), Recycling::Caller);
+        is_shared.then(|| lock(&self.recycled.synchronising))
+    }
+
+    /// Waits for a place of the timeline, as the chips without STARS do: in the calling thread, which
+    /// spins and recycles.
+    pub(crate) fn wait_for_timeline(&self) {
+        let Some(slots) = runtime::get().options.chip.timeline_slots() else {
+            return;
+        };
+        while lock(&self.recycled.timed).len() >= slots {
+            self.read_back();
+            std::thread::yield_now();
+        }
+    }
+
+    /// Enters the runtime with nothing but a pointer to the stream.
+    pub(crate) fn look(&self) -> Look<'_> {
+        self.recycled.queries.fetch_add(1, Ordering::AcqRel);
+        let look = Look(self);
+        let lasts = runtime::get().options.query_ns;
+        if lasts != 0 {
+            let until = mono() + lasts;
+            while mono() < until {
+                std::hint::spin_loop();
+            }
+        }
+        look
+    }
+
+    /// Is a query inside that a destruction of the stream would pull the memory away from?
+    pub(crate) fn is_looked_at(&self) -> bool {
+        self.recycled.queries.load(Ordering::Acquire) != 0
+    }
+
+    /// Keeps the calling thread busy, and tells so in the truth log.
+    fn spend(&self, begin: u64, cost_ns: u64, entries: u64) {
+        if cost_ns == 0 {
+            return;
+        }
+        let end = begin + cost_ns;
+        while mono() < end {
+            std::hint::spin_loop();
+        }
+        if let Some(truth) = &runtime::get().truth {
+            truth.add(&Entry {
+                device: self.device.id,
+                stream_id: self.id,
+                seq: entries,
+                kind: "completion",
+                begin_ns: begin,
+                end_ns: end,
+                event: None,
+                name: None,
+            });
+        }
+    }
+}

@@ -23,10 +23,10 @@ const PAUSE_NS: i64 = 100_000;
 const ROUNDS: u32 = 200;
 
 /// Being inside, until this goes.
-pub(super) struct Inside(Option<&'static AtomicU32>);
+pub(crate) struct Inside(Option<&'static AtomicU32>);
 
 impl Inside {
-    pub(super) fn enter() -> Self {
+    pub(crate) fn enter() -> Self {
         let thread = sys::thread();
         for _ in 0..ROUNDS {
             let inside = Self::take(thread);
@@ -102,19 +102,18 @@ mod tests {
 
     #[test]
     fn a_fork_waits_for_threads_that_are_inside_and_they_for_it() {
-        let (told, hear) = std::sync::mpsc::channel();
         let inside = Inside::enter();
-        let other = std::thread::spawn(move || {
-            // This thread is inside, and comes out once it is seen.
-            prepare();
-            told.send(()).unwrap();
-            in_parent();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Goes on when the other thread has come out.
+                prepare();
+                in_parent();
+            });
+            while FORKING.load(SeqCst) == 0 {
+                std::hint::spin_loop();
+            }
+            drop(inside);
         });
-        while FORKING.load(SeqCst) == 0 && hear.try_recv().is_err() {
-            std::hint::spin_loop();
-        }
-        drop(inside);
-        other.join().unwrap();
         assert_eq!(FORKING.load(SeqCst), 0);
         drop(Inside::enter());
         let own = sys::thread();

@@ -14,3 +14,5 @@ mod files;
 mod launch;
 /// What the loader does, and what programs ask of it.
 mod loader;
+/// Which function is called where several libraries have one of a name.
+mod scopes;

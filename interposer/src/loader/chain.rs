@@ -16,8 +16,8 @@ use crate::page;
 
 /// What the loader tells of one object, as far as it is public.
 #[repr(C)]
-struct Link {
-    base: usize,
+pub(super) struct Link {
+    pub(super) base: usize,
     name: *const c_char,
     dynamic: usize,
     next: AtomicPtr<Link>,
@@ -84,7 +84,7 @@ fn file_name(path: &CStr) -> &[u8] {
 }
 
 /// The list, which begins with the program.
-fn links<'a>() -> impl Iterator<Item = &'a Link> {
+pub(super) fn links<'a>() -> impl Iterator<Item = &'a Link> {
     // SAFETY: as in `loader_base`.
     let first = unsafe { DEBUG.first.load(Acquire) };
     // SAFETY: entries of the list stay as long as their objects.
@@ -94,6 +94,23 @@ fn links<'a>() -> impl Iterator<Item = &'a Link> {
 }
 
 impl Link {
+    /// Whether others mean this object by a name. To be asked while no object can go away.
+    pub(super) fn is_called(&self, name: &CStr) -> bool {
+        // SAFETY: as the caller sees to.
+        let (path, object) = unsafe { (self.name(), self.object(false)) };
+        path == name
+            || file_name(path) == name.to_bytes()
+            || object.and_then(|object| object.own_name()) == Some(name)
+    }
+
+    /// Whether the object needs one of those that `is_meant` knows. To be asked while no object can
+    /// go away.
+    pub(super) fn needs_any(&self, is_meant: &dyn Fn(&CStr) -> bool) -> bool {
+        // SAFETY: as the caller sees to.
+        let object = unsafe { self.object(false) };
+        object.is_some_and(|object| object.needs_any(is_meant))
+    }
+
     /// # Safety
     /// The object must stay while the result is used.
     unsafe fn name<'a>(&self) -> &'a CStr {

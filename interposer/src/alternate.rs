@@ -94,8 +94,10 @@ mod tests {
         assert_eq!(stub(7, 0x1000, 0x9000), Some(first));
         assert_ne!(first, second);
         assert_ne!(stub(8, 0x1000, 0x9100), Some(first));
+        assert_eq!(at(second + 1), Some((second, 0x2000)));
+        let index = registers::stub_index(second).unwrap() as u32;
         // SAFETY: only notes the address.
-        let wrapper = unsafe { enter(1, core::ptr::null()) };
+        let wrapper = unsafe { enter(index, core::ptr::null()) };
         assert_eq!(wrapper, 0x9000);
         assert_eq!(taken(8), None, "another function's");
         assert_eq!(taken(7), Some(0x2000));

@@ -130,7 +130,8 @@ mod tests {
     #[test]
     fn variables_are_found_by_their_whole_names() {
         assert!(is_ready());
-        assert_eq!(value("PATH"), std::env::var("PATH").ok());
+        let path = std::env::vars().find(|(name, _)| name == "PATH");
+        assert_eq!(value("PATH"), path.map(|(_, value)| value));
         assert_eq!(value("PAT"), None);
         assert_eq!(value("PATHS"), None);
         assert_eq!(copy(b"PATH", &mut [0; 2]), Some(false));

@@ -99,6 +99,35 @@ pub(crate) fn set(pointer: *const c_void) {
     let _ = pointer;
 }
 
+/// Where the calling thread's own memory is: a number that no other thread of the process has
+/// meanwhile, without a call of anybody.
+pub(crate) fn thread_pointer() -> usize {
+    let pointer: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the first word there is its own address, as the platform's rules say.
+    unsafe {
+        core::arch::asm!(
+            "mov {pointer}, qword ptr fs:[0]",
+            pointer = out(reg) pointer,
+            options(nostack, preserves_flags, readonly, pure),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: reads a register.
+    unsafe {
+        core::arch::asm!(
+            "mrs {pointer}, tpidr_el0",
+            pointer = out(reg) pointer,
+            options(nostack, preserves_flags, nomem, pure),
+        );
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        pointer = ascend_trace_ring::sys::thread() as usize;
+    }
+    pointer
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +139,9 @@ mod tests {
         set(mine);
         let others = std::thread::scope(|scope| scope.spawn(|| get() as usize).join());
         assert_eq!(others.ok(), Some(0));
+        let here = thread_pointer();
+        let there = std::thread::scope(|scope| scope.spawn(thread_pointer).join()).unwrap();
+        assert!(here == thread_pointer() && here != there);
         if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
             assert_eq!(get(), mine);
         }

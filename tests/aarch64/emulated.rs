@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::machine::{self, COMPILER, EMULATOR, SYSROOT, TARGET, cargo, output, target_folder};
 
 const EXPECTED: &str = "0 0\n0\n0\n0\n1 1\n\
-     1 main file 9 4 5 6 7 1.5 2.5 3.5 4.5 5.5 6.5 7.5 8.5 9.5 end\n0\n";
+     1 main file 9 4 5 6 7 1.5 2.5 3.5 4.5 5.5 6.5 7.5 8.5 9.5 end\n1 1 1 0\n0\n";
 
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

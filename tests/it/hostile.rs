@@ -16,3 +16,5 @@ mod launch;
 mod loader;
 /// What the runtime answers only because somebody has looked.
 mod looks;
+/// Which function is called where several libraries have one of a name.
+mod scopes;

@@ -10,6 +10,7 @@ use super::{entrance, patched};
 use ascend_trace_format::record::MAX_STRING;
 
 use crate::hooks::SHAPES;
+use crate::loader::fork::Inside;
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
 use crate::{asked, emit, names, real};
@@ -49,6 +50,8 @@ pub(super) fn patch(engine: &Engine, holder: &Holder, is_first: bool) -> bool {
         own: walk::own_range(),
         publish,
     };
+    // The engine asks the loader as well.
+    let _inside = Inside::enter();
     // SAFETY: the library is pinned, the replacements are wrappers and stubs for these functions;
     // only one thread comes here at a time.
     unsafe { (engine.install)(&raw const host, patches.as_mut_ptr(), patches.len()) };

@@ -12,11 +12,12 @@ use libc::{Elf64_Ehdr, Elf64_Phdr};
 
 use super::object::Object;
 use super::walk::Place;
+use crate::page;
 
 /// What the loader tells of one object, as far as it is public.
 #[repr(C)]
-struct Link {
-    base: usize,
+pub(super) struct Link {
+    pub(super) base: usize,
     name: *const c_char,
     dynamic: usize,
     next: AtomicPtr<Link>,
@@ -48,41 +49,90 @@ pub(super) fn loader_base() -> usize {
 /// # Safety
 /// No object may go away meanwhile.
 pub(super) unsafe fn each(action: &mut dyn FnMut(Place<'_>) -> ControlFlow<()>) {
-    // SAFETY: as in `loader_base`; the list begins with the program.
-    let mut link = unsafe { DEBUG.first.load(Acquire) };
-    let mut position = 0;
-    // SAFETY: entries of the list stay as long as their objects.
-    while let Some(entry) = unsafe { link.as_ref() } {
+    // An object that cannot be read has a place all the same.
+    for (position, link) in links().enumerate() {
         // SAFETY: as the caller says.
-        if let Some(object) = unsafe { entry.object(position == 0) } {
+        if let Some(object) = unsafe { link.object(position == 0) } {
             let place = Place { object, position };
             if action(place).is_break() {
                 return;
             }
         }
-        // An object that cannot be read has a place all the same.
-        position += 1;
-        link = entry.next.load(Acquire);
     }
 }
 
+/// The loader itself.
+pub(super) fn loader<'a>() -> Option<Object<'a>> {
+    let is_it = |link: &&Link| link.base == loader_base();
+    // SAFETY: it is there for good.
+    unsafe { links().find(is_it)?.object(false) }
+}
+
+/// The C library.
+pub(super) fn c_library<'a>() -> Option<Object<'a>> {
+    // SAFETY: the objects that the program is linked to stay, and this is one of them.
+    unsafe {
+        let is_it = |link: &&Link| file_name(link.name()).starts_with(b"libc.so.");
+        links().find(is_it)?.object(false)
+    }
+}
+
+/// Without a path's folders.
+fn file_name(path: &CStr) -> &[u8] {
+    let path = path.to_bytes();
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// The list, which begins with the program.
+pub(super) fn links<'a>() -> impl Iterator<Item = &'a Link> {
+    // SAFETY: as in `loader_base`.
+    let first = unsafe { DEBUG.first.load(Acquire) };
+    // SAFETY: entries of the list stay as long as their objects.
+    let first = unsafe { first.as_ref() };
+    // SAFETY: as above.
+    core::iter::successors(first, |link| unsafe { link.next.load(Acquire).as_ref() })
+}
+
 impl Link {
+    /// Whether others mean this object by a name. To be asked while no object can go away.
+    pub(super) fn is_called(&self, name: &CStr) -> bool {
+        // SAFETY: as the caller sees to.
+        let (path, object) = unsafe { (self.name(), self.object(false)) };
+        path == name
+            || file_name(path) == name.to_bytes()
+            || object.and_then(|object| object.own_name()) == Some(name)
+    }
+
+    /// Whether the object needs one of those that `is_meant` knows. To be asked while no object can
+    /// go away.
+    pub(super) fn needs_any(&self, is_meant: &dyn Fn(&CStr) -> bool) -> bool {
+        // SAFETY: as the caller sees to.
+        let object = unsafe { self.object(false) };
+        object.is_some_and(|object| object.needs_any(is_meant))
+    }
+
     /// # Safety
     /// The object must stay while the result is used.
-    unsafe fn object<'a>(&self, is_program: bool) -> Option<Object<'a>> {
-        let name = match self.name.is_null() {
+    unsafe fn name<'a>(&self) -> &'a CStr {
+        match self.name.is_null() {
             true => c"",
             // SAFETY: the loader keeps a C string.
             false => unsafe { CStr::from_ptr(self.name) },
-        };
+        }
+    }
+
+    /// # Safety
+    /// The object must stay while the result is used.
+    unsafe fn object<'a>(&self, is_program: bool) -> Option<Object<'a>> {
         let told = is_program.then(program_segments).flatten();
         // SAFETY: as the caller says.
-        let own = || unsafe { segments_at(self.base) };
-        [told, own()].into_iter().flatten().find_map(|segments| {
+        let (name, own) = unsafe { (self.name(), || segments_at(self.base)) };
+        let fitting = |segments| {
             let object = Object::of_parts(self.base, name, segments);
             // Where the dynamic section is as the loader says, the rest is right as well.
             (object.dynamic_address() == Some(self.dynamic)).then_some(object)
-        })
+        };
+        told.and_then(fitting).or_else(|| own().and_then(fitting))
     }
 }
 
@@ -107,19 +157,21 @@ fn program_segments<'a>() -> Option<&'a [Elf64_Phdr]> {
 /// # Safety
 /// The object must stay while the result is used.
 unsafe fn segments_at<'a>(base: usize) -> Option<&'a [Elf64_Phdr]> {
-    if base == 0 || !sys::is_readable(base) {
+    // The first segment of what is loaded anywhere holds the header, unless somebody made it otherwise.
+    if base == 0 || page::start(base) != base || !sys::is_mapped(base) {
         return None;
     }
-    // SAFETY: the page can be read, and objects and pages begin at multiples of far more than a header.
+    // SAFETY: the page is there, and objects are mapped to be read where they begin.
     let header = unsafe { &*(base as *const Elf64_Ehdr) };
     let is_header = header.e_ident.starts_with(b"\x7fELF")
         && usize::from(header.e_phentsize) == size_of::<Elf64_Phdr>();
-    let start = base.wrapping_add(header.e_phoff as usize);
-    if !is_header || !sys::is_readable(start) {
+    let count = usize::from(header.e_phnum);
+    let end = (header.e_phoff as usize).checked_add(count * size_of::<Elf64_Phdr>())?;
+    if !is_header || end > page::size() {
         return None;
     }
-    let count = usize::from(header.e_phnum);
-    // SAFETY: the header gives the table and its length; it is in the part that is always mapped.
+    let start = base.wrapping_add(header.e_phoff as usize);
+    // SAFETY: the header gives the table and its length; it lies in the same page.
     Some(unsafe { core::slice::from_raw_parts(start as *const Elf64_Phdr, count) })
 }
 

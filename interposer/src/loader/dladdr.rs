@@ -132,15 +132,12 @@ mod tests {
         let mut info: Info = unsafe { core::mem::zeroed() };
         // SAFETY: as the C library's.
         let answer = unsafe { super::dladdr(address as *const c_void, &raw mut info) };
-        let name = (!info.dli_sname.is_null())
-            // SAFETY: the loader answers C strings.
-            .then(|| {
-                unsafe { CStr::from_ptr(info.dli_sname) }
-                    .to_str()
-                    .unwrap()
-                    .to_owned()
-            });
-        (answer, name)
+        if info.dli_sname.is_null() {
+            return (answer, None);
+        }
+        // SAFETY: the loader answers a C string.
+        let name = unsafe { CStr::from_ptr(info.dli_sname) };
+        (answer, Some(name.to_str().unwrap().to_owned()))
     }
 
     #[test]

@@ -151,15 +151,28 @@ pub(super) fn is_real(name: &CStr, address: usize) -> bool {
 
 /// How the caller asks: with or without a version.
 #[derive(Clone, Copy)]
-struct Question<'a> {
+pub(super) struct Question<'a> {
     name: &'a CStr,
     version: *const c_char,
     function: usize,
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    /// What is asked about a name, or about one version of it.
+    pub(super) fn of(name: &'a CStr, version: Option<&'a CStr>) -> Option<Self> {
+        let function = match version {
+            None => stood_in_for(c"dlsym"),
+            Some(_) => stood_in_for(c"dlvsym"),
+        };
+        Some(Self {
+            name,
+            version: version.map_or(core::ptr::null(), CStr::as_ptr),
+            function: function?,
+        })
+    }
+
     /// Asks the real function, as a caller in this library.
-    fn ask(&self, handle: Handle) -> usize {
+    pub(super) fn ask(&self, handle: Handle) -> usize {
         let name = self.name.as_ptr();
         if self.version.is_null() {
             type Real = unsafe extern "C" fn(Handle, *const c_char) -> Handle;

@@ -5,16 +5,19 @@
 //! of the program's own handlers, is left alone: then the child's own calls go around the lock
 //! ([`super::inside`]).
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use ascend_trace_ring::sys;
 
-/// Threads that are inside. One that finds no room is not waited for.
-static INSIDE: [AtomicU32; 64] = [const { AtomicU32::new(0) }; 64];
+use crate::shortcut::thread_pointer;
 
-/// The thread that forks: process and thread. Of several at one moment, the last.
-static FORKING: AtomicU64 = AtomicU64::new(0);
+/// Threads that are inside. One that finds no room is not waited for.
+static INSIDE: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+/// The thread that forks, and its process. Of several at one moment, the last.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
@@ -23,11 +26,11 @@ const PAUSE_NS: i64 = 100_000;
 const ROUNDS: u32 = 200;
 
 /// Being inside, until this goes.
-pub(super) struct Inside(Option<&'static AtomicU32>);
+pub(crate) struct Inside(Option<&'static AtomicUsize>);
 
 impl Inside {
-    pub(super) fn enter() -> Self {
-        let thread = sys::thread();
+    pub(crate) fn enter() -> Self {
+        let thread = thread_pointer();
         for _ in 0..ROUNDS {
             let inside = Self::take(thread);
             if !is_other_forking(thread) {
@@ -39,9 +42,9 @@ impl Inside {
         Self::take(thread)
     }
 
-    fn take(thread: u32) -> Self {
+    fn take(thread: usize) -> Self {
         let is_taken =
-            |place: &&AtomicU32| place.compare_exchange(0, thread, SeqCst, Relaxed).is_ok();
+            |place: &&AtomicUsize| place.compare_exchange(0, thread, SeqCst, Relaxed).is_ok();
         Self(INSIDE.iter().find(is_taken))
     }
 }
@@ -54,16 +57,10 @@ impl Drop for Inside {
     }
 }
 
-fn is_other_forking(thread: u32) -> bool {
+fn is_other_forking(thread: usize) -> bool {
     let forking = FORKING.load(SeqCst);
-    forking != 0
-        && forking as u32 != thread
-        // A child that was made past the C library has its parent's memory as it was.
-        && (forking >> 32) as u32 == sys::process()
-}
-
-fn own() -> u64 {
-    u64::from(sys::process()) << 32 | u64::from(sys::thread())
+    // A child that was made past the C library has its parent's memory as it was.
+    forking != 0 && forking != thread && PROCESS.load(SeqCst) == sys::process()
 }
 
 /// Has the C library tell of forks.
@@ -75,10 +72,13 @@ pub(crate) fn watch() {
 }
 
 extern "C" fn prepare() {
-    FORKING.store(own(), SeqCst);
-    let thread = sys::thread();
-    let is_other =
-        |place: &AtomicU32| !matches!(place.load(SeqCst), 0) && place.load(Acquire) != thread;
+    let thread = thread_pointer();
+    PROCESS.store(sys::process(), SeqCst);
+    FORKING.store(thread, SeqCst);
+    let is_other = |place: &AtomicUsize| {
+        let inside = place.load(SeqCst);
+        inside != 0 && inside != thread
+    };
     for _ in 0..ROUNDS {
         if !INSIDE.iter().any(is_other) {
             return;
@@ -88,7 +88,7 @@ extern "C" fn prepare() {
 }
 
 extern "C" fn in_parent() {
-    let _ = FORKING.compare_exchange(own(), 0, Release, Relaxed);
+    let _ = FORKING.compare_exchange(thread_pointer(), 0, Release, Relaxed);
 }
 
 extern "C" fn in_child() {
@@ -102,22 +102,21 @@ mod tests {
 
     #[test]
     fn a_fork_waits_for_threads_that_are_inside_and_they_for_it() {
-        let (told, hear) = std::sync::mpsc::channel();
         let inside = Inside::enter();
-        let other = std::thread::spawn(move || {
-            // This thread is inside, and comes out once it is seen.
-            prepare();
-            told.send(()).unwrap();
-            in_parent();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // Goes on when the other thread has come out.
+                prepare();
+                in_parent();
+            });
+            while FORKING.load(SeqCst) == 0 {
+                std::hint::spin_loop();
+            }
+            drop(inside);
         });
-        while FORKING.load(SeqCst) == 0 && hear.try_recv().is_err() {
-            std::hint::spin_loop();
-        }
-        drop(inside);
-        other.join().unwrap();
         assert_eq!(FORKING.load(SeqCst), 0);
         drop(Inside::enter());
-        let own = sys::thread();
+        let own = thread_pointer();
         assert!(INSIDE.iter().all(|place| place.load(SeqCst) != own));
     }
 }

@@ -7,7 +7,6 @@
 //! holds then, and the count is what was just told, a few words behind the lock. Where they are not
 //! found, or no longer agree, everybody asks as before.
 
-use core::ops::ControlFlow;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize};
 
@@ -89,15 +88,8 @@ pub(super) fn learn(told: u64) {
     let thread = sys::thread();
     let mut found = None;
     let mut look = |start: usize, end: usize| found = look_in(start, end, thread, told).or(found);
-    // SAFETY: the list's lock is held.
-    unsafe {
-        chain::each(&mut |place| {
-            if place.object.base != chain::loader_base() {
-                return ControlFlow::Continue(());
-            }
-            place.object.each_writable(&mut look);
-            ControlFlow::Break(())
-        });
+    if let Some(loader) = chain::loader() {
+        loader.each_writable(&mut look);
     }
     if let Some((lock, count)) = found {
         LOCK.store(lock, Release);

@@ -10,6 +10,7 @@ mod locked;
 pub(crate) mod object;
 mod offered;
 mod protection;
+mod scope;
 pub(crate) mod slots;
 mod symbols;
 pub(crate) mod walk;

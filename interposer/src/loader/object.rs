@@ -9,15 +9,19 @@ use core::ffi::CStr;
 use libc::{Elf64_Phdr, Elf64_Sym};
 
 const DT_NULL: u64 = 0;
+const DT_NEEDED: u64 = 1;
 const DT_PLTRELSZ: u64 = 2;
 const DT_HASH: u64 = 4;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
 const DT_RELA: u64 = 7;
 const DT_RELASZ: u64 = 8;
+const DT_SONAME: u64 = 14;
 const DT_JMPREL: u64 = 23;
 const DT_GNU_HASH: u64 = 0x6fff_fef5;
 const DT_VERSYM: u64 = 0x6fff_fff0;
+const DT_VERNEED: u64 = 0x6fff_fffe;
+const DT_VERNEEDNUM: u64 = 0x6fff_ffff;
 
 const STT_FUNC: u8 = 2;
 const STB_GLOBAL: u8 = 1;
@@ -82,6 +86,7 @@ pub(super) struct Dynamic {
     pub(super) gnu_hash: usize,
     pub(super) sysv_hash: usize,
     versions: usize,
+    needed_versions: (usize, usize),
     rela: (usize, usize),
     plt: (usize, usize),
 }
@@ -229,6 +234,8 @@ impl<'a> Object<'a> {
                 DT_GNU_HASH => found.gnu_hash = self.place(value),
                 DT_HASH => found.sysv_hash = self.place(value),
                 DT_VERSYM => found.versions = self.place(value),
+                DT_VERNEED => found.needed_versions.0 = self.place(value),
+                DT_VERNEEDNUM => found.needed_versions.1 = value as usize,
                 DT_RELA => found.rela.0 = self.place(value),
                 DT_RELASZ => found.rela.1 = value as usize,
                 DT_JMPREL => found.plt.0 = self.place(value),
@@ -238,6 +245,55 @@ impl<'a> Object<'a> {
             entry = entry.wrapping_add(size_of::<[u64; 2]>());
         }
         (found.symbols != 0 && found.strings != 0).then_some(found)
+    }
+
+    /// Calls `action` with tag and value of each entry of the dynamic section.
+    fn each_entry(&self, mut action: impl FnMut(u64, u64)) {
+        let Some(mut entry) = self.dynamic_address() else {
+            return;
+        };
+        loop {
+            // SAFETY: the dynamic section is mapped and ends with an entry of its own.
+            let [tag, value] = unsafe { read::<[u64; 2]>(entry) };
+            if tag == DT_NULL {
+                return;
+            }
+            action(tag, value);
+            entry = entry.wrapping_add(size_of::<[u64; 2]>());
+        }
+    }
+
+    /// The name that others need the object by, if it has one.
+    pub(super) fn own_name(&self) -> Option<&'a CStr> {
+        let dynamic = self.dynamic()?;
+        let mut found = None;
+        self.each_entry(|tag, value| {
+            if tag == DT_SONAME {
+                // SAFETY: a place in the object's string table.
+                found = Some(unsafe { dynamic.text(value as usize) });
+            }
+        });
+        found
+    }
+
+    /// Whether the object needs one of those that `is_meant` knows.
+    pub(super) fn needs_any(&self, is_meant: &dyn Fn(&CStr) -> bool) -> bool {
+        let Some(dynamic) = self.dynamic() else {
+            return false;
+        };
+        let mut does = false;
+        self.each_entry(|tag, value| {
+            // SAFETY: as above.
+            does |= tag == DT_NEEDED && is_meant(unsafe { dynamic.text(value as usize) });
+        });
+        does
+    }
+
+    /// The version of a symbol that the object refers to, if it asks for one.
+    pub(super) fn wanted_version(&self, symbol: usize) -> Option<&'a CStr> {
+        let dynamic = self.dynamic()?;
+        // SAFETY: the tables are those of a mapped object, and it has such a symbol.
+        unsafe { dynamic.wanted_version(symbol) }
     }
 
     /// An address of the dynamic section. glibc has added the base to most, but not to those of
@@ -292,6 +348,59 @@ impl<'a> Object<'a> {
 }
 
 impl Dynamic {
+    /// # Safety
+    /// `place` must be one in the table of strings of a mapped object.
+    unsafe fn text<'a>(&self, place: usize) -> &'a CStr {
+        // SAFETY: as the caller says.
+        unsafe { CStr::from_ptr(self.strings.wrapping_add(place) as *const _) }
+    }
+
+    /// # Safety
+    /// The tables must be those of a mapped object and hold a symbol `index`.
+    unsafe fn wanted_version<'a>(&self, index: usize) -> Option<&'a CStr> {
+        /// What is needed of one library: how many versions, and where the first and the next library are.
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        struct Needed {
+            version: u16,
+            count: u16,
+            file: u32,
+            first: u32,
+            next: u32,
+        }
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        struct Version {
+            hash: u32,
+            flags: u16,
+            number: u16,
+            name: u32,
+            next: u32,
+        }
+        let (mut library, libraries) = self.needed_versions;
+        if self.versions == 0 || library == 0 {
+            return None;
+        }
+        // SAFETY: where there are versions, each symbol has one; the tables are as their counts and
+        // distances say.
+        unsafe {
+            let wanted = read::<u16>(self.versions + index * 2) & !VERSION_HIDDEN;
+            for _ in 0..libraries {
+                let needed: Needed = read(library);
+                let mut place = library.wrapping_add(needed.first as usize);
+                for _ in 0..needed.count {
+                    let version: Version = read(place);
+                    if version.number & !VERSION_HIDDEN == wanted {
+                        return Some(self.text(version.name as usize));
+                    }
+                    place = place.wrapping_add(version.next as usize);
+                }
+                library = library.wrapping_add(needed.next as usize);
+            }
+        }
+        None
+    }
+
     /// # Safety
     /// The tables must be those of a mapped object and hold a symbol `index`.
     unsafe fn symbol(&self, index: usize) -> Elf64_Sym {

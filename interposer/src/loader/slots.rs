@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
 use super::object::{Object, Reference};
+use super::scope::{Found, Scope};
 use super::walk;
 use super::{dlsym, locked, protection, symbols};
 use crate::{names, real, session, stubs};
@@ -127,6 +128,7 @@ fn mark_done(base: usize) {
 /// Replaces what is to be replaced in one object; `false` when it is not complete yet.
 fn visit(object: &Object<'static>, is_late: bool) -> bool {
     let mut writer = protection::Writer::new(object);
+    let mut scope = None;
     let mut is_complete = true;
     object.references(|reference| {
         let kind = reference.rela.kind();
@@ -150,7 +152,17 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
             State::Incomplete => is_complete = false,
             State::Empty => {}
             state => {
-                if let Some(other) = interest.replacement(name, state, value) {
+                let other = match (interest, walk::is_own_address(value)) {
+                    (Interest::Known(id), is_ours)
+                        if is_ours || matches!(state, State::Unbound) =>
+                    {
+                        let scope = scope.get_or_insert_with(|| Scope::of(object.base));
+                        let version = object.wanted_version(reference.rela.symbol());
+                        wrapper_in(id, &scope.find(name, version), is_ours)
+                    }
+                    _ => interest.replacement(name, state, value),
+                };
+                if let Some(other) = other.filter(|other| *other != value) {
                     writer.store(slot, other);
                 }
             }
@@ -193,6 +205,18 @@ impl Interest {
             _ => None,
         }
     }
+}
+
+/// What a late object gets in place of the wrapper that everybody gets: one for the function that it
+/// would have been linked to, if that is another one. A slot that is not bound yet does not show whether
+/// the object's own surroundings come first.
+fn wrapper_in(id: usize, found: &Found, is_bound: bool) -> Option<usize> {
+    let function = match is_bound {
+        true => found.first(),
+        false => found.only(),
+    }?;
+    let wrapper = real::wrapper_for(id, function);
+    (Some(wrapper) != real::wrapper(id)).then_some(wrapper)
 }
 
 fn stub(name: &CStr, address: usize) -> Option<usize> {

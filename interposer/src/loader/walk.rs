@@ -102,29 +102,15 @@ unsafe fn iterate(visit: Visit, data: *mut c_void) {
     static FOUND: AtomicUsize = AtomicUsize::new(0);
     let mut address = FOUND.load(Acquire);
     if address == 0 {
-        address = find_iterate().unwrap_or(libc::dl_iterate_phdr as *const () as usize);
+        address = chain::c_library()
+            .and_then(|library| library.function(c"dl_iterate_phdr"))
+            .unwrap_or(libc::dl_iterate_phdr as *const () as usize);
         FOUND.store(address, Release);
     }
     // SAFETY: the address is that of `dl_iterate_phdr`.
     let function = unsafe { core::mem::transmute::<usize, Iterate>(address) };
     // SAFETY: as the caller says.
     unsafe { function(Some(visit), data) };
-}
-
-fn find_iterate() -> Option<usize> {
-    let mut found = None;
-    // SAFETY: the first look at objects is while the program starts. The C library, which is among the
-    // first of them, is there for good.
-    unsafe {
-        chain::each(&mut |place| {
-            if !place.object.file_name().starts_with(b"libc.so.") {
-                return ControlFlow::Continue(());
-            }
-            found = place.object.function(c"dl_iterate_phdr");
-            ControlFlow::Break(())
-        });
-    }
-    found
 }
 
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {

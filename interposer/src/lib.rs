@@ -36,6 +36,7 @@ mod page;
 mod real;
 mod registers;
 mod roles;
+mod roomy;
 mod session;
 mod shortcut;
 mod simple;

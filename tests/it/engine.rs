@@ -1,11 +1,13 @@
 //! The engine that patches functions, with a stand-in for Frida's Gum, or with Gum itself where
-//! `ASCEND_TRACE_TEST_ENGINE` names an engine that was linked against it.
+//! `ASCEND_TRACE_TEST_ENGINE` is `frida`, for the engine in a command that was built with it, or names an
+//! engine that was linked against it.
 
 mod guarded;
 mod kept;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -14,19 +16,34 @@ use crate::support::process::{clean, has_cxx};
 use crate::support::{Recording, Run, Tables, place, run, tool};
 
 const VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
+/// Whether the engine is part of the command.
+const HAS_OWN: bool = cfg!(feature = "frida");
 
-/// The engine to test: the stand-in was built with these tests.
-pub(crate) fn library() -> PathBuf {
+/// The engine's file; `None` for the one that is part of the command.
+fn library() -> Option<PathBuf> {
     match std::env::var_os("ASCEND_TRACE_TEST_ENGINE") {
-        Some(path) => path.into(),
-        None => place::library("libascend_trace_engine_standin.so"),
+        Some(own) if own == "frida" => None,
+        Some(path) => Some(path.into()),
+        // It was built with these tests.
+        None => Some(place::library("libascend_trace_engine_standin.so")),
+    }
+}
+
+/// A command in whose environment the engine to test can be had.
+pub(crate) fn chosen(command: &mut Command) -> &mut Command {
+    match library() {
+        Some(library) => command.env(VARIABLE, library),
+        None => command,
     }
 }
 
 /// The same run with the engine.
 pub(crate) fn patched(run: &Run) -> Run {
     let run = run.clone().options(&["--engine", "frida"]);
-    run.variable(VARIABLE, library().to_str().unwrap())
+    match library() {
+        Some(library) => run.variable(VARIABLE, library.to_str().unwrap()),
+        None => run,
+    }
 }
 
 /// What `info` says of the functions of a library: ways and the reason for a refusal.
@@ -185,9 +202,11 @@ fn nothing_is_patched_while_another_thread_runs() {
 fn without_such_an_engine_the_program_is_not_started() {
     let mut command = tool();
     command.args(["record", "--engine", "frida", "--", "true"]);
-    let outcome = run(&mut command).expect(125);
-    for part in ["--features frida", "docs/ENGINES.md", "--engine preload"] {
-        assert!(outcome.err().contains(part), "{outcome}");
+    if !HAS_OWN {
+        let outcome = run(&mut command).expect(125);
+        for part in ["--features frida", "docs/ENGINES.md", "--engine preload"] {
+            assert!(outcome.err().contains(part), "{outcome}");
+        }
     }
     command.env(VARIABLE, "/nowhere/engine.so");
     let outcome = run(&mut command).expect(125);
@@ -210,8 +229,11 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
         );
         lines.next().unwrap().to_owned()
     };
-    assert!(line(None).contains("cargo build --features frida"));
-    let usable = line(Some(&library()));
+    match HAS_OWN {
+        true => assert!(line(None).contains("for `record --engine frida`")),
+        false => assert!(line(None).contains("cargo build --features frida")),
+    }
+    let usable = line(library().as_deref());
     assert!(usable.contains("--engine frida"), "{usable}");
     assert!(line(Some(&own)).contains("is no engine of ascend-trace"));
     assert!(line(Some(Path::new("/nowhere/engine.so"))).contains("/nowhere/engine.so"));

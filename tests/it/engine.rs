@@ -4,6 +4,7 @@
 
 mod guarded;
 mod kept;
+mod stacks;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,6 +85,11 @@ fn own_library(name: &str, options: &[&str]) -> PathBuf {
     built(name, "engine_library.c", &[&common, options].concat())
 }
 
+/// The library that most of these tests use.
+fn host_library() -> PathBuf {
+    own_library("libacl_engine_now.so", &["-Wl,-z,now"])
+}
+
 fn host(library: &Path, more: &[&str]) -> Run {
     let program = built(
         "engine_host",
@@ -96,7 +102,7 @@ fn host(library: &Path, more: &[&str]) -> Run {
 
 #[test]
 fn calls_inside_one_library_are_seen() {
-    let library = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let library = host_library();
     let recording = host(&library, &[]).compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.count_calls("aclrtGetDevice"), 1001);
@@ -215,7 +221,7 @@ fn without_such_an_engine_the_program_is_not_started() {
 
 #[test]
 fn the_doctor_says_which_engines_there_are_and_why_not() {
-    let own = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let own = host_library();
     let line = |library: Option<&Path>| {
         let mut command = tool();
         command.arg("doctor");
@@ -242,7 +248,7 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
 
 #[test]
 fn what_is_no_engine_leaves_the_program_as_it_is_and_is_told() {
-    let library = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let library = host_library();
     let run = host(&library, &[]).variable(VARIABLE, library.to_str().unwrap());
     let recording = run.compared();
     let said = recording.outcome.said().join("\n");

@@ -24,8 +24,7 @@ cargo build --package ascend-trace-engine-standin --locked
 devkit=$target/engine-standin-devkit
 mkdir -p "$devkit"
 cp "$target/debug/libascend_trace_engine_standin.so" "$devkit/libfrida-gum.so"
-# An archive of that name would be taken before the library.
-FRIDA_GUM_DEVKIT=$devkit cargo rustc "${engine[@]}" --lib -- -C "link-arg=-Wl,-rpath,$devkit"
-unset DOCS_RS
-ASCEND_TRACE_TEST_ENGINE=$target/debug/libascend_trace_engine_frida.so \
-    cargo test --locked --test it -- engine:: ways::
+# The build that README and docs/ENGINES.md describe, and the tests as they are run with a devkit. An archive in
+# the folder would be taken before the library.
+FRIDA_GUM_DEVKIT=$devkit ASCEND_TRACE_TEST_ENGINE=frida \
+    cargo test --locked --features frida --test it -- engine:: ways:: contract::

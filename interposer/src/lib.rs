@@ -38,6 +38,7 @@ mod quiet;
 mod real;
 mod registers;
 mod roles;
+mod roomy;
 mod session;
 mod shortcut;
 mod simple;

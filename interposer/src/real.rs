@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use crate::engine::{self, patched};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-use crate::{alternate, loader};
+use crate::{alternate, loader, roomy};
 
 const LONGEST_NAME: usize = 128;
 /// Set in an address when the same name leads to other addresses too, from other libraries. No
@@ -49,9 +49,11 @@ pub(crate) fn by_name(name: &str) -> Option<usize> {
 #[cold]
 fn find(id: usize) -> Option<usize> {
     let _errno = Errno::save();
-    engine::look();
-    let found = with_name(id, loader::real)??;
-    Some(remember(id, patched::original(found)))
+    roomy::run(|| {
+        engine::look();
+        let found = with_name(id, loader::real)??;
+        Some(remember(id, patched::original(found)))
+    })
 }
 
 /// Keeps the address unless there is one already; answers the one that is kept.

@@ -150,7 +150,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     text_of(command, &output)
 }
 
-pub(crate) fn text_of(command: &Command, output: &Output) -> Result<String, String> {
+fn text_of(command: &Command, output: &Output) -> Result<String, String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if !output.status.success() {
         let (mut out, err) = (text(&output.stdout), text(&output.stderr));

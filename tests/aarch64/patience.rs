@@ -6,18 +6,11 @@ use std::time::Duration;
 
 use rustix::process::Pid;
 
-use crate::machine::text_of;
 use crate::stuck::{self, Stuck};
 
 /// No command takes a fraction of this where nothing else runs. The longest is all integration tests,
 /// each of whose programs has a limit of its own.
 const LIMIT: Duration = Duration::from_secs(1500);
-
-/// What a command prints; its messages if it fails or does not end.
-pub(crate) fn output(command: &mut Command) -> Result<String, String> {
-    let output = run(command)?;
-    text_of(command, &output)
-}
 
 /// How a command ended.
 pub(crate) fn run(command: &mut Command) -> Result<Output, String> {

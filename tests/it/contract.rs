@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
+use crate::engine;
 use crate::support::compile::soft;
 use crate::support::process::{cache, clean, finish, write_executable};
 use crate::support::{Outcome, Run, Tables, feed, place, program, run, tool};
@@ -134,8 +135,9 @@ fn script(folder: &Path, text: &str) -> PathBuf {
     path
 }
 
-#[test]
-fn the_program_sees_only_the_variables_that_load_the_tracer() {
+/// The variables that a program sees in addition when it is recorded with these options.
+#[track_caller]
+fn variables_added(options: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let variables = |outcome: &Outcome| -> Vec<(String, String)> {
         let text = outcome.out();
@@ -144,20 +146,29 @@ fn the_program_sees_only_the_variables_that_load_the_tracer() {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect()
     };
-    let bare = variables(&run(clean("env").env("XDG_CACHE_HOME", "/x")));
+    let bare = variables(&run(
+        engine::chosen(&mut clean("env")).env("XDG_CACHE_HOME", "/x")
+    ));
     let mut command = tool();
-    command
-        .args(["record", "-o"])
-        .arg(folder.path().join("t.atrace"))
-        .args(["--", "env"]);
-    let traced = variables(&run(&mut command).expect(0));
-    let added = traced
-        .iter()
-        .filter(|(name, _)| !bare.iter().any(|(it, _)| it == name));
-    let mut added: Vec<_> = added.map(|(name, _)| name.as_str()).collect();
+    engine::chosen(&mut command).args(["record", "-o"]);
+    command.arg(folder.path().join("t.atrace")).args(options);
+    let traced = variables(&run(command.args(["--", "env"])).expect(0));
+    let is_new = |name: &String| !bare.iter().any(|(it, _)| it == name);
+    let names = traced.iter().map(|(name, _)| name.clone());
+    let mut added: Vec<_> = names.filter(is_new).collect();
     added.sort_unstable();
-    assert_eq!(added, ["ASCEND_TRACE_SESSION", "LD_PRELOAD"]);
-    assert_eq!(traced.len(), bare.len() + 2);
+    assert_eq!(traced.len(), bare.len() + added.len());
+    added
+}
+
+#[test]
+fn the_program_sees_only_the_variables_that_load_the_tracer() {
+    assert_eq!(variables_added(&[]), ["ASCEND_TRACE_SESSION", "LD_PRELOAD"]);
+    // The engine is one more part of it.
+    assert_eq!(
+        variables_added(&["--engine", "frida"]),
+        ["ASCEND_TRACE_ENGINE", "ASCEND_TRACE_SESSION", "LD_PRELOAD"]
+    );
 }
 
 #[test]

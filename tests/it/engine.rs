@@ -1,11 +1,14 @@
 //! The engine that patches functions, with a stand-in for Frida's Gum, or with Gum itself where
-//! `ASCEND_TRACE_TEST_ENGINE` names an engine that was linked against it.
+//! `ASCEND_TRACE_TEST_ENGINE` is `frida`, for the engine in a command that was built with it, or names an
+//! engine that was linked against it.
 
 mod guarded;
 mod kept;
+mod stacks;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -14,19 +17,34 @@ use crate::support::process::{clean, has_cxx};
 use crate::support::{Recording, Run, Tables, place, run, tool};
 
 const VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
+/// Whether the engine is part of the command.
+const HAS_OWN: bool = cfg!(feature = "frida");
 
-/// The engine to test: the stand-in was built with these tests.
-pub(crate) fn library() -> PathBuf {
+/// The engine's file; `None` for the one that is part of the command.
+fn library() -> Option<PathBuf> {
     match std::env::var_os("ASCEND_TRACE_TEST_ENGINE") {
-        Some(path) => path.into(),
-        None => place::library("libascend_trace_engine_standin.so"),
+        Some(own) if own == "frida" => None,
+        Some(path) => Some(path.into()),
+        // It was built with these tests.
+        None => Some(place::library("libascend_trace_engine_standin.so")),
+    }
+}
+
+/// A command in whose environment the engine to test can be had.
+pub(crate) fn chosen(command: &mut Command) -> &mut Command {
+    match library() {
+        Some(library) => command.env(VARIABLE, library),
+        None => command,
     }
 }
 
 /// The same run with the engine.
 pub(crate) fn patched(run: &Run) -> Run {
     let run = run.clone().options(&["--engine", "frida"]);
-    run.variable(VARIABLE, library().to_str().unwrap())
+    match library() {
+        Some(library) => run.variable(VARIABLE, library.to_str().unwrap()),
+        None => run,
+    }
 }
 
 /// What `info` says of the functions of a library: ways and the reason for a refusal.
@@ -67,6 +85,11 @@ fn own_library(name: &str, options: &[&str]) -> PathBuf {
     built(name, "engine_library.c", &[&common, options].concat())
 }
 
+/// The library that most of these tests use.
+fn host_library() -> PathBuf {
+    own_library("libacl_engine_now.so", &["-Wl,-z,now"])
+}
+
 fn host(library: &Path, more: &[&str]) -> Run {
     let program = built(
         "engine_host",
@@ -79,7 +102,7 @@ fn host(library: &Path, more: &[&str]) -> Run {
 
 #[test]
 fn calls_inside_one_library_are_seen() {
-    let library = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let library = host_library();
     let recording = host(&library, &[]).compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.count_calls("aclrtGetDevice"), 1001);
@@ -185,9 +208,11 @@ fn nothing_is_patched_while_another_thread_runs() {
 fn without_such_an_engine_the_program_is_not_started() {
     let mut command = tool();
     command.args(["record", "--engine", "frida", "--", "true"]);
-    let outcome = run(&mut command).expect(125);
-    for part in ["--features frida", "docs/ENGINES.md", "--engine preload"] {
-        assert!(outcome.err().contains(part), "{outcome}");
+    if !HAS_OWN {
+        let outcome = run(&mut command).expect(125);
+        for part in ["--features frida", "docs/ENGINES.md", "--engine preload"] {
+            assert!(outcome.err().contains(part), "{outcome}");
+        }
     }
     command.env(VARIABLE, "/nowhere/engine.so");
     let outcome = run(&mut command).expect(125);
@@ -196,7 +221,7 @@ fn without_such_an_engine_the_program_is_not_started() {
 
 #[test]
 fn the_doctor_says_which_engines_there_are_and_why_not() {
-    let own = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let own = host_library();
     let line = |library: Option<&Path>| {
         let mut command = tool();
         command.arg("doctor");
@@ -210,8 +235,11 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
         );
         lines.next().unwrap().to_owned()
     };
-    assert!(line(None).contains("cargo build --features frida"));
-    let usable = line(Some(&library()));
+    match HAS_OWN {
+        true => assert!(line(None).contains("for `record --engine frida`")),
+        false => assert!(line(None).contains("cargo build --features frida")),
+    }
+    let usable = line(library().as_deref());
     assert!(usable.contains("--engine frida"), "{usable}");
     assert!(line(Some(&own)).contains("is no engine of ascend-trace"));
     assert!(line(Some(Path::new("/nowhere/engine.so"))).contains("/nowhere/engine.so"));
@@ -220,7 +248,7 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
 
 #[test]
 fn what_is_no_engine_leaves_the_program_as_it_is_and_is_told() {
-    let library = own_library("libacl_engine_now.so", &["-Wl,-z,now"]);
+    let library = host_library();
     let run = host(&library, &[]).variable(VARIABLE, library.to_str().unwrap());
     let recording = run.compared();
     let said = recording.outcome.said().join("\n");

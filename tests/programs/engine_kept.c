@@ -7,7 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __clang__
 #define PATCHABLE __attribute__((noinline, patchable_function_entry(16)))
+#else
+#define PATCHABLE __attribute__((noinline, noclone, patchable_function_entry(16)))
+#endif
 #ifdef PROTECTED
 #define OPEN PATCHABLE __attribute__((visibility("protected")))
 #else
@@ -77,8 +81,8 @@ OPEN void aclAppLog(int level, const char *func, const char *file, uint32_t line
 {
     va_list list;
     va_start(list, format);
-    (void)func;
-    (void)file;
+    /* clang passes nothing for arguments that are not used. */
+    logged = *func + *file + *format;
     for (int number = level; number > 0; number--) {
         logged = logged * 3 + va_arg(list, long);
     }
@@ -127,8 +131,7 @@ long inner_arguments(void)
     sum += own_aclrtIpcOpenEventHandle(handle, &event) + (long)event;
     sum = sum * 10 + (long)(2 * own_acldvppGetBorderConfigValue(&config, 4));
     sum = sum * 10000 + own_aclNewlyMade(1, 2, 3, 4, 5, 6, 7, 8, 9.5, 10, 11);
-    logged = 0;
-    own_aclAppLog(12, "f", "f", 9, "f", 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L, 13.5);
+    own_aclAppLog(12, "a", "b", 9, "c", 1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L, 10L, 11L, 12L, 13.5);
     return sum * 1000 + logged % 1000;
 }
 

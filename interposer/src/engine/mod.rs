@@ -18,7 +18,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
 
 use crate::errno::Errno;
 use crate::loader::walk::{self, Holder};
-use crate::{libraries, loader, session};
+use crate::{libraries, loader, roomy, session};
 
 /// How often a library is tried again that could not be patched because threads were running.
 const TRIES: u8 = 4;
@@ -64,10 +64,12 @@ fn look_now() {
     let is_new = ADDITIONS.swap(additions, AcqRel) != additions;
     if is_new || PENDING.load(Relaxed) {
         PENDING.store(false, Relaxed);
-        SEEN.iter().for_each(patch_again);
-        while let Some((seen, holder)) = next_new() {
-            patch(seen, &holder, true);
-        }
+        roomy::run(|| {
+            SEEN.iter().for_each(patch_again);
+            while let Some((seen, holder)) = next_new() {
+                patch(seen, &holder, true);
+            }
+        });
     }
     BUSY.store(false, Release);
 }

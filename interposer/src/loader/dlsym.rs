@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use super::walk::{self, Holder};
 use super::{slots, weak};
 use crate::stubs::{self, Refusal};
-use crate::{asked, engine, libraries, lifecycle, names, real, session};
+use crate::{asked, engine, libraries, lifecycle, names, real, roomy, session};
 
 type Handle = *mut c_void;
 
@@ -209,7 +209,27 @@ unsafe extern "C" fn decide_dlvsym(
     decide(handle, name, version, caller, function)
 }
 
+/// What there is to do for our names may need more stack than is left.
 fn decide(
+    handle: Handle,
+    name: *const c_char,
+    version: *const c_char,
+    caller: usize,
+    function: usize,
+) -> Verdict {
+    // SAFETY: the program asks for a C string, or for none.
+    let is_ours = !name.is_null() && is_ours(unsafe { CStr::from_ptr(name) }.to_bytes());
+    match is_ours {
+        true => roomy::run(|| decide_here(handle, name, version, caller, function)),
+        false => decide_here(handle, name, version, caller, function),
+    }
+}
+
+fn is_ours(name: &[u8]) -> bool {
+    names::is_acl(name) || names::id(name).is_some()
+}
+
+fn decide_here(
     handle: Handle,
     name: *const c_char,
     version: *const c_char,

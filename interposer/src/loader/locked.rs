@@ -8,6 +8,7 @@
 use core::ffi::{CStr, c_char, c_void};
 
 use super::slots;
+use crate::roomy;
 
 /// A function of the loader that looks a name up.
 type Look = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
@@ -51,7 +52,7 @@ pub(super) fn sweep_slots(dlsym: usize) {
     // SAFETY: the address is that of `dlsym`.
     let look = unsafe { core::mem::transmute::<usize, Look>(dlsym) };
     // SAFETY: a question that the loader answers for any name.
-    unsafe { look(libc::RTLD_DEFAULT, NAME.as_ptr()) };
+    roomy::run(|| unsafe { look(libc::RTLD_DEFAULT, NAME.as_ptr()) });
 }
 
 #[cfg(test)]

@@ -1,0 +1,249 @@
+//! A stack with room, for work that is done once and needs more than the program may have left: it may
+//! fetch a function for the first time in a thread or a signal handler with a stack of a few KiB.
+//!
+//! Signals wait meanwhile: a handler would run on a stack that is not the thread's, and the kernel
+//! would begin anew on a handler's stack that is in use below.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicUsize};
+
+use crate::errno::Errno;
+use crate::thread;
+
+/// Bytes of a stack. Only what is touched takes memory. Loading a large library takes some 20 KiB.
+const BYTES: usize = 512 << 10;
+/// Below each stack is memory that cannot be touched.
+const GUARD: usize = 64 << 10;
+
+/// Stacks that are kept for the next one. Who finds them in use makes one of its own.
+static KEPT: [Kept; 4] = [const {
+    Kept {
+        base: AtomicUsize::new(0),
+        is_used: AtomicBool::new(false),
+    }
+}; 4];
+
+struct Kept {
+    /// Its lowest address, 0 while there is none.
+    base: AtomicUsize,
+    is_used: AtomicBool,
+}
+
+/// Runs `action` on a stack with room, or right here if there is none.
+pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
+    if is_roomy(thread::stack()) {
+        return action();
+    }
+    let place = KEPT.iter().find(|kept| !kept.is_used.swap(true, Acquire));
+    let base = match place.map(|kept| kept.base.load(Relaxed)) {
+        Some(base) if base != 0 => Some(base),
+        _ => make(),
+    };
+    let Some(base) = base else {
+        place.into_iter().for_each(Kept::release);
+        return action();
+    };
+    if let Some(kept) = place {
+        kept.base.store(base, Relaxed);
+    }
+    let result = on(base, action);
+    match place {
+        Some(kept) => kept.release(),
+        None => unmake(base),
+    }
+    result
+}
+
+impl Kept {
+    fn release(&self) {
+        self.is_used.store(false, Release);
+    }
+}
+
+/// Whether this is one of our stacks already. One that was made for a single time is not recognised:
+/// another is made then.
+fn is_roomy(here: usize) -> bool {
+    KEPT.iter().any(|kept| {
+        let base = kept.base.load(Relaxed);
+        base != 0 && here.wrapping_sub(base) < BYTES
+    })
+}
+
+fn make() -> Option<usize> {
+    let _errno = Errno::save();
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
+    let both = GUARD + BYTES;
+    // SAFETY: a fresh mapping at an address of the kernel's choice, which cannot be touched.
+    let guard = unsafe { libc::mmap(core::ptr::null_mut(), both, libc::PROT_NONE, flags, -1, 0) };
+    if guard == libc::MAP_FAILED {
+        return None;
+    }
+    let base = guard.wrapping_byte_add(GUARD);
+    // SAFETY: the upper part of the mapping just made.
+    let made = unsafe { libc::mprotect(base, BYTES, libc::PROT_READ | libc::PROT_WRITE) };
+    if made != 0 {
+        unmake(base as usize);
+        return None;
+    }
+    Some(base as usize)
+}
+
+fn unmake(base: usize) {
+    let _errno = Errno::save();
+    let guard = core::ptr::with_exposed_provenance_mut::<c_void>(base - GUARD);
+    // SAFETY: a mapping of `make` that nobody uses.
+    unsafe { libc::munmap(guard, GUARD + BYTES) };
+}
+
+/// What is to be run, and then what came of it.
+struct Work<F, R> {
+    action: UnsafeCell<Option<F>>,
+    result: UnsafeCell<MaybeUninit<R>>,
+}
+
+fn on<F: FnOnce() -> R, R>(base: usize, action: F) -> R {
+    let work = Work {
+        action: UnsafeCell::new(Some(action)),
+        result: UnsafeCell::new(MaybeUninit::<R>::uninit()),
+    };
+    let before = block();
+    // SAFETY: the stack is ours alone, and `perform` gets the work that it is made for.
+    unsafe {
+        switch(
+            base + BYTES,
+            perform::<F, R>,
+            core::ptr::from_ref(&work).cast(),
+        );
+    }
+    unblock(&before);
+    // SAFETY: `perform` has written it: the action was there.
+    unsafe { work.result.into_inner().assume_init() }
+}
+
+unsafe extern "C" fn perform<F: FnOnce() -> R, R>(work: *const c_void) {
+    // SAFETY: the work of `on`, which waits for this to return.
+    let work = unsafe { &*work.cast::<Work<F, R>>() };
+    // SAFETY: nobody else looks at it meanwhile.
+    if let Some(action) = unsafe { (*work.action.get()).take() } {
+        let result = action();
+        // SAFETY: as above.
+        unsafe { (*work.result.get()).write(result) };
+    }
+}
+
+fn block() -> libc::sigset_t {
+    let mut before = MaybeUninit::<libc::sigset_t>::zeroed();
+    let mut all = MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: the sets are valid places; all zeroes are a valid set.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+        before.assume_init()
+    }
+}
+
+fn unblock(before: &libc::sigset_t) {
+    // SAFETY: sets what was set before.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, core::ptr::null_mut()) };
+}
+
+/// Calls `function` with `data` on the stack that ends at `top`.
+///
+/// # Safety
+/// The stack must be nobody else's and aligned, `function` must not unwind.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn switch(
+    top: usize,
+    function: unsafe extern "C" fn(*const c_void),
+    data: *const c_void,
+) {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "mov rsp, rdi",
+        "mov rdi, rdx",
+        "call rsi",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        ".cfi_restore rbp",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// As above.
+///
+/// # Safety
+/// As above.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+unsafe extern "C" fn switch(
+    top: usize,
+    function: unsafe extern "C" fn(*const c_void),
+    data: *const c_void,
+) {
+    core::arch::naked_asm!(
+        ".cfi_startproc",
+        "stp x29, x30, [sp, #-16]!",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset x29, -16",
+        ".cfi_offset x30, -8",
+        "mov x29, sp",
+        ".cfi_def_cfa x29, 16",
+        "mov sp, x0",
+        "mov x0, x2",
+        "blr x1",
+        "mov sp, x29",
+        "ldp x29, x30, [sp], #16",
+        ".cfi_def_cfa sp, 0",
+        ".cfi_restore x29",
+        ".cfi_restore x30",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_elsewhere_and_its_result_comes_back() {
+        let here = thread::stack();
+        let text = String::from("text");
+        let (there, answer) = run(|| {
+            let there = thread::stack();
+            // Within, no other stack is needed.
+            assert!(!is_roomy(here) && run(thread::stack).abs_diff(there) < 4 * BYTES);
+            (there, text + " back")
+        });
+        assert!(there.abs_diff(here) > BYTES, "{there:x} {here:x}");
+        assert_eq!(answer, "text back");
+    }
+
+    #[test]
+    fn more_at_a_time_than_are_kept_get_room_as_well() {
+        let barrier = std::sync::Barrier::new(12);
+        std::thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| {
+                    let here = thread::stack();
+                    run(|| {
+                        barrier.wait();
+                        assert!(thread::stack().abs_diff(here) > BYTES);
+                        let room = [1u8; BYTES / 2];
+                        assert_eq!(std::hint::black_box(room)[77], 1);
+                    });
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,74 @@
+/* Fetches and calls a function of the library named by its first argument for the first time where the stack is small:
+ * in a thread ("thread BYTES") or in a signal handler ("signal BYTES"). Below the stack is nothing. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void *library;
+static int code = -1, device = -1;
+
+static void fetch(void)
+{
+    int (*get)(int *) = (int (*)(int *))dlsym(library, "aclrtGetDevice");
+    code = get(&device);
+}
+
+static void handle(int number)
+{
+    (void)number;
+    fetch();
+}
+
+static void *run(void *unused)
+{
+    fetch();
+    return unused;
+}
+
+static void *stack(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(memory, page, PROT_NONE);
+    return memory + page;
+}
+
+int main(int count, char **words)
+{
+    if (count < 4) {
+        return 2;
+    }
+    size_t bytes = strtoul(words[3], NULL, 0);
+    library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+    if (strcmp(words[2], "thread") == 0) {
+        pthread_attr_t attributes;
+        pthread_t thread;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstack(&attributes, stack(bytes), bytes);
+        int failed = pthread_create(&thread, &attributes, run, NULL);
+        if (failed) {
+            printf("no thread: %s\n", strerror(failed));
+            return 0;
+        }
+        pthread_join(thread, NULL);
+    } else {
+        stack_t other = {.ss_sp = stack(bytes), .ss_size = bytes};
+        struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
+        if (sigaltstack(&other, NULL) != 0) {
+            puts("no stack");
+            return 0;
+        }
+        sigaction(SIGUSR1, &action, NULL);
+        raise(SIGUSR1);
+    }
+    printf("%d %d\n", code, device);
+    int (*inner)(void) = (int (*)(void))dlsym(library, "inner_get_device");
+    printf("%d\n", inner());
+    return 0;
+}

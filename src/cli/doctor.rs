@@ -131,8 +131,7 @@ fn clock() -> Finding {
 }
 
 fn working_folder() -> Finding {
-    let probe = PathBuf::from(format!("./.ascend-trace-{}.probe", std::process::id()));
-    match std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)) {
+    match unpack::check_writable(Path::new(".")) {
         Ok(()) => finding(
             "working folder",
             Ok("traces can be written here".to_owned()),

@@ -16,7 +16,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use super::args::{ExportArgs, FormatWord};
+use super::args::{ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Opened};
 use crate::output::{say, tell};
 
@@ -28,6 +28,9 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let only = only(&args.only)?;
     let output = match &args.output {
         Some(path) => path.clone(),
+        None if args.file == Path::new(STDIN) => {
+            bail!("a trace from standard input has no name to call the export by: use --output")
+        }
         None => default_output(&args.file, exporter),
     };
     // Before the work, not after it.

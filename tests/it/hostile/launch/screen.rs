@@ -36,13 +36,20 @@ fn recorded(folder: &Path, options: &[&str]) -> Command {
 /// Waits for a file that somebody else makes.
 #[track_caller]
 fn appears(path: &Path) -> String {
+    let read = || std::fs::read_to_string(path).unwrap_or_default();
+    until("the file is there", || read().ends_with('\n'));
+    read()
+}
+
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..6000 {
-        match std::fs::read_to_string(path) {
-            Ok(text) if text.ends_with('\n') => return text,
-            _ => std::thread::sleep(Duration::from_millis(10)),
+        if is_so() {
+            return;
         }
+        std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{} does not appear", path.display());
+    panic!("it is never so that {what}");
 }
 
 #[test]
@@ -57,11 +64,10 @@ fn what_a_program_leaves_behind_lives_on_and_writes_on() {
     // The tool has gone, and with it the recording; the program neither knows nor minds.
     assert_eq!(appears(&folder.path().join("alive")), "0\n");
     let log = folder.path().join("t.atrace.log");
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(
-        log.contains("still there\n") && log.contains("to standard error"),
-        "{log}"
-    );
+    until("the log has it all", || {
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        log.contains("still there\n") && log.contains("to standard error")
+    });
 }
 
 #[test]

@@ -44,9 +44,6 @@ pub(crate) use stop::{End, Stop};
 /// Finding at least this much in a pass means that more is waiting already.
 const BUSY_RECORDS: usize = 4_000;
 
-/// More records than can be lost between two looks.
-const MOST_LOST: u64 = 1 << 40;
-
 /// Everything that is needed to collect.
 pub(crate) struct Collector {
     arena: Arena,
@@ -177,14 +174,9 @@ impl Collector {
     }
 
     fn lose(&mut self, loss: LossRow) {
-        // The counters are in memory that the program can write to.
-        if loss.calls.max(loss.others) > MOST_LOST {
-            self.counts.unreadable += 1;
-            return;
-        }
         self.counts.lost_calls += loss.calls;
         self.counts.lost_times += loss.times;
-        self.counts.lost_others += loss.others.saturating_sub(loss.times);
+        self.counts.lost_others += loss.others - loss.times;
         self.file.push(&Row::Loss(loss));
     }
 
@@ -216,15 +208,11 @@ impl Collector {
                 times: 0,
             });
         }
-        // Looked at once more: some may just have ended.
-        self.liveness.refresh(true);
-        self.liveness.set_gone(end.pid);
-        let channels = self.arena.channels();
-        let pids: std::collections::HashSet<u32> =
-            channels.iter().map(|(_, info)| info.pid).collect();
-        let running: Vec<u32> = pids
-            .into_iter()
-            .filter(|pid| !self.liveness.gone(*pid))
+        let running: std::collections::HashSet<u32> = self
+            .arena
+            .channels()
+            .iter()
+            .map(|(_, info)| info.pid)
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
         let end_ns = clock::now();

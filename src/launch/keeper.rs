@@ -13,6 +13,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -140,14 +141,9 @@ fn keep_rest(mut control: File, mut screen: File) -> File {
         match screen.read(&mut buffer) {
             Ok(count) if count > 0 => {
                 // The tool removes a log that it has nothing to put into.
-                let open = || {
-                    OpenOptions::new()
-                        .append(true)
-                        .create(true)
-                        .open(&path)
-                        .ok()
-                };
-                file = file.or_else(open);
+                let mut options = OpenOptions::new();
+                options.append(true).create(true).mode(0o600);
+                file = file.or_else(|| options.open(&path).ok());
                 log.take(buffer.get(..count).unwrap_or_default(), file.as_mut());
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -252,14 +252,14 @@ impl Running {
             pid: self.child.pid(),
             status,
         });
-        match self.collector.join() {
-            Ok(outcome) => Ok(Ended {
-                status,
-                exit,
-                outcome,
-                log: None,
-            }),
-            Err(_) => anyhow::bail!("the collecting thread has failed; the trace is incomplete"),
-        }
+        // The status is the program's, whatever became of the recording.
+        let outcome = self.collector.join();
+        let outcome = outcome.unwrap_or_else(|_| Outcome::failed(self.path));
+        Ok(Ended {
+            status,
+            exit,
+            outcome,
+            log: None,
+        })
     }
 }

@@ -35,7 +35,10 @@ pub(crate) enum Line {
 
 pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
     let (ended, outcome) = (recorded.ended, &recorded.ended.outcome);
-    let mut lines = vec![Line::Fact(summed_up(outcome, recorded.plan.timing))];
+    let mut lines = Vec::new();
+    if outcome.stored.is_some() {
+        lines.push(Line::Fact(summed_up(outcome, recorded.plan.timing)));
+    }
     let mut problem = |text: String| lines.push(Line::Problem(text));
     if let Some(text) = crash(ended) {
         problem(text);
@@ -65,7 +68,7 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
             let text = format!("look at it with: ascend-trace view {}", quoted(path));
             lines.push(Line::Fact(text));
         }
-    } else if counts.lost_calls + counts.unreadable == 0 {
+    } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
         let reasons = silence::explained(recorded);
         lines.extend(reasons.into_iter().map(Line::Problem));
     }
@@ -154,7 +157,11 @@ fn losses(outcome: &Outcome) -> Vec<String> {
     );
     tell(counts.unreadable, "record", "records", "that made no sense");
     if outcome.stored.is_none() {
-        lines.push("LOST: the thread that writes the file has failed".to_owned());
+        lines.push(
+            "LOST: a thread that collects or writes has failed; the file ends with what was written until \
+             then. Please report what is said above"
+                .to_owned(),
+        );
     }
     lines
 }
@@ -265,6 +272,18 @@ mod tests {
     fn what_ended_the_program_is_named() {
         let text = text(&ended(139, 1, Counts::default()));
         assert!(text.contains("signal 11 (SIGSEGV)"), "{text}");
+    }
+
+    #[test]
+    fn of_a_recording_that_failed_nothing_is_claimed() {
+        let mut failed = ended(3, 0, Counts::default());
+        failed.outcome = Outcome::failed(Some("/nonexistent".into()));
+        let text = text(&failed);
+        assert!(text.starts_with("LOST: a thread"), "{text}");
+        assert!(
+            !text.contains(" calls") && !text.contains("no AscendCL"),
+            "{text}"
+        );
     }
 
     #[test]

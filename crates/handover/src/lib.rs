@@ -119,7 +119,6 @@ mod tests {
 
     #[test]
     #[ignore = "what the other test starts"]
-    #[expect(clippy::print_stdout, reason = "it is what the test reads")]
     fn child() {
         let mut command = Command::new("cat");
         hand_on(command.arg("/proc/self/status"), Closed::Stay);

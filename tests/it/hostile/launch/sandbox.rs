@@ -87,3 +87,14 @@ fn a_trace_that_is_moved_away_is_not_proposed() {
     assert_eq!(text.contains("ascend-trace view"), is_there, "{text}");
     assert_eq!(text.contains("moved or removed"), !is_there, "{text}");
 }
+
+#[test]
+fn what_a_program_writes_over_the_shared_memory_is_not_told_as_losses() {
+    let outcome = Run::new(&hostile("scribble")).traced().outcome.expect(6);
+    assert_eq!(outcome.out(), "done\n");
+    for line in outcome.said() {
+        let numbers = line.split(|char: char| !char.is_ascii_digit() && char != ',');
+        let longest = numbers.map(|number| number.replace(',', "").len()).max();
+        assert!(longest < Some(16), "{outcome}");
+    }
+}

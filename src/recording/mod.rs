@@ -243,23 +243,36 @@ impl Running {
     fn wait(mut self) -> anyhow::Result<Ended> {
         let waited = self.child.wait();
         self.relay.program_ended();
-        let exit = waited.context("cannot wait for the program")?;
+        let exit = match waited {
+            Ok(exit) => exit,
+            Err(error) => {
+                // How it ended is not known, but what is there of the trace is completed.
+                self.end(i32::from(TOOL_FAILED));
+                return Err(error).context("cannot wait for the program");
+            }
+        };
         let status = status_of(exit.status);
         if let Some(session) = &self.wait_for {
             rest::wait(session, &self.relay);
         }
-        self.stop.request(End {
-            pid: self.child.pid(),
-            status,
-        });
+        let path = self.path.clone();
         // The status is the program's, whatever became of the recording.
-        let outcome = self.collector.join();
-        let outcome = outcome.unwrap_or_else(|_| Outcome::failed(self.path));
+        let outcome = self.end(status);
+        let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
         Ok(Ended {
             status,
             exit,
             outcome,
             log: None,
         })
+    }
+
+    /// Has the trace completed. `None` when the collecting thread has failed.
+    fn end(self, status: i32) -> Option<Outcome> {
+        self.stop.request(End {
+            pid: self.child.pid(),
+            status,
+        });
+        self.collector.join().ok()
     }
 }

@@ -106,3 +106,37 @@ fn a_program_under_the_view_may_leave_its_session_as_it_may_without() {
     assert_ne!(words[0], words[1], "it does not lead its group: {who}");
     assert!(words[3].starts_with("pts"), "{who}");
 }
+
+#[test]
+fn a_program_that_kills_its_parent_leaves_a_complete_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("parricide.sh");
+    write_executable(
+        &script,
+        b"#!/bin/sh\n\"$1\" status 0\nkill -9 $PPID\nexit 0\n",
+    );
+    let mut command = tool();
+    command
+        .current_dir(folder.path())
+        .env("ASCEND_TRACE_MEMORY", folder.path());
+    command.args(["record", "--tui", "--soft", "-o", "t.atrace", "--"]);
+    command.arg(script).arg(program("ends"));
+    let screen = Screen::start(command, 30, 120);
+    screen.until("ended");
+    screen.press("q");
+    let outcome = screen.finish().expect(125);
+    assert!(
+        outcome.out().contains("cannot wait for the program"),
+        "{outcome}"
+    );
+    let tables = Tables::of_file(&folder.path().join("t.atrace"), &folder.path().join("csv"));
+    assert_eq!(tables.tasks.len(), 2);
+    let left = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let left: Vec<_> = left
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        !left.iter().any(|name| name.starts_with("ascend-trace-")),
+        "{left:?}"
+    );
+}

@@ -7,6 +7,7 @@ mod error;
 mod launch;
 mod log;
 mod output;
+mod quote;
 mod recording;
 mod table;
 #[expect(unreachable_pub, reason = "generated for every crate that needs it")]

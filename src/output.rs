@@ -1,7 +1,7 @@
 //! The two ways out: answers go to stdout, everything said about the work goes to stderr.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
 use serde::Serialize;
@@ -17,6 +17,43 @@ pub(crate) fn say(text: impl AsRef<str>) {
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(held) => held.push(text.to_owned()),
         None => write_message(text),
+    }
+}
+
+/// How much is said, beside what went wrong.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// Nothing.
+    pub(crate) quiet: bool,
+    /// Also how it is done.
+    pub(crate) verbose: bool,
+    /// Colours whatever the surroundings say, or none.
+    pub(crate) color: Option<bool>,
+}
+
+static MANNER: OnceLock<Manner> = OnceLock::new();
+
+/// Sets it once, before anything is said.
+pub(crate) fn set_manner(manner: Manner) {
+    // A second command line in one process does not come.
+    let _ = MANNER.set(manner);
+}
+
+pub(crate) fn manner() -> Manner {
+    MANNER.get().copied().unwrap_or_default()
+}
+
+/// Says what went as it should.
+pub(crate) fn tell(text: impl AsRef<str>) {
+    if !manner().quiet {
+        say(text);
+    }
+}
+
+/// Says how something is done, to those who asked.
+pub(crate) fn detail(text: impl AsRef<str>) {
+    if manner().verbose {
+        say(text);
     }
 }
 

@@ -16,11 +16,12 @@ use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
 use ascend_trace_viewer::{
-    Bookmark, Derived, ExportNews, Log, News, Options, Outcome, Overview, Progress, Quest,
-    Recording, Source,
+    Bookmark, ColorMode, Derived, ExportNews, Log, News, Options, Outcome, Overview, Progress,
+    Quest, Recording, Source,
 };
 
 use crate::log::LogBook;
+use crate::output::manner;
 use exporting::Export;
 use loader::Loader;
 
@@ -270,8 +271,25 @@ pub(crate) fn view(path: &Path) -> anyhow::Result<Option<i32>> {
     show(&mut source, options)
 }
 
+/// The colours that the user asked for; else the view asks the environment.
+fn colors(wanted: Option<bool>) -> Option<ColorMode> {
+    let variable = |name| std::env::var(name).ok();
+    wanted.map(|wanted| match wanted {
+        false => ColorMode::None,
+        true => match ColorMode::detect(
+            None,
+            variable("COLORTERM").as_deref(),
+            variable("TERM").as_deref(),
+        ) {
+            ColorMode::None => ColorMode::Ansi,
+            mode => mode,
+        },
+    })
+}
+
 /// Shows a source until the user has seen enough.
-pub(crate) fn show(source: &mut FileSource, options: Options) -> anyhow::Result<Option<i32>> {
+pub(crate) fn show(source: &mut FileSource, mut options: Options) -> anyhow::Result<Option<i32>> {
+    options.colors = colors(manner().color);
     match ascend_trace_viewer::run(source, options)? {
         Outcome::Quit => Ok(None),
         Outcome::Signal(number) => Ok(Some(number)),

@@ -1,13 +1,16 @@
 //! The words of the command line, and nothing of what they do.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
 use super::range::{self, TimeRange};
+use super::topics::TOPICS;
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
@@ -21,9 +24,66 @@ use super::range::{self, TimeRange};
     override_usage = "ascend-trace [OPTIONS] [--] APP [ARGS]...\n       ascend-trace COMMAND ..."
 )]
 pub(crate) struct Words {
+    #[command(flatten)]
+    pub(crate) manner: MannerArgs,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// How much is said, and how.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct MannerArgs {
+    /// Say only what went wrong
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+
+    /// Say more of how it is done
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+
+    /// Colours of the view and of help
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorWord::Auto)]
+    pub(crate) color: ColorWord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWord {
+    /// As the terminal and NO_COLOR say
+    Auto,
+    /// Even where NO_COLOR is set
+    Always,
+    /// None
+    Never,
+}
+
+/// The definition of the command line. Its help has the options of a recording, which need no command.
+pub(crate) fn command() -> clap::Command {
+    let command = Words::command();
+    let mut record = RecordArgs::augment_args(clap::Command::new("record").disable_help_flag(true));
+    let help = record.render_help().to_string();
+    let options = help
+        .split_once("Options:\n")
+        .map_or("", |(_, options)| options);
+    let topics = TOPICS.map(|(name, _)| name).join(", ");
+    command.after_help(format!(
+        "Options of a recording:\n{options}\nDocuments, with `ascend-trace help TOPIC`: {topics}"
+    ))
+}
+
+/// The trace that a command reads; `-` is standard input.
+fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
+        true if io::stdin().is_terminal() => {
+            Err("standard input is a terminal: send a trace to it, with < or |")
+        }
+        true => Ok(PathBuf::from(STDIN)),
+        false => Ok(path),
+    })
+}
+
+/// What `-` stands for where a trace is read.
+pub(crate) const STDIN: &str = "/dev/stdin";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -83,7 +143,7 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// How calls are caught; `frida` needs a build with that feature, see docs/ENGINES.md
+    /// How calls are caught; `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
 
@@ -146,7 +206,8 @@ pub(crate) struct ViewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The trace file
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     /// Print a JSON document instead of text
@@ -167,7 +228,8 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The trace file
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file())]
     pub(crate) file: PathBuf,
 
     /// The format to write
@@ -215,6 +277,16 @@ pub(crate) struct HooksArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
+    /// Look at the bundled software runtime instead of an installed CANN, as `record --soft` would use it
+    #[arg(
+        long,
+        value_name = "KEY=VALUE,..",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(crate) soft: Option<String>,
+
     /// A program to look at, after --
     #[arg(last = true, value_name = "APP")]
     pub(crate) app: Vec<OsString>,
@@ -252,7 +324,7 @@ pub(crate) struct SoftArgs {
 /// Puts the default command in: unless the first word is a command or asks for help, it is the
 /// beginning of a recording.
 pub(crate) fn with_default_command(mut words: Vec<OsString>) -> Vec<OsString> {
-    let is_command = words.get(1).is_none_or(|first| {
+    let is_command = words.get(first_word(&words)).is_none_or(|first| {
         let known = ["-h", "--help", "-V", "--version"].iter().chain(&COMMANDS);
         known.into_iter().any(|word| first == word)
     });
@@ -262,10 +334,23 @@ pub(crate) fn with_default_command(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// Where the first word is that is no option of all commands.
+pub(crate) fn first_word(words: &[OsString]) -> usize {
+    let mut at = 1;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        at += match word {
+            "-q" | "--quiet" | "-v" | "--verbose" => 1,
+            "--color" => 2,
+            word if word.starts_with("--color=") => 1,
+            _ => return at,
+        };
+    }
+    at
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     fn parse(words: &str) -> Result<Command, clap::Error> {
         let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
@@ -311,6 +396,33 @@ mod tests {
         assert_eq!(record("record view").app, ["view"]);
         assert_eq!(record("--soft view").app, ["view"]);
         assert_eq!(record("./view").app, ["./view"]);
+    }
+
+    #[test]
+    fn options_of_all_commands_may_stand_anywhere() {
+        for words in [
+            "-q view x",
+            "view -q x",
+            "view x --quiet",
+            "--color never -q view x",
+        ] {
+            let words = std::iter::once("ascend-trace").chain(words.split_whitespace());
+            let words = with_default_command(words.map(OsString::from).collect());
+            let words = Words::try_parse_from(words).unwrap();
+            assert!(words.manner.quiet && matches!(words.command, Command::View(_)));
+        }
+        assert_eq!(record("-v ./app -q").app, ["./app", "-q"]);
+    }
+
+    #[test]
+    fn the_help_of_the_command_has_the_options_of_a_recording() {
+        let help = command().render_help().to_string();
+        for option in [
+            "--output", "--timing", "--soft", "--buffer", "--wait", "--no-tui",
+        ] {
+            assert!(help.contains(option), "{option} is not in {help}");
+        }
+        assert!(help.contains("help TOPIC"), "{help}");
     }
 
     #[test]

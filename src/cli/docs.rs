@@ -41,6 +41,16 @@ fn assert_named(value: &Value, text: &str, is_map: &dyn Fn(&str) -> bool) {
 
 #[test]
 fn every_command_and_option_is_described() {
+    let all = Words::command();
+    for option in all
+        .get_arguments()
+        .filter_map(|argument| argument.get_long())
+    {
+        assert!(
+            CLI.contains(&format!("--{option}")),
+            "--{option} is not described"
+        );
+    }
     for command in Words::command().get_subcommands() {
         let name = command.get_name();
         assert!(
@@ -57,6 +67,22 @@ fn every_command_and_option_is_described() {
             );
         }
     }
+}
+
+#[test]
+fn readme_links_every_document_and_names_the_version_of_rust() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    for entry in std::fs::read_dir(format!("{root}/docs")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        let link = format!("(docs/{name})");
+        assert!(!name.ends_with(".md") || readme.contains(&link), "{name}");
+    }
+    let version = env!("CARGO_PKG_RUST_VERSION");
+    assert!(
+        readme.contains(&format!("({version} or later)")),
+        "{version}"
+    );
 }
 
 #[test]

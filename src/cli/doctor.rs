@@ -32,19 +32,25 @@ enum State {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
-    let mut findings = vec![
-        interposer(),
-        memory(),
-        clock(),
-        working_folder(),
-        installed(),
-    ];
+    let mut environment = Environment::default();
+    let mut findings = vec![interposer(), memory(), clock(), working_folder()];
     findings.extend(engines::found());
     findings.extend(soft());
-    findings.extend(runtime::found());
+    match &args.soft {
+        Some(options) => {
+            super::record::check_soft(options).map_err(|failure| anyhow::anyhow!("{failure}"))?;
+            let folder = unpack::soft()?.lib;
+            environment.soften(&folder, options);
+            findings.extend(runtime::soft(&folder));
+        }
+        None => {
+            findings.push(installed());
+            findings.extend(runtime::found());
+        }
+    }
     findings.extend(runtime::preloads(std::env::var_os("LD_PRELOAD").as_deref()));
     if let Some(name) = args.app.first() {
-        findings.extend(program(name));
+        findings.extend(program(name, &environment));
     }
     let mut table = Table::new([("", Align::Left), ("", Align::Left), ("", Align::Left)]);
     for finding in &findings {
@@ -131,8 +137,7 @@ fn clock() -> Finding {
 }
 
 fn working_folder() -> Finding {
-    let probe = PathBuf::from(format!("./.ascend-trace-{}.probe", std::process::id()));
-    match std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)) {
+    match unpack::check_writable(Path::new(".")) {
         Ok(()) => finding(
             "working folder",
             Ok("traces can be written here".to_owned()),
@@ -176,7 +181,7 @@ fn soft() -> Option<Finding> {
     })
 }
 
-fn program(name: &OsString) -> Vec<Finding> {
+fn program(name: &OsString, environment: &Environment) -> Vec<Finding> {
     let checked = lookup::find(name, std::env::var_os("PATH").as_deref())
         .and_then(|path| check::check(&path).map(|kind| (path, kind)));
     let (path, kind) = match checked {
@@ -187,7 +192,7 @@ fn program(name: &OsString) -> Vec<Finding> {
         Program::Dynamic(dynamic) => {
             let text = format!("{}, loaded by {}", path.display(), dynamic.interpreter);
             let mut findings = vec![finding("program", Ok(text))];
-            findings.extend(program_libraries(&path, &dynamic));
+            findings.extend(program_libraries(&path, &dynamic, environment));
             findings
         }
         _ => vec![note(
@@ -197,8 +202,8 @@ fn program(name: &OsString) -> Vec<Finding> {
     }
 }
 
-fn program_libraries(path: &Path, dynamic: &Dynamic) -> Vec<Finding> {
-    let found = libraries::list(path, dynamic, &Environment::default());
+fn program_libraries(path: &Path, dynamic: &Dynamic, environment: &Environment) -> Vec<Finding> {
+    let found = libraries::list(path, dynamic, environment);
     let mut findings = Vec::new();
     for library in &found {
         match &library.path {

@@ -16,9 +16,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use super::args::{ExportArgs, FormatWord};
+use super::args::{ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Opened};
-use crate::output::say;
+use crate::output::{say, tell};
 
 /// Stands for standard output.
 const STDOUT: &str = "-";
@@ -28,6 +28,9 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let only = only(&args.only)?;
     let output = match &args.output {
         Some(path) => path.clone(),
+        None if args.file == Path::new(STDIN) => {
+            bail!("a trace from standard input has no name to call the export by: use --output")
+        }
         None => default_output(&args.file, exporter),
     };
     // Before the work, not after it.
@@ -51,7 +54,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
             fs::create_dir_all(&output)
                 .with_context(|| format!("cannot make {}", output.display()))?;
             job.run(&mut Folder(&output))?;
-            say(format!("wrote {}/", output.display()));
+            tell(format!("wrote {}/", output.display()));
         }
     }
     job.say_what_is_missing(&args.file);
@@ -203,7 +206,7 @@ fn to_file(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     let renamed = written
         .and_then(|()| fs::rename(&place, path).with_context(|| format!("cannot write {shown}")));
     match &renamed {
-        Ok(()) => say(format!("wrote {shown}")),
+        Ok(()) => tell(format!("wrote {shown}")),
         // What is left of the attempt is of no use.
         Err(_) => drop(fs::remove_file(&place)),
     }

@@ -6,23 +6,25 @@ mod demo;
 mod docs;
 mod doctor;
 mod export;
+mod guess;
 mod hooks;
 mod info;
 mod range;
 mod record;
 mod soft;
 mod stats;
+mod topics;
 mod trace;
 mod view;
 
 use std::ffi::OsString;
 
-use clap::Parser;
+use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
 use crate::launch::keeper;
-use crate::output::say;
-use args::{Command, Words};
+use crate::output::{Manner, print, say, set_manner};
+use args::{ColorWord, Command, Words};
 
 /// Does what the words ask for and answers the status to exit with.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
@@ -30,13 +32,29 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     if words.get(1).is_some_and(|word| word == keeper::WORD) {
         return keeper::run(words.into_iter().skip(2));
     }
+    if let Some(text) = topics::asked(&words) {
+        return print(text).map_or(TROUBLE, |()| 0);
+    }
+    if let Some(question) = guess::question(&words) {
+        say(question);
+        return TOOL_FAILED;
+    }
     let words = args::with_default_command(words);
     // A recording takes the place of the program, so its own trouble must not look like that.
     let is_record = words.get(1).is_some_and(|word| word == "record");
-    let parsed = match Words::try_parse_from(words) {
+    let parsed = match parse(words) {
         Ok(parsed) => parsed,
         Err(error) => return refuse(&error, is_record),
     };
+    set_manner(Manner {
+        quiet: parsed.manner.quiet,
+        verbose: parsed.manner.verbose,
+        color: match parsed.manner.color {
+            ColorWord::Auto => None,
+            ColorWord::Always => Some(true),
+            ColorWord::Never => Some(false),
+        },
+    });
     match act(parsed.command) {
         Ok(status) => status,
         Err(failure) => {
@@ -44,6 +62,18 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
             failure.status
         }
     }
+}
+
+fn parse(words: Vec<OsString>) -> Result<Words, clap::Error> {
+    let has = |option: &str| words.iter().any(|word| word == option);
+    // Before anything is parsed, since it may be help that is asked for.
+    let color = match () {
+        () if has("--color=never") => ColorChoice::Never,
+        () if has("--color=always") => ColorChoice::Always,
+        () => ColorChoice::Auto,
+    };
+    let matches = args::command().color(color).try_get_matches_from(words)?;
+    Words::from_arg_matches(&matches)
 }
 
 fn act(command: Command) -> Result<u8, Failure> {

@@ -18,7 +18,7 @@ impl TimeRange {
     }
 }
 
-/// Reads `1.5ms..20ms`, `..3s` or `250us..`.
+/// Reads `1.5ms..20ms`, `0..3s`, `250us..` or `5min..1h`.
 pub(crate) fn parse(text: &str) -> Result<TimeRange, String> {
     let form = || "a range is BEGIN..END, such as 1.5ms..20ms; either may be left out".to_owned();
     let (begin, end) = text.split_once("..").ok_or_else(form)?;
@@ -46,7 +46,20 @@ fn time(text: &str) -> Result<i64, String> {
         "us" | "µs" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
-        _ => return Err(format!("`{text}` has no unit: write ns, us, ms or s")),
+        "min" | "m" => 60e9,
+        "h" => 3600e9,
+        // Nothing is nothing in any unit.
+        "" if digits.trim().parse() == Ok(0.0) => 1.0,
+        "" => {
+            return Err(format!(
+                "`{text}` has no unit: write ns, us, ms, s, min or h"
+            ));
+        }
+        unit => {
+            return Err(format!(
+                "`{unit}` is no unit: write ns, us, ms, s, min or h"
+            ));
+        }
     };
     let number: f64 = digits
         .trim()
@@ -74,6 +87,9 @@ mod tests {
         assert_eq!(of("..100ns"), Some((1_000, 1_100)));
         assert_eq!(of("3us.."), Some((4_000, 9_000)));
         assert_eq!(of("1ms..1s"), Some((9_000, 9_000)));
+        assert_eq!(of("0..1us"), Some((1_000, 2_000)));
+        assert_eq!(parse("1.5min..2h"), parse("90s..7200s"));
+        assert_eq!(parse("0..1m"), parse("0ns..60s"));
         assert_eq!(parse("1us..2us").unwrap().of(None), None);
     }
 
@@ -85,6 +101,7 @@ mod tests {
             "2ms..1ms",
             "1..2",
             "1ms..x",
+            "1ms..2days",
             "-1ms..2ms",
             "1ms..9e30s",
         ] {

@@ -34,13 +34,13 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
 
 /// Refuses options of the software runtime that it does not know, before anything is started.
 #[cfg(feature = "softacl")]
-fn check_soft(options: &str) -> Result<(), Failure> {
+pub(super) fn check_soft(options: &str) -> Result<(), Failure> {
     ascendcl::check_options(options)
         .map_err(|error| Failure::new(TOOL_FAILED, format!("--soft: {error}")))
 }
 
 #[cfg(not(feature = "softacl"))]
-fn check_soft(_options: &str) -> Result<(), Failure> {
+pub(super) fn check_soft(_options: &str) -> Result<(), Failure> {
     let text = "--soft: this build has no software runtime; build it with the feature `softacl`";
     Err(Failure::new(TOOL_FAILED, text))
 }

@@ -70,3 +70,18 @@ pub(crate) struct Outcome {
     /// What an engine that patches functions did, where there was one.
     pub(crate) engine: Option<String>,
 }
+
+impl Outcome {
+    /// Of a recording whose collecting thread has failed: nobody knows what it holds.
+    pub(crate) fn failed(path: Option<PathBuf>) -> Self {
+        Self {
+            path,
+            attached: 0,
+            processes: 0,
+            still_running: 0,
+            stored: None,
+            counts: Counts::default(),
+            engine: None,
+        }
+    }
+}

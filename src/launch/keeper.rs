@@ -13,11 +13,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_trace_handover::{Closed, adopt, hand_on, ignore};
+use ascend_trace_handover::{Closed, adopt, hand_on_to, ignore};
 use rustix::process::Pid;
 use signal_hook::consts::{
     SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
@@ -44,6 +45,7 @@ const NOT_FOR_US: [i32; 10] = [
 pub(super) fn command<'a>(
     descriptors: [i32; 3],
     variables: impl Iterator<Item = (&'a str, &'a OsStr)>,
+    program: &Path,
     words: &[OsString],
 ) -> Command {
     let mut command = Command::new(SELF);
@@ -55,7 +57,7 @@ pub(super) fn command<'a>(
         word.push(value);
         command.arg(word);
     }
-    command.arg(END).args(words);
+    command.arg(END).arg(program).args(words);
     command
 }
 
@@ -106,12 +108,13 @@ fn program(mut words: impl Iterator<Item = OsString>) -> Option<Command> {
         let (name, value) = word.as_bytes().split_at(at);
         variables.push((OsStr::from_bytes(name).to_owned(), value[1..].to_vec()));
     }
+    let file = PathBuf::from(words.next()?);
     let mut command = Command::new(words.next()?);
     command.args(words);
     for (name, value) in variables {
         command.env(name, OsString::from_vec(value));
     }
-    hand_on(&mut command, Closed::Replaced);
+    hand_on_to(&mut command, &file, Closed::Replaced).ok()?;
     Some(command)
 }
 
@@ -138,14 +141,9 @@ fn keep_rest(mut control: File, mut screen: File) -> File {
         match screen.read(&mut buffer) {
             Ok(count) if count > 0 => {
                 // The tool removes a log that it has nothing to put into.
-                let open = || {
-                    OpenOptions::new()
-                        .append(true)
-                        .create(true)
-                        .open(&path)
-                        .ok()
-                };
-                file = file.or_else(open);
+                let mut options = OpenOptions::new();
+                options.append(true).create(true).mode(0o600);
+                file = file.or_else(|| options.open(&path).ok());
                 log.take(buffer.get(..count).unwrap_or_default(), file.as_mut());
             }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, access};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND};
+use crate::quote::quoted;
 
 /// Where programs are looked for when `PATH` is not set.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -37,7 +38,7 @@ pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, Failur
 fn not_in_path(name: &OsStr) -> Failure {
     let name = name.display();
     let advice = if Path::new("./").join(name.to_string()).exists() {
-        format!("; did you mean ./{name}?")
+        format!("; did you mean {}?", quoted(format!("./{name}")))
     } else {
         String::new()
     };

@@ -16,9 +16,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
-use ascend_trace_handover::{Closed, hand_on};
+use ascend_trace_handover::{Closed, hand_on_to};
 
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
 use screen::Screen;
@@ -42,14 +42,14 @@ impl Launch {
     /// Starts the program on the tool's own standard streams, or on a screen of its own.
     pub(crate) fn start(&self, screen: Option<&mut Screen>) -> Result<Started, Failure> {
         let started = match screen {
-            None => self.command().spawn().map(Started::child),
+            None => self.spawn().map(Started::child),
             Some(screen) => screen.start(self),
         };
         started.map_err(|error| self.failure(&error))
     }
 
-    /// The program on the tool's own standard streams.
-    fn command(&self) -> Command {
+    /// Starts the program on the tool's own standard streams.
+    fn spawn(&self) -> io::Result<Child> {
         let mut words = self.words.iter();
         let mut command = Command::new(words.next().cloned().unwrap_or_default());
         command.args(words);
@@ -66,8 +66,8 @@ impl Launch {
             true => Closed::Replaced,
             false => Closed::Stay,
         };
-        hand_on(&mut command, closed);
-        command
+        hand_on_to(&mut command, &self.program, closed)?;
+        command.spawn()
     }
 
     fn failure(&self, error: &io::Error) -> Failure {

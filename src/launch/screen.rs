@@ -77,7 +77,7 @@ impl Screen {
         let screen = rustix::io::dup(&*self.pty)?;
         let numbers = [&report, &ends, &screen].map(AsRawFd::as_raw_fd);
         let variables = launch.environment.variables();
-        let mut command = keeper::command(numbers, variables, &launch.words);
+        let mut command = keeper::command(numbers, variables, &launch.program, &launch.words);
         hand_on(&mut command, Closed::Replaced);
         let mut command = pty_process::blocking::Command::from(command);
         command = command.stdin(if io::stdin().is_terminal() {

@@ -6,12 +6,17 @@ use std::process::{Child, ExitStatus};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+/// Stands for what is not known.
+const NONE: &str = "-";
+
 /// How a program has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
     pub(crate) status: ExitStatus,
     /// The user that it was in the end, where that can be told.
     pub(crate) user: Option<u32>,
+    /// Bytes that it could map at most in the end, where there was a limit.
+    pub(crate) space: Option<u64>,
 }
 
 impl Exit {
@@ -20,39 +25,53 @@ impl Exit {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         let pid = WaitId::Pid(Pid::from_child(child));
         while matches!(waitid(pid.clone(), ended), Err(rustix::io::Errno::INTR)) {}
-        let user = user_of(child.id());
+        let told = |name: &str| {
+            std::fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default()
+        };
+        let (user, space) = (
+            effective_user(&told("status")),
+            address_space(&told("limits")),
+        );
         let status = child.wait()?;
-        Ok(Self { status, user })
+        Ok(Self {
+            status,
+            user,
+            space,
+        })
     }
 
     /// As one line of text, for [`Exit::read`].
     pub(super) fn line(self) -> String {
-        let user = self.user.map_or_else(String::new, |user| user.to_string());
-        format!("ended {} {user}", self.status.into_raw())
+        let user = self
+            .user
+            .map_or_else(|| NONE.to_owned(), |user| user.to_string());
+        let space = self
+            .space
+            .map_or_else(|| NONE.to_owned(), |space| space.to_string());
+        format!("ended {} {user} {space}", self.status.into_raw())
     }
 
     fn read(line: &str) -> Option<Self> {
-        let (status, user) = line
-            .strip_prefix("ended ")?
-            .trim_end()
-            .split_once(' ')
-            .or_else(|| Some((line.strip_prefix("ended ")?.trim_end(), "")))?;
+        let mut words = line.strip_prefix("ended ")?.split_whitespace();
         Some(Self {
-            status: ExitStatus::from_raw(status.parse().ok()?),
-            user: user.parse().ok(),
+            status: ExitStatus::from_raw(words.next()?.parse().ok()?),
+            user: words.next()?.parse().ok(),
+            space: words.next()?.parse().ok(),
         })
     }
 }
 
-/// The effective user of a process, which may have ended.
-fn user_of(pid: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    effective_user(&status)
-}
-
+/// The effective user, by `/proc/PID/status`.
 fn effective_user(status: &str) -> Option<u32> {
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The limit of the address space, by `/proc/PID/limits`.
+fn address_space(limits: &str) -> Option<u64> {
+    let mut lines = limits.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// The program that was started.
@@ -150,17 +169,28 @@ mod tests {
         assert_eq!(exit.status.code(), Some(3));
         assert_eq!(exit.user, Some(rustix::process::geteuid().as_raw()));
         assert_eq!(Exit::read(&exit.line()), Some(exit));
-        let unknown = Exit { user: None, ..exit };
+        let unknown = Exit {
+            user: None,
+            space: Some(300),
+            ..exit
+        };
         assert_eq!(Exit::read(&unknown.line()), Some(unknown));
         assert_eq!(Exit::read(""), None);
     }
 
     #[test]
-    fn the_effective_user_is_the_second_of_four() {
+    fn users_and_limits_are_read() {
         assert_eq!(
             effective_user("Name:\tx\nUid:\t0\t1000\t0\t0\n"),
             Some(1000)
         );
         assert_eq!(effective_user("Name:\tx\n"), None);
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max address space         307200000            unlimited            bytes     \n";
+        assert_eq!(address_space(limits), Some(307_200_000));
+        assert_eq!(
+            address_space("Max address space         unlimited  unlimited  bytes\n"),
+            None
+        );
     }
 }

@@ -12,7 +12,7 @@ use ascend_trace_viewer::Options;
 use super::{Ended, Running};
 use crate::launch::screen::Screen;
 use crate::log::LogBook;
-use crate::output::{Hold, say};
+use crate::output::{Hold, say, tell};
 use crate::viewing::{self, FileSource};
 
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
@@ -43,7 +43,7 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
     }
     if !waiter.is_finished() {
         log.pass_through();
-        say("the view is closed; the program runs on and is recorded, Ctrl-C ends it");
+        tell("the view is closed; the program runs on and is recorded, Ctrl-C ends it");
     }
     let ended = join(waiter);
     keeper.finish();

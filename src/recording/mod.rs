@@ -3,6 +3,7 @@
 mod description;
 mod live;
 mod rest;
+mod silence;
 mod summary;
 
 use std::ffi::OsString;
@@ -25,8 +26,9 @@ use crate::launch::elf::{self, Program};
 use crate::launch::screen::Screen;
 use crate::launch::signals::Relay;
 use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
-use crate::output::say;
+use crate::output::{detail, say, tell};
 use crate::unpack;
+use summary::{Line, Recorded};
 
 /// What is to be recorded, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,14 +85,25 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
     };
     session.file.settle(&plan.target, child.pid());
     let launch = session.launch.clone();
+    let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
     let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
     }
     .or_status(TOOL_FAILED)?;
-    for line in summary::lines(&ended, plan, &launch, &kind) {
-        say(line);
+    let recorded = Recorded {
+        ended: &ended,
+        plan,
+        launch: &launch,
+        kind: &kind,
+        memory,
+    };
+    for line in summary::lines(&recorded) {
+        match line {
+            Line::Fact(text) => tell(text),
+            Line::Problem(text) => say(text),
+        }
     }
     Ok(ended.status)
 }
@@ -132,7 +145,9 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     if let Some(options) = &plan.soft {
         environment.soften(&unpack::soft()?.lib, options);
     }
-    let arena = session::create(plan.timing, clock.source(), plan.buffer)?;
+    let arena = session::create(plan.timing, clock.source(), plan.buffer).with_context(limits)?;
+    detail(format!("library: {}", interposer.file.display()));
+    detail(format!("memory: {}", arena.path().display()));
     match is_foreign {
         true => environment.trace_emulated(&interposer.preload, arena.path()),
         false => environment.trace(&interposer.preload, arena.path()),
@@ -154,6 +169,18 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         clock,
         file,
     })
+}
+
+/// What may be in the way where no memory can be had.
+fn limits() -> String {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current;
+    match limit {
+        Some(bytes) => format!(
+            "cannot record within {} MiB of address space (ulimit -v)",
+            bytes >> 20
+        ),
+        None => "cannot record".to_owned(),
+    }
 }
 
 /// A program that is being recorded.
@@ -216,23 +243,36 @@ impl Running {
     fn wait(mut self) -> anyhow::Result<Ended> {
         let waited = self.child.wait();
         self.relay.program_ended();
-        let exit = waited.context("cannot wait for the program")?;
+        let exit = match waited {
+            Ok(exit) => exit,
+            Err(error) => {
+                // How it ended is not known, but what is there of the trace is completed.
+                self.end(i32::from(TOOL_FAILED));
+                return Err(error).context("cannot wait for the program");
+            }
+        };
         let status = status_of(exit.status);
         if let Some(session) = &self.wait_for {
             rest::wait(session, &self.relay);
         }
+        let path = self.path.clone();
+        // The status is the program's, whatever became of the recording.
+        let outcome = self.end(status);
+        let outcome = outcome.unwrap_or_else(|| Outcome::failed(path));
+        Ok(Ended {
+            status,
+            exit,
+            outcome,
+            log: None,
+        })
+    }
+
+    /// Has the trace completed. `None` when the collecting thread has failed.
+    fn end(self, status: i32) -> Option<Outcome> {
         self.stop.request(End {
             pid: self.child.pid(),
             status,
         });
-        match self.collector.join() {
-            Ok(outcome) => Ok(Ended {
-                status,
-                exit,
-                outcome,
-                log: None,
-            }),
-            Err(_) => anyhow::bail!("the collecting thread has failed; the trace is incomplete"),
-        }
+        self.collector.join().ok()
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::launch::signals::Relay;
-use crate::output::say;
+use crate::output::tell;
 
 /// Time between looks at which of them are left.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ pub(super) fn wait(session: &Path, relay: &Relay) {
         if !told {
             told = true;
             let pids: Vec<String> = left.iter().map(ToString::to_string).collect();
-            say(format!(
+            tell(format!(
                 "the program has ended; what it left behind is recorded (pid {}), \
                  until it ends or Ctrl-C ends the recording",
                 pids.join(", ")

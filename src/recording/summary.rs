@@ -1,46 +1,96 @@
 //! What is said at the end of a recording, and advice when it holds less than hoped for.
 
+use std::path::Path;
+
+use signal_hook::low_level::signal_name;
+use std::os::unix::process::ExitStatusExt;
+
 use ascend_trace_format::session::Timing;
 
-use super::{Ended, Plan};
+use super::{Ended, Plan, silence};
 use crate::collector::{Counts, Outcome};
 use crate::launch::Launch;
 use crate::launch::elf::Program;
-use crate::launch::libraries::{self, is_acl};
+use crate::quote::quoted;
 use crate::table::{count, percent};
-use crate::unpack::INTERPOSER_VARIABLE;
 
-/// The lines, without the tool's name.
-pub(crate) fn lines(ended: &Ended, plan: &Plan, launch: &Launch, kind: &Program) -> Vec<String> {
-    let outcome = &ended.outcome;
-    let mut lines = vec![recorded(outcome, plan.timing)];
-    lines.extend(losses(outcome));
-    lines.extend(outcome.engine.clone());
+/// A recording that has ended, and what was known before it began.
+pub(super) struct Recorded<'a> {
+    pub(super) ended: &'a Ended,
+    pub(super) plan: &'a Plan,
+    pub(super) launch: &'a Launch,
+    pub(super) kind: &'a Program,
+    /// Bytes of memory that each process of the program maps.
+    pub(super) memory: u64,
+}
+
+/// A line, without the tool's name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// What went as it should.
+    Fact(String),
+    /// What did not.
+    Problem(String),
+}
+
+pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
+    let (ended, outcome) = (recorded.ended, &recorded.ended.outcome);
+    let mut lines = Vec::new();
+    if outcome.stored.is_some() {
+        lines.push(Line::Fact(summed_up(outcome, recorded.plan.timing)));
+    }
+    let mut problem = |text: String| lines.push(Line::Problem(text));
+    if let Some(text) = crash(ended) {
+        problem(text);
+    }
+    losses(outcome).into_iter().for_each(&mut problem);
+    lines.extend(outcome.engine.clone().map(Line::Fact));
     if let Some(path) = &ended.log {
-        lines.push(format!("what the program wrote is in {}", path.display()));
+        let text = format!("what the program wrote is in {}", path.display());
+        lines.push(Line::Fact(text));
     }
     if outcome.still_running > 0 {
         let number = things(outcome.still_running as u64, "process", "processes");
-        lines.push(format!(
+        lines.push(Line::Problem(format!(
             "{number} of the program still running; not recorded any more (--wait waits for them)"
-        ));
+        )));
     }
-    if outcome.counts.calls + outcome.counts.nested == 0 {
-        let missing = match ended.status {
-            127 => missing_libraries(launch, kind),
-            _ => Vec::new(),
-        };
-        lines.extend(nothing_seen(ended, plan, &missing));
-    } else if let Some(path) = &outcome.path {
-        lines.push(format!(
-            "look at it with: ascend-trace view {}",
-            path.display()
-        ));
+    let counts = &outcome.counts;
+    let is_there = outcome.path.as_deref().is_none_or(Path::exists);
+    if let Some(path) = outcome.path.as_deref().filter(|_| !is_there) {
+        let path = path.display();
+        lines.push(Line::Problem(format!(
+            "{path} is not there any more: it was moved or removed while it was recorded"
+        )));
+    }
+    if counts.calls + counts.nested > 0 {
+        if let Some(path) = outcome.path.as_deref().filter(|_| is_there) {
+            let text = format!("look at it with: ascend-trace view {}", quoted(path));
+            lines.push(Line::Fact(text));
+        }
+    } else if counts.lost_calls + counts.unreadable == 0 && outcome.stored.is_some() {
+        let reasons = silence::explained(recorded);
+        lines.extend(reasons.into_iter().map(Line::Problem));
     }
     lines
 }
 
-fn recorded(outcome: &Outcome, timing: Timing) -> String {
+/// How the program came to its end, if by a signal.
+fn crash(ended: &Ended) -> Option<String> {
+    let status = ended.exit.status;
+    let signal = status.signal()?;
+    let name = signal_name(signal).map_or_else(String::new, |name| format!(" ({name})"));
+    let core = if status.core_dumped() {
+        ", and left a core file"
+    } else {
+        ""
+    };
+    Some(format!(
+        "the program was ended by signal {signal}{name}{core}"
+    ))
+}
+
+fn summed_up(outcome: &Outcome, timing: Timing) -> String {
     let Counts {
         calls,
         nested,
@@ -107,70 +157,13 @@ fn losses(outcome: &Outcome) -> Vec<String> {
     );
     tell(counts.unreadable, "record", "records", "that made no sense");
     if outcome.stored.is_none() {
-        lines.push("LOST: the thread that writes the file has failed".to_owned());
+        lines.push(
+            "LOST: a thread that collects or writes has failed; the file ends with what was written until \
+             then. Please report what is said above"
+                .to_owned(),
+        );
     }
     lines
-}
-
-/// The libraries of AscendCL that the program's loader does not find.
-fn missing_libraries(launch: &Launch, kind: &Program) -> Vec<String> {
-    let Program::Dynamic(dynamic) = kind else {
-        return Vec::new();
-    };
-    let found = libraries::list(&launch.program, dynamic, &launch.environment);
-    let missing = found.into_iter().filter(|library| library.path.is_none());
-    missing.map(|library| library.name).collect()
-}
-
-fn nothing_seen(ended: &Ended, plan: &Plan, missing: &[String]) -> Vec<String> {
-    let mut lines = vec!["no AscendCL call was seen".to_owned()];
-    if !missing.is_empty() {
-        lines.push(format!("the loader did not find {}", missing.join(", ")));
-        if missing.iter().any(|name| is_acl(name)) {
-            lines.push(no_runtime_advice(plan));
-        }
-        return lines;
-    }
-    if ended.outcome.attached == 0 {
-        if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE) {
-            let path = path.display();
-            lines.push(format!(
-                "{INTERPOSER_VARIABLE} names {path}, which is perhaps of another version"
-            ));
-        }
-        lines.push(
-            "the tracer was loaded into no process: check that the program and what it starts are \
-             dynamically linked, keep LD_PRELOAD and ASCEND_TRACE_SESSION in their environment, \
-             and are not run by sudo or inside a container"
-                .to_owned(),
-        );
-    } else {
-        lines.push(
-            "the tracer was loaded, but nothing called AscendCL: check that the program got as far \
-             as its AscendCL code, that it is linked against libascendcl.so, not a static copy, and \
-             that whatever it starts keeps LD_PRELOAD in its environment"
-                .to_owned(),
-        );
-    }
-    if ended.status == 127 {
-        lines.push(
-            "status 127 means that a command or a library was not found, perhaps libascendcl.so"
-                .to_owned(),
-        );
-        lines.push(no_runtime_advice(plan));
-    }
-    lines
-}
-
-fn no_runtime_advice(plan: &Plan) -> String {
-    let program = plan
-        .words
-        .first()
-        .map_or_else(String::new, |word| word.display().to_string());
-    format!(
-        "source the set_env.sh of your CANN installation first, or run without an NPU: \
-         ascend-trace --soft {program}"
-    )
 }
 
 fn things(number: u64, one: &str, many: &str) -> String {
@@ -189,6 +182,8 @@ fn bytes(number: u64) -> String {
 mod tests {
     use super::*;
     use crate::collector::target::Target;
+    use crate::launch::Exit;
+    use std::process::ExitStatus;
 
     fn plan() -> Plan {
         Plan {
@@ -213,8 +208,18 @@ mod tests {
             counts,
             engine: None,
         };
+        let signal = if status > 128 {
+            status - 128
+        } else {
+            status << 8
+        };
         Ended {
             status,
+            exit: Exit {
+                status: ExitStatus::from_raw(signal),
+                user: None,
+                space: None,
+            },
             outcome,
             log: None,
         }
@@ -227,11 +232,21 @@ mod tests {
             environment: Default::default(),
             output_aside: false,
         };
-        lines(ended, &plan(), &launch, &Program::Other).join("\n")
+        let recorded = Recorded {
+            ended,
+            plan: &plan(),
+            launch: &launch,
+            kind: &Program::Other,
+            memory: 100 << 20,
+        };
+        let lines = lines(&recorded).into_iter().map(|line| match line {
+            Line::Fact(text) | Line::Problem(text) => text,
+        });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     #[test]
-    fn a_good_recording_takes_two_lines() {
+    fn a_good_recording_takes_two_lines_if_it_is_still_there() {
         let callers = [0].into_iter().collect();
         let counts = Counts {
             calls: 1234,
@@ -241,8 +256,58 @@ mod tests {
             ..Counts::default()
         };
         let expected = "/nonexistent/app-1.atrace (0 bytes): 1 process, 1,234 calls, 200 tasks, \
-             99.5 % timed\nlook at it with: ascend-trace view /nonexistent/app-1.atrace";
-        assert_eq!(text(&ended(0, 1, counts)), expected);
+             99.5 % timed\n/nonexistent/app-1.atrace is not there any more: it was moved or removed \
+             while it was recorded";
+        let mut ended = ended(0, 1, counts);
+        assert_eq!(text(&ended), expected);
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("two words.atrace");
+        std::fs::write(&path, "").unwrap();
+        let hint = format!("\nlook at it with: ascend-trace view '{}'", path.display());
+        ended.outcome.path = Some(path);
+        assert!(text(&ended).ends_with(&hint), "{}", text(&ended));
+    }
+
+    #[test]
+    fn what_ended_the_program_is_named() {
+        let text = text(&ended(139, 1, Counts::default()));
+        assert!(text.contains("signal 11 (SIGSEGV)"), "{text}");
+    }
+
+    #[test]
+    fn of_a_recording_that_failed_nothing_is_claimed() {
+        let mut failed = ended(3, 0, Counts::default());
+        failed.outcome = Outcome::failed(Some("/nonexistent".into()));
+        let text = text(&failed);
+        assert!(text.starts_with("LOST: a thread"), "{text}");
+        assert!(
+            !text.contains(" calls") && !text.contains("no AscendCL"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn lost_calls_are_not_called_none() {
+        let counts = Counts {
+            lost_calls: 3,
+            ..Counts::default()
+        };
+        let text = text(&ended(0, 1, counts));
+        assert!(
+            text.contains("LOST: 3 calls") && !text.contains("no AscendCL call"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn limits_and_other_users_are_named_as_the_reason() {
+        let mut limited = ended(0, 1, Counts::default());
+        limited.exit.space = Some(50 << 20);
+        assert!(text(&limited).contains("limited to 50 MiB (ulimit -v); recording takes 132 MiB"));
+        limited.exit.space = Some(500 << 20);
+        assert!(!text(&limited).contains("was limited"));
+        limited.exit.user = Some(rustix::process::geteuid().as_raw() + 1);
+        assert!(text(&limited).contains("went on as user"));
     }
 
     #[test]
@@ -262,9 +327,9 @@ mod tests {
     fn silence_is_explained_by_what_is_known() {
         let unseen = text(&ended(0, 0, Counts::default()));
         assert!(unseen.contains("no AscendCL call was seen"), "{unseen}");
-        assert!(unseen.contains("loaded into no process"), "{unseen}");
+        assert!(unseen.contains("no process has joined"), "{unseen}");
         let uncalled = text(&ended(0, 2, Counts::default()));
-        assert!(uncalled.contains("nothing called AscendCL"), "{uncalled}");
+        assert!(uncalled.contains("2 processes joined"), "{uncalled}");
         let unfound = text(&ended(127, 1, Counts::default()));
         assert!(
             unfound.contains("libascendcl.so") && unfound.contains("--soft"),

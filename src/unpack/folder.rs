@@ -1,11 +1,14 @@
 //! Files in a private folder, written whole or not at all.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+
+/// Names that are tried before a folder counts as one that cannot be written to.
+const PROBES: u32 = 100;
 
 /// Makes a folder that only this user can enter, or checks that it is one.
 pub(crate) fn make_private(path: &Path) -> anyhow::Result<()> {
@@ -31,13 +34,22 @@ pub(crate) fn make_private(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails when nothing can be written to the folder.
-pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
-    let probe = temporary(&folder.join("probe"));
-    File::create(&probe).with_context(|| format!("cannot write to {}", folder.display()))?;
-    // A probe that stays behind harms nobody.
-    let _ = fs::remove_file(&probe);
-    Ok(())
+/// Fails when nothing can be written to the folder. In a folder of many users somebody else may have put
+/// anything there, under any name that can be foreseen: the file is made new, and no link is followed.
+pub(crate) fn probe(folder: &Path) -> io::Result<()> {
+    let process = std::process::id();
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    for number in 0..PROBES {
+        let probe = folder.join(format!(".ascend-trace-{process}-{number}.probe"));
+        match options.open(&probe) {
+            // A probe that stays behind harms nobody.
+            Ok(_) => return fs::remove_file(&probe).or(Ok(())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Makes sure that the file has exactly this content. What is there is compared byte by byte, so
@@ -129,6 +141,26 @@ mod tests {
         symlink(&victim, &path).unwrap();
         put(&path, b"content", 0o644).unwrap();
         assert!(fs::symlink_metadata(&path).unwrap().is_file());
+    }
+
+    #[test]
+    fn a_probe_touches_nothing_that_was_there() {
+        let root = tempfile::tempdir().unwrap();
+        let victim = root.path().join("victim");
+        fs::write(&victim, "content").unwrap();
+        let process = std::process::id();
+        for number in 0..3 {
+            let name = format!(".ascend-trace-{process}-{number}.probe");
+            symlink(&victim, root.path().join(name)).unwrap();
+        }
+        probe(root.path()).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"content");
+        assert_eq!(
+            fs::read_dir(root.path()).unwrap().count(),
+            4,
+            "and all of it is there"
+        );
+        assert!(probe(&root.path().join("nowhere")).is_err());
     }
 
     #[test]

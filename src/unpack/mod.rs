@@ -3,6 +3,7 @@
 
 mod embedded;
 mod folder;
+mod old;
 mod place;
 mod preload;
 
@@ -34,6 +35,11 @@ const SOFT_ALIASES: &str = include_str!("../../crates/softacl/library_names.txt"
 pub(crate) struct Soft {
     pub(crate) include: PathBuf,
     pub(crate) lib: PathBuf,
+}
+
+/// Fails when nothing can be written to the folder.
+pub(crate) fn check_writable(path: &Path) -> std::io::Result<()> {
+    folder::probe(path)
 }
 
 /// The interposer: the one that the user names, else the embedded one.
@@ -73,7 +79,7 @@ pub(crate) fn engine() -> anyhow::Result<PathBuf> {
     if embedded::ENGINE.is_empty() {
         bail!(
             "--engine frida: this build has no such engine; build it with \
-             `cargo build --features frida` (docs/ENGINES.md says what that needs), or use \
+             `cargo build --features frida` (`ascend-trace help engines` says what that needs), or use \
              --engine preload"
         );
     }

@@ -1,12 +1,13 @@
 //! Chooses the folder that things are unpacked to.
 
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-use super::folder;
+use super::{folder, old};
 
 const NAME: &str = "ascend-trace";
 
@@ -45,6 +46,10 @@ fn prepare(base: &Path, content: &str) -> anyhow::Result<PathBuf> {
     if !loader_can_name(base) {
         bail!("{shown} has a space or a colon in it, which LD_PRELOAD cannot hold");
     }
+    if let Some(owner) = owner(base).filter(|owner| *owner != rustix::process::geteuid().as_raw()) {
+        // As when root works with the home of somebody else, who could not use or remove what is made there.
+        bail!("{shown} would be in a folder of user {owner}");
+    }
     if let Some(parent) = base.parent() {
         std::fs::create_dir_all(parent)
             .with_context(|| format!("cannot make {}", parent.display()))?;
@@ -55,9 +60,22 @@ fn prepare(base: &Path, content: &str) -> anyhow::Result<PathBuf> {
         bail!("{shown} is on a file system mounted noexec");
     }
     let path = base.join(content);
+    let is_new = !path.exists();
     folder::make_private(&path)?;
-    folder::check_writable(&path)?;
+    folder::probe(&path).with_context(|| format!("cannot write to {}", path.display()))?;
+    old::hold(&path);
+    if is_new {
+        old::remove(base, content);
+    }
     Ok(path)
+}
+
+/// Whose folder this will be in; the shared one for temporary files is everybody's.
+fn owner(base: &Path) -> Option<u32> {
+    let above = base.ancestors().skip(1).find(|path| path.exists())?;
+    let found = std::fs::metadata(above).ok()?;
+    let is_shared = found.mode() & 0o1000 != 0;
+    (!is_shared).then_some(found.uid())
 }
 
 /// `LD_PRELOAD` and `LD_LIBRARY_PATH` split at spaces, colons and semicolons, and expand dollars.
@@ -75,6 +93,21 @@ mod tests {
         assert!(loader_can_name(Path::new("/home/user/.cache/ascend-trace")));
         for path in ["/home/a b", "/home/a:b", "/home/$LIB", "/a;b"] {
             assert!(!loader_can_name(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_somebody_else_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let own = rustix::process::geteuid().as_raw();
+        assert_eq!(owner(&root.path().join("a/b/c")), Some(own));
+        assert_eq!(owner(Path::new("/tmp/ascend-trace-0")), None);
+        let home = root.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        if std::os::unix::fs::chown(&home, Some(own + 1), None).is_ok() {
+            let message = prepare(&home.join(".cache/ascend-trace"), "0123").unwrap_err();
+            assert!(message.to_string().contains("folder of user"), "{message}");
+            assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0);
         }
     }
 

@@ -13,8 +13,10 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::folder;
+use crate::launch::elf::{self, Program};
 
 /// What glibc puts for `$LIB`, by how a distribution has built it: `lib64` or `lib`, or with the triplet
 /// behind it.
@@ -43,13 +45,18 @@ impl Interposer {
     /// The file of this name in a folder of ours.
     pub(super) fn in_folder(folder: &Path, name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
-        let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
-        for link in LIBRARY_FOLDERS
-            .into_iter()
-            .chain([&*triplet, BEFORE_SANITIZERS])
-        {
-            folder::link(&folder.join(link), here)?;
+        let last = folder.join(BEFORE_SANITIZERS);
+        if !last.exists() {
+            let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+            let known = LIBRARY_FOLDERS
+                .map(str::to_owned)
+                .into_iter()
+                .chain([triplet]);
+            for link in known.chain(asked_of_loader()) {
+                folder::link(&folder.join(link), here)?;
+            }
         }
+        folder::link(&last, here)?;
         Ok(Self {
             file: folder.join(name),
             preload: folder
@@ -61,9 +68,43 @@ impl Interposer {
     }
 }
 
+/// What the loader of this host puts for the token, in parts: a distribution may have built it in yet another way.
+fn asked_of_loader() -> Vec<String> {
+    let Ok(Program::Dynamic(own)) = elf::inspect(Path::new("/proc/self/exe")) else {
+        return Vec::new();
+    };
+    let asked = Command::new(own.interpreter)
+        .arg("--list-diagnostics")
+        .output();
+    let told = asked.map(|output| output.stdout).unwrap_or_default();
+    parts(&String::from_utf8_lossy(&told))
+}
+
+/// The parts of the path in `dl_dst_lib="lib/x86_64-linux-gnu"`.
+fn parts(told: &str) -> Vec<String> {
+    let value = told
+        .lines()
+        .find_map(|line| line.strip_prefix("dl_dst_lib=\""));
+    let value = value
+        .and_then(|value| value.strip_suffix('"'))
+        .unwrap_or_default();
+    let parts = value
+        .split('/')
+        .filter(|part| !["", ".", ".."].contains(part));
+    parts.map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_loader_is_understood() {
+        let told = "dl_discover_osversion=0x0\ndl_dst_lib=\"lib/x86_64-linux-gnu\"\nx=\"y\"\n";
+        assert_eq!(parts(told), ["lib", "x86_64-linux-gnu"]);
+        assert!(parts("").is_empty() && parts("dl_dst_lib=\"../..\"").is_empty());
+        assert!(asked_of_loader().iter().any(|part| part.starts_with("lib")));
+    }
 
     #[test]
     fn whatever_the_loader_puts_for_its_token_leads_to_the_file() {

@@ -362,6 +362,109 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
+fn the_help_has_the_options_of_a_recording_and_the_documents() {
+    let help = run(tool().arg("--help")).expect(0).out();
+    for word in ["--output", "--timing", "--soft", "--wait", "help TOPIC"] {
+        assert!(help.contains(word), "{word} is not in {help}");
+    }
+    for topic in ["engines", "ENGINES.md", "docs/ENGINES.md"] {
+        let text = run(tool().args(["help", topic])).expect(0).out();
+        assert!(
+            text.starts_with("# Engines") || text.contains("frida"),
+            "{text}"
+        );
+    }
+    assert!(
+        run(tool().args(["help", "export"]))
+            .expect(0)
+            .out()
+            .contains("--format")
+    );
+}
+
+#[test]
+fn a_trace_may_come_from_standard_input() {
+    let recording = ends("status", "0").traced();
+    let trace = fs::read(recording.trace()).unwrap();
+    for words in [
+        &["info", "-"][..],
+        &["stats", "-", "--range", "0..1h"],
+        &["export", "-", "--format", "chrome", "-o", "-"],
+    ] {
+        let piped = feed(tool().args(words), &trace).expect(0);
+        let file = fs::File::open(recording.trace()).unwrap();
+        // As a pipe and as a file, the answers are those about the file.
+        let redirected = tool().args(words).stdin(file).output().unwrap();
+        let named: Vec<_> = words.iter().enumerate().collect();
+        let mut command = tool();
+        for (index, word) in named {
+            match index {
+                1 => command.arg(recording.trace()),
+                _ => command.arg(word),
+            };
+        }
+        let expected = run(&mut command).expect(0);
+        assert_eq!(piped.out(), expected.out(), "{words:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&redirected.stdout),
+            expected.out(),
+            "{words:?}"
+        );
+    }
+    let outcome = feed(tool().args(["export", "-", "--format", "csv"]), &trace).expect(2);
+    assert!(outcome.err().contains("--output"), "{outcome}");
+}
+
+#[test]
+fn quiet_says_only_what_went_wrong_and_verbose_more() {
+    let quiet = ends("status", "0")
+        .options(&["-q"])
+        .traced()
+        .outcome
+        .expect(0);
+    assert_eq!(quiet.said(), [""; 0], "{quiet}");
+    let verbose = ends("status", "0")
+        .options(&["-v"])
+        .traced()
+        .outcome
+        .expect(0);
+    assert!(
+        verbose.said()[0].contains("libascend_trace_interposer.so"),
+        "{verbose}"
+    );
+    let crash = ends("signal", "11")
+        .options(&["-q"])
+        .traced()
+        .outcome
+        .expect(139);
+    let said = crash.said();
+    assert_eq!(said.len(), 1, "{crash}");
+    assert!(said[0].contains("signal 11 (SIGSEGV)"), "{crash}");
+}
+
+#[test]
+fn doctor_looks_at_a_program_on_the_software_runtime() {
+    let mut command = tool();
+    let outcome = run(command
+        .args(["doctor", "--soft", "--"])
+        .arg(program("ends")))
+    .expect(0);
+    let out = outcome.out();
+    assert!(
+        out.contains("by --soft") && out.contains("softacl/lib64/libascendcl.so"),
+        "{out}"
+    );
+    assert!(!out.contains("PROBLEM"), "{out}");
+    let mut command = tool();
+    let outcome = run(command.args(["doctor", "--"]).arg(program("ends"))).expect(2);
+    assert!(
+        outcome.out().contains("does not find libascendcl.so"),
+        "{outcome}"
+    );
+    run(tool().args(["doctor", "--soft=nonsense=1"])).expect(2);
+}
+
+#[test]
 fn every_demo_records_without_a_terminal() {
     let list = run(tool().args(["demo", "--list"])).expect(0).out();
     let names: Vec<&str> = list

@@ -196,6 +196,28 @@ fn words_that_are_no_command_line() {
     refused(&mut command(&["frobnicate"]), NOT_FOUND, &["frobnicate"]);
 }
 
+#[test]
+fn words_that_are_nearly_commands_are_asked_back() {
+    let recording = Run::new(&example("event_sync")).traced();
+    let trace = recording.trace();
+    let trace = trace.to_str().unwrap();
+    refused(
+        &mut command(&["stat", trace]),
+        TOOL,
+        &["ascend-trace stats", "ascend-trace -- stat"],
+    );
+    refused(
+        &mut command(&["-q", "exprot", trace]),
+        TOOL,
+        &["ascend-trace export"],
+    );
+    refused(&mut command(&[trace]), TOOL, &["ascend-trace view"]);
+    // With two dashes it is a program, which there is not.
+    refused(&mut command(&["--", "statz", trace]), NOT_FOUND, &["statz"]);
+    misunderstood(&["info", trace, "--range", "1..2"], TROUBLE, &["--range"]);
+    misunderstood(&["stats", trace, "--range", "1..2"], TROUBLE, &["no unit"]);
+}
+
 /// Every command that reads a trace; the last one follows a file that may still grow.
 const READERS: [&[&str]; 4] = [
     &["info"],

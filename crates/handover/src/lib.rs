@@ -16,11 +16,15 @@
 )]
 
 mod given;
+mod image;
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
+
+use image::Image;
 
 /// What becomes of the standard streams that the command was started without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,20 @@ pub fn hand_on(command: &mut Command, closed: Closed) {
             Ok(())
         });
     }
+}
+
+/// As [`hand_on`], for a program whose file is known. The standard library would give a file that the kernel does
+/// not know how to start to a shell, whatever is in it.
+///
+/// # Errors
+///
+/// A word or a variable has a zero byte in it.
+pub fn hand_on_to(command: &mut Command, file: &Path, closed: Closed) -> io::Result<()> {
+    let image = Image::new(command, file)?;
+    hand_on(command, closed);
+    // SAFETY: as above; it is the last closure, and starts the program or tells why not.
+    unsafe { command.pre_exec(move || Err(image.exec())) };
+    Ok(())
 }
 
 /// From now on these signals do nothing to this process. What it starts by [`hand_on`] is not concerned.
@@ -101,7 +119,6 @@ mod tests {
 
     #[test]
     #[ignore = "what the other test starts"]
-    #[expect(clippy::print_stdout, reason = "it is what the test reads")]
     fn child() {
         let mut command = Command::new("cat");
         hand_on(command.arg("/proc/self/status"), Closed::Stay);
@@ -120,6 +137,29 @@ mod tests {
         let ignored = told("trap '' PIPE USR1;", "SigIgn:");
         let expected = plain | bit(libc::SIGPIPE) | bit(libc::SIGUSR1);
         assert_eq!(ignored, expected);
+    }
+
+    #[test]
+    fn what_the_kernel_cannot_start_is_not_given_to_a_shell() {
+        let path = std::env::temp_dir().join(format!("handover-{}", std::process::id()));
+        let script = "printf 'exit 7' >\"$0\"; chmod 755 \"$0\"";
+        let made = Command::new("sh").args(["-c", script]).arg(&path).status();
+        assert!(made.unwrap().success());
+        let mut command = Command::new(&path);
+        hand_on_to(&mut command, &path, Closed::Stay).unwrap();
+        let error = command.spawn().unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOEXEC));
+    }
+
+    #[test]
+    fn words_and_variables_arrive() {
+        let mut command = Command::new("name");
+        command.args(["-c", "echo $0 $1 $NEW $HOME", "a", "b c"]);
+        command.env("NEW", "new").env_remove("HOME");
+        hand_on_to(&mut command, Path::new("/bin/sh"), Closed::Stay).unwrap();
+        let output = command.output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "a b c new\n");
     }
 
     #[test]

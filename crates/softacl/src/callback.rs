@@ -290,6 +290,9 @@ pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome 
     stream.ran_host_functions.store(true, Ordering::Relaxed);
     match runtime.host_reports.mailbox(&stream) {
         Some(mailbox) => submit(callback, true, mailbox, &stream),
-        None => stream.submit(|_| Work::HostFunction(callback)).map(drop),
+        None => {
+            stream.begin_host()?;
+            stream.submit(|_| Work::HostFunction(callback)).map(drop)
+        }
     }
 }

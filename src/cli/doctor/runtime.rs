@@ -27,6 +27,14 @@ pub(super) fn found() -> Vec<Finding> {
     findings
 }
 
+/// The software runtime that a program would load from this folder.
+pub(super) fn soft(folder: &Path) -> Vec<Finding> {
+    let found = NAMES
+        .iter()
+        .map(|name| library(&folder.join(name), "by --soft"));
+    found.map(|found| finding("runtime", found)).collect()
+}
+
 /// What one library offers, in words; what is wrong with it as the error.
 pub(super) fn library(path: &Path, how: &str) -> Result<String, String> {
     let shown = path.display();
@@ -147,7 +155,8 @@ fn preload(path: &str) -> Finding {
             ),
         );
     }
-    if path.contains('/') && !Path::new(path).exists() {
+    // A name with a token is the loader's to expand.
+    if path.contains('/') && !path.contains('$') && !Path::new(path).exists() {
         return note(
             what,
             format!("{path} does not exist; the loader will say so"),

@@ -4,6 +4,8 @@
 mod given;
 /// Programs for another C library.
 mod musl;
+/// No threads, little memory.
+mod sandbox;
 /// Programs that are built with sanitizers.
 mod sanitizers;
 /// What a program under the live view leaves behind.

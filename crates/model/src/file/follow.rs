@@ -106,7 +106,9 @@ impl Follower {
     /// Reads what has been appended since the last time. A chunk that is not whole yet stays for
     /// the next time.
     pub fn poll(&mut self) -> Result<Progress, OpenError> {
-        if self.file.metadata()?.len() < self.read {
+        let found = self.file.metadata()?;
+        // A pipe has no length.
+        if found.is_file() && found.len() < self.read {
             return Err(OpenError::Shrunk);
         }
         let mut rows = 0;

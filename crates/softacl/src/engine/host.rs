@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::engine::spawn;
 use crate::engine::task::Token;
 use crate::ffi::Callback;
@@ -27,15 +28,25 @@ impl HostThread {
     pub(crate) fn call(self: &Arc<Self>, callback: Callback, stream: &Arc<Stream>, token: Token) {
         let mut queue = lock(&self.queue);
         queue.calls.push_back((callback, Arc::clone(stream), token));
-        if !queue.running {
-            queue.running = true;
-            let thread = Arc::clone(self);
-            if spawn("softacl-host", move || thread.serve()).is_none() {
-                crate::ffi::complain("cannot start a host function thread");
-            }
-        }
         drop(queue);
         self.changed.notify_one();
+    }
+
+    /// Starts the thread unless it runs already. It comes before a host function is submitted, so that a
+    /// program gets an error where there can be no thread.
+    pub(crate) fn begin(self: &Arc<Self>) -> Outcome {
+        let mut queue = lock(&self.queue);
+        if !queue.running {
+            let thread = Arc::clone(self);
+            queue.running = spawn("softacl-host", move || thread.serve()).is_some();
+        }
+        if queue.running {
+            return Ok(());
+        }
+        fault(
+            RT_INTERNAL,
+            "the thread for host functions cannot be started",
+        )
     }
 
     pub(crate) fn close(&self) {

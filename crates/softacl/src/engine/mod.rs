@@ -25,6 +25,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use crate::clock::mono;
+use crate::code::{Outcome, RT_INTERNAL, fault};
 use crate::runtime::{self, Runtime};
 use crate::stream::Stream;
 use crate::sync::lock;
@@ -47,6 +48,8 @@ pub(crate) struct Engine {
     /// Length of the inbox, readable without its lock.
     waiting: AtomicUsize,
     thread: OnceLock<Thread>,
+    /// Held by who starts the thread.
+    starting: Mutex<()>,
 }
 
 impl Engine {
@@ -55,6 +58,7 @@ impl Engine {
             inbox: Mutex::new(Vec::new()),
             waiting: AtomicUsize::new(0),
             thread: OnceLock::new(),
+            starting: Mutex::new(()),
         }
     }
 
@@ -64,18 +68,29 @@ impl Engine {
         inbox.push(Arc::clone(stream));
         self.waiting.store(inbox.len(), Ordering::Release);
         drop(inbox);
-        self.thread.get_or_init(start).unpark();
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
     }
-}
 
-fn start() -> Thread {
-    let runtime = runtime::get();
-    let spawned = spawn("softacl-engine", move || Player::new(runtime).run());
-    spawned.unwrap_or_else(|| {
-        // Without the thread nothing can complete; say so instead of hanging silently.
-        crate::ffi::complain("cannot start the engine thread: asynchronous tasks will not run");
-        std::thread::current()
-    })
+    /// Starts the thread unless it runs already. It comes before every submission: where there can be no
+    /// thread, as under a limit or a filter, the program gets an error and no task that never ends.
+    pub(crate) fn begin(&self) -> Outcome {
+        if self.thread.get().is_some() {
+            return Ok(());
+        }
+        let _starting = lock(&self.starting);
+        if self.thread.get().is_none() {
+            let runtime = runtime::get();
+            let thread = spawn("softacl-engine", move || Player::new(runtime).run());
+            let Some(thread) = thread else {
+                return fault(RT_INTERNAL, "the thread that runs tasks cannot be started");
+            };
+            // Nobody else can have set it.
+            let _ = self.thread.set(thread);
+        }
+        Ok(())
+    }
 }
 
 /// Starts a detached thread that takes none of the program's signals.

@@ -163,6 +163,7 @@ impl Stream {
     /// A place in the queue, or `None` when it is full. Who holds another lock has to give it up
     /// before it waits: the queue may depend on a callback that wants the same lock.
     pub(crate) fn room(self: &Arc<Self>) -> Outcome<Option<Room<'_>>> {
+        runtime::get().engine.begin()?;
         let queue = self.inlet.lock();
         if queue.closed {
             return fault(RT_INVALID_HANDLE, "the stream was destroyed");
@@ -215,6 +216,11 @@ impl Stream {
     /// A task that only takes its place in the order.
     pub(crate) fn mark(self: &Arc<Self>) -> Outcome {
         self.submit(|_| Work::Marker).map(drop)
+    }
+
+    /// Makes sure that host functions can run.
+    pub(crate) fn begin_host(&self) -> Outcome {
+        self.host_thread.begin()
     }
 
     pub(crate) fn call_host(self: &Arc<Self>, callback: Callback, token: Token) {

@@ -36,13 +36,20 @@ fn recorded(folder: &Path, options: &[&str]) -> Command {
 /// Waits for a file that somebody else makes.
 #[track_caller]
 fn appears(path: &Path) -> String {
+    let read = || std::fs::read_to_string(path).unwrap_or_default();
+    until("the file is there", || read().ends_with('\n'));
+    read()
+}
+
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..6000 {
-        match std::fs::read_to_string(path) {
-            Ok(text) if text.ends_with('\n') => return text,
-            _ => std::thread::sleep(Duration::from_millis(10)),
+        if is_so() {
+            return;
         }
+        std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{} does not appear", path.display());
+    panic!("it is never so that {what}");
 }
 
 #[test]
@@ -57,11 +64,10 @@ fn what_a_program_leaves_behind_lives_on_and_writes_on() {
     // The tool has gone, and with it the recording; the program neither knows nor minds.
     assert_eq!(appears(&folder.path().join("alive")), "0\n");
     let log = folder.path().join("t.atrace.log");
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(
-        log.contains("still there\n") && log.contains("to standard error"),
-        "{log}"
-    );
+    until("the log has it all", || {
+        let log = std::fs::read_to_string(&log).unwrap_or_default();
+        log.contains("still there\n") && log.contains("to standard error")
+    });
 }
 
 #[test]
@@ -99,4 +105,38 @@ fn a_program_under_the_view_may_leave_its_session_as_it_may_without() {
     let words: Vec<&str> = who.split_whitespace().collect();
     assert_ne!(words[0], words[1], "it does not lead its group: {who}");
     assert!(words[3].starts_with("pts"), "{who}");
+}
+
+#[test]
+fn a_program_that_kills_its_parent_leaves_a_complete_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("parricide.sh");
+    write_executable(
+        &script,
+        b"#!/bin/sh\n\"$1\" status 0\nkill -9 $PPID\nexit 0\n",
+    );
+    let mut command = tool();
+    command
+        .current_dir(folder.path())
+        .env("ASCEND_TRACE_MEMORY", folder.path());
+    command.args(["record", "--tui", "--soft", "-o", "t.atrace", "--"]);
+    command.arg(script).arg(program("ends"));
+    let screen = Screen::start(command, 30, 120);
+    screen.until("ended");
+    screen.press("q");
+    let outcome = screen.finish().expect(125);
+    assert!(
+        outcome.out().contains("cannot wait for the program"),
+        "{outcome}"
+    );
+    let tables = Tables::of_file(&folder.path().join("t.atrace"), &folder.path().join("csv"));
+    assert_eq!(tables.tasks.len(), 2);
+    let left = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let left: Vec<_> = left
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        !left.iter().any(|name| name.starts_with("ascend-trace-")),
+        "{left:?}"
+    );
 }

@@ -1,0 +1,75 @@
+//! A program as the kernel wants it: file, words and variables, all made before the fork.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, OsStr, OsString, c_char};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::process::Command;
+
+/// The strings, and the lists of pointers to them.
+pub(crate) struct Image {
+    file: CString,
+    words: List,
+    variables: List,
+}
+
+struct List {
+    /// What the pointers lead to; nothing changes it.
+    _strings: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+// SAFETY: the pointers lead to strings that the list owns, which do not move with it and never change.
+unsafe impl Send for List {}
+// SAFETY: as above.
+unsafe impl Sync for List {}
+
+impl Image {
+    /// The words of the command with its variables: those of this process, with the command's changes.
+    pub(crate) fn new(command: &Command, file: &Path) -> io::Result<Self> {
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => variables.insert(name.to_owned(), value.to_owned()),
+                None => variables.remove(name),
+            };
+        }
+        let variables = variables.into_iter().map(|(name, value)| {
+            let mut text = name;
+            text.push("=");
+            text.push(value);
+            text
+        });
+        Ok(Self {
+            file: text(file.as_os_str())?,
+            words: List::new(words.map(OsStr::to_owned))?,
+            variables: List::new(variables)?,
+        })
+    }
+
+    /// Becomes the program; answers only why that is not possible. Between fork and exec.
+    pub(crate) fn exec(&self) -> io::Error {
+        let (words, variables) = (&self.words.pointers, &self.variables.pointers);
+        // SAFETY: all three are what the call wants: a string, and lists of strings that end with null.
+        unsafe { libc::execve(self.file.as_ptr(), words.as_ptr(), variables.as_ptr()) };
+        io::Error::last_os_error()
+    }
+}
+
+impl List {
+    fn new(words: impl Iterator<Item = OsString>) -> io::Result<Self> {
+        let strings = words.map(|word| CString::new(word.into_vec()).map_err(io::Error::from));
+        let strings: Vec<CString> = strings.collect::<io::Result<_>>()?;
+        let pointers = strings.iter().map(|string| string.as_ptr());
+        Ok(Self {
+            pointers: pointers.chain([std::ptr::null()]).collect(),
+            _strings: strings,
+        })
+    }
+}
+
+fn text(text: &OsStr) -> io::Result<CString> {
+    Ok(CString::new(text.as_bytes())?)
+}

@@ -15,6 +15,7 @@ mod liveness;
 mod marks;
 mod outcome;
 mod patching;
+mod pattern;
 mod repack;
 mod roster;
 pub(crate) mod session;

@@ -82,7 +82,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
             return Err(failure);
         }
     };
-    session.file.settle(&plan.target, child.id());
+    session.file.settle(child.id());
     let launch = session.launch.clone();
     let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;
     let ended = match screen {

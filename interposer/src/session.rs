@@ -10,6 +10,7 @@ use ascend_trace_ring::Session;
 use crate::clock;
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
+use crate::identity;
 use crate::page;
 use crate::spin::SpinLock;
 use crate::timing::counters;
@@ -109,15 +110,17 @@ fn try_join() -> Option<()> {
         SAMPLING.store(step.max(1), Relaxed);
     }
     counters::begin();
-    begin_process(session);
+    let session = begin_process(session);
     *SESSION.lock_patiently() = Some(session);
     MARK.store(mark, Release);
     Some(())
 }
 
-fn begin_process(session: Session) {
+fn begin_process(mut session: Session) -> Session {
     PROCESS_KEY.store(clock::ticks(), Relaxed);
+    session.set_namespace(identity::pid_namespace());
     session.count_process();
+    session
 }
 
 /// The session file's path. `getenv` and not std's copy, whose lock a forked child may find held.
@@ -186,6 +189,7 @@ pub(crate) fn is_new_child() -> bool {
 pub(crate) fn become_child() {
     SESSION.break_after_fork();
     if let Some(session) = get() {
-        begin_process(session);
+        let session = begin_process(session);
+        *SESSION.lock_patiently() = Some(session);
     }
 }

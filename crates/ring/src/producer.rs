@@ -45,6 +45,7 @@ impl Producer {
                 used.fetch_max(index as u32 + 1, Release);
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
+                channel.namespace.store(session.namespace(), Relaxed);
                 // After them, since a channel with a pid is one whose owner is known.
                 channel.pid.store(pid, Release);
                 channel.state.store(state::LIVE, Release);

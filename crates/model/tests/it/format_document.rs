@@ -79,6 +79,7 @@ fn things() {
         begin_ns: -9,
         name: "app".into(),
         rank: "7".into(),
+        ..ProcessRow::default()
     };
     assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process)]);
 

@@ -1,6 +1,7 @@
 //! Reasons in words.
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{ProcessId, Trace};
 
 pub(crate) use crate::names::{arguments, result, stream};
 
@@ -23,4 +24,13 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
     }
+}
+
+/// What the process was started with, where that is known.
+pub(crate) fn command(trace: &Trace, id: ProcessId) -> Option<String> {
+    let process = trace.process(id);
+    let words: Vec<&str> = process.command().collect();
+    let (serial, pid) = (process.serial, process.pid);
+    let command = words.join(" ");
+    (!words.is_empty()).then(|| format!("process {serial} (pid {pid}): {command}"))
 }

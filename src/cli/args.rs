@@ -94,7 +94,8 @@ pub(crate) struct RecordArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The trace file [default: ./APP-PID.atrace; - is standard output]
+    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In it %p stands for APP's
+    /// pid, %r for its rank, %h for the host, %q{NAME} for a variable of the environment, %% for %
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 

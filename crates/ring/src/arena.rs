@@ -27,6 +27,12 @@ const AHEAD: u32 = 256;
 /// there are, the first record of one finds room.
 pub const FREE_THREADS: usize = 128;
 
+/// With more threads than this, there may soon be many times as many.
+const FEW_THREADS: usize = 64;
+/// Segments that lie ready for threads to come, for each that there is, and at most.
+const AHEAD_OF_EACH: usize = 4;
+const MOST_AHEAD: usize = 1024;
+
 /// Why a session could not be made. Written out by hand: this crate is part of what is loaded
 /// into traced programs, and keeps its dependencies to libc.
 #[derive(Debug)]
@@ -184,6 +190,7 @@ impl Arena {
         header.ticks.store(settings.ticks.code(), Relaxed);
         header.table_hash.store(settings.table_hash, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);
+        header.limit.store(self.budget, Relaxed);
         header.magic.store(SESSION_MAGIC, Release);
     }
 
@@ -206,6 +213,30 @@ impl Arena {
     /// taken the other half is met by doubling. Producers never touch memory that was not
     /// allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
+        let provided = self.provide_for_bursts();
+        self.session.header().limit.store(self.most(), Relaxed);
+        self.provide_for_newcomers();
+        provided
+    }
+
+    /// Threads that come by the hundred, as those of many processes do, find a first segment each even
+    /// if the collector is late: what there is beyond the budget is for them alone.
+    fn provide_for_newcomers(&mut self) {
+        let threads = self.channels_used();
+        if threads <= FEW_THREADS {
+            return;
+        }
+        let header = self.session.header();
+        let provided = header.provided.load(Relaxed);
+        let free = provided.saturating_sub(header.taken.load(Relaxed));
+        let wanted = (threads * AHEAD_OF_EACH).min(MOST_AHEAD) as u32;
+        if free < wanted {
+            // Where there is no room for them, they may find none, and are counted.
+            let _ = self.provide(wanted - free, u32::MAX);
+        }
+    }
+
+    fn provide_for_bursts(&mut self) -> io::Result<()> {
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));

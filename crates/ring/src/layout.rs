@@ -40,6 +40,8 @@ pub(crate) struct HeaderPage {
     pub(crate) taken: AtomicU32,
     /// Segments that have been given memory.
     pub(crate) provided: AtomicU32,
+    /// While so many are in use, only threads that have none yet may take one.
+    pub(crate) limit: AtomicU32,
 }
 
 /// States of a channel.

@@ -107,7 +107,7 @@ impl Producer {
 
     #[cold]
     fn next_segment(&mut self) -> Option<()> {
-        let number = pool::take(&self.session)?;
+        let number = pool::take(&self.session, self.segment == 0)?;
         self.session.map_in(number);
         let start = self.session.segment(number)?;
         self.link_from().store(number, Release);

@@ -462,3 +462,28 @@ fn a_directory_that_cannot_be_written_is_named_in_the_error() {
         "{message}"
     );
 }
+
+#[test]
+fn threads_that_come_find_room_that_a_burst_cannot_take() {
+    let directory = tempfile::tempdir().unwrap();
+    // The smallest budget: 64 segments.
+    let mut arena = Arena::create(directory.path(), 4 << 20, SETTINGS).unwrap();
+    let session = attach(arena.path());
+    let claim = |tid| Producer::claim(session, 1, tid, 1).unwrap();
+    let mut few: Vec<_> = (0..70).map(claim).collect();
+    arena.replenish().unwrap();
+    let mut burst = claim(70);
+    let mut written = 0;
+    while write(&mut burst, written, 1) {
+        written += 1;
+    }
+    // Nobody looks meanwhile.
+    for producer in &mut few {
+        assert!(write(producer, 1, 1));
+    }
+    for tid in 71..200 {
+        assert!(write(&mut claim(tid), 1, 1), "{tid}");
+    }
+    let segments = written / (SEGMENT_SLOTS as u64 - 1);
+    assert_eq!(segments, 64, "all of the budget, and no more");
+}

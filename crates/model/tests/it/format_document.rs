@@ -81,6 +81,13 @@ fn things() {
         rank: "7".into(),
         ..ProcessRow::default()
     };
+    assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process.clone())]);
+    let mut columns = Vec::from(columns);
+    columns.push(Column::texts(&["./app\0-x"]));
+    let process = ProcessRow {
+        command: "./app\0-x".into(),
+        ..process
+    };
     assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process)]);
 
     let columns = [

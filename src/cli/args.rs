@@ -186,7 +186,8 @@ pub(crate) struct ExportArgs {
     pub(crate) range: Option<TimeRange>,
 
     /// Only calls and tasks that are so; of several values any will do, of several --only all must
-    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, pid, rank; names may hold *
+    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, process, pid,
+    /// rank; names may hold *
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub(crate) only: Vec<String>,
 

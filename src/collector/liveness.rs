@@ -113,6 +113,17 @@ impl Liveness {
         is_gone
     }
 
+    /// Looks at all of them anew, however short ago it was, when they are next asked about.
+    pub(crate) fn look_again(&mut self) {
+        self.refresh();
+        self.nested.look_again();
+        for known in self.members.values_mut() {
+            if let Known::Polled { looked_ns } | Known::Hidden { looked_ns } = known {
+                *looked_ns = i64::MIN / 2;
+            }
+        }
+    }
+
     /// Notes that the process of our namespace has been waited for.
     pub(crate) fn set_gone(&mut self, pid: u32) {
         for (member, known) in &mut self.members {

@@ -202,7 +202,7 @@ impl Collector {
     }
 
     fn finish(mut self, end: End) -> Outcome {
-        self.liveness.refresh();
+        self.liveness.look_again();
         self.liveness.set_gone(end.pid);
         self.drain_all();
         let homeless = self.arena.homeless().saturating_sub(self.homeless);
@@ -219,7 +219,7 @@ impl Collector {
             });
         }
         // Some may have ended since.
-        self.liveness.refresh();
+        self.liveness.look_again();
         self.drain_all();
         let channels = self.arena.channels().into_iter().map(|(_, info)| info);
         let running: std::collections::HashSet<_> = channels

@@ -94,8 +94,16 @@ impl Name {
     }
 
     pub(super) fn with_pid(&self, pid: u32) -> PathBuf {
-        let joined = self.pieces.join(pid.to_string().as_bytes());
-        OsString::from_vec(joined).into()
+        self.with(&pid.to_string())
+    }
+
+    /// As it is shown while the pid is not known.
+    pub(super) fn without_pid(&self) -> PathBuf {
+        self.with("PID")
+    }
+
+    fn with(&self, pid: &str) -> PathBuf {
+        OsString::from_vec(self.pieces.join(pid.as_bytes())).into()
     }
 
     fn folder_has_pid(&self) -> bool {

@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use super::pattern::{Name, Own, Surroundings};
+use crate::output::say;
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +85,7 @@ impl Opened {
     /// Gives the file its final name, now that the program runs and its pid is known.
     pub(super) fn settle(&mut self, pid: u32) {
         let Some(path) = &mut self.path else { return };
+        let mut is_told = false;
         let wanted = match std::mem::replace(&mut self.wanted, Wanted::This) {
             Wanted::This => return,
             Wanted::Replace { path: wanted, old } => {
@@ -92,6 +94,7 @@ impl Opened {
                     *path = wanted;
                     return;
                 }
+                is_told = true;
                 wanted
             }
             Wanted::Late { name } => name.with_pid(pid),
@@ -100,12 +103,18 @@ impl Opened {
             match rename_without_replacing(path, &candidate) {
                 Ok(()) => {
                     *path = candidate;
-                    return;
+                    break;
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 // The recording is not worth losing over its name.
-                Err(_) => return,
+                Err(_) => break,
             }
+        }
+        if is_told && *path != wanted {
+            let (wanted, path) = (wanted.display(), path.display());
+            say(format!(
+                "{wanted} could not be replaced; the trace is {path}"
+            ));
         }
     }
 
@@ -145,7 +154,7 @@ fn named(pattern: &Path, force: bool) -> anyhow::Result<Opened> {
 
 /// A file whose name is known later.
 fn late(name: Name) -> anyhow::Result<Opened> {
-    let (file, path) = provisional(&name.with_pid(0))?;
+    let (file, path) = provisional(&name.without_pid())?;
     own(file, path, Wanted::Late { name })
 }
 

@@ -48,6 +48,11 @@ impl Nested {
         self.known(pid, namespace)
     }
 
+    /// What is searched for next is worth another look.
+    pub(super) fn look_again(&mut self) {
+        self.looked_ns = None;
+    }
+
     fn known(&self, pid: u32, namespace: u64) -> Search {
         let placed = self.pids.get(&(pid, namespace));
         let found = placed.or_else(|| self.unplaced.get(&pid));

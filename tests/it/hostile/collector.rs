@@ -456,6 +456,44 @@ fn many_processes_at_once_lose_nothing() {
 }
 
 #[test]
+fn more_processes_than_the_recorder_may_open_files_are_followed_to_their_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_it = Run::new(&hostile("many_processes")).words(&["together", "120", "2"]);
+    let inner = run_it.command(folder.path());
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    for (name, value) in inner.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let outcome = run(&mut command).expect(0);
+    assert!(!outcome.err().contains("still running"), "{outcome}");
+    assert!(!outcome.err().contains("LOST"), "{outcome}");
+    assert_eq!(open(&folder.path().join("t.atrace")).calls().len(), 240);
+}
+
+#[test]
+fn what_takes_a_traces_name_meanwhile_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.atrace");
+    let script = "rm t.atrace; echo new >t.atrace; exec \"$0\" 1 1";
+    let burst = program("burst");
+    let words = ["-c", script, burst.to_str().unwrap()];
+    let mut command = recorder(
+        folder.path(),
+        &["-o", "t.atrace"],
+        Path::new("/bin/sh"),
+        &words,
+    );
+    run(&mut command).expect(0);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new\n");
+    assert_eq!(names(folder.path()), ["t.atrace"]);
+}
+
+#[test]
 #[ignore = "takes half a minute of processor time"]
 fn a_thousand_processes_at_once_and_three_thousand_short_ones_lose_nothing() {
     let counts = balanced(&many(&["together", "1000", "100"]));

@@ -266,8 +266,10 @@ mod tests {
         assert!(!exists(pid));
         child.wait().unwrap();
         assert!(exists(std::process::id()) && !exists(pid));
-        let mut liveness = Liveness::default();
-        liveness.watch = Watch::none();
+        let mut liveness = Liveness {
+            watch: Watch::none(),
+            ..Liveness::default()
+        };
         let own = info(&liveness, std::process::id(), 1);
         let ended = info(&liveness, pid, 1);
         assert!(!liveness.gone(own) && liveness.is_alive(own));

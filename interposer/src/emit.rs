@@ -1,11 +1,12 @@
 //! Writing records into the calling thread's channel.
 
-use core::ffi::{CStr, c_char};
+use core::ffi::c_char;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::engine::Outcome;
+use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
 use ascend_trace_format::record::{
     Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, SLOT_WORDS, STUB,
     TaskWord, Words, flags, pair, slots_for,
@@ -16,7 +17,7 @@ use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
 use crate::thread::spill;
 use crate::traits::Traits;
-use crate::{quiet, session, stubs, thread};
+use crate::{identity, quiet, session, stubs, thread};
 
 /// A call that has returned.
 pub(crate) struct CallRecord<'a> {
@@ -337,16 +338,42 @@ pub(crate) fn announce_again() {
     ANNOUNCED.store(false, Relaxed);
 }
 
-/// Variables that tell a process its rank, in the order in which they are believed.
-const RANKS: [&CStr; 5] = [
-    c"RANK",
-    c"OMPI_COMM_WORLD_RANK",
-    c"PMI_RANK",
-    c"SLURM_PROCID",
-    c"LOCAL_RANK",
-];
+/// Parts in which a command line is told at most.
+const COMMAND_PARTS: u16 = 4;
+/// Texts of a part.
+const COMMAND_TEXTS: usize = 7;
+
+/// What the process was started with, up to some 3,000 bytes.
+fn command(producer: &mut Producer) {
+    let Some(line) = identity::Told::command_line() else {
+        return;
+    };
+    let mut room = [0u8; COMMAND_TEXTS * MAX_STRING];
+    for part in 0..COMMAND_PARTS {
+        let bytes = line.fill(&mut room);
+        if bytes.is_empty() {
+            return;
+        }
+        let is_full = bytes.len() == COMMAND_TEXTS * MAX_STRING;
+        let mut texts: [&[u8]; COMMAND_TEXTS] = [&[]; COMMAND_TEXTS];
+        let mut used = 0;
+        for (place, text) in texts.iter_mut().zip(bytes.chunks(MAX_STRING)) {
+            *place = text;
+            used += 1;
+        }
+        let is_last = part + 1 == COMMAND_PARTS;
+        let goes_on = is_full && is_last && !line.fill(&mut [0; 1]).is_empty();
+        let words = [used as u64, goes_on.into()];
+        let texts = texts.get(..used).unwrap_or(&[]);
+        other(producer, RecordKind::Command, part, &words, texts);
+        if !is_full {
+            return;
+        }
+    }
+}
 
 fn process(producer: &mut Producer) {
+    command(producer);
     // SAFETY: both always succeed.
     let (pid, parent) = unsafe { (libc::getpid() as u32, libc::getppid() as u32) };
     let mut path = [0u8; 1024];
@@ -362,17 +389,24 @@ fn process(producer: &mut Producer) {
         .get(..usize::try_from(length).unwrap_or(0))
         .unwrap_or(&[]);
     let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(&[]);
-    let rank = RANKS
+    let rank = RANK_VARIABLES
         .iter()
-        .find_map(|variable| variable_value(variable))
+        .find_map(|name| variable_value(name).filter(|value| is_rank(value)))
         .unwrap_or(&[]);
     let words = [pair(pid, parent), session::process_key()];
     other(producer, RecordKind::Process, 0, &words, &[name, rank]);
 }
 
-fn variable_value(name: &CStr) -> Option<&'static [u8]> {
-    // SAFETY: a lookup by a C string.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
+fn variable_value(name: &str) -> Option<&'static [u8]> {
+    let mut terminated = [0u8; 32];
+    terminated
+        .get_mut(..name.len())?
+        .copy_from_slice(name.as_bytes());
+    if *terminated.last()? != 0 {
+        return None;
+    }
+    // SAFETY: a lookup by a C string: what follows the name in the buffer is 0.
+    let value = unsafe { libc::getenv(terminated.as_ptr().cast()) };
     text(value as usize as u64)
 }
 

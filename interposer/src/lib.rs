@@ -25,6 +25,7 @@ mod errno;
 mod graph_roles;
 mod graphs;
 mod hook;
+mod identity;
 mod integers;
 mod kernels;
 mod last_task;

@@ -12,7 +12,7 @@ use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
 use crate::spin::SpinLock;
 use crate::timing::counters;
-use crate::{clock, environment, page};
+use crate::{clock, environment, identity, page};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -137,7 +137,7 @@ fn try_join() -> Result<(), Hindrance> {
     counters::begin();
     let homeless = core::ptr::from_ref(session.homeless());
     HOMELESS.store(homeless.cast_mut(), Release);
-    begin_process(session);
+    let session = begin_process(session);
     *SESSION.lock_patiently() = Some(session);
     MARK.store(mark, Release);
     Ok(())
@@ -162,9 +162,11 @@ fn hindrance(error: AttachError) -> Hindrance {
     }
 }
 
-fn begin_process(session: Session) {
+fn begin_process(mut session: Session) -> Session {
     PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
+    session.set_namespace(identity::pid_namespace());
     session.count_process();
+    session
 }
 
 /// Room for the session file's path, used by the one who joins.
@@ -228,6 +230,7 @@ pub(crate) fn is_new_child() -> bool {
 pub(crate) fn become_child() {
     SESSION.break_after_fork();
     if let Some(session) = get() {
-        begin_process(session);
+        let session = begin_process(session);
+        *SESSION.lock_patiently() = Some(session);
     }
 }

@@ -154,7 +154,8 @@ pub(crate) struct RecordArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The trace file [default: ./APP-PID.atrace; - is standard output]
+    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In it %p stands for APP's
+    /// pid, %r for its rank, %h for the host, %q{NAME} for a variable of the environment, %% for %
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -247,7 +248,8 @@ pub(crate) struct ExportArgs {
     pub(crate) range: Option<TimeRange>,
 
     /// Only calls and tasks that are so; of several values any will do, of several --only all must
-    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, pid, rank; names may hold *
+    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, process, pid,
+    /// rank; names may hold *
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub(crate) only: Vec<String>,
 

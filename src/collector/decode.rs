@@ -12,6 +12,7 @@ use ascend_trace_model::rows::{
 };
 
 use super::clock::Clock;
+use super::command::Commands;
 use super::found::Found;
 
 /// Bit of `aux` that marks default streams and contexts.
@@ -35,6 +36,7 @@ pub(crate) struct Decoder {
     call: Row,
     other: Row,
     pub(crate) found: Found,
+    pub(crate) commands: Commands,
 }
 
 impl Default for Decoder {
@@ -43,6 +45,7 @@ impl Default for Decoder {
             call: Row::Call(CallRow::default()),
             other: Row::End(EndRow::default()),
             found: Found::default(),
+            commands: Commands::default(),
         }
     }
 }
@@ -68,7 +71,11 @@ impl Decoder {
                 }
                 return Some(&mut self.call);
             }
-            RecordKind::Process => Row::Process(process_row(reader, process, clock)),
+            RecordKind::Process => {
+                let mut row = process_row(reader, process, clock);
+                row.command = self.commands.of(process);
+                Row::Process(row)
+            }
             RecordKind::Stream => Row::Stream(stream(header, reader, process)),
             RecordKind::Event => Row::Event(event(reader, process)),
             RecordKind::Context => Row::Context(context(header, reader, process)),
@@ -78,9 +85,11 @@ impl Decoder {
             RecordKind::Counter => Row::Counter(counter(reader, process)),
             RecordKind::Name => Row::Name(name(reader, process, clock)),
             // These are for the report on what was caught, or for the decoder.
-            RecordKind::Lookup | RecordKind::Library | RecordKind::Function | RecordKind::Patch => {
-                return None;
-            }
+            RecordKind::Lookup
+            | RecordKind::Library
+            | RecordKind::Function
+            | RecordKind::Patch
+            | RecordKind::Command => return None,
             // This needs to know of all threads.
             RecordKind::Cost => return None,
         };
@@ -155,6 +164,7 @@ fn process_row(mut reader: Reader<'_>, process: u32, clock: &Clock) -> ProcessRo
         begin_ns: clock.ns(reader.word()),
         name: string(&mut reader).unwrap_or_default(),
         rank: string(&mut reader).unwrap_or_default(),
+        command: String::new(),
     }
 }
 
@@ -418,6 +428,7 @@ mod tests {
             begin_ns: 500,
             name: "train".into(),
             rank: "3".into(),
+            command: String::new(),
         };
         assert_eq!(process, Some(Row::Process(expected)));
         let stream = decoded(header(RecordKind::Stream, 1, 0), |words| {

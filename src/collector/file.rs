@@ -1,6 +1,5 @@
 //! The trace file while it is recorded.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -10,7 +9,7 @@ use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::clock;
 use super::storage::{Output, Storage, Stored};
-use super::target::{ADVICE, Target};
+use super::target::{ADVICE, Opened, Target};
 
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
@@ -20,56 +19,53 @@ const STANDARD: &str = "standard output";
 
 /// A trace file that has been begun.
 pub(crate) struct TraceFile {
-    /// None for standard output.
-    path: Option<PathBuf>,
+    opened: Opened,
     writer: ChunkWriter<Output>,
 }
 
 impl TraceFile {
-    /// Creates the file. One with a default name has a provisional name until [`Self::settle`].
+    /// Creates the file. It may have a provisional name until [`Self::settle`].
     pub(crate) fn create(
         target: &Target,
         session: &SessionRow,
         tables: &TablesRow,
     ) -> anyhow::Result<Self> {
-        let (file, path) = target.open()?;
-        let output = Output::new(file, path.is_some());
-        let writer = ChunkWriter::create(output, session, tables);
-        if let (Err(_), Target::Default { .. }, Some(path)) = (&writer, target, &path) {
-            // Nobody would know what the hidden file is.
-            let _ = fs::remove_file(path);
+        let opened = target.open()?;
+        let begun = opened.file.try_clone().and_then(|file| {
+            let output = Output::new(file, opened.is_own);
+            ChunkWriter::create(output, session, tables)
+        });
+        match begun {
+            Ok(writer) => Ok(Self { opened, writer }),
+            Err(error) => {
+                let name = name(opened.path.as_deref());
+                opened.discard();
+                Err(error).with_context(|| format!("{ADVICE}: {name}"))
+            }
         }
-        let writer = writer.with_context(|| format!("{ADVICE}: {}", name(path.as_deref())))?;
-        Ok(Self { path, writer })
     }
 
     /// Gives the file its final name now that the program's pid is known.
-    pub(crate) fn settle(&mut self, target: &Target, pid: u32) {
-        if let Some(path) = &mut self.path {
-            target.settle(path, pid);
-        }
+    pub(crate) fn settle(&mut self, pid: u32) {
+        self.opened.settle(pid);
     }
 
     /// Removes the file: the program could not be launched.
     pub(crate) fn discard(self) {
-        // A device such as /dev/null is not ours to remove.
-        if let Some(path) = self.path
-            && fs::metadata(&path).is_ok_and(|metadata| metadata.is_file())
-        {
-            let _ = fs::remove_file(&path);
-        }
+        self.opened.discard();
     }
 
     /// None for standard output.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+        self.opened.path.as_deref()
     }
 
     /// Starts the thread that writes.
     pub(crate) fn start(self) -> anyhow::Result<Recorder> {
-        let storage = Storage::start(self.writer, self.path.clone());
+        let path = self.opened.path;
+        let storage = Storage::start(self.writer, path.clone());
         Ok(Recorder {
-            path: self.path,
+            path,
             encoder: Encoder::new(),
             storage: storage.context("cannot start the writing thread")?,
             pending: true,
@@ -128,6 +124,8 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use ascend_trace_model::Trace;
     use ascend_trace_model::rows::CallRow;

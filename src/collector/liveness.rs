@@ -1,43 +1,201 @@
 //! Which of the recorded processes are still there.
 //!
 //! Giving a channel back while its process still writes would corrupt the recording, so a process
-//! counts as gone only when no namespace has it.
+//! counts as gone only when that is known. It is looked up once, when its first channel is seen; from
+//! then on the kernel tells of its end, through a descriptor of the process.
+//!
+//! **Invariant: nothing here costs more the more processes have ended.**
+
+mod nested;
+mod watch;
 
 use std::collections::HashMap;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::clock;
+use ascend_trace_ring::ChannelInfo;
 
-/// Time between looks at the same process.
+use super::clock;
+use nested::{Nested, Search};
+use watch::Watch;
+
+/// Time between looks at a process that has no descriptor.
 const INTERVAL_NS: i64 = 100_000_000;
 
-/// What is known about processes by their pid.
-#[derive(Default)]
+/// One image of one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Member {
+    pid: u32,
+    namespace: u64,
+    key: u64,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Known {
+    /// Its end will be told.
+    Watched,
+    /// It is in our namespace, and is asked about.
+    Polled {
+        looked_ns: i64,
+    },
+    /// No namespace that can be seen has it: it may live in one that cannot, or have ended.
+    Hidden {
+        looked_ns: i64,
+    },
+    Gone,
+}
+
+/// What is known about processes.
 pub(crate) struct Liveness {
-    gone: HashMap<u32, bool>,
-    looked_ns: i64,
+    /// Our pid namespace, 0 when it is not known.
+    namespace: u64,
+    members: HashMap<Member, Known>,
+    /// The latest image of each process.
+    latest: HashMap<(u32, u64), u64>,
+    /// Members that were known to be gone at the last refresh.
+    settled: Vec<Member>,
+    watch: Watch<Member>,
+    nested: Nested,
+}
+
+impl Default for Liveness {
+    fn default() -> Self {
+        Self {
+            namespace: nested::own_namespace(),
+            members: HashMap::new(),
+            latest: HashMap::new(),
+            settled: Vec::new(),
+            watch: Watch::new(),
+            nested: Nested::default(),
+        }
+    }
 }
 
 impl Liveness {
-    /// Forgets what was seen when it is too old, or at once when `now`.
-    pub(crate) fn refresh(&mut self, at_once: bool) {
-        let now = clock::now();
-        if at_once || now - self.looked_ns >= INTERVAL_NS {
-            self.gone.clear();
-            self.looked_ns = now;
+    /// Takes in what the kernel has told since the last time.
+    pub(crate) fn refresh(&mut self) {
+        // Their channels have been given back by now.
+        for member in self.settled.drain(..) {
+            self.members.remove(&member);
+        }
+        for member in self.watch.ended() {
+            self.members.insert(member, Known::Gone);
+            self.settled.push(member);
         }
     }
 
-    /// Whether the process has ended, as of the last refresh.
-    pub(crate) fn gone(&mut self, pid: u32) -> bool {
-        *self.gone.entry(pid).or_insert_with(|| !exists(pid))
+    /// Whether the process that holds a channel has ended, as of the last refresh.
+    pub(crate) fn gone(&mut self, info: ChannelInfo) -> bool {
+        let member = Member {
+            pid: info.pid,
+            namespace: info.namespace,
+            key: info.process_key,
+        };
+        let now = clock::now();
+        let known = match self.members.get(&member) {
+            Some(Known::Gone) => return true,
+            Some(Known::Watched) => return false,
+            Some(Known::Polled { looked_ns } | Known::Hidden { looked_ns })
+                if now - looked_ns < INTERVAL_NS =>
+            {
+                return false;
+            }
+            Some(Known::Polled { .. }) if exists(info.pid) => Known::Polled { looked_ns: now },
+            Some(Known::Polled { .. }) => Known::Gone,
+            Some(Known::Hidden { .. }) | None => self.meet(member, now),
+        };
+        let is_gone = known == Known::Gone;
+        if is_gone {
+            self.settled.push(member);
+        }
+        self.members.insert(member, known);
+        is_gone
     }
 
-    /// Notes that the process has been waited for.
+    /// Looks at all of them anew, however short ago it was, when they are next asked about.
+    pub(crate) fn look_again(&mut self) {
+        self.refresh();
+        self.nested.look_again();
+        for known in self.members.values_mut() {
+            if let Known::Polled { looked_ns } | Known::Hidden { looked_ns } = known {
+                *looked_ns = i64::MIN / 2;
+            }
+        }
+    }
+
+    /// Notes that the process of our namespace has been waited for.
     pub(crate) fn set_gone(&mut self, pid: u32) {
-        self.gone.insert(pid, true);
+        for (member, known) in &mut self.members {
+            if member.pid == pid && self.namespace == member.namespace {
+                *known = Known::Gone;
+            }
+        }
+    }
+
+    /// Whether the process is known to be there.
+    pub(crate) fn is_alive(&self, info: ChannelInfo) -> bool {
+        let member = Member {
+            pid: info.pid,
+            namespace: info.namespace,
+            key: info.process_key,
+        };
+        let known = self.members.get(&member);
+        matches!(known, Some(Known::Watched | Known::Polled { .. }))
+    }
+
+    /// Finds a process that is seen for the first time.
+    fn meet(&mut self, member: Member, now: i64) -> Known {
+        let latest = self.latest.entry((member.pid, member.namespace));
+        let latest = latest.or_insert(member.key);
+        if *latest > member.key {
+            // A later image has its pid.
+            return Known::Gone;
+        }
+        if *latest < member.key {
+            let earlier = Member {
+                key: *latest,
+                ..member
+            };
+            *latest = member.key;
+            self.watch.forget(&earlier);
+            self.members.insert(earlier, Known::Gone);
+        }
+        if member.namespace == self.namespace || member.namespace == 0 {
+            return match self.find_own(member, now) {
+                // It may be of a namespace that could not be told.
+                Known::Gone if member.namespace == 0 => self.find_nested(member, now),
+                known => known,
+            };
+        }
+        self.find_nested(member, now)
+    }
+
+    fn find_own(&mut self, member: Member, now: i64) -> Known {
+        match self.watch.add(member, member.pid) {
+            Ok(()) => Known::Watched,
+            Err(Errno::SRCH) => Known::Gone,
+            // No descriptors of processes here, or no more descriptors.
+            Err(_) if exists(member.pid) => Known::Polled { looked_ns: now },
+            Err(_) => Known::Gone,
+        }
+    }
+
+    fn find_nested(&mut self, member: Member, now: i64) -> Known {
+        match self.nested.find(member.pid, member.namespace, now) {
+            Search::Found(pid) => match self.watch.add(member, pid) {
+                // What has got its pid meanwhile is another one.
+                Ok(()) if nested::is(pid, member.pid) => Known::Watched,
+                Ok(()) => {
+                    self.watch.forget(&member);
+                    Known::Gone
+                }
+                Err(Errno::SRCH) => Known::Gone,
+                Err(_) => Known::Hidden { looked_ns: now },
+            },
+            Search::Absent => Known::Gone,
+            Search::Unknown => Known::Hidden { looked_ns: now },
+        }
     }
 }
 
@@ -45,10 +203,7 @@ fn exists(pid: u32) -> bool {
     let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
         return false;
     };
-    match test_kill_process(pid) {
-        Err(Errno::SRCH) => is_inner_pid(pid.as_raw_nonzero().get()),
-        _ => !is_left_over(pid.as_raw_nonzero().get()),
-    }
+    test_kill_process(pid) != Err(Errno::SRCH) && !is_left_over(pid.as_raw_nonzero().get())
 }
 
 /// Whether nothing but the exit status is left of a process, for a parent that takes its time. A
@@ -60,60 +215,94 @@ fn is_left_over(pid: i32) -> bool {
         && std::fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|tasks| tasks.count() <= 1)
 }
 
-/// Whether a process of a nested pid namespace, as in a container, calls itself by this number.
-fn is_inner_pid(pid: i32) -> bool {
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return false;
-    };
-    entries.flatten().any(|entry| {
-        std::fs::read_to_string(entry.path().join("status"))
-            .is_ok_and(|status| inner_pid(&status) == Some(pid))
-    })
-}
-
-/// The pid in the innermost of several namespaces.
-fn inner_pid(status: &str) -> Option<i32> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("NSpid:"))?;
-    let pids: Vec<&str> = line.split_whitespace().collect();
-    match pids.as_slice() {
-        [_, .., inner] => inner.parse().ok(),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
+    use std::process::{Child, Command};
 
-    #[test]
-    fn a_child_is_gone_once_it_has_been_waited_for() {
-        let mut child = Command::new("sleep").arg("100").spawn().unwrap();
-        assert!(exists(child.id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let mut liveness = Liveness::default();
-        assert!(liveness.gone(child.id()));
-        assert!(!liveness.gone(std::process::id()));
+    fn info(liveness: &Liveness, pid: u32, process_key: u64) -> ChannelInfo {
+        ChannelInfo {
+            pid,
+            tid: pid,
+            process_key,
+            namespace: liveness.namespace,
+        }
+    }
+
+    fn sleeper() -> Child {
+        Command::new("sleep").arg("100").spawn().unwrap()
+    }
+
+    fn until_gone(liveness: &mut Liveness, info: ChannelInfo) {
+        while !liveness.gone(info) {
+            std::thread::yield_now();
+            liveness.refresh();
+        }
     }
 
     #[test]
-    fn a_child_is_gone_even_if_nobody_has_waited_for_it() {
+    fn the_kernel_tells_of_an_end_even_if_nobody_has_waited_for_the_process() {
+        let mut liveness = Liveness::default();
+        let mut child = sleeper();
+        let info = info(&liveness, child.id(), 1);
+        assert!(!liveness.gone(info) && liveness.is_alive(info));
+        child.kill().unwrap();
+        until_gone(&mut liveness, info);
+        assert!(!liveness.is_alive(info));
+        child.wait().unwrap();
+        liveness.refresh();
+        liveness.refresh();
+        assert!(liveness.gone(info), "it is looked up again");
+        assert_eq!(liveness.watch.len(), 0);
+    }
+
+    #[test]
+    fn a_process_without_a_descriptor_is_asked_about() {
         let mut child = Command::new("true").spawn().unwrap();
-        let pid = child.id() as i32;
-        while !is_left_over(pid) {
+        let pid = child.id();
+        while !is_left_over(pid as i32) {
             std::thread::yield_now();
         }
-        assert!(!exists(child.id()));
+        assert!(!exists(pid));
         child.wait().unwrap();
+        assert!(exists(std::process::id()) && !exists(pid));
+        let mut liveness = Liveness {
+            watch: Watch::none(),
+            ..Liveness::default()
+        };
+        let own = info(&liveness, std::process::id(), 1);
+        let ended = info(&liveness, pid, 1);
+        assert!(!liveness.gone(own) && liveness.is_alive(own));
+        assert!(liveness.gone(ended));
     }
 
     #[test]
-    fn only_nested_processes_have_an_inner_pid() {
-        assert_eq!(inner_pid("Name:\tsh\nNSpid:\t812\t7\n"), Some(7));
-        assert_eq!(inner_pid("Name:\tsh\nNSpid:\t812\n"), None);
-        assert_eq!(inner_pid(""), None);
+    fn an_image_that_was_replaced_is_gone() {
+        let mut liveness = Liveness::default();
+        let pid = std::process::id();
+        let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
+        assert!(!liveness.gone(first));
+        assert!(!liveness.gone(second));
+        assert!(liveness.gone(first));
+        assert_eq!(liveness.watch.len(), 1);
+        assert!(liveness.gone(info(&liveness, pid, 7)));
+    }
+
+    #[test]
+    fn the_pid_of_another_namespace_is_no_pid_here() {
+        let mut liveness = Liveness::default();
+        let mut child = sleeper();
+        let elsewhere = ChannelInfo {
+            namespace: liveness.namespace + 1,
+            ..info(&liveness, child.id(), 1)
+        };
+        assert!(!liveness.gone(elsewhere), "nothing is known of it");
+        assert!(!liveness.is_alive(elsewhere));
+        let here = info(&liveness, child.id(), 1);
+        assert!(!liveness.gone(here) && liveness.is_alive(here));
+        child.kill().unwrap();
+        until_gone(&mut liveness, here);
+        assert!(!liveness.gone(elsewhere));
+        child.wait().unwrap();
     }
 }

@@ -4,6 +4,7 @@
 //! until it is told that the program has ended; another one packs the columns and writes them.
 
 pub(crate) mod clock;
+mod command;
 mod cost;
 pub(crate) mod coverage;
 mod decode;
@@ -15,6 +16,7 @@ mod liveness;
 mod marks;
 mod outcome;
 mod patching;
+mod pattern;
 mod repack;
 mod roster;
 pub(crate) mod session;
@@ -36,7 +38,7 @@ use file::Recorder;
 use liveness::Liveness;
 use marks::Marks;
 use patching::Engine;
-use roster::Roster;
+use roster::{Roster, Settled, possible};
 
 pub(crate) use outcome::{Counts, Outcome};
 pub(crate) use stop::{End, Stop};
@@ -59,6 +61,7 @@ pub(crate) struct Collector {
     marks: Marks,
     costs: Costs,
     homeless: u64,
+    begun_ns: i64,
     out_of_memory: bool,
 }
 
@@ -78,6 +81,7 @@ impl Collector {
             marks: Marks::default(),
             costs: Costs::default(),
             homeless: 0,
+            begun_ns: clock::now(),
             out_of_memory: false,
         }
     }
@@ -101,7 +105,7 @@ impl Collector {
     /// Drains every channel once and answers how many records there were.
     fn pass(&mut self) -> usize {
         self.clock.refresh();
-        self.liveness.refresh(false);
+        self.liveness.refresh();
         self.drain_all()
     }
 
@@ -110,7 +114,7 @@ impl Collector {
         let mut records = 0;
         for (channel, info) in self.arena.channels() {
             // Asked before draining: then everything that a dead process wrote is visible.
-            let gone = self.liveness.gone(info.pid);
+            let gone = self.liveness.gone(info);
             records += self.drain(channel, info, gone);
         }
         records
@@ -160,6 +164,7 @@ impl Collector {
                 None if coverage.take(words) || engine.take(words) => {}
                 None => match costs.take(words, writer, calls, clock) {
                     Some(row) => row.iter().for_each(|row| file.push(&Row::Cost(*row))),
+                    None if decoder.commands.take(words, origin.process) => {}
                     None => match decoder.found.take(words, origin.process) {
                         Some(new) => new.into_iter().for_each(|new| dictionary.learn(new)),
                         None => counts.unreadable += 1,
@@ -167,8 +172,10 @@ impl Collector {
                 },
             });
         self.costs.count(origin.thread, calls);
-        if let Some(loss) = self.roster.settle(channel, drained) {
-            self.lose(loss);
+        match self.roster.settle(channel, drained, clock::now()) {
+            Settled::Lost(loss) => self.lose(loss),
+            Settled::Nonsense => self.counts.unreadable += 1,
+            Settled::Nothing => {}
         }
         drained.records
     }
@@ -195,11 +202,14 @@ impl Collector {
     }
 
     fn finish(mut self, end: End) -> Outcome {
-        self.liveness.refresh(true);
+        self.liveness.look_again();
         self.liveness.set_gone(end.pid);
         self.drain_all();
         let homeless = self.arena.homeless().saturating_sub(self.homeless);
-        if homeless > 0 {
+        // Of any number of threads.
+        if homeless > possible(self.begun_ns, clock::now()).saturating_mul(1 << 10) {
+            self.counts.unreadable += 1;
+        } else if homeless > 0 {
             self.homeless += homeless;
             self.lose(LossRow {
                 thread: None,
@@ -208,11 +218,13 @@ impl Collector {
                 times: 0,
             });
         }
-        let running: std::collections::HashSet<u32> = self
-            .arena
-            .channels()
-            .iter()
-            .map(|(_, info)| info.pid)
+        // Some may have ended since.
+        self.liveness.look_again();
+        self.drain_all();
+        let channels = self.arena.channels().into_iter().map(|(_, info)| info);
+        let running: std::collections::HashSet<_> = channels
+            .filter(|info| self.liveness.is_alive(*info))
+            .map(|info| (info.pid, info.namespace))
             .collect();
         let path = self.file.path().map(ToOwned::to_owned);
         let end_ns = clock::now();

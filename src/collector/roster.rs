@@ -15,11 +15,23 @@ struct Occupant {
     info: ChannelInfo,
     origin: Origin,
     lost: Dropped,
+    /// When that was.
+    settled_ns: i64,
+}
+
+/// What a thread is found to have lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    Nothing,
+    Lost(LossRow),
+    /// What stands there cannot be: the program has written to memory that is not its own.
+    Nonsense,
 }
 
 /// Numbers of processes and threads, by the channels they hold.
 pub(crate) struct Roster {
-    processes: HashMap<(u32, u64), u32>,
+    /// By pid, namespace and key.
+    processes: HashMap<(u32, u64, u64), u32>,
     threads: u32,
     occupants: Vec<Option<Occupant>>,
 }
@@ -64,6 +76,7 @@ impl Roster {
                 info,
                 origin,
                 lost: Dropped::default(),
+                settled_ns: clock.ns(info.process_key),
             });
         }
         origin
@@ -73,16 +86,14 @@ impl Roster {
         let next = self.processes.len() as u32;
         let number = *self
             .processes
-            .entry((info.pid, info.process_key))
+            .entry((info.pid, info.namespace, info.process_key))
             .or_insert(next);
         if number == next {
             rows.push(Row::Process(ProcessRow {
                 process: number,
                 pid: info.pid,
-                parent_pid: 0,
                 begin_ns: clock.ns(info.process_key),
-                name: String::new(),
-                rank: String::new(),
+                ..ProcessRow::default()
             }));
         }
         number
@@ -90,27 +101,45 @@ impl Roster {
 
     /// What the channel's thread has lost since it was last asked about; forgets a thread that
     /// has ended.
-    pub(crate) fn settle(&mut self, channel: usize, drained: Drained) -> Option<LossRow> {
-        let place = self.occupants.get_mut(channel)?;
-        let occupant = place.as_mut()?;
+    pub(crate) fn settle(&mut self, channel: usize, drained: Drained, now_ns: i64) -> Settled {
+        let place = self.occupants.get_mut(channel);
+        let Some(occupant) = place.as_ref().and_then(|place| place.as_ref()).copied() else {
+            return Settled::Nothing;
+        };
         let lost = drained.dropped.since(occupant.lost);
-        let loss = LossRow {
+        if let Some(place) = place {
+            *place = (!drained.ended).then_some(Occupant {
+                lost: drained.dropped,
+                settled_ns: now_ns,
+                ..occupant
+            });
+        }
+        if lost.total() == 0 {
+            return Settled::Nothing;
+        }
+        if lost.total() > possible(occupant.settled_ns, now_ns) {
+            return Settled::Nonsense;
+        }
+        Settled::Lost(LossRow {
             thread: Some(occupant.origin.thread),
             calls: lost.calls,
             others: lost.times + lost.others,
             times: lost.times,
-        };
-        occupant.lost = drained.dropped;
-        if drained.ended {
-            *place = None;
-        }
-        (lost.total() > 0).then_some(loss)
+        })
     }
 
     /// Processes that have been seen so far.
     pub(crate) fn processes(&self) -> usize {
         self.processes.len()
     }
+}
+
+/// More records than this cannot have been lost in a thread between two moments: each takes a
+/// nanosecond at the least.
+pub(crate) fn possible(from_ns: i64, to_ns: i64) -> u64 {
+    // Ticks of several processors differ a little.
+    const SLACK_NS: u64 = 1_000_000;
+    u64::try_from(to_ns.saturating_sub(from_ns)).map_or(SLACK_NS, |passed| passed + SLACK_NS)
 }
 
 #[cfg(test)]
@@ -122,6 +151,7 @@ mod tests {
             pid,
             tid,
             process_key,
+            namespace: 1,
         }
     }
 
@@ -144,10 +174,16 @@ mod tests {
         let first = roster.origin(0, info(10, 10, 7), &clock, &mut rows);
         let second = roster.origin(1, info(10, 11, 7), &clock, &mut rows);
         let later = roster.origin(2, info(10, 10, 9000), &clock, &mut rows);
+        let elsewhere = ChannelInfo {
+            namespace: 2,
+            ..info(10, 10, 7)
+        };
+        let elsewhere = roster.origin(3, elsewhere, &clock, &mut rows);
         assert_eq!((first.process, second.process, later.process), (0, 0, 1));
         assert_eq!((first.thread, second.thread, later.thread), (0, 1, 2));
-        assert_eq!(rows.len(), 5, "two processes and three threads");
-        assert_eq!(roster.processes(), 2);
+        assert_eq!((elsewhere.process, elsewhere.thread), (2, 3));
+        assert_eq!(rows.len(), 7, "three processes and four threads");
+        assert_eq!(roster.processes(), 3);
     }
 
     #[test]
@@ -157,7 +193,7 @@ mod tests {
         let mut rows = Vec::new();
         let first = roster.origin(3, info(1, 5, 1), &clock, &mut rows);
         assert_eq!(roster.origin(3, info(1, 5, 1), &clock, &mut rows), first);
-        roster.settle(3, drained(true, 0));
+        roster.settle(3, drained(true, 0), 0);
         let second = roster.origin(3, info(1, 5, 1), &clock, &mut rows);
         assert_eq!((first.thread, second.thread), (0, 1));
     }
@@ -167,9 +203,25 @@ mod tests {
         let clock = Clock::monotonic();
         let mut roster = Roster::new();
         roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
-        let calls = |loss: Option<LossRow>| loss.map(|loss| loss.calls);
-        assert_eq!(calls(roster.settle(0, drained(false, 4))), Some(4));
-        assert_eq!(calls(roster.settle(0, drained(false, 4))), None);
-        assert_eq!(calls(roster.settle(0, drained(true, 5))), Some(1));
+        let calls = |settled| match settled {
+            Settled::Lost(loss) => Some(loss.calls),
+            _ => None,
+        };
+        assert_eq!(calls(roster.settle(0, drained(false, 4), 9)), Some(4));
+        assert_eq!(calls(roster.settle(0, drained(false, 4), 9)), None);
+        assert_eq!(calls(roster.settle(0, drained(true, 5), 9)), Some(1));
+    }
+
+    #[test]
+    fn a_loss_that_cannot_be_is_none() {
+        let clock = Clock::monotonic();
+        let mut roster = Roster::new();
+        let second = 1_000_000_000;
+        roster.origin(0, info(1, 1, 1), &clock, &mut Vec::new());
+        let mut settle = |calls, now| roster.settle(0, drained(false, calls), now);
+        assert_eq!(settle(u64::MAX, second), Settled::Nonsense);
+        assert_eq!(settle(u64::MAX, second), Settled::Nothing);
+        assert!(matches!(settle(0, second), Settled::Nothing));
+        assert!(matches!(settle(900_000_000, 2 * second), Settled::Lost(_)));
     }
 }

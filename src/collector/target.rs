@@ -1,19 +1,29 @@
 //! Where a recording goes: the trace file's name, and what it may replace.
+//!
+//! **Invariant: a file belongs to one recorder.** It is made new, never opened, unless it is no regular
+//! file; whoever made it holds its lock until the recording is complete; and a file that is replaced is
+//! replaced by a rename, under its own lock, once the program has been started.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+
+use super::pattern::{Name, Own, Surroundings};
+use crate::output::say;
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A file that the user named; an existing one is replaced only with `force`.
+    /// A file that the user named; an existing one is replaced only with `force`. The name may have
+    /// patterns, as `pattern` describes.
     Named { path: PathBuf, force: bool },
-    /// `NAME-PID.atrace` in the working directory, with a number when that exists.
+    /// `NAME-PID.atrace` in the working directory, with the rank where there is one, and with a
+    /// number when that exists.
     Default { name: String },
     /// The tool's standard output, which the program then does not get.
     Standard,
@@ -22,42 +32,235 @@ pub(crate) enum Target {
 /// What is said when the trace cannot be begun.
 pub(super) const ADVICE: &str = "cannot write the trace; name another file with --output";
 
-impl Target {
-    /// Opens the file for writing, with the name that it has for now: one with a default name has
-    /// a provisional one until [`Target::settle`]. No name for standard output.
-    pub(super) fn open(&self) -> anyhow::Result<(File, Option<PathBuf>)> {
-        let path = match self {
-            Self::Named { path, force } => {
-                check_replaceable(path, *force)?;
-                path.clone()
-            }
-            Self::Default { name } => {
-                PathBuf::from(format!("./.{name}-{}.atrace.new", std::process::id()))
-            }
-            Self::Standard => return Ok((standard_output()?, None)),
-        };
-        let file = File::create(&path).with_context(|| format!("{ADVICE}: {}", path.display()))?;
-        Ok((file, Some(path)))
-    }
+/// Traces hold command lines and addresses: they are their maker's.
+const MODE: u32 = 0o600;
+/// Names that are tried when one is taken.
+const TRIES: u32 = 10_000;
+/// Bytes of a program's name that a default name takes over.
+const LONGEST: usize = 180;
 
-    /// Gives a file with a provisional name its final one, now that the program's pid is known.
-    pub(super) fn settle(&self, path: &mut PathBuf, pid: u32) {
-        let Self::Default { name } = self else {
-            return;
+/// An open file, and what is still to be done about its name.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) file: File,
+    /// None for standard output.
+    pub(super) path: Option<PathBuf>,
+    /// This recording has made the file.
+    pub(super) is_own: bool,
+    wanted: Wanted,
+}
+
+/// The name that a file gets when the program has been started.
+#[derive(Debug)]
+enum Wanted {
+    /// It has it.
+    This,
+    /// That of another file, whose lock is held until then.
+    Replace { path: PathBuf, old: File },
+    /// The one that results from the program's pid, or one beside it.
+    Late { name: Name },
+}
+
+impl Target {
+    /// Opens the file for writing. Until [`Opened::settle`] it may have a provisional name, and
+    /// nothing that was there before is touched.
+    pub(super) fn open(&self) -> anyhow::Result<Opened> {
+        match self {
+            Self::Named { path, force } => named(path, *force),
+            Self::Default { name } => {
+                let pattern = default_pattern(name, &Own);
+                late(Name::expand(&pattern, &Own)?)
+            }
+            Self::Standard => Ok(Opened {
+                file: standard_output()?,
+                path: None,
+                is_own: false,
+                wanted: Wanted::This,
+            }),
+        }
+    }
+}
+
+impl Opened {
+    /// Gives the file its final name, now that the program runs and its pid is known.
+    pub(super) fn settle(&mut self, pid: u32) {
+        let Some(path) = &mut self.path else { return };
+        let mut is_told = false;
+        let wanted = match std::mem::replace(&mut self.wanted, Wanted::This) {
+            Wanted::This => return,
+            Wanted::Replace { path: wanted, old } => {
+                // Under the lock of what is replaced, so that nobody else does so now.
+                if is_named(&old, &wanted) && fs::rename(&path, &wanted).is_ok() {
+                    *path = wanted;
+                    return;
+                }
+                is_told = true;
+                wanted
+            }
+            Wanted::Late { name } => name.with_pid(pid),
         };
-        let names = std::iter::once(format!("./{name}-{pid}.atrace"))
-            .chain((2..10_000).map(|number| format!("./{name}-{pid}-{number}.atrace")));
-        for candidate in names.map(PathBuf::from) {
+        for candidate in (1..TRIES).map(|number| numbered(&wanted, number)) {
             match rename_without_replacing(path, &candidate) {
                 Ok(()) => {
                     *path = candidate;
-                    return;
+                    break;
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 // The recording is not worth losing over its name.
-                Err(_) => return,
+                Err(_) => break,
             }
         }
+        if is_told && *path != wanted {
+            let (wanted, path) = (wanted.display(), path.display());
+            say(format!(
+                "{wanted} could not be replaced; the trace is {path}"
+            ));
+        }
+    }
+
+    /// Removes what was made, and nothing else: the program could not be launched.
+    pub(super) fn discard(self) {
+        if let Some(path) = &self.path
+            && self.is_own
+            && is_named(&self.file, path)
+        {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// `./NAME-PID.atrace`, or `./NAME-rankRANK-PID.atrace`.
+fn default_pattern(program: &str, own: &impl Surroundings) -> PathBuf {
+    let mut name = program.to_owned();
+    name.truncate(name.floor_char_boundary(LONGEST));
+    let name = name.replace('%', "%%");
+    let rank = own
+        .rank()
+        .map_or_else(String::new, |it| format!("-rank{it}"));
+    PathBuf::from(format!("./{name}{rank}-%p.atrace"))
+}
+
+fn named(pattern: &Path, force: bool) -> anyhow::Result<Opened> {
+    let name = Name::expand(pattern, &Own)?;
+    let Some(path) = name.fixed() else {
+        return late(name);
+    };
+    match create(&path) {
+        Ok(file) => own(file, path, Wanted::This),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => existing(path, force),
+        Err(error) => Err(error).with_context(|| cannot(&path)),
+    }
+}
+
+/// A file whose name is known later.
+fn late(name: Name) -> anyhow::Result<Opened> {
+    let (file, path) = provisional(&name.without_pid())?;
+    own(file, path, Wanted::Late { name })
+}
+
+/// Something that is there already.
+fn existing(path: PathBuf, force: bool) -> anyhow::Result<Opened> {
+    let shown = path.display();
+    let found = fs::metadata(&path).with_context(|| cannot(&path))?;
+    if found.is_dir() {
+        bail!("{shown} is a folder: name a file for the trace");
+    }
+    if !found.is_file() {
+        // A pipe or a device: nothing that could be replaced.
+        let file = OpenOptions::new().write(true).open(&path);
+        return Ok(Opened {
+            file: file.with_context(|| cannot(&path))?,
+            path: Some(path),
+            is_own: false,
+            wanted: Wanted::This,
+        });
+    }
+    if !force {
+        bail!("{shown} exists: --force replaces it{}", several());
+    }
+    if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+        bail!("{shown} is a symbolic link, which --force does not follow: name the file itself");
+    }
+    let old = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
+        .open(&path)
+        .with_context(|| cannot(&path))?;
+    if !lock(&old) || !is_named(&old, &path) {
+        bail!(busy(&path));
+    }
+    let (file, new) = provisional(&path)?;
+    own(file, new, Wanted::Replace { path, old })
+}
+
+fn own(file: File, path: PathBuf, wanted: Wanted) -> anyhow::Result<Opened> {
+    if !lock(&file) {
+        // Between the making and the locking, somebody else has set out to replace it.
+        bail!(busy(&path));
+    }
+    Ok(Opened {
+        file,
+        path: Some(path),
+        is_own: true,
+        wanted,
+    })
+}
+
+/// Makes a file that was not there; a link is not followed.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(MODE).open(path)
+}
+
+/// A file in the folder of `path`, from where it can be renamed.
+fn provisional(path: &Path) -> anyhow::Result<(File, PathBuf)> {
+    let pid = std::process::id();
+    for number in 0..TRIES {
+        let name = format!(".ascend-trace-{pid}-{number}.new");
+        // What begins with "./" keeps that.
+        let new = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.join(name),
+            _ => PathBuf::from(name),
+        };
+        match create(&new) {
+            Ok(file) => return Ok((file, new)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error).with_context(|| cannot(path)),
+        }
+    }
+    bail!("{}: the folder is full of unfinished traces", cannot(path))
+}
+
+/// Takes the lock that the owner of a trace holds; `false` when somebody else does. Where the file
+/// system knows no locks, there is only the making of the file to keep two owners apart.
+fn lock(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Whether the name is still that of this file.
+fn is_named(file: &File, path: &Path) -> bool {
+    let id = |it: Metadata| (it.dev(), it.ino());
+    let (own, found) = (file.metadata(), fs::symlink_metadata(path));
+    own.is_ok_and(|own| found.is_ok_and(|found| id(own) == id(found)))
+}
+
+fn cannot(path: &Path) -> String {
+    format!("{ADVICE}: {}", path.display())
+}
+
+fn busy(path: &Path) -> String {
+    let shown = path.display();
+    format!(
+        "{shown} belongs to another recording that is under way{}",
+        several()
+    )
+}
+
+/// How several recordings that are started alike get files of their own.
+fn several() -> &'static str {
+    match Own.rank() {
+        Some(_) => "; %r in the name stands for the rank, so that each has a file of its own",
+        None => "; %p in the name stands for the program's pid, so that each run has its own file",
     }
 }
 
@@ -69,32 +272,59 @@ fn standard_output() -> anyhow::Result<File> {
     Ok(own.context("--output -: no standard output")?.into())
 }
 
-fn check_replaceable(path: &Path, force: bool) -> anyhow::Result<()> {
-    let shown = path.display();
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_dir() => {
-            bail!("{shown} is a folder: name a file for the trace")
-        }
-        Ok(metadata) if metadata.is_file() && !force => {
-            bail!("{shown} exists: --force replaces it")
-        }
-        _ => Ok(()),
+/// The name with a number before its extension, from the second one on.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
     }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 fn rename_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(rustix::io::Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
-        // Some network file systems know no such rename.
-        Err(_) if to.exists() => Err(io::ErrorKind::AlreadyExists.into()),
-        Err(_) => fs::rename(from, to),
+        // Some network file systems know no such rename. A link does not replace anything either.
+        Err(_) => match fs::hard_link(from, to) {
+            Ok(()) => fs::remove_file(from),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            Err(_) if fs::symlink_metadata(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            // Nor has every file system links.
+            Err(_) => fs::rename(from, to),
+        },
         Ok(()) => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
+
+    fn open(path: &Path, force: bool) -> anyhow::Result<Opened> {
+        let path = path.to_owned();
+        Target::Named { path, force }.open()
+    }
+
+    fn refusal(path: &Path, force: bool) -> String {
+        format!("{:#}", open(path, force).unwrap_err())
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> = entries
+            .map(|entry| name(entry).into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
 
     #[test]
     fn a_name_that_is_taken_is_not_replaced() {
@@ -108,5 +338,87 @@ mod tests {
         fs::remove_file(&to).unwrap();
         rename_without_replacing(&from, &to).unwrap();
         assert_eq!(fs::read_to_string(&to).unwrap(), "new");
+    }
+
+    #[test]
+    fn what_is_replaced_stays_until_the_program_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("t.atrace");
+        fs::write(&path, "old").unwrap();
+        open(&path, true).unwrap().discard();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        let mut opened = open(&path, true).unwrap();
+        opened.settle(7);
+        assert_eq!(opened.path.as_deref(), Some(path.as_path()));
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, MODE);
+        assert_eq!(names(root.path()), ["t.atrace"]);
+    }
+
+    #[test]
+    fn a_trace_that_is_being_recorded_is_replaced_by_nobody() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("t.atrace");
+        let first = open(&path, false).unwrap();
+        assert!(refusal(&path, true).contains("under way"));
+        assert!(refusal(&path, false).contains("exists"));
+        drop(first);
+        // Nor while another one is about to.
+        let _second = open(&path, true).unwrap();
+        assert!(refusal(&path, true).contains("under way"));
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let (link, victim) = (root.path().join("link"), root.path().join("victim"));
+        symlink(&victim, &link).unwrap();
+        assert!(open(&link, false).is_err(), "it leads nowhere");
+        assert!(!victim.exists());
+        fs::write(&victim, "precious").unwrap();
+        assert!(refusal(&link, true).contains("symbolic link"));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn a_file_that_has_come_meanwhile_is_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("t.atrace");
+        fs::write(&path, "old").unwrap();
+        let mut opened = open(&path, true).unwrap();
+        fs::rename(&path, root.path().join("moved")).unwrap();
+        fs::write(&path, "another").unwrap();
+        opened.settle(7);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "another");
+        assert_eq!(names(root.path()), ["moved", "t-2.atrace", "t.atrace"]);
+    }
+
+    #[test]
+    fn the_pid_comes_when_it_is_known() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("x-7.atrace"), "old").unwrap();
+        let mut opened = open(&root.path().join("x-%p.atrace"), true).unwrap();
+        opened.settle(7);
+        assert_eq!(names(root.path()), ["x-7-2.atrace", "x-7.atrace"]);
+    }
+
+    #[test]
+    fn a_default_name_has_the_rank_and_is_short_enough() {
+        struct Ranked(Option<&'static str>);
+        impl Surroundings for Ranked {
+            fn variable(&self, name: &std::ffi::OsStr) -> Option<std::ffi::OsString> {
+                self.0.filter(|_| name == "RANK").map(Into::into)
+            }
+            fn host(&self) -> String {
+                String::new()
+            }
+        }
+        let pattern = |name: &str, rank| default_pattern(name, &Ranked(rank));
+        assert_eq!(pattern("app", None), Path::new("./app-%p.atrace"));
+        assert_eq!(
+            pattern("a%p", Some("3")),
+            Path::new("./a%%p-rank3-%p.atrace")
+        );
+        assert!(pattern(&"ä".repeat(200), None).as_os_str().len() < 200);
     }
 }

@@ -1,6 +1,7 @@
 //! A recording that is watched while it is made.
 
 use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -99,7 +100,9 @@ fn log_file(trace: &Path) -> Option<(PathBuf, File)> {
     let mut name = trace.as_os_str().to_owned();
     name.push(".log");
     let path = PathBuf::from(name);
-    match File::create_new(&path) {
+    // What a program writes is as private as its trace; and nothing that is there is opened.
+    let mut options = File::options();
+    match options.write(true).create_new(true).mode(0o600).open(&path) {
         Ok(file) => Some((path, file)),
         Err(error) => {
             say(format!(

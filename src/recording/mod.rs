@@ -83,7 +83,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
             return Err(failure);
         }
     };
-    session.file.settle(&plan.target, child.pid());
+    session.file.settle(child.pid());
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
     let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;

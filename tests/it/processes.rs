@@ -163,6 +163,11 @@ fn ranks_are_taken_from_what_launchers_set() {
     for (variables, rank) in [
         (&[("SLURM_PROCID", "5")][..], "5"),
         (&[("LOCAL_RANK", "1"), ("PMI_RANK", "6")], "6"),
+        (
+            &[("RANK", ""), ("RANK_ID", "none"), ("PMIX_RANK", "7")],
+            "7",
+        ),
+        (&[("MV2_COMM_WORLD_RANK", "2"), ("RANK_ID", "12")], "12"),
         (&[("OMPI_COMM_WORLD_RANK", "8"), ("SLURM_PROCID", "5")], "8"),
     ] {
         let folder = tempfile::tempdir().unwrap();

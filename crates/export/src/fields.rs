@@ -4,7 +4,7 @@ use ascend_trace_analysis::graphs::{Graph, Outcome};
 use ascend_trace_analysis::stats::StallStats;
 use ascend_trace_analysis::{Stall, queue_wait};
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_model::{Call, CallId, TaskId, Trace};
+use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
 
 use crate::Source;
 use crate::arguments::{write_arguments, write_result};
@@ -67,6 +67,7 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     let call = trace.call(id);
     write_arguments(fields, source, call);
     write_result(fields, source, call);
+    write_process(fields, trace, trace.thread(call.thread).process);
     fields.unsigned("call", u64::from(trace.call_number(id)));
     if let Some(stream) = call.stream {
         fields.integer("stream_id", trace.stream(stream).number());
@@ -95,6 +96,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     let task = trace.task(id);
     let call = trace.call(task.call);
     fields.constant("kind", task.kind.name());
+    write_process(fields, trace, trace.stream(task.stream).process);
     fields.integer("stream_id", trace.stream(task.stream).number());
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
@@ -122,6 +124,7 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
     let stalls = &source.stalls;
     let told = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
+    fields.unsigned("process", u64::from(told.process));
     fields.text("before", &told.name);
     fields.unsigned("call", u64::from(told.site.call));
     if let Some(stream) = told.culprit_stream_id {
@@ -150,6 +153,7 @@ pub(crate) fn write_graph<'t>(
     facts: &Facts,
 ) {
     let trace = source.trace;
+    write_process(fields, trace, graph.process);
     fields.unsigned("graph", u64::from(graph.serial));
     fields.constant("outcome", graph.outcome.name());
     if let Outcome::Failed(code) = graph.outcome {
@@ -196,6 +200,11 @@ pub(crate) fn write_recording<'t>(
     fields.unsigned("left_out_tasks", facts.left_out_tasks);
     // Dependencies that no pair of slices can show.
     fields.unsigned("omitted_flows", facts.omitted_flows);
+}
+
+/// Number of the process, since pids do not tell processes apart.
+fn write_process<'t>(fields: &mut impl Fields<'t>, trace: &Trace, process: ProcessId) {
+    fields.unsigned("process", u64::from(trace.process(process).serial));
 }
 
 /// What an operator works on, and which way a copy goes.

@@ -8,6 +8,7 @@
 
 pub mod api;
 pub mod engine;
+pub mod rank;
 pub mod record;
 pub mod session;
 pub mod version;

@@ -84,6 +84,10 @@ pub enum RecordKind {
     /// What came of patching a function. `aux`: an [`Outcome`](crate::engine::Outcome) code; blobs: the
     /// function's name and its library's file name. With `NoEngine`: parts of what the loader said.
     Patch = 15,
+    /// `[number of blobs, 1 if the line goes on beyond what is told]` and blobs: part `aux` of the
+    /// words that the process was started with, each with a NUL after it. All parts come before
+    /// `Process`.
+    Command = 17,
 }
 
 impl RecordKind {
@@ -105,6 +109,7 @@ impl RecordKind {
             13 => Self::Cost,
             14 => Self::Function,
             15 => Self::Patch,
+            17 => Self::Command,
             _ => return None,
         })
     }

@@ -244,11 +244,13 @@ impl TraceBuilder {
     fn process_row(&mut self, row: ProcessRow) {
         let id = self.process(row.process);
         self.trace.processes[id.index()] = Process {
+            serial: row.process,
             pid: row.pid,
             parent_pid: row.parent_pid,
             begin_ns: row.begin_ns,
             name: row.name,
             rank: row.rank,
+            command: row.command,
         };
     }
 
@@ -386,11 +388,13 @@ impl TraceBuilder {
         self.processes.insert(number, id.0);
         self.serials.push(Serials::default());
         self.trace.processes.push(Process {
+            serial: number,
             pid: 0,
             parent_pid: 0,
             begin_ns: 0,
             name: String::new(),
             rank: String::new(),
+            command: String::new(),
         });
         id
     }

@@ -108,10 +108,12 @@ impl TablesRow {
     }
 }
 
-/// A traced process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A traced process: one image of a program. A process that replaces its image by `exec` is another
+/// one from then on, under the same pid.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessRow {
-    /// Number of the process in this trace.
+    /// Number of the process in this trace. Pids do not tell processes apart: namespaces have the
+    /// same ones, and they are used again.
     pub process: u32,
     pub pid: u32,
     pub parent_pid: u32,
@@ -119,6 +121,10 @@ pub struct ProcessRow {
     pub name: String,
     /// The rank it has in a distributed run, if its environment names one.
     pub rank: String,
+    /// The words that it was started with, with a NUL between two; the last one ends with `…` when
+    /// there was more than the recorder keeps. Empty in files of older recorders.
+    #[serde(default)]
+    pub command: String,
 }
 
 /// A traced thread.

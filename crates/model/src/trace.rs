@@ -61,11 +61,27 @@ pub struct Argument {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
+    /// Number of the process in the recording, by which tables and documents name it: a pid can stand
+    /// for several, in namespaces, after `exec`, and when it is used again.
+    pub serial: u32,
     pub pid: u32,
     pub parent_pid: u32,
     pub begin_ns: i64,
     pub name: String,
     pub rank: String,
+    /// The words that it was started with, with a NUL between two; see [`Process::command`].
+    pub command: String,
+}
+
+impl Process {
+    /// The words that it was started with; none in traces of older recorders.
+    pub fn command(&self) -> impl Iterator<Item = &str> {
+        let words = self.command.split('\0');
+        words.take(match self.command.is_empty() {
+            true => 0,
+            false => usize::MAX,
+        })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

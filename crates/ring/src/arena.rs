@@ -1,10 +1,9 @@
 //! The collector's end: makes the session, provides memory, reads the channels.
 
-use std::ffi::OsStr;
 use std::fmt;
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -14,6 +13,7 @@ use ascend_trace_format::session::{
 };
 use ascend_trace_format::version::{SESSION_MAGIC, SESSION_VERSION};
 
+use crate::home::Home;
 use crate::layout::{Dropped, OpenCall, SessionSettings, state};
 use crate::map::{AttachError, Session};
 use crate::pool;
@@ -26,6 +26,12 @@ const AHEAD: u32 = 256;
 /// Threads that share the budget alone. Each one beyond adds a segment to it: however many threads
 /// there are, the first record of one finds room.
 pub const FREE_THREADS: usize = 128;
+
+/// With more threads than this, there may soon be many times as many.
+const FEW_THREADS: usize = 64;
+/// Segments that lie ready for threads to come, for each that there is, and at most.
+const AHEAD_OF_EACH: usize = 4;
+const MOST_AHEAD: usize = 1024;
 
 /// Why a session could not be made. Written out by hand: this crate is part of what is loaded
 /// into traced programs, and keeps its dependencies to libc.
@@ -81,8 +87,10 @@ impl std::error::Error for ArenaError {
 pub struct ChannelInfo {
     pub pid: u32,
     pub tid: u32,
-    /// Differs between processes that had the same pid.
+    /// Differs between processes that had the same pid: grows from one to the next.
     pub process_key: u64,
+    /// The pid namespace that `pid` and `tid` are of, as [`Session::set_namespace`] was told.
+    pub namespace: u64,
 }
 
 /// What draining a channel found.
@@ -105,8 +113,7 @@ struct Position {
 /// A session as its owner sees it. Dropping it removes the file.
 pub struct Arena {
     session: Session,
-    file: OwnedFd,
-    path: PathBuf,
+    home: Home,
     positions: Vec<Position>,
     words: Vec<u64>,
     /// Segments that may be provided while there are few threads.
@@ -125,23 +132,16 @@ impl Arena {
         let budget = (budget / SEGMENT_BYTES).clamp(LEAST as usize, most) as u32;
         // What is not provided takes no memory, so this is only address space.
         let segments = budget + (CHANNELS - FREE_THREADS) as u32;
-        let (path, file) = create_file(directory)?;
-        let arena = Self::fill(&path, file, budget, segments, settings);
-        if arena.is_err() {
-            // Nobody else would remove it while this process lives.
-            let _ = std::fs::remove_file(&path);
-        }
-        arena
+        Self::fill(Home::create(directory)?, budget, segments, settings)
     }
 
     fn fill(
-        path: &Path,
-        file: OwnedFd,
+        home: Home,
         budget: u32,
         segments: u32,
         settings: SessionSettings,
     ) -> Result<Self, ArenaError> {
-        let path = path.to_owned();
+        let (path, file) = (home.path.clone(), &home.file);
         let room = |source| ArenaError::Room {
             path: path.clone(),
             bytes: session_bytes(segments),
@@ -152,7 +152,7 @@ impl Arena {
         if unsafe { libc::ftruncate(file.as_raw_fd(), length) } != 0 {
             return Err(room(io::Error::last_os_error()));
         }
-        allocate(&file, 0, OPEN_OFFSET + AHEAD as usize * OPEN_BYTES).map_err(room)?;
+        allocate(file, 0, OPEN_OFFSET + AHEAD as usize * OPEN_BYTES).map_err(room)?;
         let session = Session::map_new(file.as_raw_fd(), segments).map_err(|error| {
             let source = match error {
                 AttachError::System(code) => io::Error::from_raw_os_error(code),
@@ -166,8 +166,7 @@ impl Arena {
         let positions = vec![Position::default(); CHANNELS];
         let mut arena = Self {
             session,
-            file,
-            path,
+            home,
             positions,
             words: Vec::new(),
             budget,
@@ -177,7 +176,7 @@ impl Arena {
         arena
             .provide(ahead, budget)
             .map_err(|source| ArenaError::Room {
-                path: arena.path.clone(),
+                path: arena.home.path.clone(),
                 bytes: ahead as usize * SEGMENT_BYTES,
                 source,
             })?;
@@ -192,12 +191,13 @@ impl Arena {
         header.table_hash.store(settings.table_hash, Relaxed);
         header.segments.store(self.session.segments(), Relaxed);
         header.open_provided.store(AHEAD, Relaxed);
+        header.limit.store(self.budget, Relaxed);
         header.magic.store(SESSION_MAGIC, Release);
     }
 
     /// The session file, for the traced program's environment.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.home.path
     }
 
     /// Processes that have attached so far.
@@ -215,6 +215,30 @@ impl Arena {
     /// allocated here, so a full file system cannot kill them.
     pub fn replenish(&mut self) -> io::Result<()> {
         self.provide_open_calls()?;
+        let provided = self.provide_for_bursts();
+        self.session.header().limit.store(self.most(), Relaxed);
+        self.provide_for_newcomers();
+        provided
+    }
+
+    /// Threads that come by the hundred, as those of many processes do, find a first segment each even
+    /// if the collector is late: what there is beyond the budget is for them alone.
+    fn provide_for_newcomers(&mut self) {
+        let threads = self.channels_used();
+        if threads <= FEW_THREADS {
+            return;
+        }
+        let header = self.session.header();
+        let provided = header.provided.load(Relaxed);
+        let free = provided.saturating_sub(header.taken.load(Relaxed));
+        let wanted = (threads * AHEAD_OF_EACH).min(MOST_AHEAD) as u32;
+        if free < wanted {
+            // Where there is no room for them, they may find none, and are counted.
+            let _ = self.provide(wanted - free, u32::MAX);
+        }
+    }
+
+    fn provide_for_bursts(&mut self) -> io::Result<()> {
         let header = self.session.header();
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
@@ -279,7 +303,7 @@ impl Arena {
         }
         let offset = SEGMENTS_OFFSET + (first as usize - 1) * SEGMENT_BYTES;
         allocate(
-            &self.file,
+            &self.home.file,
             offset,
             (last - first + 1) as usize * SEGMENT_BYTES,
         )?;
@@ -313,6 +337,7 @@ impl Arena {
             pid,
             tid: channel.tid.load(Relaxed),
             process_key: channel.process_key.load(Relaxed),
+            namespace: channel.namespace.load(Relaxed),
         })
     }
 
@@ -432,58 +457,12 @@ fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> usize {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // The file may already be gone; there is nobody to tell.
-        let _ = std::fs::remove_file(&self.path);
         // SAFETY: the arena is the only user of this mapping in the collector.
         unsafe { self.session.unmap() };
     }
 }
 
-const PREFIX: &str = "ascend-trace-";
-
-fn create_file(directory: &Path) -> Result<(PathBuf, OwnedFd), ArenaError> {
-    remove_stale(directory);
-    let pid = std::process::id();
-    let mut attempt = 0u32;
-    loop {
-        let path = directory.join(format!("{PREFIX}{pid}-{attempt}"));
-        let mut options = std::fs::OpenOptions::new();
-        options.read(true).write(true).create_new(true).mode(0o600);
-        match options.open(&path) {
-            Ok(file) => return Ok((path, file.into())),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 1000 => {
-                attempt += 1;
-            }
-            Err(source) => return Err(ArenaError::Create { path, source }),
-        }
-    }
-}
-
-/// Removes session files whose collector was killed before it could do so itself.
-fn remove_stale(directory: &Path) {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        if owner_pid(&entry.file_name()).is_some_and(|pid| !process_exists(pid)) {
-            // Somebody else's file, or already gone: either way not ours to worry about.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
-fn owner_pid(name: &OsStr) -> Option<i32> {
-    let name = name.to_str()?.strip_prefix(PREFIX)?;
-    name.split_once('-')?.0.parse().ok()
-}
-
-fn process_exists(pid: i32) -> bool {
-    // SAFETY: signal 0 only asks whether the process exists.
-    let answer = unsafe { libc::kill(pid, 0) };
-    answer == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
-}
-
-fn allocate(file: &OwnedFd, offset: usize, bytes: usize) -> io::Result<()> {
+fn allocate(file: &File, offset: usize, bytes: usize) -> io::Result<()> {
     // SAFETY: plain system call on an open file.
     let code = unsafe {
         libc::posix_fallocate(

@@ -61,7 +61,7 @@ impl Crash {
         let header = self.session.header();
         assert_eq!(header.taken.load(Relaxed) as usize, segments);
         let mut free = 0;
-        while pool::take(&self.session).is_some() {
+        while pool::take(&self.session, true).is_some() {
             free += 1;
         }
         assert_eq!(free, 64 - segments);
@@ -118,7 +118,7 @@ fn between_linking_a_segment_and_its_first_record() {
 fn between_taking_a_segment_and_linking_it() {
     let mut crash = crash();
     write(&mut crash.producer(), 5);
-    pool::take(&crash.session).expect("a segment");
+    pool::take(&crash.session, true).expect("a segment");
     assert_eq!(crash.records(), [5]);
     crash.leaves_behind(1, 0);
 }

@@ -44,6 +44,8 @@ pub(crate) struct HeaderPage {
     pub(crate) provided: AtomicU32,
     /// Channels whose open calls have been given memory.
     pub(crate) open_provided: AtomicU32,
+    /// While so many are in use, only threads that have none yet may take one.
+    pub(crate) limit: AtomicU32,
 }
 
 /// States of a channel.
@@ -64,9 +66,11 @@ pub(crate) struct Channel {
     pub(crate) first: AtomicU32,
     /// Tells processes apart that had the same pid: ticks at which the process attached.
     pub(crate) process_key: AtomicU64,
+    /// The pid namespace that `pid` and `tid` are of; 0 when it is not known.
+    pub(crate) namespace: AtomicU64,
     /// Records that found no room, by [`Dropped`]'s order.
     pub(crate) dropped: [AtomicU64; 3],
-    reserved: [u64; 10],
+    reserved: [u64; 9],
 }
 
 /// Records that were lost, by what they would have told.
@@ -81,7 +85,8 @@ pub struct Dropped {
 
 impl Dropped {
     pub fn total(self) -> u64 {
-        self.calls + self.times + self.others
+        let total = self.calls.saturating_add(self.times);
+        total.saturating_add(self.others)
     }
 
     /// What has been lost since `earlier`.

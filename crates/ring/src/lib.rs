@@ -33,6 +33,7 @@
 mod arena;
 #[cfg(test)]
 mod crash;
+mod home;
 mod layout;
 mod map;
 mod pool;

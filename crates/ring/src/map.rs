@@ -26,6 +26,8 @@ pub enum AttachError {
 pub struct Session {
     base: *mut u8,
     segments: u32,
+    /// The pid namespace of this process.
+    namespace: u64,
 }
 
 // SAFETY: everything reached through `base` is either atomic or slots owned by one producer.
@@ -46,6 +48,7 @@ impl Session {
         let session = Self {
             base,
             segments: ((bytes - SEGMENTS_OFFSET) / SEGMENT_BYTES) as u32,
+            namespace: 0,
         };
         let header = session.header();
         let known = header.magic.load(Acquire) == SESSION_MAGIC
@@ -62,7 +65,11 @@ impl Session {
     /// Maps a new session file that has room for `segments` segments.
     pub(crate) fn map_new(file: i32, segments: u32) -> Result<Self, AttachError> {
         let base = map_shared(file, session_bytes(segments))?;
-        Ok(Self { base, segments })
+        Ok(Self {
+            base,
+            segments,
+            namespace: 0,
+        })
     }
 
     /// What the collector asked for; `None` when it speaks of something this build does not know.
@@ -73,6 +80,16 @@ impl Session {
             ticks: TickSource::from_code(header.ticks.load(Relaxed))?,
             table_hash: header.table_hash.load(Relaxed),
         })
+    }
+
+    /// Notes which pid namespace this process is in, for the channels that its threads claim: a pid
+    /// means nothing without it. 0 when it cannot be told.
+    pub fn set_namespace(&mut self, namespace: u64) {
+        self.namespace = namespace;
+    }
+
+    pub(crate) fn namespace(&self) -> u64 {
+        self.namespace
     }
 
     /// Counts this process as attached; the collector tells by it whether the library was loaded.

@@ -6,9 +6,13 @@ use ascend_trace_format::record::{pair, unpair};
 
 use crate::map::Session;
 
-/// Takes a free segment, emptied. No system call, no loop that waits for anybody.
-pub(crate) fn take(session: &Session) -> Option<u32> {
+/// Takes a free segment, emptied. No system call, no loop that waits for anybody. What lies ready for
+/// threads that have none yet is for their first ones, `is_first`, only.
+pub(crate) fn take(session: &Session, is_first: bool) -> Option<u32> {
     let header = session.header();
+    if !is_first && header.taken.load(Relaxed) >= header.limit.load(Relaxed) {
+        return None;
+    }
     let mut head = header.free.load(Acquire);
     loop {
         let (number, tag) = unpair(head);

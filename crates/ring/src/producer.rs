@@ -51,6 +51,7 @@ impl Producer {
                 }
                 channel.tid.store(tid, Relaxed);
                 channel.process_key.store(process_key, Relaxed);
+                channel.namespace.store(session.namespace(), Relaxed);
                 // After them, since a channel with a pid is one whose owner is known.
                 channel.pid.store(pid, Release);
                 channel.state.store(state::LIVE, Release);
@@ -136,7 +137,7 @@ impl Producer {
     }
 
     fn lengthen(&mut self) -> Option<()> {
-        let number = pool::take(&self.session)?;
+        let number = pool::take(&self.session, self.segment == 0)?;
         self.session.map_in(number);
         let start = self.session.segment(number)?;
         self.link_from().store(number, Release);

@@ -98,7 +98,8 @@ fn records_arrive_in_order_across_many_segments() {
         ChannelInfo {
             pid: 10,
             tid: 11,
-            process_key: 12
+            process_key: 12,
+            namespace: 0,
         }
     );
     let (values, drained) = drain(&mut fixture.arena, channel, false);
@@ -421,18 +422,32 @@ fn foreign_and_missing_files_are_refused() {
 }
 
 #[test]
-fn a_session_file_goes_with_its_owner_and_stale_ones_are_removed() {
+fn a_session_file_goes_with_its_owner_and_one_of_a_killed_owner_with_the_next() {
     let directory = tempfile::tempdir().unwrap();
-    let dead = fork(|| ());
-    wait(dead);
-    let stale = directory.path().join(format!("ascend-trace-{dead}-0"));
-    std::fs::write(&stale, b"left behind").unwrap();
-    let arena = Arena::create(directory.path(), 1 << 20, SETTINGS).unwrap();
-    assert!(!stale.exists());
-    let path = arena.path().to_owned();
-    assert!(path.exists());
-    drop(arena);
-    assert!(!path.exists());
+    let create = || Arena::create(directory.path(), 1 << 20, SETTINGS).unwrap();
+    let killed = fork(|| {
+        let arena = create();
+        // SAFETY: ends this process, without destructors.
+        unsafe { libc::kill(libc::getpid(), libc::SIGKILL) };
+        drop(arena);
+    });
+    wait(killed);
+    let files = || -> Vec<_> {
+        let folders = std::fs::read_dir(directory.path()).unwrap().flatten();
+        folders
+            .flat_map(|folder| std::fs::read_dir(folder.path()).unwrap().flatten())
+            .map(|file| file.path())
+            .collect()
+    };
+    assert_eq!(files().len(), 1, "it is left behind");
+    let (first, second) = (create(), create());
+    let mut living = [first.path().to_owned(), second.path().to_owned()];
+    let mut found = files();
+    living.sort();
+    found.sort();
+    assert_eq!(found, living);
+    drop((first, second));
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -446,4 +461,29 @@ fn a_directory_that_cannot_be_written_is_named_in_the_error() {
         message.contains("/nonexistent-directory/ascend-trace-"),
         "{message}"
     );
+}
+
+#[test]
+fn threads_that_come_find_room_that_a_burst_cannot_take() {
+    let directory = tempfile::tempdir().unwrap();
+    // The smallest budget: 64 segments.
+    let mut arena = Arena::create(directory.path(), 4 << 20, SETTINGS).unwrap();
+    let session = attach(arena.path());
+    let claim = |tid| Producer::claim(session, 1, tid, 1).unwrap();
+    let mut few: Vec<_> = (0..70).map(claim).collect();
+    arena.replenish().unwrap();
+    let mut burst = claim(70);
+    let mut written = 0;
+    while write(&mut burst, written, 1) {
+        written += 1;
+    }
+    // Nobody looks meanwhile.
+    for producer in &mut few {
+        assert!(write(producer, 1, 1));
+    }
+    for tid in 71..200 {
+        assert!(write(&mut claim(tid), 1, 1), "{tid}");
+    }
+    let segments = written / (SEGMENT_SLOTS as u64 - 1);
+    assert_eq!(segments, 64, "all of the budget, and no more");
 }

@@ -166,7 +166,7 @@ impl<S: FnMut(Row)> Run<S> {
             parent_pid: 1,
             begin_ns: 0,
             name: "train".to_owned(),
-            rank: String::new(),
+            ..ProcessRow::default()
         }));
         for thread in 0..THREADS {
             (self.sink)(Row::Thread(ThreadRow {

@@ -40,6 +40,8 @@ pub(crate) struct Document {
 
 #[derive(Serialize)]
 pub(crate) struct Process {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub(crate) process: u32,
     pub(crate) pid: u32,
     pub(crate) parent_pid: u32,
     pub(crate) name: String,
@@ -49,10 +51,13 @@ pub(crate) struct Process {
     pub(crate) calls: u64,
     /// Those that it has had a context on.
     pub(crate) devices: Vec<u32>,
+    /// The words that it was started with.
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Serialize)]
 pub(crate) struct Device {
+    pub(crate) process: Option<u32>,
     pub(crate) pid: Option<u32>,
     pub(crate) device: u32,
     /// Comparisons of the device's clock with the host's.
@@ -68,6 +73,7 @@ pub(crate) struct Device {
 
 #[derive(Serialize)]
 pub(crate) struct Stream {
+    pub(crate) process: u32,
     pub(crate) pid: u32,
     pub(crate) device: u32,
     pub(crate) stream_id: i64,
@@ -107,6 +113,7 @@ pub(crate) struct Graphs {
 /// A capture that failed.
 #[derive(Serialize)]
 pub(crate) struct FailedGraph {
+    pub(crate) process: u32,
     pub(crate) pid: u32,
     pub(crate) graph: u32,
     /// `null` when the capture was never ended.
@@ -246,6 +253,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 .collect();
             let calls = own.iter().filter_map(|thread| counts.threads.get(thread));
             Process {
+                process: process.serial,
                 pid: process.pid,
                 parent_pid: process.parent_pid,
                 name: process.name.clone(),
@@ -254,6 +262,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 threads: own.len() as u64,
                 calls: calls.sum(),
                 devices: devices_of(trace, id),
+                command: process.command().map(str::to_owned).collect(),
             }
         })
         .collect()
@@ -269,12 +278,11 @@ fn devices_of(trace: &Trace, process: ProcessId) -> Vec<u32> {
 
 fn devices(trace: &Trace) -> Vec<Device> {
     let clocks = trace.clocks().iter();
+    let process_of = |number: u32| trace.processes().get(number as usize);
     clocks
         .map(|clock| Device {
-            pid: trace
-                .processes()
-                .get(clock.process as usize)
-                .map(|process| process.pid),
+            process: process_of(clock.process).map(|process| process.serial),
+            pid: process_of(clock.process).map(|process| process.pid),
             device: clock.device,
             anchors: clock.anchors,
             median_error_ns: clock.median_error_ns,
@@ -291,6 +299,7 @@ fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
     let rows = numbered.map(|(id, stream)| {
         let (tasks, timed) = counts.streams.get(&id).copied().unwrap_or_default();
         Stream {
+            process: trace.process(stream.process).serial,
             pid: trace.process(stream.process).pid,
             device: stream.device,
             stream_id: stream.number(),
@@ -309,6 +318,7 @@ impl Graphs {
         let failed = all.iter().filter_map(|graph| {
             let why = graphs.failure(trace, graph)?;
             Some(FailedGraph {
+                process: trace.process(graph.process).serial,
                 pid: trace.process(graph.process).pid,
                 graph: graph.serial,
                 code: match graph.outcome {

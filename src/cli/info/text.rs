@@ -194,8 +194,26 @@ fn failed_graphs(document: &Document) -> Table {
     table
 }
 
+/// Characters of a command line that are shown.
+const COMMAND: usize = 100;
+
+/// A command line on one line: what would not stay on it is left out, and so is what is too long.
+fn command(words: &[String]) -> String {
+    let text = words.join(" ");
+    let mut shown: String = text
+        .chars()
+        .filter(|it| !it.is_control())
+        .take(COMMAND)
+        .collect();
+    if text.chars().count() > COMMAND {
+        shown.push('…');
+    }
+    shown
+}
+
 fn processes(document: &Document) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("parent", Align::Right),
         ("rank", Align::Left),
@@ -203,9 +221,11 @@ fn processes(document: &Document) -> Table {
         ("threads", Align::Right),
         ("calls", Align::Right),
         ("name", Align::Left),
+        ("command", Align::Left),
     ]);
     for process in &document.processes {
         table.row([
+            process.process.to_string(),
             process.pid.to_string(),
             process.parent_pid.to_string(),
             process.rank.clone(),
@@ -213,6 +233,7 @@ fn processes(document: &Document) -> Table {
             count(process.threads),
             count(process.calls),
             process.name.clone(),
+            command(&process.command),
         ]);
     }
     table

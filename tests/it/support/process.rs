@@ -18,19 +18,23 @@ use super::stuck::{self, Stuck};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Settings of whoever runs the tests that must not reach what is tested.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 19] = [
     "ASCEND_HOME_PATH",
     "ASCEND_RT_VISIBLE_DEVICES",
     "ASCEND_TRACE_ENGINE",
     "ASCEND_TRACE_ENGINE_LIBRARY",
     "ASCEND_TRACE_INTERPOSER",
+    "ASCEND_TRACE_MEMORY",
     "ASCEND_TRACE_SESSION",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
     "LOCAL_RANK",
+    "MV2_COMM_WORLD_RANK",
     "OMPI_COMM_WORLD_RANK",
+    "PMIX_RANK",
     "PMI_RANK",
     "RANK",
+    "RANK_ID",
     "SLURM_PROCID",
     "SOFTACL",
     "SOFTACL_TRUTH",

@@ -1,5 +1,8 @@
 //! What the detail pane tells of the selection.
 
+use ascend_trace_model::rows::Row;
+use ascend_trace_testkit::Timeline;
+
 use super::harness::{LARGE, PIPELINE, Player};
 
 fn detail(text: &str, script: &str) -> String {
@@ -26,6 +29,21 @@ fn a_task_has_its_times_its_queue_wait_and_its_rank() {
     ] {
         assert!(text.contains(expected), "{expected} is missing in\n{text}");
     }
+}
+
+#[test]
+fn what_the_process_was_started_with_is_told_last() {
+    let mut timeline = Timeline::parse(PIPELINE).unwrap();
+    for row in &mut timeline.rows {
+        if let Row::Process(process) = row {
+            process.command = "python\0train.py\0--clear=\u{1b}[2J".to_owned();
+        }
+    }
+    let mut player = Player::of(timeline.trace(), LARGE);
+    player.play("/ matmul enter enter");
+    let text = player.picture();
+    let expected = "process 1 (pid 1000): python train.py --clear=[2J";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

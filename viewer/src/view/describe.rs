@@ -1,6 +1,7 @@
 //! Reasons in words.
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{ProcessId, Trace};
 
 pub(crate) use crate::names::{arguments, result, stream};
 
@@ -24,4 +25,13 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
         Untimed::ContextFailed => "its context had failed: nothing more is asked there",
     }
+}
+
+/// What the process was started with, where that is known.
+pub(crate) fn command(trace: &Trace, id: ProcessId) -> Option<String> {
+    let process = trace.process(id);
+    let words: Vec<&str> = process.command().collect();
+    let (serial, pid) = (process.serial, process.pid);
+    let command = words.join(" ");
+    (!words.is_empty()).then(|| format!("process {serial} (pid {pid}): {command}"))
 }

@@ -301,6 +301,8 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
         vec![Span::styled(name, theme.dim()), Span::raw(value)]
     });
     lines.extend(flow(arguments.collect(), room));
+    let command = describe::command(trace, trace.thread(call.thread).process);
+    lines.extend(command.map(|text| Line::styled(fit(&text, room), theme.dim())));
 }
 
 fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {

@@ -63,6 +63,7 @@ fn row(
     let failure = graphs.failure(trace, graph);
     let blamed = failure.as_ref().and_then(|why| why.call);
     GraphStats {
+        process: trace.process(graph.process).serial,
         pid: trace.process(graph.process).pid,
         graph: graph.serial,
         making: graph.making.name(),

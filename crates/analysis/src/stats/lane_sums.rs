@@ -40,6 +40,7 @@ impl ThreadSums {
     fn row(&self, trace: &Trace, id: ThreadId) -> Option<ThreadStats> {
         let thread = trace.thread(id);
         Some(ThreadStats {
+            process: trace.process(thread.process).serial,
             pid: trace.process(thread.process).pid,
             tid: thread.tid,
             name: thread.name.clone(),
@@ -60,7 +61,7 @@ pub(super) fn thread_rows(
 ) -> Vec<ThreadStats> {
     let rows = threads.iter().filter_map(|(id, sums)| sums.row(trace, *id));
     let mut rows: Vec<ThreadStats> = rows.collect();
-    rows.sort_by_key(|row| (row.pid, row.begin_ns, row.tid));
+    rows.sort_by_key(|row| (row.pid, row.process, row.begin_ns, row.tid));
     rows
 }
 
@@ -195,9 +196,9 @@ pub(super) fn rows(
         device.stream_ns = device.work_ns + sums.total(|_| true);
         device.causes = sums.rows();
     }
-    rows.sort_by_key(|row| (row.pid, row.device, row.stream_id));
+    rows.sort_by_key(|row| (row.pid, row.process, row.device, row.stream_id));
     let mut devices: Vec<DeviceStats> = devices.into_values().collect();
-    devices.sort_by_key(|row| (row.pid, row.device));
+    devices.sort_by_key(|row| (row.pid, row.process, row.device));
     (rows, devices)
 }
 
@@ -212,6 +213,7 @@ fn stream_row(
     let (begin, end) = life.unwrap_or((0, 0));
     let waiting_ns = sums.sums.total(waits);
     StreamStats {
+        process: trace.process(stream.process).serial,
         pid: trace.process(stream.process).pid,
         device: stream.device,
         stream_id: stream.number(),
@@ -235,6 +237,7 @@ fn stream_row(
 fn device_row(trace: &Trace, key: (ProcessId, u32), begin_ns: i64, work: &WorkSums) -> DeviceStats {
     let time = work.devices.get(&key).copied().unwrap_or_default();
     DeviceStats {
+        process: trace.process(key.0).serial,
         pid: trace.process(key.0).pid,
         device: key.1,
         streams: 0,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{ProcessId, StreamId, Task, ThreadId, Trace};
+use ascend_trace_model::{Process, ProcessId, StreamId, Task, ThreadId, Trace};
 use serde::Serialize;
 
 use super::idle::{Spent, Sums};
@@ -14,6 +14,8 @@ use crate::{Cause, Class, Intervals, Lane, Stalls};
 /// What one stream did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StreamStats {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
     pub pid: u32,
     pub device: u32,
     pub stream_id: i64,
@@ -40,6 +42,8 @@ pub struct StreamStats {
 /// What the streams that a process had on one device did together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceStats {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
     pub pid: u32,
     pub device: u32,
     pub streams: u64,
@@ -67,6 +71,8 @@ pub struct DeviceStats {
 /// What a host thread did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ThreadStats {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
     pub pid: u32,
     pub tid: u32,
     pub name: String,
@@ -133,7 +139,7 @@ impl<'a> Lanes<'a> {
 
     pub(super) fn streams(&self) -> Vec<StreamStats> {
         let mut rows: Vec<_> = self.streams.iter().map(|lane| lane.row.clone()).collect();
-        rows.sort_by_key(|row| (row.pid, row.device, row.stream_id));
+        rows.sort_by_key(|row| (row.pid, row.process, row.device, row.stream_id));
         rows
     }
 
@@ -148,11 +154,10 @@ impl<'a> Lanes<'a> {
     pub(super) fn devices(&self) -> Vec<DeviceStats> {
         let devices = self.by_device().into_iter();
         let rows = devices.map(|((process, device), lanes)| {
-            let pid = self.trace.process(process).pid;
-            device_row(pid, device, &lanes)
+            device_row(self.trace.process(process), device, &lanes)
         });
         let mut rows: Vec<_> = rows.collect();
-        rows.sort_by_key(|row| (row.pid, row.device));
+        rows.sort_by_key(|row| (row.pid, row.process, row.device));
         rows
     }
 
@@ -176,7 +181,7 @@ pub(super) fn united<'a>(sets: impl IntoIterator<Item = &'a Intervals>) -> Inter
     Intervals::union_of(parts)
 }
 
-fn device_row(pid: u32, device: u32, lanes: &[&StreamLane]) -> DeviceStats {
+fn device_row(process: &Process, device: u32, lanes: &[&StreamLane]) -> DeviceStats {
     let rows = || lanes.iter().map(|lane| &lane.row);
     let begin_ns = rows().filter_map(|row| row.begin_ns).min().unwrap_or(0);
     let end_ns = rows().filter_map(|row| row.end_ns).max().unwrap_or(0);
@@ -187,7 +192,8 @@ fn device_row(pid: u32, device: u32, lanes: &[&StreamLane]) -> DeviceStats {
     lanes.iter().for_each(|lane| sums.join(&lane.sums));
     let work_ns = rows().map(|row| row.busy_ns).sum();
     DeviceStats {
-        pid,
+        process: process.serial,
+        pid: process.pid,
         device,
         streams: lanes.len() as u64,
         begin_ns,
@@ -229,6 +235,7 @@ fn lane(trace: &Trace, stalls: &Stalls, id: StreamId, range: Range) -> StreamLan
     let busy = work.copies.union(&work.computes);
     let waiting_ns = sums.total(waits);
     let row = StreamStats {
+        process: trace.process(stream.process).serial,
         pid: trace.process(stream.process).pid,
         device: stream.device,
         stream_id: stream.number(),
@@ -302,7 +309,7 @@ pub(super) fn threads(trace: &Trace, stalls: &Stalls, range: Range) -> Vec<Threa
         .zip(&late)
         .filter_map(|(id, late)| thread(trace, stalls, id, range, late));
     let mut rows: Vec<ThreadStats> = rows.collect();
-    rows.sort_by_key(|row| (row.pid, row.begin_ns, row.tid));
+    rows.sort_by_key(|row| (row.pid, row.process, row.begin_ns, row.tid));
     rows
 }
 
@@ -323,6 +330,7 @@ fn thread(
     blocked.iter().for_each(|stall| sums.add(stall, range));
     let thread = trace.thread(id);
     Some(ThreadStats {
+        process: trace.process(thread.process).serial,
         pid: trace.process(thread.process).pid,
         tid: thread.tid,
         name: thread.name.clone(),

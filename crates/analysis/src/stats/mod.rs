@@ -88,6 +88,8 @@ pub struct ApiStats {
 /// One graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GraphStats {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
     pub pid: u32,
     /// Counts the graphs of the process from 1.
     pub graph: u32,

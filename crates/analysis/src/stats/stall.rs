@@ -13,6 +13,8 @@ use crate::{Lane, Meanwhile, Stall, Stalls};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StallStats {
     pub cause: &'static str,
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
     pub pid: u32,
     /// The stalled thread, for a stall of the host.
     pub tid: Option<u32>,
@@ -149,6 +151,7 @@ impl StallStats {
         let blamed_call = culprit.call.or(task.map(|task| trace.task(task).call));
         Self {
             cause: stall.cause.name(),
+            process: trace.process(process).serial,
             pid: trace.process(process).pid,
             tid: thread.map(|thread| thread.tid),
             device: stream.map(|stream| stream.device),

@@ -75,6 +75,7 @@ pub(super) mod track {
 
     /// Of a process.
     pub(crate) const PROCESS_PID: u32 = 1;
+    pub(crate) const PROCESS_COMMAND: u32 = 2;
     pub(crate) const PROCESS_NAME: u32 = 6;
     /// Of a thread.
     pub(crate) const THREAD_PID: u32 = 1;

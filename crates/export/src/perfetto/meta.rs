@@ -67,6 +67,9 @@ pub(super) fn write_tracks(
                 None => {
                     let open = wire.open(track::PROCESS);
                     wire.unsigned(track::PROCESS_PID, u64::from(process.pid));
+                    for word in trace.process(process.process).command() {
+                        wire.text(track::PROCESS_COMMAND, word);
+                    }
                     wire.text(track::PROCESS_NAME, &name);
                     wire.close(open);
                 }

@@ -20,6 +20,7 @@ pub struct Only {
     /// Of calls.
     calls: Vec<Pattern>,
     threads: Vec<u32>,
+    processes: Vec<u32>,
 }
 
 /// What is wrong with a condition.
@@ -27,7 +28,7 @@ pub struct Only {
 pub enum OnlyError {
     #[error(
         "a condition is KEY=VALUE[,VALUE]..., with a key of: device, stream, kind, name, call, tid, \
-         pid, rank"
+         process, pid, rank"
     )]
     Form,
     #[error("`{0}` is no number")]
@@ -51,6 +52,7 @@ impl Only {
                 "name" => self.names.push(Pattern::new(value)),
                 "call" => self.calls.push(Pattern::new(value)),
                 "tid" => self.threads.push(number(value)?),
+                "process" => self.processes.push(number(value)?),
                 _ => return Err(OnlyError::Form),
             }
         }
@@ -70,7 +72,8 @@ impl Only {
             Some(stream) => Some(stream.device),
             None => call.device.map(u32::from),
         };
-        any(&self.pids, |pid| *pid == process.pid)
+        any(&self.processes, |serial| *serial == process.serial)
+            && any(&self.pids, |pid| *pid == process.pid)
             && any(&self.ranks, |rank| *rank == process.rank)
             && any(&self.devices, |it| Some(*it) == device())
             && any(&self.streams, |it| {

@@ -4,7 +4,7 @@
 use std::io;
 
 use ascend_trace_analysis::{Edge, Node};
-use ascend_trace_model::{Call, Generation, Stream, Task, Trace};
+use ascend_trace_model::{Call, Generation, Process, Stream, Task, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
@@ -53,9 +53,9 @@ impl<'t> End<'t> {
         }
     }
 
-    fn pid(&self) -> u32 {
+    fn process(&self) -> &'t Process {
         let thread = self.trace.thread(self.call.thread);
-        self.trace.process(thread.process).pid
+        self.trace.process(thread.process)
     }
 
     fn tid(&self) -> Option<u32> {
@@ -97,8 +97,11 @@ macro_rules! end_columns {
             Column::number(concat!($prefix, "number"), |row, cell| {
                 cell.put(row.$end.number());
             }),
+            Column::number(concat!($prefix, "process"), |row, cell| {
+                cell.put(row.$end.process().serial);
+            }),
             Column::number(concat!($prefix, "pid"), |row, cell| {
-                cell.put(row.$end.pid());
+                cell.put(row.$end.process().pid);
             }),
             Column::number(concat!($prefix, "tid"), |row, cell| {
                 cell.maybe(row.$end.tid());

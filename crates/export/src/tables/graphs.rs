@@ -41,6 +41,10 @@ impl<'s> Row<'s> {
 
 pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
     vec![
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| {
+            cell.put(row.trace.process(row.graph.process).serial);
+        }),
         Column::number("pid", |row, cell| {
             cell.put(row.trace.process(row.graph.process).pid);
         }),

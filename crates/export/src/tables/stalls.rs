@@ -11,6 +11,8 @@ pub(super) fn columns() -> Vec<Column<'static, Row>> {
     vec![
         // The words of docs/STALLS.md.
         Column::word("cause", |row, cell| cell.put(row.cause)),
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.process)),
         Column::number("pid", |row, cell| cell.put(row.pid)),
         // The lane that stalled: a thread, or a stream of a device.
         Column::number("tid", |row, cell| cell.maybe(row.tid)),

@@ -45,6 +45,8 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
         Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.process().serial)),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::word("rank", |row, cell| cell.put(&row.process().rank)),
         Column::number("device", |row, cell| cell.put(row.stream().device)),

@@ -33,7 +33,7 @@ pub(crate) fn trace() -> Trace {
             parent_pid: 1,
             begin_ns: 0,
             name: "app".to_owned(),
-            rank: String::new(),
+            ..ProcessRow::default()
         }),
         Row::Thread(ThreadRow {
             thread: 0,

@@ -17,6 +17,8 @@ mod memory;
 mod parquet;
 /// Perfetto's own format against the model, and against the Chrome JSON.
 mod perfetto;
+/// Processes that their pids do not tell apart.
+mod processes;
 /// Messages of protocol buffers.
 mod protobuf;
 /// Random traces through every format.

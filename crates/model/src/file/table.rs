@@ -25,7 +25,8 @@ pub(super) trait Table: Sized {
 
 impl Table for ProcessRow {
     const KIND: Kind = chunk::PROCESS;
-    const COLUMNS: usize = 6;
+    const COLUMNS: usize = 7;
+    const REQUIRED: usize = 6;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -35,6 +36,7 @@ impl Table for ProcessRow {
         columns.put_signed(3, self.begin_ns);
         columns.put_text(4, &self.name);
         columns.put_text(5, &self.rank);
+        columns.put_text(6, &self.command);
     }
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
@@ -45,6 +47,10 @@ impl Table for ProcessRow {
             begin_ns: cursors.take_signed(3)?,
             name: cursors.take_text(4)?,
             rank: cursors.take_text(5)?,
+            command: match cursors.has(6) {
+                true => cursors.take_text(6)?,
+                false => String::new(),
+            },
         })
     }
 

@@ -126,7 +126,7 @@ fn many_things() -> Archive {
         parent_pid: 1,
         begin_ns: 0,
         name: "p".to_owned(),
-        rank: String::new(),
+        ..ProcessRow::default()
     }));
     push(Row::Thread(ThreadRow {
         thread: 2,

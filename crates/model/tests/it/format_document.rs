@@ -79,6 +79,14 @@ fn things() {
         begin_ns: -9,
         name: "app".into(),
         rank: "7".into(),
+        ..ProcessRow::default()
+    };
+    assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process.clone())]);
+    let mut columns = Vec::from(columns);
+    columns.push(Column::texts(&["./app\0-x"]));
+    let process = ProcessRow {
+        command: "./app\0-x".into(),
+        ..process
     };
     assert_eq!(rows(b"PROC", 1, &columns), [Row::Process(process)]);
 

@@ -82,6 +82,7 @@ fn things() -> Vec<Row> {
             begin_ns: 1_000_000_500,
             name: name.to_owned(),
             rank: rank.to_owned(),
+            ..ProcessRow::default()
         })
     };
     let thread = |thread, process, tid, name: &str| {

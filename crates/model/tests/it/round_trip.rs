@@ -130,8 +130,10 @@ fn call() -> impl Strategy<Value = Row> {
 }
 
 fn thing() -> impl Strategy<Value = Row> {
-    let process = (number(), number(), number(), time(), text(), text());
-    let process = process.prop_map(|(process, pid, parent_pid, begin_ns, name, rank)| {
+    let texts = (text(), text(), text());
+    let process = (number(), number(), number(), time(), texts);
+    let process = process.prop_map(|(process, pid, parent_pid, begin_ns, texts)| {
+        let (name, rank, command) = texts;
         Row::Process(ProcessRow {
             process,
             pid,
@@ -139,6 +141,7 @@ fn thing() -> impl Strategy<Value = Row> {
             begin_ns,
             name,
             rank,
+            command,
         })
     });
     let thread = (number(), number(), number(), text());

@@ -68,7 +68,7 @@ impl Writer<'_> {
                 parent_pid: 1,
                 begin_ns,
                 name: format!("app{process}"),
-                rank: String::new(),
+                ..ProcessRow::default()
             }));
         }
         for (&(process, thread), &number) in &self.threads {

@@ -1,0 +1,270 @@
+//! Where session files lie, and how long each belongs to somebody.
+//!
+//! They lie in a folder of the user's own, which nobody else can enter. Whoever made one holds its lock
+//! (`flock`) until it goes, so that a file whose lock can be had is one whose owner is dead: in
+//! whatever pid namespace the owner lived, and whatever its pid is used for now.
+//!
+//! **Invariant: only what is ours and dead is removed.** That is a file in such a folder, with a name and
+//! a content as made here, whose lock could be taken.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use ascend_trace_format::version::SESSION_MAGIC;
+
+use crate::arena::ArenaError;
+
+/// Folders of users are called this, a dash and the user's number.
+const FOLDER: &str = "ascend-trace-";
+/// Session files are called this, the maker's pid, a dash and a number.
+const PREFIX: &str = "session-";
+/// Folders that are tried when somebody else has taken the name, as in a folder that user namespaces
+/// with numbers of their own share.
+const FOLDERS: u32 = 8;
+/// Names that are tried in one.
+const TRIES: u32 = 1000;
+
+/// A session file and its owner's lock. Dropping it removes the file.
+pub(crate) struct Home {
+    pub(crate) path: PathBuf,
+    pub(crate) file: File,
+}
+
+impl Home {
+    /// Makes a file in the user's folder in `base`, and removes those there whose owners are dead.
+    pub(crate) fn create(base: &Path) -> Result<Self, ArenaError> {
+        let mut failure = None;
+        for number in 0..FOLDERS {
+            let folder = base.join(folder_name(number));
+            match create_in(&folder) {
+                Ok(home) => return Ok(home),
+                Err(source) => {
+                    failure.get_or_insert(ArenaError::Create {
+                        path: folder,
+                        source,
+                    });
+                }
+            }
+        }
+        Err(failure.unwrap_or_else(|| ArenaError::Create {
+            path: base.to_owned(),
+            source: io::ErrorKind::AlreadyExists.into(),
+        }))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Both may be gone, and the folder may be in use: there is nobody to tell.
+        let _ = fs::remove_file(&self.path);
+        if let Some(folder) = self.path.parent() {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn folder_name(number: u32) -> String {
+    // SAFETY: this cannot fail.
+    let user = unsafe { libc::geteuid() };
+    match number {
+        0 => format!("{FOLDER}{user}"),
+        _ => format!("{FOLDER}{user}-{number}"),
+    }
+}
+
+fn create_in(folder: &Path) -> io::Result<Home> {
+    let pid = std::process::id();
+    let mut number = 0;
+    loop {
+        make_private(folder)?;
+        remove_stale(folder);
+        let path = folder.join(format!("{PREFIX}{pid}-{number}"));
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(0o600);
+        number += 1;
+        match options.open(&path) {
+            Ok(file) if is_locked(&file) && is_named(&file, &path) => {
+                return Ok(Home { path, file });
+            }
+            // Somebody who tidies up was quicker than the lock.
+            Ok(_) if number < TRIES => {}
+            Ok(_) => return Err(io::ErrorKind::WouldBlock.into()),
+            // The folder went with another session.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && number < TRIES => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < TRIES => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes a folder that only this user can enter, or checks that it is one.
+fn make_private(folder: &Path) -> io::Result<()> {
+    match fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // Not followed: somebody else could have put a link here.
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW)
+        .open(folder);
+    let opened = match opened {
+        // It went with another session, and will be made again.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    let found = opened.metadata()?;
+    // SAFETY: this cannot fail.
+    if found.uid() != unsafe { libc::geteuid() } {
+        let text = "it belongs to somebody else";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, text));
+    }
+    if found.mode() & 0o777 != 0o700 {
+        opened.set_permissions(Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Removes session files whose owner was killed before it could do so itself.
+fn remove_stale(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if is_session_name(&entry.file_name()) {
+            let _ = remove_if_stale(&entry.path());
+        }
+    }
+}
+
+fn remove_if_stale(path: &Path) -> io::Result<()> {
+    // What is no file may not even be opened: that can have effects.
+    if !fs::symlink_metadata(path)?.file_type().is_file() {
+        return Ok(());
+    }
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() || !is_session(&mut file)? {
+        return Ok(());
+    }
+    // Where there are no locks, nothing is known to be dead.
+    if file.try_lock().is_ok() && is_named(&file, path) {
+        fs::remove_file(path)?;
+    }
+    Ok(())
+}
+
+fn is_session_name(name: &OsStr) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let numbers = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    let numbers = numbers.and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(pid, number)| is_number(pid) && is_number(number))
+}
+
+/// Whether the content is a session's: one that is complete, or that had only been begun.
+fn is_session(file: &mut File) -> io::Result<bool> {
+    let mut first = [0; 8];
+    let length = file.metadata()?.len();
+    if length == 0 {
+        return Ok(true);
+    }
+    if length < first.len() as u64 {
+        return Ok(false);
+    }
+    file.read_exact(&mut first)?;
+    let magic = u64::from_ne_bytes(first);
+    Ok(magic == SESSION_MAGIC || magic == 0)
+}
+
+/// Takes the owner's lock; where there are no locks, none is needed.
+fn is_locked(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+fn is_named(file: &File, path: &Path) -> bool {
+    let id = |it: fs::Metadata| (it.dev(), it.ino());
+    let (own, found) = (file.metadata(), fs::symlink_metadata(path));
+    own.is_ok_and(|own| found.is_ok_and(|found| id(own) == id(found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn folder(base: &Path) -> PathBuf {
+        let folder = base.join(folder_name(0));
+        make_private(&folder).unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_lives_and_what_is_not_ours_stays() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = folder(base.path());
+        let path = |name: &str| folder.join(name);
+        // Beside the folder: names as earlier versions had, and users' files.
+        let beside = base.path().join("ascend-trace-999999-0");
+        fs::write(&beside, "a user's").unwrap();
+        for name in ["session-1-a", "session-1", "notes", "session-1-0"] {
+            fs::write(path(name), "a user's notes").unwrap();
+        }
+        fs::create_dir(path("session-2-0")).unwrap();
+        symlink(path("notes"), path("session-3-0")).unwrap();
+        let stale = [path("session-4-0"), path("session-5-0")];
+        fs::write(&stale[0], SESSION_MAGIC.to_ne_bytes()).unwrap();
+        fs::write(&stale[1], "").unwrap();
+        let living = path("session-6-0");
+        fs::write(&living, SESSION_MAGIC.to_ne_bytes()).unwrap();
+        let owner = File::open(&living).unwrap();
+        owner.try_lock().unwrap();
+        let home = Home::create(base.path()).unwrap();
+        assert!(home.path.starts_with(&folder));
+        let own = home.path.clone();
+        drop(home);
+        assert!(!own.exists() && !stale[0].exists() && !stale[1].exists());
+        for name in ["session-1-a", "session-1", "session-1-0", "session-2-0"] {
+            assert!(path(name).exists(), "{name}");
+        }
+        assert!(beside.exists() && living.exists() && path("session-3-0").is_symlink());
+        drop(owner);
+        drop(Home::create(base.path()).unwrap());
+        assert!(!living.exists(), "its owner is gone");
+    }
+
+    #[test]
+    fn the_folder_is_private_and_goes_with_the_last_session() {
+        let base = tempfile::tempdir().unwrap();
+        let (first, second) = (
+            Home::create(base.path()).unwrap(),
+            Home::create(base.path()).unwrap(),
+        );
+        let folder = first.path.parent().unwrap().to_owned();
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, 0o700);
+        drop(first);
+        assert!(second.path.exists());
+        drop(second);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_is_passed_over() {
+        let base = tempfile::tempdir().unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        symlink(elsewhere.path(), base.path().join(folder_name(0))).unwrap();
+        let home = Home::create(base.path()).unwrap();
+        assert_eq!(
+            home.path.parent().unwrap(),
+            base.path().join(folder_name(1))
+        );
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,154 @@
+//! Processes of nested pid namespaces, as in a container: what they call themselves is not what they are
+//! called here.
+
+use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
+
+/// Time between looks through all processes.
+const INTERVAL_NS: i64 = 100_000_000;
+
+/// What became of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// It is called this here.
+    Found(u32),
+    /// Its namespace can be seen, and does not have it.
+    Absent,
+    /// Its namespace cannot be seen.
+    Unknown,
+}
+
+/// Nested processes, as of the last look.
+#[derive(Debug, Default)]
+pub(super) struct Nested {
+    /// By the pid that it has in its own namespace, and that.
+    pids: HashMap<(u32, u64), u32>,
+    /// Those whose namespace is not told, by the pid in it.
+    unplaced: HashMap<u32, u32>,
+    /// Namespaces that have been seen at any time.
+    namespaces: HashSet<u64>,
+    looked_ns: Option<i64>,
+}
+
+impl Nested {
+    /// Finds a process by what it calls itself. Looks through all processes at most ten times a second,
+    /// however many are searched for.
+    pub(super) fn find(&mut self, pid: u32, namespace: u64, now: i64) -> Search {
+        let is_fresh = |looked: i64| now - looked < INTERVAL_NS;
+        let known = self.known(pid, namespace);
+        if let Search::Found(_) = known {
+            return known;
+        }
+        if self.looked_ns.is_some_and(is_fresh) {
+            // It may be younger than the last look.
+            return Search::Unknown;
+        }
+        self.looked_ns = Some(now);
+        self.look();
+        self.known(pid, namespace)
+    }
+
+    /// What is searched for next is worth another look.
+    pub(super) fn look_again(&mut self) {
+        self.looked_ns = None;
+    }
+
+    fn known(&self, pid: u32, namespace: u64) -> Search {
+        let placed = self.pids.get(&(pid, namespace));
+        let found = placed.or_else(|| self.unplaced.get(&pid));
+        match found {
+            Some(found) => Search::Found(*found),
+            None if namespace == 0 || self.namespaces.contains(&namespace) => Search::Absent,
+            None => Search::Unknown,
+        }
+    }
+
+    fn look(&mut self) {
+        self.pids.clear();
+        self.unplaced.clear();
+        // Where the files of processes are those of another namespace, their names tell nothing.
+        if !names_are_ours() {
+            return;
+        }
+        let own = own_namespace();
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        for outer in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+            let namespace = namespace_of(&outer.to_string());
+            if namespace == Some(own) {
+                continue;
+            }
+            let Some(inner) = inner_of(outer) else {
+                continue;
+            };
+            match namespace {
+                Some(namespace) => {
+                    self.namespaces.insert(namespace);
+                    self.pids.insert((inner, namespace), outer);
+                }
+                None => {
+                    self.unplaced.insert(inner, outer);
+                }
+            }
+        }
+    }
+}
+
+/// The pid namespace of this process, 0 when it is not known.
+pub(super) fn own_namespace() -> u64 {
+    namespace_of("self").unwrap_or(0)
+}
+
+/// Whether the process that is called `outer` here is called `inner` in its own namespace.
+pub(super) fn is(outer: u32, inner: u32) -> bool {
+    inner_of(outer) == Some(inner)
+}
+
+fn names_are_ours() -> bool {
+    let own = std::process::id().to_string();
+    std::fs::read_link("/proc/self").is_ok_and(|found| found.as_os_str() == own.as_str())
+}
+
+fn namespace_of(process: &str) -> Option<u64> {
+    let found = std::fs::metadata(format!("/proc/{process}/ns/pid"));
+    Some(found.ok()?.ino())
+}
+
+fn inner_of(outer: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{outer}/status"));
+    inner_pid(&status.ok()?)
+}
+
+/// The pid in the innermost of several namespaces.
+fn inner_pid(status: &str) -> Option<u32> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("NSpid:"))?;
+    let pids: Vec<&str> = line.split_whitespace().collect();
+    match pids.as_slice() {
+        [_, .., inner] => inner.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_nested_processes_have_an_inner_pid() {
+        assert_eq!(inner_pid("Name:\tsh\nNSpid:\t812\t7\n"), Some(7));
+        assert_eq!(inner_pid("Name:\tsh\nNSpid:\t812\n"), None);
+        assert_eq!(inner_pid(""), None);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_not_said_to_be_absent() {
+        let mut nested = Nested::default();
+        assert_eq!(nested.find(7, 1, 0), Search::Unknown);
+        nested.pids.insert((7, 1), 812);
+        nested.namespaces.insert(1);
+        assert_eq!(nested.find(7, 1, 1), Search::Found(812));
+        assert_eq!(nested.find(8, 1, INTERVAL_NS), Search::Absent);
+        assert_eq!(nested.find(8, 2, INTERVAL_NS), Search::Unknown);
+    }
+}

@@ -30,12 +30,23 @@ pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
     if std::fs::metadata(path).is_ok_and(|it| !it.is_file()) {
         return Ok(Opened::Whole(Box::new(open(path)?)));
     }
-    let archive = Archive::open(path, |_, _| true)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    if archive.rows() < short {
-        return Ok(Opened::Whole(Box::new(open(path)?)));
+    let archive = archive_of(path)?;
+    let rows = archive.rows();
+    if rows >= short {
+        return Ok(Opened::Long(Box::new(archive)));
     }
-    Ok(Opened::Long(Box::new(archive)))
+    drop(archive);
+    let counted = Trace::open_counted(path, rows)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    if let Some((trace, warnings)) = counted {
+        say_all(path, &warnings);
+        return Ok(Opened::Whole(Box::new(trace)));
+    }
+    Ok(Opened::Long(Box::new(archive_of(path)?)))
+}
+
+fn archive_of(path: &Path) -> anyhow::Result<Archive> {
+    Archive::open(path, |_, _| true).with_context(|| format!("cannot open {}", path.display()))
 }
 
 pub(crate) fn say_all(path: &Path, warnings: &[Warning]) {

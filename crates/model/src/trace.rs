@@ -222,7 +222,7 @@ pub struct Trace {
     pub(crate) call_numbers: Option<Vec<u32>>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
-    pub(crate) texts: Vec<Option<String>>,
+    pub(crate) texts: Vec<Option<Arc<str>>>,
     pub(crate) thread_calls: Vec<Vec<CallId>>,
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
@@ -330,7 +330,7 @@ impl Trace {
     }
 
     /// The strings among a call's arguments: one entry per argument of kind `string`.
-    pub fn strings(&self, call: &Call) -> &[Option<String>] {
+    pub fn strings(&self, call: &Call) -> &[Option<Arc<str>>] {
         let begin = call.strings.0 as usize;
         self.texts
             .get(begin..begin + usize::from(call.strings.1))

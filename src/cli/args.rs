@@ -142,6 +142,10 @@ pub(crate) enum EngineWord {
 pub(crate) struct ViewArgs {
     /// The trace file
     pub(crate) file: PathBuf,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -152,6 +156,10 @@ pub(crate) struct ReportArgs {
     /// Print a JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -192,6 +200,10 @@ pub(crate) struct ExportArgs {
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -120,6 +120,11 @@ impl TraceBuilder {
         }
     }
 
+    /// Something of the file could not be read.
+    pub(crate) fn set_damaged(&mut self) {
+        self.trace.damaged = true;
+    }
+
     /// Notes when something was lost.
     pub(crate) fn lose(&mut self, row: &LossRow, at: i64) {
         let thread = row.thread.map(|number| self.thread_of(number));

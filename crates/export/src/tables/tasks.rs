@@ -46,7 +46,7 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
         // Number of the task, which other tables refer to.
         Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
-        Column::word("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
         Column::number("device", |row, cell| cell.put(row.stream().device)),
         Column::number("stream_id", |row, cell| cell.put(row.stream().number())),
         // Position among the tasks that the stream was given to run; for a task that was captured,

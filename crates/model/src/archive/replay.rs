@@ -114,6 +114,9 @@ impl Replay<'_> {
                 .parts
                 .range(bytes, wanted, &mut self.budget, &mut take)?,
         );
+        if !warnings.is_empty() {
+            builder.set_damaged();
+        }
         archive.warn(warnings);
         Ok(())
     }

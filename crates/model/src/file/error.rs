@@ -55,6 +55,14 @@ pub enum Lost {
     End,
 }
 
+impl Warning {
+    /// Whether something that was in the file cannot be read. A recording without an end may still run,
+    /// and its last chunk may not be whole yet.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self.lost, Lost::End | Lost::Tail(_))
+    }
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = self.offset;

@@ -119,6 +119,9 @@ impl Follower {
                 break;
             }
         }
+        if !self.decoder.warnings().is_empty() {
+            self.builder.set_damaged();
+        }
         if rows > 0 {
             self.builder.settle();
         }
@@ -161,7 +164,11 @@ impl Follower {
     /// Takes the file as final: what is left of it, if anything, is lost.
     pub fn finish(self) -> Result<(Trace, Vec<Warning>), OpenError> {
         let warnings = self.decoder.finish()?;
-        Ok((self.builder.finish(), warnings))
+        let mut builder = self.builder;
+        if warnings.iter().any(Warning::is_damage) {
+            builder.set_damaged();
+        }
+        Ok((builder.finish(), warnings))
     }
 }
 

@@ -8,6 +8,8 @@ pub(crate) const TOOL_FAILED: u8 = 125;
 pub(crate) const NOT_EXECUTABLE: u8 = 126;
 /// The program does not exist.
 pub(crate) const NOT_FOUND: u8 = 127;
+/// It was done, but the trace is damaged; see `--strict`.
+pub(crate) const INCOMPLETE: u8 = 3;
 /// Failure of a command that launches nothing; also wrong words on its command line.
 pub(crate) const TROUBLE: u8 = 2;
 

@@ -6,6 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::Context;
 use serde::Serialize;
 
+use ascend_trace_model::text::plain;
+
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
 /// What was said while the screen belonged to the view.
@@ -82,7 +84,7 @@ fn write_message(text: &str) {
     let mut stderr = io::stderr().lock();
     for line in text.lines() {
         // There is nobody left to tell when stderr is gone.
-        let _ = writeln!(stderr, "ascend-trace: {line}");
+        let _ = writeln!(stderr, "ascend-trace: {}", plain(line));
     }
 }
 

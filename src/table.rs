@@ -1,5 +1,9 @@
 //! Text tables for terminals: aligned columns, two spaces apart.
 
+use std::borrow::Cow;
+
+use ascend_trace_model::text::plain;
+
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -25,7 +29,12 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        // Names come from the traced program.
+        let cells = cells.into_iter().map(|cell| match plain(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(shown) => shown,
+        });
+        self.rows.push(cells.collect());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -118,6 +127,13 @@ mod tests {
             table.render(1),
             " name                n\n aclInit             1\n aclrtMemcpyAsync  250  x\n"
         );
+    }
+
+    #[test]
+    fn names_cannot_command_the_terminal() {
+        let mut table = Table::new([("name", Align::Left)]);
+        table.row(["a\x1b]0;x\x07b\nc".to_owned()]);
+        assert_eq!(table.render(0), "name\na\\u{1b}]0;x\\u{7}b\\nc\n");
     }
 
     #[test]

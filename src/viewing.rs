@@ -20,6 +20,7 @@ use ascend_trace_viewer::{
     Quest, Recording, Source,
 };
 
+use crate::cli::trace::Condition;
 use crate::log::LogBook;
 use crate::output::manner;
 use exporting::Export;
@@ -97,6 +98,14 @@ impl FileSource {
             ours: true,
             ..Self::open(path)?
         })
+    }
+
+    /// How complete it is, as far as it has been read.
+    fn condition(&self) -> Condition {
+        match &self.reading {
+            Reading::Whole(follower) => Condition::of(follower.trace(), follower.warnings()),
+            Reading::Parts(_) => Condition::of_read(self.trace()),
+        }
     }
 
     fn state(&self, complete: bool) -> Recording {
@@ -260,15 +269,17 @@ impl Log for LogBook {
     }
 }
 
-/// Shows a file until the user has seen enough. Answers the signal that ended the view, if any.
-pub(crate) fn view(path: &Path) -> anyhow::Result<Option<i32>> {
+/// Shows a file until the user has seen enough. Answers the signal that ended the view, if any, and how
+/// complete what was read of the file is.
+pub(crate) fn view(path: &Path) -> anyhow::Result<(Option<i32>, Condition)> {
     let mut source = FileSource::open(path)?;
     ascend_trace_viewer::check_size()?;
     let options = Options {
         title: path.display().to_string(),
         ..Options::default()
     };
-    show(&mut source, options)
+    let signal = show(&mut source, options)?;
+    Ok((signal, source.condition()))
 }
 
 /// The colours that the user asked for; else the view asks the environment.

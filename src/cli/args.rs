@@ -203,6 +203,10 @@ pub(crate) enum EngineWord {
 pub(crate) struct ViewArgs {
     /// The trace file
     pub(crate) file: PathBuf,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -214,6 +218,10 @@ pub(crate) struct ReportArgs {
     /// Print a JSON document instead of text
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -256,6 +264,10 @@ pub(crate) struct ExportArgs {
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

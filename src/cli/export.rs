@@ -4,6 +4,7 @@ mod progress;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -16,6 +17,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
+use ascend_trace_model::Trace;
+
 use super::args::{ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Opened};
 use crate::output::{say, tell};
@@ -23,7 +26,7 @@ use crate::output::{say, tell};
 /// Stands for standard output.
 const STDOUT: &str = "-";
 
-pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
+pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let exporter = exporter(args.format)?;
     let only = only(&args.only)?;
     let output = match &args.output {
@@ -34,6 +37,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None => default_output(&args.file, exporter),
     };
     // Before the work, not after it.
+    refuse_input(&args.file, &output, exporter)?;
     match exporter.layout() {
         Layout::File { .. } if output == Path::new(STDOUT) => {}
         Layout::File { .. } => check_file(&output, args.force)?,
@@ -51,14 +55,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<()> {
         }
         Layout::File { .. } => to_file(&mut job, &output)?,
         Layout::Directory { .. } => {
-            fs::create_dir_all(&output)
-                .with_context(|| format!("cannot make {}", output.display()))?;
-            job.run(&mut Folder(&output))?;
-            tell(format!("wrote {}/", output.display()));
+            to_folder(&mut job, &output)?;
         }
     }
-    job.say_what_is_missing(&args.file);
-    Ok(())
+    job.say_what_is_missing(args);
+    Ok(job.opened.condition().status(args.strict))
 }
 
 /// An export of a file.
@@ -66,6 +67,8 @@ struct Job {
     opened: Opened,
     exporter: &'static dyn Exporter,
     wanted: Wanted,
+    /// Whether anything was left to be written.
+    has_any: bool,
 }
 
 impl Job {
@@ -75,45 +78,67 @@ impl Job {
         only: Only,
     ) -> anyhow::Result<Self> {
         let opened = trace::open_any(&args.file, Step::default().rows)?;
-        let span = match &opened {
-            Opened::Whole(trace) => trace.span(),
-            Opened::Long(archive) => archive.span(),
+        let range = match args.range {
+            Some(range) => range.of(opened.span())?,
+            None => None,
         };
-        let range = args.range.and_then(|range| range.of(span));
         Ok(Self {
             opened,
             exporter,
             wanted: Wanted { range, only },
+            has_any: true,
         })
     }
 
     fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
-        let exported = match &mut self.opened {
-            Opened::Whole(trace) => {
-                let source = Source::of(trace, &self.wanted);
-                self.exporter
-                    .export(&source, sink)
-                    .map_err(StreamError::from)
+        let part = match &mut self.opened {
+            Opened::Long(archive) => trace::small_part(archive, self.wanted.range)?,
+            Opened::Whole(..) => None,
+        };
+        let exported = match (&part, &mut self.opened) {
+            (Some(trace), _) => self.of_trace(trace, sink),
+            (None, Opened::Whole(trace, _)) => {
+                let trace = std::mem::take(trace);
+                let exported = self.of_trace(&trace, sink);
+                if let Opened::Whole(place, _) = &mut self.opened {
+                    *place = trace;
+                }
+                exported
             }
-            Opened::Long(archive) => {
+            (None, Opened::Long(archive)) => {
                 let mut progress = Progress::new("exporting", "M calls and tasks");
                 let told = &mut |done, all| progress.tell(done, all);
                 let what = (self.exporter, &self.wanted);
                 stream(archive, what, Step::default(), sink, told)
             }
         };
-        exported.with_context(|| format!("the {} export failed", self.exporter.name()))
+        self.has_any =
+            exported.with_context(|| format!("the {} export failed", self.exporter.name()))?;
+        Ok(())
+    }
+
+    /// Writes what is wanted of a trace that is in memory, and tells whether that was anything.
+    fn of_trace<'w>(&self, trace: &Trace, sink: &mut dyn Sink<'w>) -> Result<bool, StreamError> {
+        let source = Source::of(trace, &self.wanted);
+        self.exporter.export(&source, sink)?;
+        Ok(source.has_any())
     }
 
     /// Says what nobody may take for the whole: damage, that the recording goes on or was cut off,
-    /// and what was lost while it was made.
-    fn say_what_is_missing(&self, file: &Path) {
+    /// what was lost while it was made, and a selection that matches nothing.
+    fn say_what_is_missing(&self, args: &ExportArgs) {
+        trace::say_warnings(&args.file, &self.opened);
+        if !self.has_any && !args.only.is_empty() {
+            say(format!(
+                "nothing is so: --only {}",
+                args.only.join(" --only ")
+            ));
+        } else if !self.has_any {
+            say("there is nothing in this range");
+        }
         let losses = match &self.opened {
-            Opened::Whole(trace) => trace.losses(),
-            Opened::Long(archive) => {
-                trace::say_all(file, &archive.final_warnings());
-                archive.things().losses()
-            }
+            Opened::Whole(trace, _) => trace.losses(),
+            Opened::Long(archive) => archive.things().losses(),
         };
         if losses.calls + losses.others > 0 {
             say(format!(
@@ -163,6 +188,27 @@ fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
                 .to_string_lossy();
             trace.with_file_name(format!("{stem}-{}", exporter.name()))
         }
+    }
+}
+
+/// Nothing is written over the file that is read, whatever names lead to it.
+fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow::Result<()> {
+    let own = fs::metadata(input).map(|it| (it.dev(), it.ino()));
+    let is_input = |path: &Path| {
+        let there = fs::metadata(path).map(|it| (it.dev(), it.ino()));
+        own.as_ref()
+            .is_ok_and(|own| there.is_ok_and(|it| it == *own))
+    };
+    let shown = match exporter.layout() {
+        Layout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
+        Layout::Directory { files } => {
+            let mut paths = files.iter().map(|name| output.join(name));
+            paths.find(|path| is_input(path))
+        }
+    };
+    match shown {
+        Some(path) => bail!("{} is the trace itself: name another file", path.display()),
+        None => Ok(()),
     }
 }
 
@@ -230,6 +276,36 @@ fn temporary(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     path.with_file_name(name)
+}
+
+/// Writes into a folder beside first, so that a failed export leaves what was there.
+fn to_folder(job: &mut Job, path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    let name = match path.file_name() {
+        Some(_) => path.to_owned(),
+        // Such as `.` or `/`, which have no neighbours with a name of theirs.
+        None => path.join("export"),
+    };
+    let place = temporary(&name);
+    fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
+    let written = job
+        .run(&mut Folder(&place))
+        .and_then(|()| move_all(&place, path).with_context(|| format!("cannot write {shown}")));
+    // What is left of the attempt is of no use.
+    let _ = fs::remove_dir_all(&place);
+    written?;
+    say(format!("wrote {shown}/"));
+    Ok(())
+}
+
+/// Gives the files of one folder their names in another.
+fn move_all(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::rename(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 /// Files in a folder.

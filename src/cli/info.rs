@@ -12,23 +12,29 @@ use document::{Document, Facts};
 /// A trace with fewer calls and task times has no index, and is read in no time.
 const SHORT: u64 = 1 << 17;
 
-pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<()> {
-    let document = match trace::open_any(&args.file, SHORT)? {
-        Opened::Whole(trace) => Document::of(&trace, Facts::of(&trace)),
-        Opened::Long(mut archive) => {
-            let facts = Facts::of_archive(&mut archive)?;
-            trace::say_all(&args.file, &archive.final_warnings());
-            Document::of(archive.things(), facts)
-        }
+pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
+    let mut opened = trace::open_any(&args.file, SHORT)?;
+    let facts = match &mut opened {
+        Opened::Whole(trace, _) => Facts::of(trace),
+        Opened::Long(archive) => Facts::of_archive(archive)?,
     };
-    if args.json {
-        return print_json("info", &document);
+    trace::say_warnings(&args.file, &opened);
+    let condition = opened.condition();
+    let status = condition.status(args.strict);
+    let things = match &opened {
+        Opened::Whole(trace, _) => trace,
+        Opened::Long(archive) => archive.things(),
+    };
+    let document = Document::of(things, facts, condition.damage);
+    match args.json {
+        true => print_json("info", &document)?,
+        false => print(&text::text(&document))?,
     }
-    print(&text::text(&document))
+    Ok(status)
 }
 
 /// The content of `info --json`.
 #[cfg(test)]
 pub(super) fn document(trace: &ascend_trace_model::Trace) -> Document {
-    Document::of(trace, Facts::of(trace))
+    Document::of(trace, Facts::of(trace), Vec::new())
 }

@@ -14,7 +14,7 @@ mod record;
 mod soft;
 mod stats;
 mod topics;
-mod trace;
+pub(crate) mod trace;
 mod view;
 
 use std::ffi::OsString;
@@ -80,9 +80,9 @@ fn act(command: Command) -> Result<u8, Failure> {
     match command {
         Command::Record(args) => record::run(args),
         Command::View(args) => view::run(&args).map_err(Failure::from),
-        Command::Export(args) => done(export::run(&args)),
-        Command::Stats(args) => done(stats::run(&args)),
-        Command::Info(args) => done(info::run(&args)),
+        Command::Export(args) => export::run(&args).map_err(Failure::from),
+        Command::Stats(args) => stats::run(&args).map_err(Failure::from),
+        Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),
         Command::Doctor(args) => done(doctor::run(&args)),
         Command::Demo(args) => demo::run(&args),

@@ -1,5 +1,9 @@
 //! A range of time on the command line: `BEGIN..END`, counted from the first moment of the trace.
 
+use anyhow::bail;
+
+use crate::table::duration;
+
 /// A range of time since the first moment of a trace; an end that is left out is the trace's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeRange {
@@ -9,12 +13,24 @@ pub(crate) struct TimeRange {
 
 impl TimeRange {
     /// The part of a trace's span that the range means; the whole of an empty trace.
-    pub(crate) fn of(self, span: Option<(i64, i64)>) -> Option<(i64, i64)> {
-        let (first, last) = span?;
+    ///
+    /// # Errors
+    /// When the range begins after the end of the recording.
+    pub(crate) fn of(self, span: Option<(i64, i64)>) -> anyhow::Result<Option<(i64, i64)>> {
+        let Some((first, last)) = span else {
+            return Ok(None);
+        };
+        let length = last.saturating_sub(first);
+        if self.begin_ns.is_some_and(|begin| begin > length) {
+            bail!(
+                "--range begins after the end of the recording, which is {} long",
+                duration(length)
+            );
+        }
         let moment = |since: i64| first.saturating_add(since).clamp(first, last);
         let begin = self.begin_ns.map_or(first, moment);
         let end = self.end_ns.map_or(last, moment);
-        Some((begin, end.max(begin)))
+        Ok(Some((begin, end.max(begin))))
     }
 }
 
@@ -77,7 +93,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Option<(i64, i64)> {
-        parse(text).unwrap().of(Some((1_000, 9_000)))
+        parse(text).unwrap().of(Some((1_000, 9_000))).unwrap()
     }
 
     #[test]
@@ -86,11 +102,18 @@ mod tests {
         assert_eq!(of("0.5us..2.5µs"), Some((1_500, 3_500)));
         assert_eq!(of("..100ns"), Some((1_000, 1_100)));
         assert_eq!(of("3us.."), Some((4_000, 9_000)));
-        assert_eq!(of("1ms..1s"), Some((9_000, 9_000)));
+        assert_eq!(of("8us..1s"), Some((9_000, 9_000)));
         assert_eq!(of("0..1us"), Some((1_000, 2_000)));
         assert_eq!(parse("1.5min..2h"), parse("90s..7200s"));
         assert_eq!(parse("0..1m"), parse("0ns..60s"));
-        assert_eq!(parse("1us..2us").unwrap().of(None), None);
+        assert_eq!(parse("1us..2us").unwrap().of(None).unwrap(), None);
+    }
+
+    #[test]
+    fn a_range_outside_of_the_recording_is_told_of() {
+        let error = parse("9us..1s").unwrap().of(Some((1_000, 9_000)));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("which is 8.00 us long"), "{error}");
     }
 
     #[test]

@@ -8,8 +8,7 @@ use ascend_trace_analysis::{Dependencies, Stalls, Stats};
 use ascend_trace_model::{Archive, Trace};
 
 use super::args::StatsArgs;
-use super::range::TimeRange;
-use super::trace::{self, Opened};
+use super::trace::{self, Condition, Opened};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table, count, duration};
 
@@ -19,42 +18,52 @@ const ROWS: usize = 40;
 /// A trace with fewer calls and task times is read whole.
 const SHORT: u64 = 1 << 19;
 
-pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<()> {
-    let range = args.range.unwrap_or_default();
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let stats = match trace::open_any(file, SHORT)? {
-        Opened::Whole(trace) => of_trace(&trace, range),
-        Opened::Long(mut archive) => {
-            let stats = of_archive(&mut archive, range)
-                .with_context(|| format!("cannot read {}", file.display()))?;
-            trace::say_all(file, &archive.final_warnings());
-            stats
-        }
+    let mut opened = trace::open_any(file, SHORT)?;
+    let range = args.range.unwrap_or_default().of(opened.span())?;
+    let stats = match &mut opened {
+        Opened::Whole(trace, _) => of_trace(trace, range),
+        Opened::Long(archive) => of_archive(archive, args.range.and(range), range)
+            .with_context(|| format!("cannot read {}", file.display()))?,
     };
-    if args.report.json {
-        return print_json("stats", &document(&stats)?);
+    trace::say_warnings(file, &opened);
+    let condition = opened.condition();
+    match args.report.json {
+        true => print_json("stats", &document(&stats, &condition)?)?,
+        false => print(&text(&stats, &condition))?,
     }
-    print(&text(&stats))
+    Ok(condition.status(args.report.strict))
 }
 
-fn of_trace(trace: &Trace, range: TimeRange) -> Stats {
+fn of_trace(trace: &Trace, range: Option<(i64, i64)>) -> Stats {
     let dependencies = Dependencies::of(trace);
     let stalls = Stalls::with(trace, &dependencies);
-    Stats::within(trace, &dependencies, &stalls, range.of(trace.span()))
+    Stats::within(trace, &dependencies, &stalls, range)
 }
 
-fn of_archive(archive: &mut Archive, range: TimeRange) -> anyhow::Result<Stats> {
-    let range = range.of(archive.span());
+/// `asked` is the range where one was asked for, `range` that or the whole recording.
+fn of_archive(
+    archive: &mut Archive,
+    asked: Option<(i64, i64)>,
+    range: Option<(i64, i64)>,
+) -> anyhow::Result<Stats> {
+    if let Some(part) = trace::small_part(archive, asked)? {
+        return Ok(of_trace(&part, range));
+    }
     let stats = Stats::of_archive(archive, range, |_| true)?;
     stats.context("it was given up")
 }
 
 /// The content of `stats --json`.
-fn document(stats: &Stats) -> anyhow::Result<Value> {
+fn document(stats: &Stats, condition: &Condition) -> anyhow::Result<Value> {
     let mut document = serde_json::to_value(stats).context("cannot write JSON")?;
     if let Some(fields) = document.as_object_mut() {
         // The frame says which document this is, and its version.
         fields.remove("schema");
+        let complete = condition.ended && condition.damage.is_empty();
+        fields.insert("complete".to_owned(), complete.into());
+        fields.insert("damage".to_owned(), condition.damage.clone().into());
     }
     Ok(document)
 }
@@ -62,10 +71,11 @@ fn document(stats: &Stats) -> anyhow::Result<Value> {
 /// The same of a trace that is in memory.
 #[cfg(test)]
 pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
-    document(&of_trace(trace, TimeRange::default()))
+    let stats = of_trace(trace, trace.span());
+    document(&stats, &Condition::of(trace, &[]))
 }
 
-fn text(stats: &Stats) -> String {
+fn text(stats: &Stats, condition: &Condition) -> String {
     let length = stats
         .end_ns
         .zip(stats.begin_ns)
@@ -95,6 +105,12 @@ fn text(stats: &Stats) -> String {
             "\nLOST: {} calls and {} other records are missing from these numbers\n",
             count(stats.lost.calls),
             count(stats.lost.others)
+        ));
+    }
+    if !condition.damage.is_empty() {
+        let places = condition.damage.len();
+        text.push_str(&format!(
+            "\nDAMAGED: the file cannot be read at {places} places, what was there is missing\n"
         ));
     }
     text

@@ -2,6 +2,8 @@
 //!
 //! The program that wrote them is not trusted: a record that makes no sense is counted and skipped.
 
+use std::borrow::Cow;
+
 use ascend_trace_format::api::{Arg, Function};
 use ascend_trace_format::record::{
     Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, STUB, TaskWord, flags, unpair,
@@ -275,10 +277,10 @@ fn counter(mut reader: Reader<'_>, process: u32) -> CounterRow {
     }
 }
 
-fn string(reader: &mut Reader<'_>) -> Option<String> {
+fn string<T: for<'t> From<Cow<'t, str>>>(reader: &mut Reader<'_>) -> Option<T> {
     let mut bytes = [0; MAX_STRING];
     let text = reader.string(&mut bytes)?;
-    Some(String::from_utf8_lossy(text).into_owned())
+    Some(String::from_utf8_lossy(text).into())
 }
 
 #[cfg(test)]

@@ -84,12 +84,12 @@ impl Marks {
 }
 
 fn begun(call: &CallRow, function: &Function, at: Origin) -> Begun {
-    let first = call.strings.first().cloned().flatten();
+    let first = call.strings.first().and_then(Option::as_deref);
     Begun {
         thread: at.thread,
         begin_ns: call.begin_ns,
         domain: word(call, function, "handle").unwrap_or(0),
-        name: first.unwrap_or_default(),
+        name: first.unwrap_or_default().to_owned(),
     }
 }
 
@@ -122,7 +122,7 @@ fn name(call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
     let text = usize::from(naming.text);
     let before = function.args.iter().take(text);
     let index = before.filter(|arg| arg.kind.is_text()).count();
-    let name = call.strings.get(index)?.clone()?;
+    let name = call.strings.get(index)?.as_deref()?.to_owned();
     let row = NameRow {
         process: at.process,
         since_ns: call.end_ns,
@@ -153,7 +153,7 @@ mod tests {
             end_ns: begin_ns + 5,
             ret,
             args: args.to_vec(),
-            strings: text.map(|text| Some(text.to_owned())).into_iter().collect(),
+            strings: text.map(|text| Some(text.into())).into_iter().collect(),
             ..CallRow::default()
         }
     }

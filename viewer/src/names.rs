@@ -99,7 +99,7 @@ pub(crate) fn arguments(trace: &Trace, call: &Call) -> Vec<(String, String)> {
                 _ => "NULL".to_owned(),
             },
             ArgKind::Integers => match strings.next() {
-                Some(Some(text)) => text.clone(),
+                Some(Some(text)) => text.to_string(),
                 _ => "NULL".to_owned(),
             },
             _ => value(trace, argument, *word),

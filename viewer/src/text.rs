@@ -1,5 +1,6 @@
 //! Numbers and names as people read them.
 
+use ascend_trace_model::text::plain;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 const MICROSECOND: i64 = 1_000;
@@ -133,14 +134,15 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// The text, cut to `cells` cells with an ellipsis if it is longer.
+/// The text, with what a terminal would obey made visible, cut to `cells` cells with an ellipsis if it is longer.
 pub(crate) fn fit(text: &str, cells: usize) -> String {
+    let text = plain(text);
     if text.width() <= cells {
-        return text.chars().filter(|c| !c.is_control()).collect();
+        return text.into_owned();
     }
     let mut cut = String::new();
     let mut used = 0;
-    for character in text.chars().filter(|c| !c.is_control()) {
+    for character in text.chars() {
         let wide = character.width().unwrap_or(0);
         if used + wide >= cells {
             break;

@@ -1,9 +1,12 @@
 //! Comma-separated tables in a directory; see [`crate::tables`].
 //!
 //! Each file begins with its column names; a column that has no value for a row is empty. Quoting
-//! follows RFC 4180, lines end with a line feed.
+//! follows RFC 4180, lines end with a line feed. A text that a spreadsheet would compute has an apostrophe
+//! before it.
 
 use std::io::{self, Write};
+
+use ascend_trace_model::text::is_formula;
 
 use crate::digits::{write_signed, write_unsigned};
 use crate::facts::Facts;
@@ -74,6 +77,16 @@ impl Writer<'_> {
         self.comma = true;
     }
 
+    /// A text that the program chose. A spreadsheet would take some for formulas: those get an
+    /// apostrophe before them, and so do those that begin with one, so that it can be taken away again.
+    fn guarded(&mut self, text: &str) {
+        if is_formula(text) || text.starts_with('\'') {
+            self.text(format!("'{text}").as_bytes());
+        } else {
+            self.text(text.as_bytes());
+        }
+    }
+
     fn text(&mut self, text: &[u8]) {
         let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
         if !text.iter().any(special) {
@@ -101,8 +114,8 @@ impl TableWriter for Writer<'_> {
                     Value::Nothing => {}
                     Value::Signed(value) => write_signed(&mut self.chunk, value),
                     Value::Unsigned(value) => write_unsigned(&mut self.chunk, value),
-                    Value::Lasting(text) => self.text(text.as_bytes()),
-                    Value::Passing(text) => self.text(text.as_bytes()),
+                    Value::Lasting(text) => self.guarded(text),
+                    Value::Passing(text) => self.guarded(text),
                 }
             }
             self.chunk.push(b'\n');

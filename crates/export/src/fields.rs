@@ -190,7 +190,8 @@ pub(crate) fn write_recording<'t>(
     fields.text("start_time", &session.start_time);
     // CLOCK_MONOTONIC of the recording host.
     fields.integer("begin_ns", source.part.begin);
-    fields.boolean("complete", trace.end().is_some());
+    // It ended properly, and what was read of it is not damaged.
+    fields.boolean("complete", trace.is_complete());
     fields.unsigned("calls", facts.calls);
     fields.unsigned("tasks", facts.tasks);
     fields.unsigned("untimed_tasks", facts.untimed_tasks);

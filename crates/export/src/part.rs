@@ -121,6 +121,11 @@ impl<'a> Source<'a> {
         Self::of_part(trace, (wanted, &shown), &mut Past::default(), part)
     }
 
+    /// Whether something is left to be written after the selection.
+    pub fn has_any(&self) -> bool {
+        !self.selection.is_empty()
+    }
+
     /// Analyses a part of a trace; `shown` is of all of it.
     pub(crate) fn of_part(
         trace: &'a Trace,

@@ -48,6 +48,11 @@ impl Selection {
         }
     }
 
+    /// Whether nothing of the whole trace is wanted.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_whole() && self.shown.is_empty()
+    }
+
     pub(crate) fn is_whole(&self) -> bool {
         self.chosen.is_none()
     }

@@ -53,20 +53,22 @@ impl From<StreamError> for std::io::Error {
 
 /// Exports what is wanted of a file, a step at a time. `progress` is told how many of its rows are
 /// done, and how many there are. For a selection the file is read twice: of which threads and
-/// streams there is anything has to be known before the first slice is written.
+/// streams there is anything has to be known before the first slice is written. Answers whether there was
+/// anything.
 pub fn stream<'w>(
     archive: &mut Archive,
     (exporter, wanted): (&dyn Exporter, &Wanted),
     step: Step,
     sink: &mut dyn Sink<'w>,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), StreamError> {
+) -> Result<bool, StreamError> {
     let (mut shown, mut before) = (Shown::default(), 0);
     if !wanted.is_all() {
         let told = &mut |done, all| progress(done, 2 * all);
         shown = Shown::find(archive, wanted, step.rows, told)?;
         before = archive.rows();
     }
+    let has_any = wanted.is_all() || !shown.is_empty();
     let shown = Arc::new(shown);
     let begin = archive.span().map_or(0, |span| span.0);
     let mut pass = exporter.begin(sink)?;
@@ -89,7 +91,8 @@ pub fn stream<'w>(
         drop(source);
         replay.forget(keep.as_slice());
     }
-    Ok(pass.finish()?)
+    pass.finish()?;
+    Ok(has_any)
 }
 
 /// The moment in a range after which so many calls of the range begin, or its begin.

@@ -100,6 +100,7 @@ impl Archive {
             return Ok(false);
         }
         self.note_losses()?;
+        self.warn(Vec::new());
         self.refresh();
         Ok(true)
     }
@@ -151,6 +152,9 @@ impl Archive {
         self.warnings.extend(warnings);
         self.warnings.sort_by_key(|warning| warning.offset);
         self.warnings.dedup();
+        if !self.warnings.is_empty() {
+            self.builder.set_damaged();
+        }
     }
 
     /// What is missing when no more bytes will come, damage included.

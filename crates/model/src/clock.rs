@@ -15,6 +15,8 @@ use region::{Line, Region};
 
 /// No device clock drifts faster than this against the host.
 const MAX_RATE: f64 = 200e-6;
+/// A rate that may be off by more than this is not known.
+const KNOWN_RATE: f64 = 20e-6;
 /// A stretch ends after this long, so that a rate that changes is followed.
 const STRETCH_NS: f64 = 1e9;
 /// The mapping bends this often within a stretch, where most is known about its middle.
@@ -284,20 +286,31 @@ impl Clock {
         self.slack as i64
     }
 
-    /// Rate of the device clock over the host clock, minus 1, over the whole of the mapping.
-    pub(crate) fn drift_ppm(&self) -> f64 {
+    /// Rate of the device clock over the host clock, minus 1, over the whole of the mapping; `None` when
+    /// what is known leaves too much of it open.
+    pub(crate) fn drift_ppm(&self) -> Option<f64> {
         let steady = self.knots.windows(2).filter(|pair| !pair[1].after_step);
-        let (mut span, mut change) = (0.0, 0.0);
+        let (mut span, mut change, mut open) = (0.0, 0.0, 0.0);
         for pair in steady {
             span += elapsed(pair[0].device, pair[1].device);
             change += pair[1].offset - pair[0].offset;
         }
-        let rate = if span > 0.0 {
-            change / span
+        let ends = self.knots.first().zip(self.knots.last());
+        if let Some((first, last)) = ends.filter(|_| span > 0.0 && self.troubles().0 == 0) {
+            open = (first.error + last.error) / span;
+        }
+        // One stretch knows its rate better than its ends tell.
+        let narrowest = self.stretches.iter().map(|stretch| stretch.slope().error);
+        let narrowest = narrowest.fold(f64::INFINITY, f64::min);
+        let open = if open > 0.0 {
+            open.min(narrowest)
         } else {
-            self.after.rate
+            narrowest
         };
-        (1.0 / (1.0 + rate) - 1.0) * 1e6
+        if open > KNOWN_RATE || span <= 0.0 {
+            return None;
+        }
+        Some((1.0 / (1.0 + change / span) - 1.0) * 1e6)
     }
 }
 

@@ -3,6 +3,7 @@
 //! A reader trusts nothing: a file may be cut anywhere, be damaged, or be made to do harm. It never
 //! panics, and what it allocates is in proportion to what it has read.
 
+mod budget;
 mod call;
 pub(crate) mod chunk;
 mod column;
@@ -20,6 +21,7 @@ mod times;
 mod writer;
 
 pub(crate) use self::chunk as kinds;
+pub(crate) use budget::Budget;
 pub(crate) use decode::Item;
 pub use encoder::{Batch, Encoder};
 /// The payload of a packed chunk, unpacked; `None` when it is not sound.

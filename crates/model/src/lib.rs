@@ -17,6 +17,7 @@ mod names;
 mod operands;
 pub mod rows;
 pub mod summary;
+pub mod text;
 pub mod trace;
 
 pub use archive::{Archive, Summary};

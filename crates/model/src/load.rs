@@ -39,8 +39,8 @@ pub struct TraceBuilder {
     trace: Trace,
     processes: Numbers,
     threads: Numbers,
-    /// By process.
-    serials: Vec<Serials>,
+    /// By process; most processes of a file that was made to harm have nothing.
+    serials: Vec<Option<Box<Serials>>>,
     lanes: Lanes,
     times: Times,
     calls_span: Option<(i64, i64)>,
@@ -120,6 +120,11 @@ impl TraceBuilder {
         }
     }
 
+    /// Something of the file could not be read.
+    pub(crate) fn set_damaged(&mut self) {
+        self.trace.damaged = true;
+    }
+
     /// Notes when something was lost.
     pub(crate) fn lose(&mut self, row: &LossRow, at: i64) {
         let thread = row.thread.map(|number| self.thread_of(number));
@@ -193,7 +198,8 @@ impl TraceBuilder {
     /// The device of a stream that is known.
     pub(crate) fn device_of(&self, process: u32, serial: u32) -> Option<u32> {
         let process = self.processes.get(process)?;
-        let stream = self.serials.get(process as usize)?.streams.get(serial)?;
+        let serials = self.serials.get(process as usize)?.as_ref()?;
+        let stream = serials.streams.get(serial)?;
         self.trace.streams.get(stream as usize).map(|it| it.device)
     }
 
@@ -211,7 +217,7 @@ impl TraceBuilder {
     /// Whether an event has been mentioned.
     pub(crate) fn mentions(&self, process: u32, serial: u32) -> bool {
         let process = self.processes.get(process);
-        let serials = process.and_then(|it| self.serials.get(it as usize));
+        let serials = process.and_then(|it| self.serials.get(it as usize)?.as_ref());
         serials.is_some_and(|it| it.events.get(serial).is_some())
     }
 
@@ -386,7 +392,7 @@ impl TraceBuilder {
         }
         let id = ProcessId(self.trace.processes.len() as u32);
         self.processes.insert(number, id.0);
-        self.serials.push(Serials::default());
+        self.serials.push(None);
         self.trace.processes.push(Process {
             serial: number,
             pid: 0,
@@ -423,7 +429,9 @@ impl TraceBuilder {
     }
 
     fn context(&mut self, process: ProcessId, serial: u32) -> ContextId {
-        let known = &mut self.serials[process.index()].contexts;
+        let known = &mut self.serials[process.index()]
+            .get_or_insert_default()
+            .contexts;
         if let Some(position) = known.get(serial) {
             return ContextId(position);
         }
@@ -439,7 +447,9 @@ impl TraceBuilder {
     }
 
     fn stream(&mut self, process: ProcessId, serial: u32, device: u32) -> StreamId {
-        let known = &mut self.serials[process.index()].streams;
+        let known = &mut self.serials[process.index()]
+            .get_or_insert_default()
+            .streams;
         if let Some(position) = known.get(serial) {
             return StreamId(position);
         }
@@ -461,7 +471,7 @@ impl TraceBuilder {
     }
 
     fn event(&mut self, process: ProcessId, serial: u32) -> EventId {
-        let known = &mut self.serials[process.index()].events;
+        let known = &mut self.serials[process.index()].get_or_insert_default().events;
         if let Some(position) = known.get(serial) {
             return EventId(position);
         }

@@ -55,6 +55,8 @@ pub(crate) struct LossSeries {
     losses: Vec<Loss>,
     /// Losses of a thread that are no further apart share an entry.
     width: i64,
+    /// Threads that lost something, where they alone are too many: each keeps an entry.
+    threads: usize,
 }
 
 impl LossSeries {
@@ -64,9 +66,12 @@ impl LossSeries {
 
     pub(crate) fn push(&mut self, loss: Loss) {
         self.losses.push(loss);
-        while self.losses.len() > MOST {
+        while self.losses.len() > MOST.max(self.threads.saturating_mul(2)) {
             self.width = self.width.saturating_mul(2).max(1_000_000);
             self.shrink();
+            if self.width == i64::MAX {
+                self.threads = self.losses.len();
+            }
         }
     }
 
@@ -90,6 +95,22 @@ impl LossSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_threads_than_entries_have_an_entry_each() {
+        let mut series = LossSeries::default();
+        let threads = 3 * MOST as u32;
+        for thread in 0..threads {
+            series.push(Loss {
+                thread: Some(ThreadId(thread)),
+                at: 0,
+                calls: 1,
+                times: 0,
+                others: 0,
+            });
+        }
+        assert_eq!(series.all().len(), 3 * MOST);
+    }
 
     #[test]
     fn however_many_losses_there_are_none_is_forgotten() {

@@ -5,6 +5,7 @@
 //! of the recording host's `CLOCK_MONOTONIC`; device times are nanoseconds of the device's clock.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -196,7 +197,7 @@ pub struct GraphRef {
 }
 
 /// A call that returned.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallRow {
     pub thread: u32,
     pub function: u16,
@@ -214,7 +215,8 @@ pub struct CallRow {
     pub graph: Option<GraphRef>,
     pub args: Vec<u64>,
     /// One entry per argument of kind `string`, in order; `None` for NULL.
-    pub strings: Vec<Option<String>>,
+    /// Each text of a chunk is in memory once, however many calls have it.
+    pub strings: Vec<Option<Arc<str>>>,
 }
 
 /// When a task ran, in the device's own time.

@@ -84,6 +84,13 @@ impl Process {
     }
 }
 
+impl Process {
+    /// The rank as a number; `None` where none is known.
+    pub fn rank_number(&self) -> Option<u64> {
+        self.rank.trim().parse().ok()
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
     pub process: ProcessId,
@@ -195,8 +202,9 @@ pub struct DeviceClock {
     /// Median and largest half width of the anchors' bands, nanoseconds.
     pub median_error_ns: i64,
     pub max_error_ns: i64,
-    /// Device clock rate over host clock rate, minus 1, in parts per million.
-    pub drift_ppm: f64,
+    /// Device clock rate over host clock rate, minus 1, in parts per million; `None` while too little is
+    /// known for one.
+    pub drift_ppm: Option<f64>,
     /// How often the clock was found to have stepped against the host's.
     pub steps: u64,
     /// Comparisons that contradicted all others around them and were left out.
@@ -238,7 +246,7 @@ pub struct Trace {
     pub(crate) call_numbers: Option<Vec<u32>>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
-    pub(crate) texts: Vec<Option<String>>,
+    pub(crate) texts: Vec<Option<Arc<str>>>,
     pub(crate) thread_calls: Vec<Vec<CallId>>,
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
@@ -255,6 +263,8 @@ pub struct Trace {
     pub(crate) numbering: Option<Numbering>,
     /// Set once the recording has ended properly.
     pub(crate) end: Option<(i64, i32)>,
+    /// Something of the file could not be read.
+    pub(crate) damaged: bool,
     pub(crate) span: Option<(i64, i64)>,
 }
 
@@ -346,7 +356,7 @@ impl Trace {
     }
 
     /// The strings among a call's arguments: one entry per argument of kind `string`.
-    pub fn strings(&self, call: &Call) -> &[Option<String>] {
+    pub fn strings(&self, call: &Call) -> &[Option<Arc<str>>] {
         let begin = call.strings.0 as usize;
         self.texts
             .get(begin..begin + usize::from(call.strings.1))
@@ -449,5 +459,15 @@ impl Trace {
     /// When the recording ended and with which status, once it has ended properly.
     pub fn end(&self) -> Option<(i64, i32)> {
         self.end
+    }
+
+    /// Whether something of the file could not be read, as far as it has been read.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged
+    }
+
+    /// Whether the recording ended properly and nothing of the file is damaged.
+    pub fn is_complete(&self) -> bool {
+        self.end.is_some() && !self.damaged
     }
 }

@@ -47,15 +47,19 @@ impl TraceBytes {
 
     /// Appends a chunk that holds a table.
     pub fn table(self, kind: &[u8; 4], rows: u32, columns: &[Column]) -> Self {
-        let mut plain = rows.to_le_bytes().to_vec();
-        plain.extend((columns.len() as u32).to_le_bytes());
-        for column in columns {
-            plain.extend((column.bytes.len() as u32 | column.form).to_le_bytes());
-        }
-        for column in columns {
-            plain.extend(&column.bytes);
-        }
+        let plain = plain_table(rows, columns);
         self.chunk(kind, &packed(&plain))
+    }
+
+    /// As [`TraceBytes::table`], packed as well as runs of equal bytes allow.
+    pub fn packed_table(self, kind: &[u8; 4], rows: u32, columns: &[Column]) -> Self {
+        let plain = plain_table(rows, columns);
+        self.packed_chunk(kind, &plain)
+    }
+
+    /// A chunk whose payload is packed as well as runs of equal bytes allow.
+    pub fn packed_chunk(self, kind: &[u8; 4], plain: &[u8]) -> Self {
+        self.chunk(kind, &packed_runs(plain))
     }
 
     /// Appends bytes as they are.
@@ -69,12 +73,39 @@ impl TraceBytes {
     }
 }
 
+fn plain_table(rows: u32, columns: &[Column]) -> Vec<u8> {
+    let mut plain = rows.to_le_bytes().to_vec();
+    plain.extend((columns.len() as u32).to_le_bytes());
+    for column in columns {
+        plain.extend((column.bytes.len() as u32 | column.form).to_le_bytes());
+    }
+    for column in columns {
+        plain.extend(&column.bytes);
+    }
+    plain
+}
+
 impl Column {
     /// A column of unsigned numbers, one for each row; so for the others.
     pub fn numbers(values: &[u64]) -> Self {
         let mut column = Self::default();
         values.iter().for_each(|value| column.number(*value));
         column
+    }
+
+    /// A column that has the same number for each of so many rows.
+    pub fn repeated(value: u64, rows: u32) -> Self {
+        let one = Self::numbers(&[value]);
+        Self {
+            bytes: one.bytes.repeat(rows as usize),
+            form: 0,
+        }
+    }
+
+    /// This column's values, then another's.
+    pub fn then(mut self, other: &Self) -> Self {
+        self.bytes.extend(&other.bytes);
+        self
     }
 
     pub fn signed(values: &[i64]) -> Self {
@@ -152,6 +183,56 @@ pub fn packed(plain: &[u8]) -> Vec<u8> {
     }
     packed.extend(plain);
     packed
+}
+
+/// Packs a payload by its repetitions, at distances from 1 to 4 bytes: LZ4 sequences of literals and a
+/// copy.
+pub fn packed_runs(plain: &[u8]) -> Vec<u8> {
+    const SHORTEST: usize = 20;
+    /// So many bytes at the end are literals.
+    const LAST: usize = 12;
+    let mut packed = (plain.len() as u32).to_le_bytes().to_vec();
+    let (mut from, mut at) = (0, 4);
+    while at + LAST + SHORTEST < plain.len() {
+        let most = plain.len() - LAST - at;
+        let run = |distance: usize| {
+            let same = (0..most).take_while(|it| plain[at + it] == plain[at + it - distance]);
+            same.count()
+        };
+        let found = (1..=4)
+            .find(|distance| (0..SHORTEST).all(|it| plain[at + it] == plain[at + it - distance]));
+        let Some(distance) = found else {
+            at += 1;
+            continue;
+        };
+        let length = run(distance);
+        sequence(&mut packed, &plain[from..at], Some((distance, length)));
+        at += length;
+        from = at;
+    }
+    sequence(&mut packed, &plain[from..], None);
+    packed
+}
+
+fn sequence(packed: &mut Vec<u8>, literals: &[u8], copy: Option<(usize, usize)>) {
+    let more = copy.map_or(0, |(_, length)| length - 4);
+    packed.push((literals.len().min(15) << 4 | more.min(15)) as u8);
+    lengthen(packed, literals.len());
+    packed.extend(literals);
+    if let Some((distance, _)) = copy {
+        packed.extend((distance as u16).to_le_bytes());
+        lengthen(packed, more);
+    }
+}
+
+fn lengthen(packed: &mut Vec<u8>, length: usize) {
+    if let Some(mut more) = length.checked_sub(15) {
+        while more >= 255 {
+            packed.push(255);
+            more -= 255;
+        }
+        packed.push(more as u8);
+    }
 }
 
 /// Packs a payload without making it smaller: one Zstandard frame of stored blocks.

@@ -111,6 +111,7 @@
 //!
 //! A mistake in the text is reported with its line and column.
 
+pub mod bombs;
 pub mod bytes;
 pub mod captures;
 pub mod oracle;

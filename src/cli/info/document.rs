@@ -22,6 +22,10 @@ pub(crate) struct Document {
     pub(crate) end_ns: Option<i64>,
     /// The program's exit status; `null` when the recording was stopped short or still runs.
     pub(crate) exit_status: Option<i32>,
+    /// The recording ended properly, and what was read of the file is not damaged.
+    pub(crate) complete: bool,
+    /// What is damaged, in words.
+    pub(crate) damage: Vec<String>,
     pub(crate) processes: Vec<Process>,
     pub(crate) devices: Vec<Device>,
     pub(crate) streams: Vec<Stream>,
@@ -45,7 +49,8 @@ pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) parent_pid: u32,
     pub(crate) name: String,
-    pub(crate) rank: String,
+    /// `null` where none is known.
+    pub(crate) rank: Option<u64>,
     pub(crate) begin_ns: i64,
     pub(crate) threads: u64,
     pub(crate) calls: u64,
@@ -64,7 +69,8 @@ pub(crate) struct Device {
     pub(crate) anchors: u32,
     pub(crate) median_error_ns: i64,
     pub(crate) max_error_ns: i64,
-    pub(crate) drift_ppm: f64,
+    /// `null` while too little is known for one.
+    pub(crate) drift_ppm: Option<f64>,
     /// How often the clock stepped against the host's: a suspended host, a device that was reset.
     pub(crate) steps: u64,
     /// Comparisons that contradicted the others and were left out.
@@ -216,7 +222,7 @@ impl Facts {
 
 impl Document {
     /// The document about a recording whose things are those of `trace`.
-    pub(super) fn of(trace: &Trace, facts: Facts) -> Self {
+    pub(super) fn of(trace: &Trace, facts: Facts, damage: Vec<String>) -> Self {
         let losses = trace.losses();
         let counts = facts.counts;
         Self {
@@ -224,6 +230,8 @@ impl Document {
             begin_ns: facts.span.map(|span| span.0),
             end_ns: facts.span.map(|span| span.1),
             exit_status: trace.end().map(|end| end.1),
+            complete: trace.end().is_some() && damage.is_empty(),
+            damage,
             processes: processes(trace, &counts),
             devices: devices(trace),
             streams: streams(trace, &counts),
@@ -257,7 +265,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 pid: process.pid,
                 parent_pid: process.parent_pid,
                 name: process.name.clone(),
-                rank: process.rank.clone(),
+                rank: process.rank_number(),
                 begin_ns: process.begin_ns,
                 threads: own.len() as u64,
                 calls: calls.sum(),

@@ -1,5 +1,7 @@
 //! `info` for people.
 
+use ascend_trace_model::text::plain;
+
 use super::document::Document;
 use crate::table::{Align, Table, count, duration, percent};
 
@@ -32,11 +34,17 @@ fn head(document: &Document) -> String {
         Some(status) => status.to_string(),
         None => "unknown: still running, or stopped short".to_owned(),
     };
+    let complete = match (document.complete, document.damage.len()) {
+        (true, _) => "yes".to_owned(),
+        (false, 0) => "no: the recording has no end".to_owned(),
+        (false, places) => format!("no: damaged at {places} places"),
+    };
     let tasks = &document.tasks;
     let calls = &document.calls;
     let rows = [
         ("command", session.command.join(" ")),
         ("exit status", status),
+        ("complete", complete),
         ("recorded", format!("{}, {length} long", session.start_time)),
         (
             "host",
@@ -89,7 +97,7 @@ fn head(document: &Document) -> String {
     ];
     let mut text: String = rows
         .iter()
-        .map(|(name, value)| format!("{name:<12} {value}\n"))
+        .map(|(name, value)| format!("{name:<12} {}\n", plain(value)))
         .collect();
     if document.cost.suspended_ns > 0 || document.cost.wall_clock_steps > 0 {
         text.push_str(&format!(
@@ -228,7 +236,9 @@ fn processes(document: &Document) -> Table {
             process.process.to_string(),
             process.pid.to_string(),
             process.parent_pid.to_string(),
-            process.rank.clone(),
+            process
+                .rank
+                .map_or_else(String::new, |rank| rank.to_string()),
             listed(&process.devices),
             count(process.threads),
             count(process.calls),
@@ -308,7 +318,9 @@ fn clocks(document: &Document) -> Table {
             count(u64::from(device.anchors)),
             known(duration(device.median_error_ns)),
             known(duration(device.max_error_ns)),
-            known(format!("{:.3}", device.drift_ppm)),
+            device
+                .drift_ppm
+                .map_or_else(|| "not known".to_owned(), |ppm| format!("{ppm:.3}")),
             count(device.steps),
             count(device.mistakes),
         ]);

@@ -67,7 +67,7 @@ fn player() -> Player {
     };
     let made = CallRow {
         ret: 0xa,
-        strings: vec![Some("[4, 2]".to_owned())],
+        strings: vec![Some("[4, 2]".into())],
         ..call(create, 10_000, &[0])
     };
     let plan = call(create + 1, 20_000, &[0xa, 0xe]);

@@ -69,6 +69,11 @@ impl Shown {
         }
     }
 
+    /// Whether nothing is shown at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.threads.contains(&true) && !self.streams.contains(&true)
+    }
+
     pub(super) fn thread(&self, id: ThreadId) -> bool {
         self.threads.get(id.index()).copied().unwrap_or(false)
     }

@@ -58,7 +58,7 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
         Column::number("process", |row, cell| cell.put(row.process().serial)),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
         Column::number("tid", |row, cell| cell.put(row.thread().tid)),
-        Column::word("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
         Column::word("name", |row, cell| cell.put(&row.function().name)),
         Column::word("category", |row, cell| cell.put(&row.function().category)),
         Column::number("begin_ns", |row, cell| cell.put(row.call.begin)),

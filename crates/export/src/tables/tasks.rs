@@ -48,7 +48,7 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
         // Number of the process: pids do not tell processes apart.
         Column::number("process", |row, cell| cell.put(row.process().serial)),
         Column::number("pid", |row, cell| cell.put(row.process().pid)),
-        Column::word("rank", |row, cell| cell.put(&row.process().rank)),
+        Column::unsigned("rank", |row, cell| cell.maybe(row.process().rank_number())),
         Column::number("device", |row, cell| cell.put(row.stream().device)),
         Column::number("stream_id", |row, cell| cell.put(row.stream().number())),
         // Position among the tasks that the stream was given to run; for a task that was captured,

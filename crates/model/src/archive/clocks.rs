@@ -79,7 +79,7 @@ impl Clocks {
                 anchors: u32::try_from(totals.anchors).unwrap_or(u32::MAX),
                 median_error_ns: totals.median_width(),
                 max_error_ns: totals.max_width,
-                drift_ppm: clock.map_or(0.0, |clock| clock.drift_ppm()),
+                drift_ppm: clock.and_then(|clock| clock.drift_ppm()),
                 steps,
                 mistakes,
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::file::index::Segment;
-use crate::file::{Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, kinds};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::rows::Row;
 use crate::trace::{ProcessId, Trace};
@@ -35,6 +35,8 @@ impl Archive {
         }
         let groups = self.layout.groups();
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
+        let rows = segments.iter().map(Segment::rows).sum();
+        let mut budget = Budget::window(self.parts.length()?, rows);
         for segment in segments {
             if segment.calls == 0 || segment.graph_calls == Some(0) {
                 continue;
@@ -58,12 +60,12 @@ impl Archive {
             };
             let bytes = (segment.offset, segment.end());
             let is_call = |kind| kind == kinds::CALL;
-            let warnings = self.parts.range(bytes, is_call, &mut take)?;
+            let warnings = self.parts.range(bytes, is_call, &mut budget, &mut take)?;
             self.warn(warnings);
         }
         let nowhen = (i64::MAX, i64::MIN);
         let left = self.layout.left();
-        let warnings = left.take(&self.parts, &mut builder, nowhen)?;
+        let warnings = left.take(&self.parts, &mut builder, nowhen, &mut budget)?;
         self.warn(warnings);
         Ok(GraphCalls {
             trace: builder.finish(),

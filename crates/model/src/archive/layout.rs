@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
 use crate::file::index::{self, Group, Indexer, Totals};
-use crate::file::{Found, Item, Lost, OpenError, Parts, Warning, kinds};
+use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Warning, kinds};
 use crate::load::TraceBuilder;
 use crate::rows::Row;
 
@@ -37,6 +37,7 @@ pub(super) struct Layout {
     taken: BTreeMap<Kind, usize>,
     most_things: usize,
     left: LeftThings,
+    budget: Budget,
 }
 
 impl Layout {
@@ -55,6 +56,7 @@ impl Layout {
             taken: BTreeMap::new(),
             most_things: MOST_THINGS,
             left: LeftThings::default(),
+            budget: Budget::things(0),
         }
     }
 
@@ -123,6 +125,7 @@ impl Layout {
         progress: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<bool, OpenError> {
         let length = parts.length()?;
+        self.budget = self.budget.of(length);
         let mut reader = Reader {
             parts,
             builder,
@@ -162,14 +165,16 @@ impl Layout {
         self.has_session |= found.is(kinds::SESSION);
         self.has_tables |= found.is(kinds::TABLES);
         let indexer = &mut self.indexer;
-        let warning = reader.parts.items(found, &mut |item| match item {
-            Item::Session(session) => reader.builder.set_session(session),
-            Item::Tables(tables) => {
-                indexer.set_tables(&tables);
-                reader.builder.set_tables(tables);
-            }
-            Item::Row(_) => {}
-        })?;
+        let warning = reader
+            .parts
+            .items(found, &mut self.budget, &mut |item| match item {
+                Item::Session(session) => reader.builder.set_session(session),
+                Item::Tables(tables) => {
+                    indexer.set_tables(&tables);
+                    reader.builder.set_tables(tables);
+                }
+                Item::Row(_) => {}
+            })?;
         reader.warnings.extend(warning);
         Ok(())
     }
@@ -294,7 +299,7 @@ impl Layout {
             }
             kinds::END => {
                 self.ended = true;
-                let warning = reader.rows(found, &mut |_| {})?;
+                let warning = reader.rows(found, &mut self.budget, &mut |_| {})?;
                 reader.warnings.extend(warning);
             }
             _ => self.loose.push(*found),
@@ -323,12 +328,14 @@ impl Layout {
         }
         let taken = self.taken.entry(found.kind).or_default();
         if LeftThings::may_hold(found.kind) && *taken >= self.most_things {
-            let warning = self.left.push(*found, reader.parts, reader.builder)?;
+            let warning = self
+                .left
+                .push(*found, reader.parts, reader.builder, &mut self.budget)?;
             reader.warnings.extend(warning);
             return Ok(());
         }
         let indexer = &mut self.indexer;
-        let warning = reader.rows(found, &mut |row| {
+        let warning = reader.rows(found, &mut self.budget, &mut |row| {
             *taken += 1;
             indexer.thing(row);
         })?;
@@ -386,10 +393,11 @@ impl Reader<'_> {
     fn rows(
         &mut self,
         found: &Found,
+        budget: &mut Budget,
         shown: &mut impl FnMut(&Row),
     ) -> Result<Option<Warning>, OpenError> {
         let builder = &mut *self.builder;
-        Ok(self.parts.items(found, &mut |item| {
+        Ok(self.parts.items(found, budget, &mut |item| {
             if let Item::Row(row) = item {
                 shown(&row);
                 builder.apply(row);

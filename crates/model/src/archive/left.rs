@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
-use crate::file::{Found, Item, OpenError, Parts, Warning, kinds};
+use crate::file::{Budget, Found, Item, OpenError, Parts, Warning, kinds};
 use crate::load::TraceBuilder;
 use crate::rows::Row;
 
@@ -33,9 +33,10 @@ impl LeftThings {
         found: Found,
         parts: &Parts,
         builder: &mut TraceBuilder,
+        budget: &mut Budget,
     ) -> Result<Option<Warning>, OpenError> {
         if found.is(kinds::COST) {
-            return last_costs(&found, parts, builder);
+            return last_costs(&found, parts, builder, budget);
         }
         let mut left = Left {
             found,
@@ -49,7 +50,8 @@ impl LeftThings {
         let warning = if found.is(kinds::RANGE) {
             parts.range_reaches(&found, &mut extend)?
         } else {
-            parts.items(&found, &mut |item| {
+            let mut passing = Budget::unlimited();
+            parts.items(&found, &mut passing, &mut |item| {
                 if let Item::Row(row) = item {
                     extend(reach(&row));
                 }
@@ -87,6 +89,7 @@ impl LeftThings {
         parts: &Parts,
         builder: &mut TraceBuilder,
         range: (i64, i64),
+        budget: &mut Budget,
     ) -> Result<Vec<Warning>, OpenError> {
         let mut warnings = Vec::new();
         if self.chunks.is_empty() {
@@ -107,7 +110,7 @@ impl LeftThings {
             if !is_needed {
                 continue;
             }
-            warnings.extend(parts.items(&left.found, &mut |item| match item {
+            warnings.extend(parts.items(&left.found, budget, &mut |item| match item {
                 Item::Row(Row::Event(row)) if !builder.mentions(row.process, row.serial) => {}
                 Item::Row(row) => {
                     let (begin, end) = reach(&row);
@@ -126,9 +129,10 @@ fn last_costs(
     found: &Found,
     parts: &Parts,
     builder: &mut TraceBuilder,
+    budget: &mut Budget,
 ) -> Result<Option<Warning>, OpenError> {
     let mut last = BTreeMap::new();
-    let warning = parts.items(found, &mut |item| {
+    let warning = parts.items(found, budget, &mut |item| {
         if let Item::Row(Row::Cost(row)) = item {
             last.insert(row.thread, row);
         }

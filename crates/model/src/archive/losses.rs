@@ -1,7 +1,7 @@
 //! When records were lost, by where the file tells of it.
 
 use crate::file::index::{Group, Segment};
-use crate::file::{Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, kinds};
 use crate::rows::Row;
 
 use super::Archive;
@@ -13,6 +13,7 @@ impl Archive {
         let until = self.losses_until;
         let new = self.layout.groups().filter(|group| group.end > until);
         let mut found = Vec::new();
+        let mut budget = Budget::things(self.parts.length()?);
         for group in new {
             let losses = group.totals.losses;
             if losses.calls == 0 && losses.others == 0 {
@@ -25,7 +26,7 @@ impl Archive {
                 };
                 if chunk.is(kinds::LOSS) {
                     let at = known_by(group, chunk.offset);
-                    self.parts.items(&chunk, &mut |item| {
+                    self.parts.items(&chunk, &mut budget, &mut |item| {
                         if let Item::Row(Row::Loss(row)) = item {
                             found.push((row, at));
                         }

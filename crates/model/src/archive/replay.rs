@@ -2,7 +2,7 @@
 //! need every row once and of the past only what the present depends on.
 
 use crate::file::index::Segment;
-use crate::file::{Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, kinds};
 use crate::load::TraceBuilder;
 use crate::trace::{CallId, Trace};
 
@@ -21,6 +21,7 @@ pub struct Replay<'a> {
     /// All before has been read.
     position: u64,
     rows_done: u64,
+    budget: Budget,
 }
 
 /// What may still come.
@@ -39,6 +40,8 @@ impl Archive {
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         let mut builder = self.builder.clone();
         builder.set_forgetful();
+        let rows = segments.iter().map(Segment::rows).sum();
+        let length = self.parts.length().unwrap_or(0);
         Replay {
             ahead: ahead(&segments),
             archive: self,
@@ -47,6 +50,7 @@ impl Archive {
             next: 0,
             position: 0,
             rows_done: 0,
+            budget: Budget::window(length, rows),
         }
     }
 }
@@ -100,12 +104,19 @@ impl Replay<'_> {
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
         for found in archive.layout.left().within(left) {
-            warnings.extend(archive.parts.items(found, &mut take)?);
+            warnings.extend(archive.parts.items(found, &mut self.budget, &mut take)?);
         }
         self.position = segment.end();
         let bytes = (segment.offset, segment.end());
         let wanted = |kind| kind == kinds::CALL || kind == kinds::TASK_TIME;
-        warnings.extend(archive.parts.range(bytes, wanted, &mut take)?);
+        warnings.extend(
+            archive
+                .parts
+                .range(bytes, wanted, &mut self.budget, &mut take)?,
+        );
+        if !warnings.is_empty() {
+            builder.set_damaged();
+        }
         archive.warn(warnings);
         Ok(())
     }

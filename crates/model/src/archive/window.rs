@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::file::index::Segment;
-use crate::file::{Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, kinds};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
@@ -127,35 +127,34 @@ impl Archive {
             most: most.saturating_mul(2),
             captures: Captures::new(graphs, self.builder.trace()),
         };
+        let mut budget = Budget::window(self.parts.length()?, cost);
         for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
             let bytes = (segment.offset, segment.end());
-            let warnings =
-                self.parts
-                    .range(bytes, |kind| kind == kinds::TASK_TIME, &mut |item| {
-                        if let Item::Row(Row::TaskTime(row)) = item {
-                            window.time(row, &self.clocks);
-                        }
-                    })?;
+            let is_time = |kind| kind == kinds::TASK_TIME;
+            let warnings = self.parts.range(bytes, is_time, &mut budget, &mut |item| {
+                if let Item::Row(Row::TaskTime(row)) = item {
+                    window.time(row, &self.clocks);
+                }
+            })?;
             self.warn(warnings);
         }
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls || what.graphs) {
             let bytes = (segment.offset, segment.end());
             let mut number = numbers.first_of(segment);
-            let warnings = self
-                .parts
-                .range(bytes, |kind| kind == kinds::CALL, &mut |item| {
-                    if let Item::Row(Row::Call(row)) = item {
-                        window.call(row, number);
-                        number = number.saturating_add(1);
-                    }
-                })?;
+            let is_call = |kind| kind == kinds::CALL;
+            let warnings = self.parts.range(bytes, is_call, &mut budget, &mut |item| {
+                if let Item::Row(Row::Call(row)) = item {
+                    window.call(row, number);
+                    number = number.saturating_add(1);
+                }
+            })?;
             self.warn(warnings);
             if window.kept > window.most {
                 return Err(WindowError::TooMany(most));
             }
         }
         let left = self.layout.left();
-        let warnings = left.take(&self.parts, &mut window.builder, range)?;
+        let warnings = left.take(&self.parts, &mut window.builder, range, &mut budget)?;
         self.warn(warnings);
         Ok(window.finish())
     }

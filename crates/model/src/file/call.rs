@@ -1,6 +1,7 @@
 //! Columns of calls: the rows that make up most of a file.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::rows::{CallRow, GraphRef, Row, TaskRow};
 
@@ -73,9 +74,9 @@ pub(super) struct CallMemory {
     generations: [u32; SLOTS],
     args: Vec<[u64; ARG_SLOTS]>,
     words: Vec<u64>,
-    texts: HashMap<String, u64>,
+    texts: HashMap<Arc<str>, u64>,
     /// The same texts by number, when reading.
-    read: Vec<String>,
+    read: Vec<Arc<str>>,
     graphs: GraphColumn,
 }
 
@@ -126,6 +127,8 @@ impl Table for CallRow {
     const KIND: Kind = chunk::CALL;
     const COLUMNS: usize = column::COUNT;
     const REQUIRED: usize = column::REQUIRED;
+    /// Of a call with its task; arguments come to it.
+    const MEMORY: u64 = 240;
     type Memory = CallMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut CallMemory) {
@@ -252,6 +255,7 @@ fn take_args(
 ) -> Option<Vec<u64>> {
     let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
     let has_codes = cursors.has(column::ARG_CODES);
+    cursors.note(2 * count * size_of::<u64>());
     let mut args = Vec::with_capacity(count);
     for position in 0..count {
         let code = match has_codes {
@@ -292,24 +296,30 @@ fn put_strings(row: &CallRow, columns: &mut Columns, memory: &mut CallMemory) {
                 columns.put(column::STRINGS, 1);
                 columns.put_text(column::TEXTS, text);
                 let number = memory.texts.len() as u64;
-                memory.texts.insert(text.clone(), number);
+                memory.texts.insert(Arc::clone(text), number);
             }
         }
     }
 }
 
-fn take_strings(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Vec<Option<String>>> {
+fn take_strings(
+    cursors: &mut Cursors<'_>,
+    memory: &mut CallMemory,
+) -> Option<Vec<Option<Arc<str>>>> {
     let count = usize::from(cursors.take_as::<u8>(column::STRING_COUNT)?);
+    cursors.note(2 * count * size_of::<Option<Arc<str>>>());
     let mut strings = Vec::with_capacity(count);
     for _ in 0..count {
         strings.push(match cursors.take(column::STRINGS)? {
             0 => None,
             1 => {
-                let text = cursors.take_text(column::TEXTS)?;
-                memory.read.push(text.clone());
+                let text = Arc::<str>::from(cursors.take_text(column::TEXTS)?);
+                memory.read.push(Arc::clone(&text));
                 Some(text)
             }
-            next => Some(memory.read.get(usize::try_from(next - 2).ok()?)?.clone()),
+            next => Some(Arc::clone(
+                memory.read.get(usize::try_from(next - 2).ok()?)?,
+            )),
         });
     }
     Some(strings)

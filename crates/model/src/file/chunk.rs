@@ -16,6 +16,9 @@ pub(super) const CHUNK_HEADER: usize = 20;
 /// No payload is longer than this, neither packed nor unpacked.
 pub(super) const MAX_PAYLOAD: usize = 1 << 24;
 
+/// No table has more rows than this. A writer ends a table when it has half as many.
+pub(super) const MAX_ROWS: u32 = 1 << 17;
+
 /// Says what a chunk holds; readers skip kinds they do not know.
 pub(crate) type Kind = [u8; 4];
 

@@ -1,6 +1,6 @@
 //! Columns: each field of a table's rows lies together, as variable-length numbers.
 
-/// Texts are cut after this many bytes, so that no row outgrows a chunk.
+/// Texts are cut after this many bytes, so that no row outgrows a chunk. Longer ones are no texts.
 const MAX_TEXT: usize = 4096;
 
 /// Marks the length of a column that holds one value for all rows. No length is this large.
@@ -216,6 +216,11 @@ impl Columns {
     }
 }
 
+/// Processes that a table of a sound file may mention in turn.
+const PROCESSES: usize = 64;
+/// What the tables of a process take.
+const NEW_PROCESS: usize = 512;
+
 /// The columns of a table that is being read. Every answer is `None` past a column's end.
 #[derive(Debug)]
 pub(super) struct Cursors<'a> {
@@ -223,6 +228,10 @@ pub(super) struct Cursors<'a> {
     /// Columns that the table has.
     found: usize,
     rows: u32,
+    /// Bytes that what was taken needs in memory, beyond its rows.
+    taken: u64,
+    /// Processes that were mentioned last, by their lowest bits: number plus 1.
+    processes: [u64; PROCESSES],
 }
 
 /// What is left of a column.
@@ -308,6 +317,8 @@ impl<'a> Cursors<'a> {
             columns,
             found,
             rows,
+            taken: 0,
+            processes: [0; PROCESSES],
         })
     }
 
@@ -352,12 +363,38 @@ impl<'a> Cursors<'a> {
 
     pub(super) fn take_text(&mut self, column: usize) -> Option<String> {
         let text = self.take_bytes(column)?;
-        Some(String::from_utf8_lossy(text).into_owned())
+        let text = String::from_utf8_lossy(text).into_owned();
+        self.note(text.len());
+        Some(text)
+    }
+
+    /// The number of a process, which takes memory where it is new.
+    pub(super) fn take_process(&mut self, column: usize) -> Option<u32> {
+        let process: u32 = self.take_as(column)?;
+        let known = &mut self.processes[process as usize % PROCESSES];
+        let number = u64::from(process) + 1;
+        if std::mem::replace(known, number) != number {
+            self.note(NEW_PROCESS);
+        }
+        Some(process)
+    }
+
+    /// Notes that something takes so many bytes in memory.
+    pub(super) fn note(&mut self, bytes: usize) {
+        self.taken = self.taken.saturating_add(bytes as u64);
+    }
+
+    /// What was noted since the last time.
+    pub(super) fn noted(&mut self) -> u64 {
+        std::mem::take(&mut self.taken)
     }
 
     /// The bytes of a text, which may be no good text.
     pub(super) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
         let length = self.take_as(column)?;
+        if length > MAX_TEXT {
+            return None;
+        }
         let cursor = self.columns.get_mut(column)?;
         let (text, rest) = cursor.bytes.split_at_checked(length)?;
         cursor.bytes = rest;

@@ -5,6 +5,7 @@ use crate::rows::{
     NameRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
 };
 
+use super::budget::Budget;
 use super::chunk::{self, Kind};
 use super::column::Cursors;
 use super::error::{Lost, OpenError, Warning};
@@ -20,9 +21,10 @@ pub(crate) enum Item {
 }
 
 /// Reads a file that comes in pieces of any size.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Decoder {
     scanner: Scanner,
+    budget: Budget,
     warnings: Vec<Warning>,
     has_session: bool,
     has_tables: bool,
@@ -30,6 +32,21 @@ pub(super) struct Decoder {
 }
 
 impl Decoder {
+    pub(super) fn new(budget: Budget) -> Self {
+        Self {
+            scanner: Scanner::default(),
+            budget,
+            warnings: Vec::new(),
+            has_session: false,
+            has_tables: false,
+            ended: false,
+        }
+    }
+
+    pub(super) fn set_budget(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
     /// Takes the next bytes of the file and hands out what they complete.
     pub(super) fn feed(
         &mut self,
@@ -37,6 +54,7 @@ impl Decoder {
         sink: &mut impl FnMut(Item),
     ) -> Result<(), OpenError> {
         self.scanner.feed(bytes);
+        self.budget.earn(bytes.len() as u64);
         while let Some(piece) = self.scanner.next()? {
             match piece {
                 Piece::Damage(warning) => self.warnings.push(warning),
@@ -48,10 +66,8 @@ impl Decoder {
                     self.has_session |= kind == chunk::SESSION;
                     self.has_tables |= kind == chunk::TABLES;
                     self.ended |= kind == chunk::END;
-                    if let Err(read) = decode(kind, payload, sink) {
-                        let kind = kind_name(kind);
-                        let lost = Lost::Rows { kind, read };
-                        self.warnings.push(Warning { offset, lost });
+                    if let Err(stop) = decode(kind, payload, &mut self.budget, sink) {
+                        self.warnings.push(stop.at(offset, kind));
                     }
                 }
             }
@@ -104,58 +120,107 @@ impl Decoder {
     }
 }
 
-/// Hands out what a chunk holds; chunks of unknown kinds hold nothing for us. `Err` tells how many
-/// rows could be read.
-pub(super) fn decode(kind: Kind, payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
+/// Why the rest of a chunk was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// It makes no sense after so many rows.
+    Senseless(u64),
+    /// It would take memory out of proportion after so many rows.
+    Excessive(u64),
+}
+
+impl Stop {
+    /// What to say of a chunk of this kind that begins at `offset`.
+    pub(super) fn at(self, offset: u64, kind: Kind) -> Warning {
+        let kind = kind_name(kind);
+        let lost = match self {
+            Self::Senseless(read) => Lost::Rows { kind, read },
+            Self::Excessive(read) => Lost::Excess { kind, read },
+        };
+        Warning { offset, lost }
+    }
+}
+
+/// Hands out what a chunk holds, as far as the budget allows; chunks of unknown kinds hold nothing for
+/// us.
+pub(super) fn decode(
+    kind: Kind,
+    payload: &[u8],
+    budget: &mut Budget,
+    sink: &mut impl FnMut(Item),
+) -> Result<(), Stop> {
     match kind {
         chunk::SESSION => {
-            let session = serde_json::from_slice(payload).map_err(|_| 0_u64)?;
-            sink(Item::Session(session));
+            sink(Item::Session(json(payload, budget)?));
             Ok(())
         }
         chunk::TABLES => {
-            let plain = chunk::unpack(payload).ok_or(0_u64)?;
-            let tables = serde_json::from_slice(&plain).map_err(|_| 0_u64)?;
-            sink(Item::Tables(tables));
+            let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+            sink(Item::Tables(json(&plain, budget)?));
             Ok(())
         }
-        chunk::PROCESS => rows::<ProcessRow>(payload, sink),
-        chunk::THREAD => rows::<ThreadRow>(payload, sink),
-        chunk::CONTEXT => rows::<ContextRow>(payload, sink),
-        chunk::STREAM => rows::<StreamRow>(payload, sink),
-        chunk::EVENT => rows::<EventRow>(payload, sink),
-        chunk::CALL => rows::<CallRow>(payload, sink),
-        chunk::TASK_TIME => rows::<TaskTimeRow>(payload, sink),
-        chunk::ANCHOR => rows::<AnchorRow>(payload, sink),
-        chunk::LOSS => rows::<LossRow>(payload, sink),
-        chunk::COUNTER => rows::<CounterRow>(payload, sink),
-        chunk::NAME => rows::<NameRow>(payload, sink),
-        chunk::RANGE => rows::<RangeRow>(payload, sink),
-        chunk::COVERAGE => rows::<CoverageRow>(payload, sink),
-        chunk::COST => rows::<CostRow>(payload, sink),
-        chunk::END => rows::<EndRow>(payload, sink),
+        chunk::PROCESS => rows::<ProcessRow>(payload, budget, sink),
+        chunk::THREAD => rows::<ThreadRow>(payload, budget, sink),
+        chunk::CONTEXT => rows::<ContextRow>(payload, budget, sink),
+        chunk::STREAM => rows::<StreamRow>(payload, budget, sink),
+        chunk::EVENT => rows::<EventRow>(payload, budget, sink),
+        chunk::CALL => rows::<CallRow>(payload, budget, sink),
+        chunk::TASK_TIME => rows::<TaskTimeRow>(payload, budget, sink),
+        chunk::ANCHOR => rows::<AnchorRow>(payload, budget, sink),
+        chunk::LOSS => rows::<LossRow>(payload, budget, sink),
+        chunk::COUNTER => rows::<CounterRow>(payload, budget, sink),
+        chunk::NAME => rows::<NameRow>(payload, budget, sink),
+        chunk::RANGE => rows::<RangeRow>(payload, budget, sink),
+        chunk::COVERAGE => rows::<CoverageRow>(payload, budget, sink),
+        chunk::COST => rows::<CostRow>(payload, budget, sink),
+        chunk::END => rows::<EndRow>(payload, budget, sink),
         _ => Ok(()),
     }
 }
 
+/// Members that are objects or texts of their own take more room in memory than in JSON, at most so many
+/// times.
+const JSON_GROWTH: u64 = 24;
+
+fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> Result<T, Stop> {
+    if !budget.spend(plain.len() as u64 * JSON_GROWTH) {
+        return Err(Stop::Excessive(0));
+    }
+    serde_json::from_slice(plain).map_err(|_| Stop::Senseless(0))
+}
+
 /// Hands out the first and the last moment of each range that a chunk of them holds, as [`decode`] would
 /// hand the ranges out: many times as fast.
-pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -> Result<(), u64> {
-    let plain = chunk::unpack(payload).ok_or(0_u64)?;
-    let columns = (RangeRow::COLUMNS, RangeRow::REQUIRED);
-    let mut cursors = Cursors::new(&plain, columns.0, columns.1).ok_or(0_u64)?;
+pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -> Result<(), Stop> {
+    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+    let mut cursors = table::<RangeRow>(&plain)?;
     for read in 0..cursors.rows() {
-        sink(RangeRow::take_reach(&mut cursors).ok_or(u64::from(read))?);
+        sink(RangeRow::take_reach(&mut cursors).ok_or(Stop::Senseless(read.into()))?);
     }
     Ok(())
 }
 
-fn rows<T: Table>(payload: &[u8], sink: &mut impl FnMut(Item)) -> Result<(), u64> {
-    let plain = chunk::unpack(payload).ok_or(0_u64)?;
-    let mut cursors = Cursors::new(&plain, T::COLUMNS, T::REQUIRED).ok_or(0_u64)?;
+fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
+    let cursors = Cursors::new(plain, T::COLUMNS, T::REQUIRED).ok_or(Stop::Senseless(0))?;
+    match cursors.rows() > chunk::MAX_ROWS {
+        true => Err(Stop::Excessive(0)),
+        false => Ok(cursors),
+    }
+}
+
+fn rows<T: Table>(
+    payload: &[u8],
+    budget: &mut Budget,
+    sink: &mut impl FnMut(Item),
+) -> Result<(), Stop> {
+    let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
+    let mut cursors = table::<T>(&plain)?;
     let mut memory = T::Memory::default();
     for read in 0..cursors.rows() {
-        let row = T::take(&mut cursors, &mut memory).ok_or(u64::from(read))?;
+        let row = T::take(&mut cursors, &mut memory).ok_or(Stop::Senseless(read.into()))?;
+        if !budget.spend(T::MEMORY + cursors.noted()) {
+            return Err(Stop::Excessive(read.into()));
+        }
         sink(Item::Row(row.into_row()));
     }
     Ok(())

@@ -42,6 +42,9 @@ pub enum Lost {
     Chunk { kind: String, bytes: u64 },
     /// A chunk of this kind has a right checksum but its content makes no sense after so many rows.
     Rows { kind: String, read: u64 },
+    /// A chunk of this kind was read up to so many rows: more would take memory out of proportion to the
+    /// file.
+    Excess { kind: String, read: u64 },
     /// The chunk that says how and where the trace was recorded.
     Session,
     /// The chunk that names the functions.
@@ -50,6 +53,14 @@ pub enum Lost {
     Tail(u64),
     /// How the recording ended: the program is still running, or the tool was stopped short.
     End,
+}
+
+impl Warning {
+    /// Whether something that was in the file cannot be read. A recording without an end may still run,
+    /// and its last chunk may not be whole yet.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self.lost, Lost::End | Lost::Tail(_))
+    }
 }
 
 impl fmt::Display for Warning {
@@ -69,6 +80,11 @@ impl fmt::Display for Warning {
             Lost::Rows { kind, read } => write!(
                 f,
                 "the chunk of kind {kind} at offset {offset} makes no sense after {read} rows"
+            ),
+            Lost::Excess { kind, read } => write!(
+                f,
+                "the chunk of kind {kind} at offset {offset} holds more than such a file can: it was \
+                 left out after {read} rows"
             ),
             Lost::Session => f.write_str("how the trace was recorded is not in the file"),
             Lost::Tables => f.write_str("the names of the functions are not in the file"),

@@ -8,9 +8,10 @@ use crate::load::TraceBuilder;
 use crate::rows::{Row, SessionRow, TablesRow};
 use crate::trace::Trace;
 
+use super::budget::Budget;
 use super::chunk::FILE_HEADER;
 use super::decode::{Decoder, Item};
-use super::error::{OpenError, Warning};
+use super::error::{Lost, OpenError, Warning};
 
 const READ_BYTES: usize = 1 << 18;
 
@@ -25,7 +26,7 @@ pub struct Contents {
 /// Reads a whole file into rows. What is damaged is left out and told of.
 pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
     let mut contents = Contents::default();
-    let warnings = read_items(input, &mut |item| match item {
+    let warnings = read_items(input, Budget::whole(), &mut |item| match item {
         Item::Session(session) => contents.session = session,
         Item::Tables(tables) => contents.tables.extend(tables),
         Item::Row(row) => contents.rows.push(row),
@@ -36,9 +37,10 @@ pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
 /// Reads a whole file and hands out what it holds.
 pub(super) fn read_items(
     mut input: impl Read,
+    budget: Budget,
     sink: &mut impl FnMut(Item),
 ) -> Result<Vec<Warning>, OpenError> {
-    let mut decoder = Decoder::default();
+    let mut decoder = Decoder::new(budget);
     let mut room = Vec::new();
     // What is short comes whole with the first look.
     let mut size = 1 << 13;
@@ -96,7 +98,7 @@ impl Follower {
             file: File::open(path)?,
             room: Vec::new(),
             read: 0,
-            decoder: Decoder::default(),
+            decoder: Decoder::new(Budget::whole()),
             builder: TraceBuilder::default(),
         };
         follower.advance(FILE_HEADER)?;
@@ -118,6 +120,9 @@ impl Follower {
             if bytes == 0 {
                 break;
             }
+        }
+        if !self.decoder.warnings().is_empty() {
+            self.builder.set_damaged();
         }
         if rows > 0 {
             self.builder.settle();
@@ -161,11 +166,34 @@ impl Follower {
     /// Takes the file as final: what is left of it, if anything, is lost.
     pub fn finish(self) -> Result<(Trace, Vec<Warning>), OpenError> {
         let warnings = self.decoder.finish()?;
-        Ok((self.builder.finish(), warnings))
+        let mut builder = self.builder;
+        if warnings.iter().any(Warning::is_damage) {
+            builder.set_damaged();
+        }
+        Ok((builder.finish(), warnings))
     }
 }
 
 impl Trace {
+    /// As [`Trace::open`], for a file in which so many calls and times of tasks were counted: what it
+    /// takes in memory is in proportion to them and to the file. `None` when there is more to it.
+    pub fn open_counted(
+        path: impl AsRef<Path>,
+        rows: u64,
+    ) -> Result<Option<(Self, Vec<Warning>)>, OpenError> {
+        let mut follower = Follower::open(path)?;
+        let bytes = follower.file.metadata()?.len();
+        follower
+            .decoder
+            .set_budget(Budget::window(bytes, rows).of(0));
+        follower.poll()?;
+        let is_more = |warning: &Warning| matches!(warning.lost, Lost::Excess { .. });
+        if follower.warnings().iter().any(is_more) {
+            return Ok(None);
+        }
+        follower.finish().map(Some)
+    }
+
     /// Reads a trace file. What is damaged or missing is told of in the warnings.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Warning>), OpenError> {
         let mut follower = Follower::open(path)?;

@@ -1,30 +1,47 @@
 //! The columns of rows that say what things are called, what was caught and what that cost.
 
+use std::collections::HashMap;
+
 use crate::rows::{CostRow, CoverageRow, NameRow, RangeRow, Row};
 
 use super::chunk::{self, Kind};
 use super::column::{Columns, Cursors};
 use super::table::Table;
 
+/// What a name takes in memory, besides its text.
+const NAMED: usize = 256;
+
 impl Table for NameRow {
     const KIND: Kind = chunk::NAME;
     const COLUMNS: usize = 4;
-    type Memory = ();
+    /// Only what is new is kept.
+    const MEMORY: u64 = 0;
+    /// What was called something, and what.
+    type Memory = HashMap<(u32, u64), String>;
 
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
+    fn put(&self, columns: &mut Columns, _: &mut Self::Memory) {
         columns.put(0, self.process.into());
         columns.put_signed(1, self.since_ns);
         columns.put(2, self.key);
         columns.put_text(3, &self.name);
     }
 
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_as(0)?,
+    fn take(cursors: &mut Cursors<'_>, memory: &mut Self::Memory) -> Option<Self> {
+        let row = Self {
+            process: cursors.take_process(0)?,
             since_ns: cursors.take_signed(1)?,
             key: cursors.take(2)?,
             name: cursors.take_text(3)?,
-        })
+        };
+        let known = memory.entry((row.process, row.key)).or_default();
+        if *known == row.name {
+            // Programs name the same things again and again.
+            cursors.noted();
+        } else {
+            cursors.note(NAMED);
+            known.clone_from(&row.name);
+        }
+        Some(row)
     }
 
     fn into_row(self) -> Row {
@@ -35,6 +52,7 @@ impl Table for NameRow {
 impl Table for RangeRow {
     const KIND: Kind = chunk::RANGE;
     const COLUMNS: usize = 6;
+    const MEMORY: u64 = 96;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use super::budget::Budget;
 use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
-use super::decode::{self, Item};
+use super::decode::{self, Item, Stop};
 use super::error::{Lost, OpenError, Warning};
 use super::scan::{Piece, Scanner, kind_name};
 
@@ -197,9 +198,12 @@ impl Parts {
     pub(crate) fn items(
         &self,
         found: &Found,
+        budget: &mut Budget,
         sink: &mut impl FnMut(Item),
     ) -> io::Result<Option<Warning>> {
-        self.look_into(found, |payload| decode::decode(found.kind, payload, sink))
+        self.look_into(found, |payload| {
+            decode::decode(found.kind, payload, budget, sink)
+        })
     }
 
     /// Hands out first and last moments of the ranges in a chunk of them; else as [`Parts::items`].
@@ -214,17 +218,13 @@ impl Parts {
     fn look_into(
         &self,
         found: &Found,
-        look: impl FnOnce(&[u8]) -> Result<(), u64>,
+        look: impl FnOnce(&[u8]) -> Result<(), Stop>,
     ) -> io::Result<Option<Warning>> {
-        let offset = found.offset;
-        let kind = kind_name(found.kind);
         let Some(payload) = self.payload(found)? else {
             return Ok(Some(found.damaged()));
         };
-        Ok(look(&payload).err().map(|read| Warning {
-            offset,
-            lost: Lost::Rows { kind, read },
-        }))
+        let stop = look(&payload).err();
+        Ok(stop.map(|stop| stop.at(found.offset, found.kind)))
     }
 
     /// Hands out the chunks of a part of the file whose kind is wanted, as far as they are sound.
@@ -232,6 +232,7 @@ impl Parts {
         &self,
         (begin, end): (u64, u64),
         wanted: impl Fn(Kind) -> bool,
+        budget: &mut Budget,
         sink: &mut impl FnMut(Item),
     ) -> io::Result<Vec<Warning>> {
         let mut warnings = Vec::new();
@@ -253,10 +254,8 @@ impl Parts {
                         kind,
                         payload,
                     } if wanted(kind) => {
-                        if let Err(read) = decode::decode(kind, payload, sink) {
-                            let kind = kind_name(kind);
-                            let lost = Lost::Rows { kind, read };
-                            warnings.push(Warning { offset, lost });
+                        if let Err(stop) = decode::decode(kind, payload, budget, sink) {
+                            warnings.push(stop.at(offset, kind));
                         }
                     }
                     Piece::Chunk { .. } => {}

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::rows::{Row, SessionRow};
 
+use super::budget::Budget;
 use super::chunk::Packer;
 use super::decode::Item;
 use super::error::OpenError;
@@ -22,7 +23,7 @@ pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenEr
         written: Ok(()),
         ended: false,
     };
-    let warnings = follow::read_items(input, &mut |item| repacker.take(item))?;
+    let warnings = follow::read_items(input, Budget::unlimited(), &mut |item| repacker.take(item))?;
     repacker.written?;
     match repacker.state {
         State::Rows(writer) if warnings.is_empty() && repacker.ended => {

@@ -14,6 +14,8 @@ pub(super) trait Table: Sized {
     const COLUMNS: usize;
     /// Columns that tables of the first version have.
     const REQUIRED: usize = Self::COLUMNS;
+    /// About how many bytes a row takes in memory, with what leads to it, but without its texts.
+    const MEMORY: u64 = 192;
     /// What earlier rows of the same chunk tell about the next one.
     type Memory: Default;
 
@@ -27,6 +29,8 @@ impl Table for ProcessRow {
     const KIND: Kind = chunk::PROCESS;
     const COLUMNS: usize = 7;
     const REQUIRED: usize = 6;
+    /// A process has tables of its things.
+    const MEMORY: u64 = 640;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -62,6 +66,7 @@ impl Table for ProcessRow {
 impl Table for ThreadRow {
     const KIND: Kind = chunk::THREAD;
     const COLUMNS: usize = 4;
+    const MEMORY: u64 = 160;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -74,7 +79,7 @@ impl Table for ThreadRow {
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
         Some(Self {
             thread: cursors.take_as(0)?,
-            process: cursors.take_as(1)?,
+            process: cursors.take_process(1)?,
             tid: cursors.take_as(2)?,
             name: cursors.take_text(3)?,
         })
@@ -88,6 +93,7 @@ impl Table for ThreadRow {
 impl Table for ContextRow {
     const KIND: Kind = chunk::CONTEXT;
     const COLUMNS: usize = 5;
+    const MEMORY: u64 = 96;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -100,7 +106,7 @@ impl Table for ContextRow {
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
         Some(Self {
-            process: cursors.take_as(0)?,
+            process: cursors.take_process(0)?,
             serial: cursors.take_as(1)?,
             device: cursors.take_as(2)?,
             handle: cursors.take(3)?,
@@ -116,6 +122,7 @@ impl Table for ContextRow {
 impl Table for StreamRow {
     const KIND: Kind = chunk::STREAM;
     const COLUMNS: usize = 9;
+    const MEMORY: u64 = 256;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -132,7 +139,7 @@ impl Table for StreamRow {
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
         Some(Self {
-            process: cursors.take_as(0)?,
+            process: cursors.take_process(0)?,
             serial: cursors.take_as(1)?,
             context: cursors.take_as(2)?,
             device: cursors.take_as(3)?,
@@ -152,6 +159,7 @@ impl Table for StreamRow {
 impl Table for EventRow {
     const KIND: Kind = chunk::EVENT;
     const COLUMNS: usize = 6;
+    const MEMORY: u64 = 64;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -165,7 +173,7 @@ impl Table for EventRow {
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
         Some(Self {
-            process: cursors.take_as(0)?,
+            process: cursors.take_process(0)?,
             serial: cursors.take_as(1)?,
             context: cursors.take_as(2)?,
             handle: cursors.take(3)?,
@@ -183,6 +191,7 @@ impl Table for LossRow {
     const KIND: Kind = chunk::LOSS;
     const COLUMNS: usize = 4;
     const REQUIRED: usize = 3;
+    const MEMORY: u64 = 96;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -222,7 +231,7 @@ impl Table for CounterRow {
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
         Some(Self {
-            process: cursors.take_as(0)?,
+            process: cursors.take_process(0)?,
             what: cursors.take_as(1)?,
             value: cursors.take(2)?,
         })

@@ -43,6 +43,7 @@ impl Table for TaskTimeRow {
     const KIND: Kind = chunk::TASK_TIME;
     const COLUMNS: usize = 9;
     const REQUIRED: usize = 7;
+    const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut TaskTimeMemory) {

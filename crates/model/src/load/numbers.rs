@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 const NONE: u32 = u32::MAX;
+/// Places of the array before there are entries.
+const NEAR: usize = 64;
 
 /// Numbers given out in ascending order are looked up in an array. A file may hold any number,
 /// so those far beyond the count of entries go to a map instead of making the array grow.
@@ -25,7 +27,7 @@ impl Numbers {
     pub(crate) fn insert(&mut self, number: u32, position: u32) {
         self.entries += 1;
         let place = number as usize;
-        if place > 4 * self.entries + 1024 {
+        if place > 4 * self.entries + NEAR {
             self.far.insert(number, position);
             return;
         }

@@ -290,7 +290,7 @@ fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> Device
         anchors: errors.len() as u32,
         median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
         max_error_ns: errors.last().copied().unwrap_or(0),
-        drift_ppm: device.clock.as_deref().map_or(0.0, Clock::drift_ppm),
+        drift_ppm: device.clock.as_deref().and_then(Clock::drift_ppm),
         steps,
         mistakes,
     }

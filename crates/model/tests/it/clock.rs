@@ -87,7 +87,7 @@ fn an_hour_with_few_anchors_stays_within_their_bands() {
     assert!(judged.iter().all(|task| off_by(task) <= task.0.error));
     assert!(quantile(judged.iter().map(|task| task.0.error).collect(), 0.99) <= 5_000);
     let clock = recording.load(true).clocks()[0];
-    assert!((clock.drift_ppm - 87.0).abs() < 0.1, "{clock:?}");
+    assert!((clock.drift_ppm.unwrap() - 87.0).abs() < 0.1, "{clock:?}");
     assert_eq!((clock.process, clock.device, clock.anchors), (0, 0, 3600));
     assert!(clock.median_error_ns < clock.max_error_ns && clock.max_error_ns <= 5_000);
 }
@@ -329,7 +329,7 @@ fn a_host_that_was_suspended_is_a_step_and_no_mistake() {
     let trace = recording.load(true);
     let clock = trace.clocks()[0];
     assert_eq!((clock.steps, clock.mistakes), (2, 0));
-    assert!((clock.drift_ppm + 60.0).abs() < 5.0, "{clock:?}");
+    assert!((clock.drift_ppm.unwrap() + 60.0).abs() < 5.0, "{clock:?}");
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn happenings() -> Vec<Row> {
             untimed: 0,
         }),
         args: vec![0xffff_8000_0000_0010, 0],
-        strings: vec![Some("MatMul".to_owned())],
+        strings: vec![Some("MatMul".into())],
         ..CallRow::default()
     };
     let again = CallRow {
@@ -263,7 +263,7 @@ fn since_version_2() -> Vec<Row> {
             index: 2,
         }),
         args: vec![0xffff_8000_0000_0010, 0],
-        strings: vec![Some("MatMul".to_owned())],
+        strings: vec![Some("MatMul".into())],
         ..CallRow::default()
     };
     vec![

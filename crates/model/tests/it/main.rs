@@ -24,6 +24,8 @@ mod golden;
 /// What the loader makes of rows that come in any order.
 mod load;
 mod losses;
+/// What reading takes.
+mod memory;
 /// Random damage.
 mod mutations;
 /// What operators work on.

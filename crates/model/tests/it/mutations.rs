@@ -277,6 +277,13 @@ fn a_file_with_an_index_may_be_cut_at_any_byte() {
     assert_eq!(Archive::from_bytes(seed).unwrap().final_warnings(), []);
 }
 
+/// A little of everything, for a process with little memory.
+pub(crate) fn short() {
+    mutate_bytes(2_000, true);
+    mutate_payloads(2_000);
+    mutate_chunks(50_000);
+}
+
 #[test]
 #[ignore = "ten million executions; takes a quarter of an hour"]
 fn ten_million_damaged_files_are_survived() {

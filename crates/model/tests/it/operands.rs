@@ -81,7 +81,7 @@ fn call(function: u16, at: i64, args: &[u64]) -> CallRow {
 fn create(at: i64, handle: i64, data_type: u64, dims: &str) -> CallRow {
     CallRow {
         ret: handle,
-        strings: vec![Some(dims.to_owned())],
+        strings: vec![Some(dims.into())],
         ..call(CREATE, at, &[0, data_type])
     }
 }

@@ -102,7 +102,10 @@ fn call() -> impl Strategy<Value = Row> {
         option::of(task),
         option::of((number(), number())),
     );
-    let payload = (vec(word(), 0..12), vec(option::of(text()), 0..3));
+    let payload = (
+        vec(word(), 0..12),
+        vec(option::of(text().prop_map(Into::into)), 0..3),
+    );
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
     (call, target, payload).prop_map(|(call, target, payload)| {
         let task = target.4.map(|(sequence, kind, untimed)| TaskRow {

@@ -30,7 +30,7 @@ fn calls() {
         // graphs: 0 calls before it, serial 3, index 5; 1 call before it, serial 2, index 0
         numbers(&[0, 6, 10, 1, 1, 9]),
     ];
-    let text = |text: &str| Some(text.to_owned());
+    let text = |text: &str| Some(text.into());
     let first = CallRow {
         thread: 1,
         function: 0,

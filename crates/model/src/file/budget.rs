@@ -1,0 +1,105 @@
+//! How much memory the content of a file may take: in proportion to what the file has.
+//!
+//! A table can say in one byte what a million rows have in common, so the length of a file alone bounds
+//! nothing. Each pass over a file has a budget; what is taken into memory is paid for, and a chunk that
+//! asks for more is left out from there on, with a warning.
+
+/// Any pass may take this much: a short recording whose rows resemble each other packs very well.
+const BASE: u64 = 24 << 20;
+/// And this for each byte of the file.
+const PER_BYTE: u64 = 16;
+/// What a row that an index counts may take, arguments and texts included.
+const PER_ROW: u64 = 256;
+/// The index is believed as far as rows go that may be so short: calls that hardly differ take half a
+/// byte.
+const ROWS_PER_BYTE: u64 = 4;
+
+/// What a pass over a file may still take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    base: u64,
+    per_byte: u64,
+    bytes: u64,
+    spent: u64,
+}
+
+impl Budget {
+    fn new(base: u64, per_byte: u64) -> Self {
+        Self {
+            base,
+            per_byte,
+            bytes: 0,
+            spent: 0,
+        }
+    }
+
+    /// For a trace that is kept in memory as a whole: calls that hardly differ take half a byte in the
+    /// file and 250 in memory.
+    pub(crate) fn whole() -> Self {
+        Self::new(BASE, 512)
+    }
+
+    /// For processes, streams, names and the like. What the program did to make one is in the file, too.
+    pub(crate) fn things(bytes: u64) -> Self {
+        Self::new(BASE, PER_BYTE).of(bytes)
+    }
+
+    /// For a range of a file with so many bytes, of which the index counts so many rows.
+    pub(crate) fn window(bytes: u64, rows: u64) -> Self {
+        let rows = rows.min(bytes.saturating_mul(ROWS_PER_BYTE));
+        Self::new(BASE.saturating_add(rows.saturating_mul(PER_ROW)), PER_BYTE).of(bytes)
+    }
+
+    /// For rows that are not kept.
+    pub(crate) fn unlimited() -> Self {
+        Self::new(u64::MAX, 0)
+    }
+
+    /// The file has so many bytes now.
+    pub(crate) fn of(mut self, bytes: u64) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
+    /// So many more bytes of the file have come.
+    pub(crate) fn earn(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    /// Pays for something; false when it is too much.
+    #[must_use]
+    pub(crate) fn spend(&mut self, bytes: u64) -> bool {
+        let limit = self.bytes.saturating_mul(self.per_byte);
+        let limit = limit.saturating_add(self.base);
+        let spent = self.spent.saturating_add(bytes);
+        let is_enough = spent <= limit;
+        if is_enough {
+            self.spent = spent;
+        }
+        is_enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_earns_can_be_spent_once() {
+        let mut budget = Budget::new(10, 2).of(5);
+        assert!(budget.spend(15));
+        assert!(!budget.spend(6));
+        assert!(budget.spend(5));
+        budget.earn(1);
+        assert!(budget.spend(2) && !budget.spend(1));
+        assert!(Budget::unlimited().spend(u64::MAX));
+    }
+
+    #[test]
+    fn an_index_is_believed_in_proportion_to_the_file() {
+        let most = Budget::window(1000, u64::MAX);
+        let few = Budget::window(1000, 10);
+        assert_eq!(few.base, BASE + 2560);
+        assert_eq!(most.base, BASE + 4_000 * PER_ROW);
+    }
+}

@@ -1,0 +1,156 @@
+//! Small trace files that ask for much memory: each makes a few bytes stand for as much as the format
+//! can say. Written byte by byte, like all of [`bytes`](crate::bytes).
+
+use crate::bytes::{Column, TraceBytes};
+
+/// A file that was made to exhaust its reader's memory.
+#[derive(Clone, Debug)]
+pub struct Bomb {
+    /// What it multiplies.
+    pub name: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+const TABLES: &str = r#"{"functions":[{"name":"aclrtSetDevice","category":"device","role":"none","task":"","blocks":"no","ret":"error","stream":null,"event":null,"bytes":null,"label":null,"args":[{"name":"name","kind":"string","out":false,"enumeration":""}]}]}"#;
+
+/// Columns of a call with nothing to it.
+fn call(rows: u32) -> Vec<Column> {
+    let same = || Column::numbers(&[0]).same();
+    let mut columns: Vec<Column> = (0..21).map(|_| same()).collect();
+    columns[0] = Column::repeated(1, rows);
+    columns[2] = Column::signed(&[100]).same();
+    columns[3] = Column::signed(&[50]).same();
+    for empty in [10, 12, 13, 15, 17, 18, 19, 20] {
+        columns[empty] = Column::default();
+    }
+    columns
+}
+
+fn file() -> TraceBytes {
+    TraceBytes::new(3)
+        .chunk(b"SESS", b"{}")
+        .chunk(b"TABL", &crate::bytes::packed(TABLES.as_bytes()))
+}
+
+/// The files, by what they multiply.
+pub fn all() -> Vec<Bomb> {
+    let mut bombs = vec![
+        texts(),
+        arguments(),
+        calls(),
+        copies(),
+        tables(),
+        constants(),
+    ];
+    bombs.extend(things());
+    bombs
+}
+
+/// One text of the greatest length, to which each of many calls refers 255 times.
+fn texts() -> Bomb {
+    let rows = 120_000;
+    let mut columns = call(rows);
+    columns[16] = Column::numbers(&[255]).same();
+    columns[17] = Column::numbers(&[2]).same();
+    let first = {
+        let mut columns = call(1);
+        columns[16] = Column::numbers(&[1]);
+        columns[17] = Column::numbers(&[1]);
+        columns[18] = Column::texts(&[&"x".repeat(4096)]);
+        columns
+    };
+    // The text has to be in the chunk whose calls refer to it: its first call brings it.
+    columns[16] = Column::numbers(&[1]).then(&Column::repeated(255, rows - 1));
+    columns[17] = Column::numbers(&[1]).then(&Column::repeated(2, 255 * (rows / 8)));
+    columns[18] = first[18].clone();
+    Bomb {
+        name: "references to a text",
+        bytes: file().packed_table(b"CALL", rows, &columns).into_bytes(),
+    }
+}
+
+/// 255 arguments for each of many calls.
+fn arguments() -> Bomb {
+    let rows = 120_000;
+    let mut columns = call(rows);
+    columns[14] = Column::numbers(&[255]).same();
+    columns[20] = Column::numbers(&[0]).same();
+    Bomb {
+        name: "arguments",
+        bytes: file().packed_table(b"CALL", rows, &columns).into_bytes(),
+    }
+}
+
+/// As many calls in one chunk as its length allows.
+fn calls() -> Bomb {
+    let rows = 6_000_000;
+    Bomb {
+        name: "calls in a chunk",
+        bytes: file().packed_table(b"CALL", rows, &call(rows)).into_bytes(),
+    }
+}
+
+/// Many chunks with as many calls as a chunk may have.
+fn copies() -> Bomb {
+    let mut bytes = file();
+    for _ in 0..40 {
+        bytes = bytes.packed_table(b"CALL", 120_000, &call(120_000));
+    }
+    Bomb {
+        name: "calls in many chunks",
+        bytes: bytes.into_bytes(),
+    }
+}
+
+/// Functions without a name.
+fn tables() -> Bomb {
+    let one = r#"{"name":"","category":"","role":"","task":"","blocks":"","ret":"","stream":0,"event":0,"bytes":0,"args":[]},"#;
+    let mut text = format!("{{\"functions\":[{}", one.repeat(14_000));
+    text.pop();
+    text.push_str("]}");
+    Bomb {
+        name: "functions",
+        bytes: file().packed_chunk(b"TABL", text.as_bytes()).into_bytes(),
+    }
+}
+
+/// Constants of an enumeration.
+fn constants() -> Bomb {
+    let all: Vec<String> = (0..90_000).map(|it| format!("\"{it}\":\"\"")).collect();
+    let text = format!("{{\"enumerations\":{{\"e\":{{{}}}}}}}", all.join(","));
+    Bomb {
+        name: "constants",
+        bytes: file().packed_chunk(b"TABL", text.as_bytes()).into_bytes(),
+    }
+}
+
+/// Processes, threads, contexts, streams, events, ranges, names, libraries, costs and losses.
+fn things() -> impl Iterator<Item = Bomb> {
+    let rows = 120_000_u32;
+    let kinds: [(&'static str, &[u8; 4], usize, &[usize]); 10] = [
+        ("processes", b"PROC", 6, &[4, 5]),
+        ("threads", b"THRD", 4, &[3]),
+        ("contexts", b"CTXT", 5, &[]),
+        ("streams", b"STRM", 9, &[]),
+        ("events", b"EVNT", 6, &[]),
+        ("ranges", b"RNGE", 6, &[5]),
+        ("names", b"NAME", 4, &[3]),
+        ("libraries", b"COVR", 6, &[0, 1, 5]),
+        ("costs", b"COST", 8, &[]),
+        ("losses", b"LOSS", 4, &[]),
+    ];
+    kinds.into_iter().map(move |(name, kind, count, texts)| {
+        // Different things, whatever column tells them apart.
+        let numbers: Vec<u64> = (0..u64::from(rows)).collect();
+        let columns: Vec<Column> = (0..count)
+            .map(|column| match column {
+                0 | 1 if !texts.contains(&column) => Column::numbers(&numbers),
+                _ => Column::repeated(0, rows),
+            })
+            .collect();
+        Bomb {
+            name,
+            bytes: file().packed_table(kind, rows, &columns).into_bytes(),
+        }
+    })
+}

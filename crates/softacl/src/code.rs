@@ -47,6 +47,7 @@ pub(crate) const RT_NO_EVENT: Code = 207_007;
 pub(crate) const RT_NO_STREAM: Code = 207_008;
 pub(crate) const RT_NO_NOTIFY: Code = 207_009;
 pub(crate) const RT_INTERNAL: Code = 507_000;
+pub(crate) const RT_DEVICE_NOT_SET: Code = 507_007;
 pub(crate) const RT_TASK_TYPE: Code = 507_009;
 pub(crate) const RT_MODEL_EXECUTE: Code = 507_011;
 pub(crate) const RT_REPORT_TIMEOUT: Code = 507_012;

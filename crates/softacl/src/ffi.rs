@@ -20,8 +20,22 @@ pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Co
         Ok(()) => SUCCESS,
         Err(failed) => {
             errors::note(function, failed);
+            if failed.why.starts_with("this is no ") {
+                tell_of_unknown_handle(function, failed);
+            }
             failed.code
         }
+    }
+}
+
+/// Handles that do not exist, or not any more, crash a card's runtime.
+#[cold]
+fn tell_of_unknown_handle(function: &str, failed: Fault) {
+    if runtime::get().options.verbose {
+        complain(&format!(
+            "{function}: {} ({}); the library of a card would crash here",
+            failed.why, failed.code
+        ));
     }
 }
 

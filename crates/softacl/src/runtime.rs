@@ -199,16 +199,13 @@ impl Runtime {
             })
     }
 
-    /// Refuses to work after options that could not be read, and in strict mode before `aclInit`.
+    /// Refuses to work after options that could not be read. `aclInit` need not have been called.
     pub(crate) fn require_usable(&self) -> Outcome {
         if self.options_error.is_some() {
             return fault(
                 UNINITIALIZE,
                 "aclInit failed: SOFTACL holds an invalid option",
             );
-        }
-        if self.options.strict && !crate::sync::lock(&self.init).is_initialised() {
-            return fault(UNINITIALIZE, "aclInit has not been called");
         }
         Ok(())
     }

@@ -251,9 +251,8 @@ impl Event {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
         match self.class {
-            Class::HeldSync | Class::External => {}
-            // Samples do this although it is not defined.
-            Class::Default if !runtime::get().options.strict => {}
+            // For the last one it is not defined, and samples do it.
+            Class::HeldSync | Class::External | Class::Default => {}
             _ => return Err(UNSUPPORTED),
         }
         if graph_events::reset(self, &stream)? == Taken::Yes {
@@ -345,7 +344,10 @@ impl Event {
     }
 
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        self.host_may_use()?;
+        // An event for the device only has nothing that the host could wait for.
+        if self.class == Class::DeviceUseOnly {
+            return Ok(());
+        }
         self.refuse_while_captured()?;
         if self.class == Class::External {
             return Err(UNSUPPORTED);
@@ -387,7 +389,13 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        let recorded = self.latest().and_then(|record| record.id.get().cloned());
+        // What takes an id with each record gives it back when that was reached.
+        let pending = self.latest().filter(|record| record.end_ns().is_none());
+        let recorded = if self.class == Class::ExSync {
+            pending.and_then(|record| record.id.get().cloned())
+        } else {
+            self.latest().and_then(|record| record.id.get().cloned())
+        };
         let id = self.held_id.clone().or(recorded);
         id.map(|lease| lease.id()).ok_or(Fault {
             code: RT_INTERNAL,

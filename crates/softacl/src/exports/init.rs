@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use super::acl;
-use crate::code::{Code, check};
+use crate::code::{Code, INVALID_PARAM};
 use crate::ffi::{Out, Text};
 use crate::{errors, init};
 
@@ -33,15 +33,19 @@ pub(crate) extern "C" fn aclGetRecentErrMsg() -> *const c_char {
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtGetLastError(level: u32) -> Code {
-    check(level == 0, "only the level of the thread exists")
-        .map_or_else(|failed| failed.code, |()| errors::take())
+    match level {
+        0 => errors::take(),
+        _ => INVALID_PARAM,
+    }
 }
 
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtPeekAtLastError(level: u32) -> Code {
-    check(level == 0, "only the level of the thread exists")
-        .map_or_else(|failed| failed.code, |()| errors::peek())
+    match level {
+        0 => errors::peek(),
+        _ => INVALID_PARAM,
+    }
 }
 
 // SAFETY: see above.

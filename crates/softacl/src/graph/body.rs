@@ -50,6 +50,7 @@ pub(crate) enum Action {
     /// Takes an inner record back; it has no effect, since every replay has its own records.
     Reset {
         event: EventName,
+        record: usize,
     },
     /// A record that is seen outside: bound to a fresh record of the event when a replay is submitted.
     ExternalRecord(Arc<Event>),
@@ -90,7 +91,7 @@ impl Action {
     pub(super) fn event(&self) -> Option<EventName> {
         match self {
             Self::Task(_) => None,
-            Self::Record { event } | Self::Wait { event, .. } | Self::Reset { event } => {
+            Self::Record { event } | Self::Wait { event, .. } | Self::Reset { event, .. } => {
                 Some(*event)
             }
             Self::ExternalRecord(event)

@@ -111,6 +111,26 @@ impl State {
         index
     }
 
+    /// Takes every record back at the end of the first lane, as the runtime does by itself. The nodes
+    /// do nothing, and programs that look into the graph find them.
+    fn reset_events(&mut self) {
+        let records = self.nodes.iter().enumerate();
+        let resets: Vec<Action> = records
+            .filter_map(|(record, node)| match &node.action {
+                Action::Record { event } => Some(Action::Reset {
+                    event: *event,
+                    record,
+                }),
+                _ => None,
+            })
+            .collect();
+        let last = crate::stream::last_task();
+        for reset in resets {
+            self.push(0, reset);
+        }
+        crate::stream::remember_task(last);
+    }
+
     /// Fixes the nodes: from now on the graph can be executed.
     fn complete(&mut self) {
         let lanes = self.lanes.iter();
@@ -204,8 +224,18 @@ impl Graph {
         Ok(())
     }
 
-    pub(crate) fn add_callback(&self, callback: Callback) {
-        lock(&self.callbacks).push(callback);
+    /// A function is told once.
+    pub(crate) fn add_callback(&self, callback: Callback) -> Outcome {
+        let mut callbacks = lock(&self.callbacks);
+        let function = callback.function as usize;
+        check(
+            callbacks
+                .iter()
+                .all(|known| known.function as usize != function),
+            "this function is registered for the graph already",
+        )?;
+        callbacks.push(callback);
+        Ok(())
     }
 
     pub(crate) fn remove_callback(&self, function: extern "C" fn(usize)) -> Outcome {

@@ -81,9 +81,8 @@ impl Due {
 impl Reports {
     fn subscribe(&self, thread: u64, stream: &Stream) -> Outcome {
         let mut state = lock(&self.state);
-        match state.by_stream.get(&stream.handle) {
-            Some(_) => return fault(RT_STREAM_SUBSCRIBE, "a thread serves this stream already"),
-            None => {}
+        if state.by_stream.contains_key(&stream.handle) {
+            return fault(RT_STREAM_SUBSCRIBE, "a thread serves this stream already");
         }
         let device = stream.device.id;
         let mailbox = state.by_thread.entry(thread).or_insert_with(|| {

@@ -274,28 +274,32 @@ impl Event {
             return Err(UNSUPPORTED);
         }
         let latest = self.latest();
-        Ok(latest.map_or(!self.class.is_old(), |record| self.is_reached(&record)))
+        match latest {
+            None => Ok(!self.class.is_old()),
+            Some(record) => self.is_reached(&record),
+        }
     }
 
     /// Completion that nobody has seen yet is not told while its time is missing: the runtime goes
     /// and looks, and the next query finds it.
-    fn is_reached(&self, record: &Record) -> bool {
-        if record.is_recycled() {
-            return true;
-        }
+    fn is_reached(&self, record: &Record) -> Outcome<bool> {
         let Some(stream) = record.stream() else {
-            return false;
+            return Ok(false);
         };
+        if record.is_recycled() {
+            return Ok(true);
+        }
         let _inside = stream.look();
+        stream.check_context()?;
         if record.end_ns().is_none() {
-            return false;
+            return Ok(false);
         }
         let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
         if self.flags & flag::TIME_LINE == 0 || comes_first {
-            return true;
+            return Ok(true);
         }
         stream.seen_by_query();
-        false
+        Ok(false)
     }
 
     /// `aclrtQueryEvent`: is there no record under way?
@@ -309,21 +313,22 @@ impl Event {
             return Err(UNSUPPORTED);
         }
         let latest = self.latest();
-        Ok(latest.is_none_or(|record| Self::is_known_to_be_reached(&record)))
+        latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
     }
 
     /// This query always looks. A thread that looks comes too late for the answer.
-    fn is_known_to_be_reached(record: &Record) -> bool {
+    fn is_known_to_be_reached(record: &Record) -> Outcome<bool> {
         let before = record.is_recycled();
         let Some(stream) = record.stream().filter(|_| !before) else {
-            return before;
+            return Ok(before);
         };
         let _inside = stream.look();
+        stream.check_context()?;
         stream.seen_by_query();
-        match runtime::get().options.chip.recycling() {
+        Ok(match runtime::get().options.chip.recycling() {
             Recycling::Thread => false,
             _ => record.is_recycled(),
-        }
+        })
     }
 
     /// `aclrtQueryEventWaitStatus`: have all waits been passed?

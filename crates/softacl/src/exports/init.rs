@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use super::acl;
 use crate::code::{Code, INVALID_PARAM};
 use crate::ffi::{Out, Text};
-use crate::{errors, init};
+use crate::{errors, guard, init};
 
 acl! {
     fn aclInit(config: Text) { init::initialise(config.optional().as_deref()) }
@@ -27,6 +27,7 @@ acl! {
 // SAFETY: as in `acl!`; these return something else than a code, or must not note an error.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclGetRecentErrMsg() -> *const c_char {
+    guard::took_an_error("aclGetRecentErrMsg");
     errors::recent_message()
 }
 
@@ -34,7 +35,10 @@ pub(crate) extern "C" fn aclGetRecentErrMsg() -> *const c_char {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtGetLastError(level: u32) -> Code {
     match level {
-        0 => errors::take(),
+        0 => {
+            guard::took_an_error("aclrtGetLastError");
+            errors::take()
+        }
         _ => INVALID_PARAM,
     }
 }

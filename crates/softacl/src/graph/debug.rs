@@ -29,6 +29,8 @@ pub(super) fn kind(node: &Node) -> &'static str {
         Action::Reset { .. } | Action::FlagReset(_) => "EVENT_RESET",
         Action::ExternalRecord(_) | Action::FlagRecord(_) => "EXTERNAL_RECORD",
         Action::ExternalWait(_) | Action::FlagWait(_) => "EXTERNAL_WAIT",
+        Action::Label => "LABEL_SET",
+        Action::Switch(_) => "LABEL_SWITCH_BY_INDEX",
         Action::Task(work) => task_kind(&lock(work)),
     }
 }

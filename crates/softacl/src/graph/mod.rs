@@ -14,6 +14,7 @@ pub(crate) mod events;
 mod execute;
 mod group;
 mod introspect;
+mod jump;
 mod modes;
 mod params;
 mod route;
@@ -41,6 +42,7 @@ pub(crate) use group::{Group, Patch, begin_group, begin_update, end_group, end_u
 pub(crate) use introspect::{
     disable, kind_of, seq_of, stream_handles, task_handles, update as apply_changes,
 };
+pub(crate) use jump::{Goal, set_label, switch_label};
 pub(crate) use modes::{exchange, permit_blocking_copy, permit_unsafe};
 pub(crate) use params::{TaskParams, params_of, set_params};
 pub(crate) use route::{Route, Target};
@@ -134,12 +136,10 @@ impl State {
     /// Fixes the nodes: from now on the graph can be executed.
     fn complete(&mut self) {
         let lanes = self.lanes.iter();
-        let lanes = lanes
-            .filter(|lane| lane.is_head)
-            .map(|lane| lane.nodes.clone());
         self.body = Some(Arc::new(Body {
             nodes: self.nodes.clone(),
-            lanes: lanes.collect(),
+            lanes: lanes.clone().map(|lane| lane.nodes.clone()).collect(),
+            heads: lanes.map(|lane| lane.is_head).collect(),
         }));
         self.phase = Phase::Ready;
     }

@@ -1,6 +1,7 @@
-/* Copies, fills, reductions, kernels, callbacks, notifies, counters and values.
-   SOFTACL: chip=950 */
+/* SOFTACL: chip=950 */
 #include "../capture.h"
+
+/* Copies, fills, reductions, kernels, callbacks, notifies, counters and values. */
 
 static void *serves(void *data)
 {

@@ -294,7 +294,7 @@ fn to_folder(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     // What is left of the attempt is of no use.
     let _ = fs::remove_dir_all(&place);
     written?;
-    say(format!("wrote {shown}/"));
+    tell(format!("wrote {shown}/"));
     Ok(())
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Pair {
     pub(crate) start: u64,
     /// The same as `start` for an event record, which takes no time.
     pub(crate) end: u64,
+    /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
+    pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
     /// to be had back.
     pub(crate) sequence: Option<u32>,
@@ -38,8 +40,9 @@ pub(crate) struct Pair {
     pub(crate) entry: u64,
     /// Ticks between the start event and the task.
     pub(crate) begin: u64,
-    /// Ticks after the end event.
+    /// Ticks after the end event, and after the one behind it.
     pub(crate) closed: u64,
+    pub(crate) closed_behind: u64,
     /// The latest device time that had been read before the start event: its own are later.
     pub(crate) floor: i64,
 }
@@ -57,7 +60,16 @@ impl Pair {
     /// Its events, each once.
     pub(crate) fn events(self) -> impl Iterator<Item = u64> {
         let start = Some(self.start).filter(|start| *start != 0 && *start != self.end);
-        start.into_iter().chain([self.end])
+        let behind = Some(self.behind).filter(|behind| *behind != 0);
+        start.into_iter().chain([self.end]).chain(behind)
+    }
+
+    /// The one that is reached last.
+    pub(crate) fn last(self) -> u64 {
+        match self.behind {
+            0 => self.end,
+            behind => behind,
+        }
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod host_clocks;
 pub(crate) mod lane;
 pub(crate) mod pool;
 pub(crate) mod queue;
+pub(crate) mod record_time;
 pub(crate) mod reference;
 pub(crate) mod seen;
 pub(crate) mod slots;

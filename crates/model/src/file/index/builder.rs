@@ -270,7 +270,8 @@ impl Indexer {
     fn time(&mut self, row: &TaskTimeRow) {
         self.segment.times += 1;
         self.rows += 1;
-        let end = row.end_device_ns.max(row.begin_device_ns);
+        let end = row.end_device_ns.saturating_sub(row.record_ns.into());
+        let end = end.max(row.begin_device_ns);
         let length = end.saturating_sub(row.begin_device_ns);
         let stream = self.streams.touch(row.process, row.stream);
         let launch = stream.launched(row.sequence);

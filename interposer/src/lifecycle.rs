@@ -1,5 +1,6 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
+use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::Role;
@@ -10,11 +11,12 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{capture, counters, harvest, harvester, lane, reference};
+use crate::timing::{capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
+    schedule::note();
     thread::prepare_thread_end();
     session::join();
     loader::weak::sweep_if_new();
@@ -23,24 +25,47 @@ extern "C" fn loaded() {
     engine::look();
 }
 
-/// The process is ending in an orderly way: the last times that are ready are read. The runtime is
-/// still there: its destructors run after ours.
+/// The process is ending in an orderly way, and destructors of the runtime's may have run: it is not
+/// called any more.
 extern "C" fn unloaded() {
     libraries::tell_new();
+    at_end(|state| cost::tell_all(state));
+}
+
+/// The process is ending in an orderly way, and the runtime is still there: what it has registered for
+/// the end was registered before, and runs after this. The last times that are ready are read. From
+/// then on the runtime is called only inside the program's own calls.
+extern "C" fn exiting() {
+    harvester::stop();
+    at_end(|state| {
+        if session::is_timed() {
+            emit::rename(state);
+            harvest::at_exit();
+        }
+        cost::tell_all(state);
+    });
+}
+
+fn at_end(action: impl FnOnce(&thread::State)) {
     if !session::is_joined() {
         return;
     }
     thread::with(|state| {
         if !state.is_busy() && !session::is_new_child() {
             state.set_busy(true);
-            if session::is_timed() {
-                emit::rename(state);
-                harvest::at_exit();
-            }
-            cost::tell_all(state);
+            action(state);
             state.set_busy(false);
         }
     });
+}
+
+/// The runtime has been used: its end is to be met before it.
+pub(crate) fn watch_exit() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Relaxed) {
+        // SAFETY: the function stays for as long as the process.
+        unsafe { libc::atexit(exiting) };
+    }
 }
 
 #[cfg(not(test))]

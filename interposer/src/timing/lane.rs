@@ -131,6 +131,8 @@ pub(crate) struct Lane {
     submission: SpinLock<Turn>,
     /// Submissions that have had their turn.
     turns: AtomicU32,
+    /// How many there had been when events at hand were last looked after.
+    tidied: AtomicU32,
     /// The one that somebody waited for in vain: nobody else waits for it.
     stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
@@ -158,6 +160,13 @@ pub(crate) struct Lane {
 pub(crate) const UNREAD: i64 = i64::MIN;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
+/// Lanes that are used.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+/// How many streams are measured.
+pub(crate) fn used() -> u32 {
+    USED.load(Relaxed)
+}
 
 /// A lane as a reference; lanes live for ever.
 fn deref(lane: *mut Lane) -> Option<&'static Lane> {
@@ -195,6 +204,7 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
         return Some(lane);
     }
     let lane = reuse().unwrap_or_else(make);
+    USED.fetch_add(1, Relaxed);
     lane.stream.store(stream.serial.load(Relaxed), Relaxed);
     lane.entry
         .store(core::ptr::from_ref(stream).cast_mut(), Relaxed);
@@ -229,6 +239,7 @@ fn make() -> &'static Lane {
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
         turns: AtomicU32::new(0),
+        tidied: AtomicU32::new(0),
         stalled: AtomicU32::new(u32::MAX),
         pending: Queue::new(),
         last_end: AtomicI64::new(UNREAD),
@@ -432,12 +443,24 @@ impl Lane {
         }
     }
 
+    /// Gives events at hand back when nothing was submitted since the last time.
+    pub(crate) fn tidy(&self, context: &ContextEntry, api: &Api) {
+        let turns = self.turns.load(Relaxed);
+        if self.tidied.swap(turns, Relaxed) == turns
+            && let Some(mut turn) = self.submission.try_lock()
+        {
+            turn.stash.empty(context, api);
+        }
+    }
+
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
         self.last_end.store(UNREAD, Relaxed);
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
-        self.used.store(false, Release);
+        if self.used.swap(false, Release) {
+            let _ = USED.fetch_update(Relaxed, Relaxed, |used| used.checked_sub(1));
+        }
     }
 
     /// Forgets everything after a fork.

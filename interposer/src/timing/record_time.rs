@@ -13,6 +13,8 @@ const MOST_SOON: u32 = 256;
 const STEP: u32 = 64;
 /// No record takes longer than this: something else was between the two.
 const LONGEST_NS: i64 = 20_000;
+/// As long as nothing is known, a record may take so much.
+const UNKNOWN_NS: u32 = 5_000;
 /// By so much more than what submitting takes must a record have been reached later, before it is
 /// believed that the one behind it was waiting.
 const MARGIN_NS: i64 = 20_000;
@@ -27,6 +29,8 @@ pub(crate) struct RecordTime {
     samples: AtomicU32,
     least: AtomicU32,
     most: AtomicU32,
+    /// The least by which two records in a row were apart, whether the second was waiting or not: no record took more.
+    bound: AtomicU32,
     /// The least that was seen of device time less the host's, from submission to execution, and
     /// when on the host's clock.
     quickest: AtomicI64,
@@ -40,6 +44,7 @@ impl RecordTime {
             samples: AtomicU32::new(0),
             least: AtomicU32::new(u32::MAX),
             most: AtomicU32::new(0),
+            bound: AtomicU32::new(UNKNOWN_NS),
             quickest: AtomicI64::new(UNKNOWN),
             at: AtomicU64::new(0),
         }
@@ -51,6 +56,7 @@ impl RecordTime {
         self.samples.store(0, Relaxed);
         self.least.store(u32::MAX, Relaxed);
         self.most.store(0, Relaxed);
+        self.bound.store(UNKNOWN_NS, Relaxed);
         self.quickest.store(UNKNOWN, Relaxed);
     }
 
@@ -92,7 +98,12 @@ impl RecordTime {
     /// A record that had been submitted by `host` was reached `apart` after the one before it, which
     /// was reached at `device`.
     pub(crate) fn sample(&self, host: u64, device: i64, apart: i64) {
-        if !(0..=LONGEST_NS).contains(&apart) || !self.was_waiting(host, device) {
+        if !(0..=LONGEST_NS).contains(&apart) {
+            return;
+        }
+        // Records differ: the next one may take half as much again.
+        self.bound.fetch_min(apart as u32 / 2 * 3, Relaxed);
+        if !self.was_waiting(host, device) {
             return;
         }
         let least = self
@@ -107,11 +118,11 @@ impl RecordTime {
         self.samples.fetch_add(1, Relaxed);
     }
 
-    /// Nanoseconds that a record takes, and how far off that may be; zeros while nothing is known.
+    /// Nanoseconds that a record takes, and how far off that may be.
     pub(crate) fn known(&self) -> (u32, u32) {
         let samples = self.samples.load(Relaxed);
         if samples == 0 {
-            return (0, 0);
+            return (0, self.bound.load(Relaxed));
         }
         let (least, most) = (self.least.load(Relaxed), self.most.load(Relaxed));
         let spread = most.saturating_sub(least);
@@ -156,8 +167,10 @@ mod tests {
     fn a_second_record_that_was_not_waiting_says_nothing() {
         let time = RecordTime::new();
         time.reached(1_000_000, 1_000_000 + AHEAD + 3_000);
+        assert_eq!(time.known(), (0, UNKNOWN_NS));
         time.sample(2_000_000, 2_000_000 + AHEAD + 4_000, 700);
-        assert_eq!(time.known(), (0, 0));
+        // No record takes longer than that, or not much.
+        assert_eq!(time.known(), (0, 1_050));
     }
 
     #[test]

@@ -150,6 +150,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
         return Err(Untimed::Unknown);
     }
     context.timing.open();
+    crate::lifecycle::watch_exit();
     harvester::ensure_running();
     Ok(())
 }

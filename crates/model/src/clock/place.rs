@@ -28,12 +28,26 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The same with the end where the event after the task began.
+    /// How much is open of how long records took, at either end: a moment is a record itself.
+    fn open(self) -> i64 {
+        match self.is_moment {
+            true => self.record_open.saturating_mul(2),
+            false => self.record_open,
+        }
+    }
+
+    /// The same with the end where the event after the task began. The record of an event of the
+    /// program's takes as long as one of the tool's.
     fn without_record(self) -> Self {
         let end = self.end.saturating_sub(self.record);
+        let begin = if self.is_moment {
+            end.saturating_sub(self.record)
+        } else {
+            self.begin
+        };
         Self {
-            begin: if self.is_moment { end } else { self.begin },
-            end: end.max(if self.is_moment { end } else { self.begin }),
+            begin,
+            end: end.max(begin),
             ..self
         }
     }
@@ -64,8 +78,8 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         return Some(TaskTime {
             begin,
             end: last_host.max(begin),
-            error: (first.error.max(last.error)).saturating_add(reading.record_open),
-            local_error: clock.tick().saturating_add(reading.record_open),
+            error: (first.error.max(last.error)).saturating_add(reading.open()),
+            local_error: clock.tick().saturating_add(reading.open()),
         });
     };
     // When it ran if its stream was idle, by when the call may have submitted it.
@@ -110,18 +124,22 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         let latest = latest.saturating_add(first.vague);
         latest.min(end).saturating_sub(begin).max(0)
     };
-    let begin = if reading.is_moment { end } else { begin };
+    let begin = if reading.is_moment {
+        end.saturating_sub(reading.record)
+    } else {
+        begin
+    };
     let rate_open = first.rate_open.max(last.rate_open) * end.saturating_sub(begin) as f64;
     Some(TaskTime {
         begin,
         end,
         error: (first.error.saturating_add(begin_open))
             .max(last.error.saturating_add(end_open))
-            .saturating_add(reading.record_open),
+            .saturating_add(reading.open()),
         local_error: clock
             .tick()
             .saturating_add(rate_open.round() as i64)
-            .saturating_add(reading.record_open)
+            .saturating_add(reading.open())
             .saturating_add(
                 learnt_open
                     .saturating_add(vague)
@@ -287,7 +305,8 @@ mod tests {
             ..reading
         };
         let time = place(&clock(), moment, launch).unwrap();
-        assert_eq!(time.begin, time.end);
+        assert_eq!(time.end - time.begin, 1_500, "a record itself");
+        assert_eq!(time.local_error, 600);
         assert!((time.end - AT - 20_000).abs() <= time.error, "{time:?}");
     }
 

@@ -8,7 +8,12 @@ use crate::support::{Run, Tables, compile};
 fn a_thread_that_has_submitted_nothing_is_told_no_task_of_the_tools() {
     let recording = Run::new(&compile::hostile("last_ids")).compared();
     let answers = recording.outcome.out();
-    assert_eq!(answers.matches(": 0 0\n").count(), 7, "{}", recording.outcome);
+    assert_eq!(
+        answers.matches(": 0 0\n").count(),
+        7,
+        "{}",
+        recording.outcome
+    );
 }
 
 /// A query that is inside the runtime when its stream goes reads freed memory; softacl ends the process then. What was dropped
@@ -21,7 +26,10 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
         .compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 24 * 6 * 40);
-    let timed = tables.tasks.iter().filter(|task| task.text("untimed").is_empty());
+    let timed = tables
+        .tasks
+        .iter()
+        .filter(|task| task.text("untimed").is_empty());
     let mut count = 0;
     for task in timed {
         let length = task.number("end_ns") - task.number("begin_ns");
@@ -31,7 +39,11 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
         assert!((0..10_000_000_000).contains(&late), "{task:?}");
         count += 1;
     }
-    assert!(count > 24 * 6 * 40 / 4, "{count} of {} are timed", tables.tasks.len());
+    assert!(
+        count > 24 * 6 * 40 / 4,
+        "{count} of {} are timed",
+        tables.tasks.len()
+    );
 }
 
 /// What a library that was opened late has registered for the end runs before the destructors of a preloaded one.
@@ -58,7 +70,11 @@ fn chips_that_have_little_are_used_sparingly() {
         let untimed = tables.untimed();
         let others = untimed.iter().filter(|reason| **reason != "queue-full");
         assert_eq!(others.count(), 0, "{chip}: {untimed:?}");
-        assert!(untimed.len() < 1000, "{chip}: {} have no time", untimed.len());
+        assert!(
+            untimed.len() < 1000,
+            "{chip}: {} have no time",
+            untimed.len()
+        );
     }
 }
 
@@ -95,7 +111,11 @@ fn a_context_that_has_failed_is_left_alone() {
         .soft("fail=aclrtSynchronizeStream:3:507015")
         .compared();
     let tables = Tables::of(&recording);
-    let reasons: Vec<&str> = tables.tasks.iter().map(|task| task.text("untimed")).collect();
+    let reasons: Vec<&str> = tables
+        .tasks
+        .iter()
+        .map(|task| task.text("untimed"))
+        .collect();
     assert_eq!(reasons.len(), 60);
     // Two rounds were seen done before.
     assert_eq!(reasons[..20], [""; 20], "{reasons:?}");

@@ -96,7 +96,7 @@ fn the_default_stream_is_one_stream_under_both_its_names() {
             .count()
     };
     assert_eq!(streams(&tables).len(), 2);
-    assert_eq!((of(0), of(1)), (4, 1));
+    assert_eq!((of(0), of(2)), (4, 1));
     tables.all_timed();
 }
 

@@ -24,7 +24,7 @@ fn view(recording: &Recording) -> Command {
 fn a_file_is_shown_with_its_streams_until_q() {
     let recording = recording();
     let screen = Screen::start(view(&recording), 30, 120);
-    screen.until("stream 1");
+    screen.until("stream 2");
     screen.until("stream 3");
     screen.press("wd??");
     screen.resize(24, 80);
@@ -82,7 +82,7 @@ fn a_program_is_shown_live_and_its_status_passed_on() {
         .arg(folder.path().join("t.atrace"));
     command.arg("--").arg(program("ends")).args(["status", "7"]);
     let screen = Screen::start(command, 30, 120);
-    screen.until("stream 1");
+    screen.until("stream 2");
     screen.until("7");
     screen.press("q");
     let outcome = screen.finish().expect(7);

@@ -81,12 +81,8 @@ impl Due {
 impl Reports {
     fn subscribe(&self, thread: u64, stream: &Stream) -> Outcome {
         let mut state = lock(&self.state);
-        match state.by_stream.get(&stream.handle) {
-            Some(&other) if other == thread => {
-                return fault(RT_THREAD_SUBSCRIBE, "the thread serves this stream already");
-            }
-            Some(_) => return fault(RT_STREAM_SUBSCRIBE, "another thread serves this stream"),
-            None => {}
+        if state.by_stream.contains_key(&stream.handle) {
+            return fault(RT_STREAM_SUBSCRIBE, "a thread serves this stream already");
         }
         let device = stream.device.id;
         let mailbox = state.by_thread.entry(thread).or_insert_with(|| {
@@ -222,13 +218,16 @@ pub(crate) fn process(timeout_ms: i32) -> Outcome {
 
 pub(crate) fn launch(callback: Option<Callback>, block_type: u32, stream: usize) -> Outcome {
     let Some(callback) = callback else {
-        return fault(INVALID_PARAM, "the function is NULL");
+        return fault(RT_PARAM_INVALID, "the function is NULL");
     };
     if block_type > 1 {
-        return fault(RT_PARAM_INVALID, "this block type does not exist");
+        return fault(INVALID_PARAM, "this block type does not exist");
     }
     let stream = stream::of_context(stream)?;
     let Some(mailbox) = runtime::get().reports.mailbox(&stream) else {
+        if stream.ran_host_functions.load(Ordering::Relaxed) {
+            return MIXED;
+        }
         return fault(
             RT_STREAM_NO_CALLBACK,
             "no thread has subscribed to the stream",
@@ -280,7 +279,7 @@ pub(crate) fn process_host(timeout_ms: i32) -> Outcome {
 /// the stream's host functions; the stream waits for it.
 pub(crate) fn launch_host(callback: Option<Callback>, stream: usize) -> Outcome {
     let Some(callback) = callback else {
-        return fault(INVALID_PARAM, "the function is NULL");
+        return fault(RT_PARAM_INVALID, "the function is NULL");
     };
     let runtime = runtime::get();
     let stream = stream::of_context(stream)?;

@@ -118,4 +118,8 @@ impl Chip {
     pub(crate) const fn elapses_unsigned(self) -> bool {
         matches!(self, Self::A950)
     }
+
+    pub(crate) const fn counts_notifies(self) -> bool {
+        matches!(self, Self::A950)
+    }
 }

@@ -30,6 +30,11 @@ impl DeviceClock {
         (scaled * i128::from(self.ticks)).div_euclid(i128::from(self.nanoseconds)) as i64
     }
 
+    /// How often it ticks, in thousands a second, as the driver tells it.
+    pub(crate) fn frequency_khz(&self) -> i64 {
+        (self.ticks * 1_000_000 / self.nanoseconds.max(1)) as i64
+    }
+
     /// The same in nanoseconds.
     pub(crate) fn read(&self, host_ns: u64) -> i64 {
         let count = i128::from(self.count(host_ns));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::mono;
 use crate::code::{
-    Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID,
+    Code, Fault, INVALID_PARAM, Outcome, RT_CONTEXT_NULL, RT_INTERNAL, RT_PARAM_INVALID,
     RT_STREAM_CAPTURED, RT_STREAM_SYNC_TIMEOUT, fault,
 };
 use crate::device::Device;
@@ -14,7 +14,7 @@ use crate::engine::HostThread;
 use crate::graph::Graph;
 use crate::observers::{self, stream_state};
 use crate::runtime;
-use crate::stream::{Failures, Stream};
+use crate::stream::{Failures, Stream, flag};
 use crate::sync::lock;
 
 pub(crate) struct Context {
@@ -50,16 +50,24 @@ impl Context {
             code: RT_INTERNAL,
             why: "no context is left",
         })?;
-        match Stream::create(&context, 0, 0, true) {
-            Ok(stream) => {
-                context.default_stream.get_or_init(|| stream);
-                Ok(context)
-            }
+        match context.make_own_streams() {
+            Ok(()) => Ok(context),
             Err(failed) => {
                 runtime.contexts.remove(context.handle);
                 Err(failed)
             }
         }
+    }
+
+    /// The default stream; the default context of a device has another one, for the runtime's own use.
+    fn make_own_streams(&self) -> Outcome {
+        let stream = Stream::create(self, flag::DEFAULT_STREAM, 0, true)?;
+        if self.is_primary {
+            let internal = Stream::create_internal(self).inspect_err(|_| stream.retire())?;
+            self.adopt(&internal);
+        }
+        self.default_stream.get_or_init(|| stream);
+        Ok(())
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -71,9 +79,11 @@ impl Context {
         self.default_stream.wait()
     }
 
-    /// Tells the program's observers about the default stream. Not under any lock.
+    /// Tells the program's observers about the streams that came with the context. Not under any lock.
     pub(crate) fn announce(&self) {
-        observers::stream_changes(self.default_stream().handle, stream_state::CREATE_POST);
+        for stream in self.all_streams() {
+            observers::stream_changes(stream.handle, stream_state::CREATE_POST);
+        }
     }
 
     /// Drops the tasks of all streams; waiting threads get the code.
@@ -194,19 +204,19 @@ pub(crate) fn create(device: i32) -> Outcome<usize> {
     Ok(handle)
 }
 
-fn of(handle: usize) -> Outcome<Arc<Context>> {
+/// What is unknown is answered with the code that the call has for it.
+fn of(handle: usize, unknown: Code) -> Outcome<Arc<Context>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the context is NULL");
     }
-    const UNKNOWN: Fault = Fault {
-        code: RT_INVALID_HANDLE,
+    runtime::get().contexts.get(handle).ok_or(Fault {
+        code: unknown,
         why: "this is no context",
-    };
-    runtime::get().contexts.get(handle).ok_or(UNKNOWN)
+    })
 }
 
 pub(crate) fn destroy(handle: usize) -> Outcome {
-    let context = of(handle)?;
+    let context = of(handle, RT_CONTEXT_NULL)?;
     if context.is_primary {
         return fault(
             RT_PARAM_INVALID,
@@ -219,7 +229,7 @@ pub(crate) fn destroy(handle: usize) -> Outcome {
 }
 
 pub(crate) fn set_current(handle: usize) -> Outcome {
-    let context = of(handle)?;
+    let context = of(handle, RT_PARAM_INVALID)?;
     runtime::get().set_context(Some(context));
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! Devices: reference counts, the default context, and the numbers they hand out.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::DeviceClock;
-use crate::code::{Outcome, RT_CONTEXT_NULL, RT_DEVICE_TASK_ABORT, fault};
+use crate::code::{Outcome, RT_DEVICE_NOT_SET, RT_DEVICE_TASK_ABORT, fault};
 use crate::context::Context;
 use crate::memory::Arena;
 use crate::observers::{self, device_state};
@@ -126,7 +127,7 @@ impl Device {
         let mut state = lock(&self.state);
         if state.references == 0 {
             return fault(
-                RT_CONTEXT_NULL,
+                RT_DEVICE_NOT_SET,
                 "the device is not set or was reset already",
             );
         }
@@ -201,31 +202,33 @@ fn select(list: &str, count: u32) -> Vec<u32> {
     chosen
 }
 
-/// Small numbers that are handed out and given back; the one that rested longest comes first.
+/// Small numbers that are handed out and given back; the lowest comes first.
 pub(crate) struct Numbers {
     limit: u32,
-    state: Mutex<(u32, VecDeque<u32>)>,
+    state: Mutex<(u32, BinaryHeap<Reverse<u32>>)>,
 }
 
 impl Numbers {
-    pub(crate) const fn new(limit: u32) -> Self {
+    pub(crate) fn new(limit: u32) -> Self {
         Self {
             limit,
-            state: Mutex::new((0, VecDeque::new())),
+            state: Mutex::new((0, BinaryHeap::new())),
         }
     }
 
     pub(crate) fn take(&self) -> Option<u32> {
         let (next, returned) = &mut *lock(&self.state);
-        if *next < self.limit {
-            *next += 1;
-            return Some(*next - 1);
+        if let Some(Reverse(number)) = returned.pop() {
+            return Some(number);
         }
-        returned.pop_front()
+        (*next < self.limit).then(|| {
+            *next += 1;
+            *next - 1
+        })
     }
 
     pub(crate) fn give_back(&self, number: u32) {
-        lock(&self.state).1.push_back(number);
+        lock(&self.state).1.push(Reverse(number));
     }
 
     pub(crate) fn left(&self) -> u32 {
@@ -273,14 +276,15 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_reused_only_after_all_were_used() {
-        let numbers = Numbers::new(2);
-        assert_eq!(numbers.take(), Some(0));
-        numbers.give_back(0);
-        assert_eq!(numbers.take(), Some(1));
+    fn the_lowest_number_is_used_again_first() {
+        let numbers = Numbers::new(3);
         assert_eq!(
-            (numbers.take(), numbers.take(), numbers.left()),
-            (Some(0), None, 0)
+            (numbers.take(), numbers.take(), numbers.take()),
+            (Some(0), Some(1), Some(2))
         );
+        numbers.give_back(2);
+        numbers.give_back(0);
+        assert_eq!((numbers.take(), numbers.left()), (Some(0), 1));
+        assert_eq!((numbers.take(), numbers.take()), (Some(2), None));
     }
 }

@@ -32,6 +32,17 @@ pub(crate) fn note(function: &str, failed: Fault) {
     });
 }
 
+/// Takes over what a context has to say.
+pub(crate) fn adopt(texts: &str) {
+    let _ = MESSAGES.try_with(|messages| {
+        if let Ok(mut text) = messages.try_borrow_mut()
+            && text.len() < MOST_BYTES
+        {
+            text.push_str(texts);
+        }
+    });
+}
+
 /// The last error is the runtime layer's; what the layer above refuses does not change it.
 const fn is_runtime(code: Code) -> bool {
     matches!(code / 1000, 107 | 207 | 507)

@@ -4,11 +4,12 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::code::{Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, SUCCESS, fault};
-use crate::{errors, runtime};
+use crate::{errors, guard, runtime};
 
 /// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
 /// the calling thread.
 pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
+    let _call = guard::enter(function);
     let outcome = runtime::get().injected_failure(function).map_or_else(
         || {
             catch_unwind(AssertUnwindSafe(body))
@@ -19,9 +20,24 @@ pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Co
     match outcome {
         Ok(()) => SUCCESS,
         Err(failed) => {
+            guard::left_an_error(function, failed.code);
             errors::note(function, failed);
+            if failed.why.starts_with("this is no ") {
+                tell_of_unknown_handle(function, failed);
+            }
             failed.code
         }
+    }
+}
+
+/// Handles that do not exist, or not any more, crash a card's runtime.
+#[cold]
+fn tell_of_unknown_handle(function: &str, failed: Fault) {
+    if runtime::get().options.verbose {
+        complain(&format!(
+            "{function}: {} ({}); the library of a card would crash here",
+            failed.why, failed.code
+        ));
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Graph = 11,
     GraphTask = 12,
     TaskGroup = 13,
+    Label = 14,
+    LabelList = 15,
     /// Tensors, scalars, arrays, lists and executors of operators.
     Operand = 16,
 }

@@ -13,6 +13,8 @@ use crate::{observers, runtime};
 #[derive(Default)]
 pub(crate) struct InitState {
     references: u64,
+    /// There was an initialisation, which may be over.
+    was_initialised: bool,
 }
 
 impl InitState {
@@ -31,6 +33,7 @@ pub(crate) fn initialise(config: Option<&str>) -> Outcome {
     let default_device = config.map_or(Ok(None), default_device)?;
     let mut state = lock(&runtime.init);
     state.references += 1;
+    state.was_initialised = true;
     if state.references > 1 {
         return fault(REPEAT_INITIALIZE, "aclInit was called before");
     }
@@ -85,7 +88,11 @@ pub(crate) fn finalise() -> Outcome {
     let runtime = runtime::get();
     let mut state = lock(&runtime.init);
     if !state.is_initialised() {
-        return fault(REPEAT_FINALIZE, "there is no initialisation to end");
+        return if state.was_initialised {
+            Ok(())
+        } else {
+            fault(REPEAT_FINALIZE, "there is no initialisation to end")
+        };
     }
     state.references = 0;
     drop(state);

@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) graph_wait_ms: u64,
     pub(crate) fail: Vec<Failure>,
     pub(crate) strict: bool,
+    /// Ends the process when a tracer meddles with the program.
+    pub(crate) catch: bool,
     pub(crate) verbose: bool,
 }
 
@@ -89,13 +91,14 @@ impl Options {
             graph_wait_ms: 10_000,
             fail: Vec::new(),
             strict: false,
+            catch: false,
             verbose: false,
         }
     }
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 28] = [
+pub(crate) const KEYS: [&str; 29] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -123,6 +126,7 @@ pub(crate) const KEYS: [&str; 28] = [
     "graph_wait_ms",
     "fail",
     "strict",
+    "catch",
     "verbose",
 ];
 
@@ -176,6 +180,7 @@ impl Options {
             "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
+            "catch" => self.catch = switch(key, value)?,
             "verbose" => self.verbose = switch(key, value)?,
             _ => {
                 return Err(format!(

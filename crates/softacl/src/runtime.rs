@@ -15,6 +15,7 @@ use crate::graph::{Graph, Group, Node};
 use crate::handles::{Kind, Registry};
 use crate::init::InitState;
 use crate::kernel::{Binary, Builder, Function};
+use crate::label::{self, Label};
 use crate::memory::HostMemory;
 use crate::memory::vmm::{Mappings, Physical};
 use crate::observers::Observers;
@@ -23,7 +24,7 @@ use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
-use crate::{aclnn, callback, device};
+use crate::{aclnn, callback, device, guard};
 
 pub(crate) struct Runtime {
     /// Tells a thread's remembered context from one of an earlier runtime (before a fork).
@@ -47,6 +48,8 @@ pub(crate) struct Runtime {
     pub(crate) graphs: Registry<Graph>,
     pub(crate) graph_tasks: Registry<Arc<Node>>,
     pub(crate) task_groups: Registry<Group>,
+    pub(crate) labels: Registry<Label>,
+    pub(crate) label_lists: Registry<label::List>,
     pub(crate) mappings: Mappings,
     pub(crate) host_memory: HostMemory,
     pub(crate) reports: callback::Reports,
@@ -128,6 +131,7 @@ extern "C" fn at_exit() {
     // SAFETY: as in `get`.
     if let Some(runtime) = unsafe { current.as_ref() } {
         runtime.flush_truth();
+        guard::end();
     }
 }
 
@@ -166,6 +170,8 @@ impl Runtime {
             graphs: Registry::new(Kind::Graph),
             graph_tasks: Registry::new(Kind::GraphTask),
             task_groups: Registry::new(Kind::TaskGroup),
+            labels: Registry::new(Kind::Label),
+            label_lists: Registry::new(Kind::LabelList),
             mappings: Mappings::default(),
             host_memory: HostMemory::new(options.memory),
             reports: callback::Reports::default(),
@@ -199,16 +205,13 @@ impl Runtime {
             })
     }
 
-    /// Refuses to work after options that could not be read, and in strict mode before `aclInit`.
+    /// Refuses to work after options that could not be read. `aclInit` need not have been called.
     pub(crate) fn require_usable(&self) -> Outcome {
         if self.options_error.is_some() {
             return fault(
                 UNINITIALIZE,
                 "aclInit failed: SOFTACL holds an invalid option",
             );
-        }
-        if self.options.strict && !crate::sync::lock(&self.init).is_initialised() {
-            return fault(UNINITIALIZE, "aclInit has not been called");
         }
         Ok(())
     }

@@ -31,6 +31,7 @@ use crate::sync::lock;
 
 pub(crate) use host::HostThread;
 pub(crate) use lane::Lane;
+pub(crate) use steps::scatter;
 
 /// After its last activity the thread stays awake for this long, so that a busy submitter does not
 /// pay for waking it.

@@ -12,7 +12,7 @@ use crate::engine::lane::{Stage, Step};
 use crate::engine::steps::settle;
 use crate::engine::task::{Token, Work};
 use crate::event::Record;
-use crate::graph::{Action, Node, Replay};
+use crate::graph::{Action, Goal, Node, Replay};
 use crate::stream::Stream;
 
 /// How far a replay has come.
@@ -41,12 +41,14 @@ enum Progress {
 
 impl Run {
     pub(super) fn new(replay: &Replay, begin: u64) -> Self {
-        let cursor = |_| Cursor {
+        let lanes = replay.body.lanes.iter().zip(&replay.body.heads);
+        let cursor = |(nodes, &starts): (&Vec<usize>, &bool)| Cursor {
+            next: if starts { 0 } else { nodes.len() },
             previous_end: begin,
             ..Cursor::default()
         };
         Self {
-            lanes: replay.body.lanes.iter().map(cursor).collect(),
+            lanes: lanes.map(cursor).collect(),
             ends: vec![None; replay.body.nodes.len()],
         }
     }
@@ -54,6 +56,21 @@ impl Run {
     fn is_over(&self, replay: &Replay) -> bool {
         let mut lanes = self.lanes.iter().zip(&replay.body.lanes);
         lanes.all(|(cursor, nodes)| cursor.next == nodes.len())
+    }
+
+    /// Goes on somewhere else: in the same lane, or in another one, which ends this one.
+    fn jump(&mut self, replay: &Replay, from: usize, to: Option<Goal>, end: u64) {
+        let Some(to) = to else {
+            return;
+        };
+        if to.lane != from {
+            self.lanes[from].next = replay.body.lanes[from].len();
+        }
+        self.lanes[to.lane] = Cursor {
+            next: to.position,
+            previous_end: end,
+            ..Cursor::default()
+        };
     }
 
     fn end(&self) -> u64 {
@@ -170,6 +187,9 @@ impl Player {
                     ..Cursor::default()
                 };
                 run.ends[index] = Some(end);
+                if let Action::Switch(switch) = &replay.body.nodes[index].action {
+                    run.jump(replay, lane, switch.target(&replay.graph), end);
+                }
                 Some(Progress::Moved)
             }
             Step::At(time) => Some(Progress::Until(time)),
@@ -211,6 +231,12 @@ impl Player {
             Action::Record { .. } | Action::Reset { .. } | Action::ExternalRecord(_) => {
                 spot.instant()
             }
+            Action::Label => spot.instant(),
+            // A jump backwards must take time, or a loop would not let the engine go.
+            Action::Switch(_) => Step::Ends {
+                begin,
+                end: begin + self.runtime.options.launch_ns.max(1),
+            },
             Action::Wait { record, .. } => settle(ends[*record], 0, stream, begin, now),
             Action::ExternalWait(_) => match spot.replay.records.get(&spot.index) {
                 Some(record) => {

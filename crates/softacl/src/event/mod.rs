@@ -251,9 +251,8 @@ impl Event {
         self.host_may_use()?;
         let stream = stream::of_context(stream)?;
         match self.class {
-            Class::HeldSync | Class::External => {}
-            // Samples do this although it is not defined.
-            Class::Default if !runtime::get().options.strict => {}
+            // For the last one it is not defined, and samples do it.
+            Class::HeldSync | Class::External | Class::Default => {}
             _ => return Err(UNSUPPORTED),
         }
         if graph_events::reset(self, &stream)? == Taken::Yes {
@@ -275,28 +274,32 @@ impl Event {
             return Err(UNSUPPORTED);
         }
         let latest = self.latest();
-        Ok(latest.map_or(!self.class.is_old(), |record| self.is_reached(&record)))
+        match latest {
+            None => Ok(!self.class.is_old()),
+            Some(record) => self.is_reached(&record),
+        }
     }
 
     /// Completion that nobody has seen yet is not told while its time is missing: the runtime goes
     /// and looks, and the next query finds it.
-    fn is_reached(&self, record: &Record) -> bool {
-        if record.is_recycled() {
-            return true;
-        }
+    fn is_reached(&self, record: &Record) -> Outcome<bool> {
         let Some(stream) = record.stream() else {
-            return false;
+            return Ok(false);
         };
+        if record.is_recycled() {
+            return Ok(true);
+        }
         let _inside = stream.look();
+        stream.check_context()?;
         if record.end_ns().is_none() {
-            return false;
+            return Ok(false);
         }
         let comes_first = runtime::get().options.chip.recycling() == Recycling::Synchronisation;
         if self.flags & flag::TIME_LINE == 0 || comes_first {
-            return true;
+            return Ok(true);
         }
         stream.seen_by_query();
-        false
+        Ok(false)
     }
 
     /// `aclrtQueryEvent`: is there no record under way?
@@ -310,21 +313,22 @@ impl Event {
             return Err(UNSUPPORTED);
         }
         let latest = self.latest();
-        Ok(latest.is_none_or(|record| Self::is_known_to_be_reached(&record)))
+        latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
     }
 
     /// This query always looks. A thread that looks comes too late for the answer.
-    fn is_known_to_be_reached(record: &Record) -> bool {
+    fn is_known_to_be_reached(record: &Record) -> Outcome<bool> {
         let before = record.is_recycled();
         let Some(stream) = record.stream().filter(|_| !before) else {
-            return before;
+            return Ok(before);
         };
         let _inside = stream.look();
+        stream.check_context()?;
         stream.seen_by_query();
-        match runtime::get().options.chip.recycling() {
+        Ok(match runtime::get().options.chip.recycling() {
             Recycling::Thread => false,
             _ => record.is_recycled(),
-        }
+        })
     }
 
     /// `aclrtQueryEventWaitStatus`: have all waits been passed?
@@ -345,7 +349,10 @@ impl Event {
     }
 
     pub(crate) fn synchronize(&self, limit: Option<Duration>) -> Outcome {
-        self.host_may_use()?;
+        // An event for the device only has nothing that the host could wait for.
+        if self.class == Class::DeviceUseOnly {
+            return Ok(());
+        }
         self.refuse_while_captured()?;
         if self.class == Class::External {
             return Err(UNSUPPORTED);
@@ -387,7 +394,13 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
-        let recorded = self.latest().and_then(|record| record.id.get().cloned());
+        // What takes an id with each record gives it back when that was reached.
+        let pending = self.latest().filter(|record| record.end_ns().is_none());
+        let recorded = if self.class == Class::ExSync {
+            pending.and_then(|record| record.id.get().cloned())
+        } else {
+            self.latest().and_then(|record| record.id.get().cloned())
+        };
         let id = self.held_id.clone().or(recorded);
         id.map(|lease| lease.id()).ok_or(Fault {
             code: RT_INTERNAL,

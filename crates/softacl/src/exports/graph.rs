@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use super::acl;
-use crate::code::{INVALID_PARAM, Outcome, check, fault};
+use crate::code::{INVALID_PARAM, Outcome, RT_STREAM_NOT_CAPTURED, check, fault};
 use crate::ffi::{Callback, In, Out, Text};
 use crate::graph::{self, TaskParams};
 
@@ -31,7 +31,10 @@ acl! {
 
     fn aclmdlRICaptureEnd(stream: usize, model: Out<usize>) {
         let ended = graph::end(stream, !model.is_null());
-        model.put_if_wanted(*ended.as_ref().unwrap_or(&0));
+        // Where nothing was captured the result stays as it was.
+        if ended.is_ok() || ended.is_err_and(|failed| failed.code != RT_STREAM_NOT_CAPTURED) {
+            model.put_if_wanted(ended.unwrap_or(0));
+        }
         ended.map(drop)
     }
 
@@ -74,8 +77,7 @@ acl! {
 
     fn aclmdlRIDestroyRegisterCallback(model: usize, function: Function, data: usize) {
         let function = some(function)?;
-        graph::of_context(model)?.add_callback(Callback { function, data });
-        Ok(())
+        graph::of_context(model)?.add_callback(Callback { function, data })
     }
 
     fn aclmdlRIDestroyUnregisterCallback(model: usize, function: Function) {

@@ -3,9 +3,9 @@
 use std::ffi::c_char;
 
 use super::acl;
-use crate::code::{Code, check};
+use crate::code::{Code, INVALID_PARAM};
 use crate::ffi::{Out, Text};
-use crate::{errors, init};
+use crate::{errors, guard, init};
 
 acl! {
     fn aclInit(config: Text) { init::initialise(config.optional().as_deref()) }
@@ -27,21 +27,29 @@ acl! {
 // SAFETY: as in `acl!`; these return something else than a code, or must not note an error.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclGetRecentErrMsg() -> *const c_char {
+    guard::took_an_error("aclGetRecentErrMsg");
     errors::recent_message()
 }
 
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtGetLastError(level: u32) -> Code {
-    check(level == 0, "only the level of the thread exists")
-        .map_or_else(|failed| failed.code, |()| errors::take())
+    match level {
+        0 => {
+            guard::took_an_error("aclrtGetLastError");
+            errors::take()
+        }
+        _ => INVALID_PARAM,
+    }
 }
 
 // SAFETY: see above.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclrtPeekAtLastError(level: u32) -> Code {
-    check(level == 0, "only the level of the thread exists")
-        .map_or_else(|failed| failed.code, |()| errors::peek())
+    match level {
+        0 => errors::peek(),
+        _ => INVALID_PARAM,
+    }
 }
 
 // SAFETY: see above.

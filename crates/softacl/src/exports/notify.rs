@@ -1,7 +1,7 @@
 //! Notifies, counting notifies and values in memory.
 
 use super::acl;
-use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, fault};
+use crate::code::{INVALID_PARAM, RT_NOT_SUPPORTED, RT_PARAM_INVALID, fault};
 use crate::ffi::{In, Out};
 use crate::memory::value;
 use crate::signal::{self, Change, Condition};
@@ -58,6 +58,9 @@ acl! {
 
     fn aclrtCntNotifyCreate(notify: Out<usize>, flags: u64) {
         notify.check()?;
+        if !runtime::get().options.chip.counts_notifies() {
+            return fault(RT_NOT_SUPPORTED, "this card has no counting notifies");
+        }
         notify.put(signal::create(&runtime::get().counting_notifies, flags)?)
     }
 

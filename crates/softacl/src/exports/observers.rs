@@ -1,7 +1,7 @@
 //! Callbacks of the program for states, aborts and exceptions.
 
 use super::acl;
-use crate::code::{INVALID_PARAM, RT_PARAM_INVALID, fault};
+use crate::code::check;
 use crate::ffi::Text;
 use crate::observers::{self, AbortFn, DeviceFn, StreamFn};
 use crate::runtime;
@@ -28,20 +28,17 @@ acl! {
     }
 
     fn aclrtExceptionInfoCallbackRegister(callback: usize) {
-        if callback == 0 {
-            return fault(INVALID_PARAM, "the function is NULL");
-        }
+        check(callback != 0, "the function is NULL")?;
         lock(&runtime::get().observers.exceptions).push(callback);
         Ok(())
     }
 
     fn aclrtExceptionInfoCallbackUnregister(callback: usize) {
         let mut known = lock(&runtime::get().observers.exceptions);
-        let index = known.iter().position(|&other| other == callback);
-        let Some(index) = index else {
-            return fault(RT_PARAM_INVALID, "the function is not registered");
-        };
-        known.remove(index);
+        // One that is not registered is no mistake.
+        if let Some(index) = known.iter().position(|&other| other == callback) {
+            known.remove(index);
+        }
         Ok(())
     }
 }

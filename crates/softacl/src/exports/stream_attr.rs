@@ -51,7 +51,9 @@ acl! {
     }
 
     fn aclrtSetStreamOverflowSwitch(stream: usize, flag: u32) {
-        check(flag <= 1, "the switch is on or off")?;
+        if flag > 1 {
+            return fault(INVALID_PARAM, "the switch is on or off");
+        }
         let stream = stream::of_context(stream)?;
         let table = &runtime::get().settings.stream_attributes;
         table.set(stream.handle as u64, 2, i64::from(flag))

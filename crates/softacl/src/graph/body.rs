@@ -3,16 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use super::jump::Switch;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
 use crate::runtime;
 use crate::sync::lock;
 
-/// The nodes, and for each lane that starts with the graph their order in it.
+/// The nodes, and for each lane their order in it.
 pub(crate) struct Body {
     pub(crate) nodes: Vec<Arc<Node>>,
     pub(crate) lanes: Vec<Vec<usize>>,
+    /// Does the lane start with the graph? Others have to be jumped to.
+    pub(crate) heads: Vec<bool>,
 }
 
 pub(crate) struct Node {
@@ -50,6 +53,7 @@ pub(crate) enum Action {
     /// Takes an inner record back; it has no effect, since every replay has its own records.
     Reset {
         event: EventName,
+        record: usize,
     },
     /// A record that is seen outside: bound to a fresh record of the event when a replay is submitted.
     ExternalRecord(Arc<Event>),
@@ -59,6 +63,10 @@ pub(crate) enum Action {
     FlagRecord(Arc<Event>),
     FlagWait(Arc<Event>),
     FlagReset(Arc<Event>),
+    /// A place to jump to.
+    Label,
+    /// Goes on at a label.
+    Switch(Switch),
 }
 
 /// Handle and flags of an event, which may be gone.
@@ -89,8 +97,8 @@ impl Action {
     /// The event of a record, a wait or a reset.
     pub(super) fn event(&self) -> Option<EventName> {
         match self {
-            Self::Task(_) => None,
-            Self::Record { event } | Self::Wait { event, .. } | Self::Reset { event } => {
+            Self::Task(_) | Self::Label | Self::Switch(_) => None,
+            Self::Record { event } | Self::Wait { event, .. } | Self::Reset { event, .. } => {
                 Some(*event)
             }
             Self::ExternalRecord(event)

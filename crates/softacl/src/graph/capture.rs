@@ -29,6 +29,8 @@ pub(super) struct Capture {
     pub(super) events: Vec<Weak<Event>>,
     /// Who waits for a record: by node.
     pub(super) waited: HashMap<usize, Waited>,
+    /// It touched another capture. Nobody but its end tells.
+    pub(super) is_spoilt: bool,
     /// A refused task of a group; the end of the group reports it.
     pub(super) group_fault: Option<Fault>,
 }
@@ -89,11 +91,10 @@ impl Graph {
         }
     }
 
-    /// Spoils the capture; only its end is possible now.
-    pub(super) fn invalidate(&self) {
-        let mut state = lock(&self.state);
-        if state.phase == Phase::Capturing {
-            state.phase = Phase::Invalidated;
+    /// Spoils the capture. It goes on as if nothing had happened, and its end fails.
+    pub(super) fn spoil(&self) {
+        if let Some(capture) = &mut lock(&self.state).capture {
+            capture.is_spoilt = true;
         }
     }
 
@@ -180,6 +181,7 @@ pub(crate) fn begin(stream: usize, mode: u32) -> Outcome {
             mode,
             events: Vec::new(),
             waited: HashMap::new(),
+            is_spoilt: false,
             group_fault: None,
         });
         context.count_capture(true);
@@ -212,6 +214,7 @@ pub(crate) fn end(stream: usize, wants_result: bool) -> Outcome<usize> {
     graph.finish_capture(&mut state);
     match verdict {
         Ok(()) => {
+            state.reset_events();
             state.complete();
             Ok(graph.handle)
         }
@@ -233,7 +236,7 @@ fn judge(state: &State) -> Outcome {
             "another thread began this capture and has to end it",
         );
     }
-    if state.phase == Phase::Invalidated {
+    if state.phase == Phase::Invalidated || capture.is_spoilt {
         return fault(RT_CAPTURE_INVALIDATED, "the capture was invalidated");
     }
     Graph::check_join(state)

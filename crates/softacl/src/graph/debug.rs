@@ -1,8 +1,10 @@
 //! What a graph looks like: for people, and for tests that compare two runs.
 //!
-//! One object per node, in the order of submission. Everything but the ids follows from the calls
-//! alone, so that two runs of a program can be compared.
+//! Chrome trace events, one per task, stream by stream: a place on the time axis stands for a task's
+//! place in its stream. Everything but the ids follows from the calls alone, so that two runs of a
+//! program can be compared.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ pub(super) fn kind(node: &Node) -> &'static str {
         Action::Reset { .. } | Action::FlagReset(_) => "EVENT_RESET",
         Action::ExternalRecord(_) | Action::FlagRecord(_) => "EXTERNAL_RECORD",
         Action::ExternalWait(_) | Action::FlagWait(_) => "EXTERNAL_WAIT",
+        Action::Label => "LABEL_SET",
+        Action::Switch(_) => "LABEL_SWITCH_BY_INDEX",
         Action::Task(work) => task_kind(&lock(work)),
     }
 }
@@ -64,40 +68,58 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-fn describe(graph: &Graph, state: &State, index: usize, detail: Detail) -> String {
+/// Which of the graph's records each node is about: the number that pairs a record with its waits.
+fn pairs(state: &State) -> HashMap<usize, usize> {
+    let is_record = |node: &Arc<Node>| matches!(node.action, Action::Record { .. });
+    let records = state.nodes.iter().enumerate();
+    let records = records.filter(|(_, node)| is_record(node));
+    records
+        .enumerate()
+        .map(|(number, (node, _))| (node, number))
+        .collect()
+}
+
+fn describe(
+    graph: &Graph,
+    state: &State,
+    pairs: &HashMap<usize, usize>,
+    place: (usize, usize),
+    detail: Detail,
+) -> String {
+    let (index, position) = place;
     let node: &Arc<Node> = &state.nodes[index];
     let kind = kind(node);
     let work = node.work();
-    let name = work.as_deref().and_then(Work::name);
+    let mut name = escaped(work.as_deref().and_then(Work::name).unwrap_or(kind));
+    let record = match &node.action {
+        Action::Record { .. } => Some(index),
+        Action::Wait { record, .. } | Action::Reset { record, .. } => Some(*record),
+        _ => None,
+    };
+    // Writing to a String cannot fail.
+    if let Some(number) = record.and_then(|record| pairs.get(&record)) {
+        let _ = write!(name, "_{number}");
+    }
+    let stream = state.lanes[node.lane].stream.id;
     let mut text = format!(
-        "{{\"name\":\"{}\",\"ph\":\"X\",\"pid\":\"model {}\",\"tid\":\"stream {}\",\"ts\":{index},\
-         \"dur\":1,\"args\":{{\"model_id\":{},\"stream_id\":{},\"lane\":{},\"task_id\":{},\
-         \"node\":{index},\"type\":\"{kind}\"",
-        escaped(name.unwrap_or(kind)),
+        "{{\"name\":\"{name}\",\"pid\":\"{} aclGraph\",\"tid\":\"stream{stream}\",\"ts\":{},\
+         \"dur\":14.5,\"ph\":\"X\",\"args\":{{\"Model Id\":{},\"Stream Id\":{stream},\"Task Id\":{},\
+         \"Task Type\":\"{kind}\"",
+        std::process::id(),
+        position * 15,
         graph.id,
-        state.lanes[node.lane].stream.id,
-        graph.id,
-        state.lanes[node.lane].stream.id,
-        node.lane,
         node.seq,
     );
-    // Writing to a String cannot fail.
-    if let Action::Wait { record, .. } = &node.action {
-        let _ = write!(text, ",\"waits_for\":{record}");
-    }
     if node.is_disabled() {
-        text.push_str(",\"disabled\":true");
+        text.push_str(",\"Disabled\":true");
     }
     if detail == Detail::Verbose {
         if let Some(event) = node.action.event() {
-            let _ = write!(
-                text,
-                ",\"event\":{},\"flags\":{}",
-                event.handle, event.flags
-            );
+            let (handle, flags) = (event.handle, event.flags);
+            let _ = write!(text, ",\"Event\":{handle},\"Event Flags\":{flags}");
         }
         if let Some(group) = node.group.get() {
-            let _ = write!(text, ",\"task_group\":{group}");
+            let _ = write!(text, ",\"Task Group\":{group}");
         }
     }
     text.push_str("}}");
@@ -107,10 +129,17 @@ fn describe(graph: &Graph, state: &State, index: usize, detail: Detail) -> Strin
 impl Graph {
     fn json(&self, detail: Detail) -> String {
         let state = lock(&self.state);
-        let nodes: Vec<String> = (0..state.nodes.len())
-            .map(|index| describe(self, &state, index, detail))
+        let pairs = pairs(&state);
+        // The streams that joined come before the one that began.
+        let lanes = state.lanes.iter().skip(1).chain(state.lanes.first());
+        let nodes = lanes.flat_map(|lane| lane.nodes.iter().enumerate());
+        let lines: Vec<String> = nodes
+            .map(|(position, &index)| describe(self, &state, &pairs, (index, position), detail))
             .collect();
-        format!("[\n{}\n]\n", nodes.join(",\n"))
+        match lines.is_empty() {
+            true => "[\n]".to_owned(),
+            false => format!("[\n{}\n]", lines.join(",\n")),
+        }
     }
 }
 
@@ -122,8 +151,7 @@ pub(crate) fn write(graph: usize, path: Option<String>, flags: u32) -> Outcome {
     };
     let detail = match flags {
         0 => Detail::Summary,
-        1 => Detail::Verbose,
-        _ => return fault(RT_PARAM_INVALID, "this flag does not exist"),
+        _ => Detail::Verbose,
     };
     match std::fs::write(path, graph.json(detail)) {
         Ok(()) => Ok(()),

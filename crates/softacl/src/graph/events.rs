@@ -7,7 +7,7 @@ use super::route::{Seat, Target};
 use super::{Graph, Phase, can_be_captured};
 use crate::code::{
     Fault, Outcome, RT_CAPTURE_CONFLICT, RT_CAPTURE_DEPENDENCY, RT_CAPTURE_IMPLICIT,
-    RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CONTEXT,
+    RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID,
     RT_STREAM_NOT_CAPTURED, RT_TASK_TYPE, check, fault,
 };
 use crate::event::{Class, Event, flag};
@@ -46,10 +46,6 @@ fn is_capturable(event: &Event) -> bool {
 }
 
 pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> {
-    let captured = event.capture();
-    if captured.is_some() && stream.is_default {
-        return IMPLICIT.map(|()| Taken::No);
-    }
     match stream.route.target() {
         None => Ok(Taken::No),
         Some(Target::Capture(seat)) => {
@@ -57,7 +53,7 @@ pub(crate) fn record(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken>
                 Class::External => seat.push(Action::FlagRecord(Arc::clone(event)))?,
                 Class::ExPlain => {}
                 _ if !is_capturable(event) => WRONG_KIND?,
-                _ => seat.record(event, captured)?,
+                _ => seat.record(event)?,
             }
             Ok(Taken::Yes)
         }
@@ -101,10 +97,10 @@ pub(crate) fn reset(event: &Arc<Event>, stream: &Arc<Stream>) -> Outcome<Taken> 
         Some(Target::Capture(seat)) => {
             match (event.class, captured) {
                 (Class::External, _) => seat.push(Action::FlagReset(Arc::clone(event)))?,
-                (Class::Default, Some((graph, _))) => {
+                (Class::Default, Some((graph, record))) => {
                     seat.same_graph(&graph)?;
                     let event = EventName::of(event);
-                    seat.push(Action::Reset { event })?;
+                    seat.push(Action::Reset { event, record })?;
                 }
                 _ => WRONG_KIND?,
             }
@@ -156,9 +152,6 @@ fn wait_for_captured(
     let seat = match (seat, state.phase) {
         (Some(seat), Phase::Capturing) => seat,
         (Some(_), _) => return Err(INVALID),
-        (None, Phase::Capturing) if stream.context != graph.context => {
-            return fault(RT_STREAM_CONTEXT, "the capture is in another context");
-        }
         (None, Phase::Capturing) => match graph.enlist(&mut state, stream) {
             Ok(seat) => seat,
             Err(failed) => {
@@ -238,15 +231,13 @@ impl Seat {
         if Arc::ptr_eq(&self.graph, other) {
             return Ok(());
         }
-        self.graph.invalidate();
-        other.invalidate();
+        self.graph.spoil();
+        other.spoil();
         fault(RT_CAPTURE_CONFLICT, "the event belongs to another capture")
     }
 
-    fn record(&self, event: &Arc<Event>, captured: Option<(Arc<Graph>, usize)>) -> Outcome {
-        if let Some((other, _)) = captured {
-            self.same_graph(&other)?;
-        }
+    /// The event is this capture's from now on, whatever other capture has a record of it.
+    fn record(&self, event: &Arc<Event>) -> Outcome {
         let mut state = lock(&self.graph.state);
         if state.phase != Phase::Capturing {
             return Err(INVALID);

@@ -19,7 +19,7 @@ use crate::sync::lock;
 
 /// One execution of a graph.
 pub(crate) struct Replay {
-    graph: Arc<Graph>,
+    pub(crate) graph: Arc<Graph>,
     pub(crate) body: Arc<Body>,
     /// What the external records and waits of the graph are bound to, by node.
     pub(crate) records: BTreeMap<usize, Arc<Record>>,

@@ -52,6 +52,7 @@ pub(super) fn admit(state: &mut State, lane: usize, work: &Work) -> Outcome {
     }
     if let Some(capture) = &mut state.capture {
         capture.group_fault = Some(WRONG_TYPE);
+        state.phase = Phase::Invalidated;
     }
     Err(WRONG_TYPE)
 }
@@ -147,6 +148,9 @@ pub(crate) fn begin_update(stream: usize, group: usize) -> Outcome {
         "the stream or the task group is being updated already",
     );
     let group = runtime::get().task_groups.get(group).ok_or(UNKNOWN)?;
+    if stream.update_failed.load(Ordering::Acquire) {
+        return fault(RT_STREAM_CAPTURED, "an update on this stream has failed");
+    }
     if stream.route.target().is_some() || group.is_updated.swap(true, Ordering::AcqRel) {
         return BUSY;
     }
@@ -172,6 +176,7 @@ pub(crate) fn end_update(stream: usize) -> Outcome {
     update.group.is_updated.store(false, Ordering::Release);
     let works = std::mem::take(&mut *lock(&update.works));
     if update.is_spoilt.load(Ordering::Acquire) || works.len() != update.group.nodes.len() {
+        stream.update_failed.store(true, Ordering::Release);
         return fault(
             RT_INTERNAL,
             "the tasks of the update are not those of the group",

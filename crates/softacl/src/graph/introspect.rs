@@ -66,6 +66,7 @@ pub(super) fn kind(node: &Node) -> u32 {
         Action::Record { .. } | Action::ExternalRecord(_) | Action::FlagRecord(_) => 2,
         Action::Wait { .. } | Action::ExternalWait(_) | Action::FlagWait(_) => 3,
         Action::Reset { .. } | Action::FlagReset(_) => 4,
+        Action::Label | Action::Switch(_) => 0,
         Action::Task(work) => match &**lock(work) {
             Work::Kernel(_) | Work::Operator(_) => 1,
             Work::WriteValue { .. } => 5,

@@ -14,6 +14,7 @@ pub(crate) mod events;
 mod execute;
 mod group;
 mod introspect;
+mod jump;
 mod modes;
 mod params;
 mod route;
@@ -41,6 +42,7 @@ pub(crate) use group::{Group, Patch, begin_group, begin_update, end_group, end_u
 pub(crate) use introspect::{
     disable, kind_of, seq_of, stream_handles, task_handles, update as apply_changes,
 };
+pub(crate) use jump::{Goal, set_label, switch_label};
 pub(crate) use modes::{exchange, permit_blocking_copy, permit_unsafe};
 pub(crate) use params::{TaskParams, params_of, set_params};
 pub(crate) use route::{Route, Target};
@@ -111,15 +113,33 @@ impl State {
         index
     }
 
+    /// Takes every record back at the end of the first lane, as the runtime does by itself. The nodes
+    /// do nothing, and programs that look into the graph find them.
+    fn reset_events(&mut self) {
+        let records = self.nodes.iter().enumerate();
+        let resets: Vec<Action> = records
+            .filter_map(|(record, node)| match &node.action {
+                Action::Record { event } => Some(Action::Reset {
+                    event: *event,
+                    record,
+                }),
+                _ => None,
+            })
+            .collect();
+        let last = crate::stream::last_task();
+        for reset in resets {
+            self.push(0, reset);
+        }
+        crate::stream::remember_task(last);
+    }
+
     /// Fixes the nodes: from now on the graph can be executed.
     fn complete(&mut self) {
         let lanes = self.lanes.iter();
-        let lanes = lanes
-            .filter(|lane| lane.is_head)
-            .map(|lane| lane.nodes.clone());
         self.body = Some(Arc::new(Body {
             nodes: self.nodes.clone(),
-            lanes: lanes.collect(),
+            lanes: lanes.clone().map(|lane| lane.nodes.clone()).collect(),
+            heads: lanes.map(|lane| lane.is_head).collect(),
         }));
         self.phase = Phase::Ready;
     }
@@ -204,8 +224,18 @@ impl Graph {
         Ok(())
     }
 
-    pub(crate) fn add_callback(&self, callback: Callback) {
-        lock(&self.callbacks).push(callback);
+    /// A function is told once.
+    pub(crate) fn add_callback(&self, callback: Callback) -> Outcome {
+        let mut callbacks = lock(&self.callbacks);
+        let function = callback.function as usize;
+        check(
+            callbacks
+                .iter()
+                .all(|known| known.function as usize != function),
+            "this function is registered for the graph already",
+        )?;
+        callbacks.push(callback);
+        Ok(())
     }
 
     pub(crate) fn remove_callback(&self, function: extern "C" fn(usize)) -> Outcome {

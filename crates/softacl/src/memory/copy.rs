@@ -187,6 +187,16 @@ fn wait_until(end: u64) {
 
 /// A copy in the calling thread, which neither uses nor waits for any stream.
 pub(crate) fn copy_now(transfer: Transfer) -> Outcome {
+    if transfer.width == 0 {
+        return Ok(());
+    }
+    let ends = (place_of(transfer.dst), place_of(transfer.src));
+    if ends == (Place::Pageable, Place::Pageable) {
+        // No device has a part in it.
+        transfer.checked()?;
+        transfer.run();
+        return Ok(());
+    }
     graph::permit_unsafe()?;
     copy_at_once(transfer)
 }
@@ -270,7 +280,9 @@ impl Fill {
         if self.dst == 0 {
             return fault(INVALID_PARAM, "the destination is NULL");
         }
-        check(self.len > 0, "the length is 0")?;
+        if self.len == 0 {
+            return Ok(self);
+        }
         check_range(self.dst, self.len, place_of(self.dst))?;
         Ok(self)
     }
@@ -297,6 +309,7 @@ const NOT_OURS: Outcome = fault(RT_PARAM_INVALID, "the memory was not allocated 
 pub(crate) fn fill_now(fill: Fill) -> Outcome {
     let runtime = runtime::get();
     runtime.context()?;
+    check(fill.len > 0, "the length is 0")?;
     if runtime.options.strict && place_of(fill.dst) == Place::Pageable {
         return NOT_OURS;
     }
@@ -307,7 +320,11 @@ pub(crate) fn fill_now(fill: Fill) -> Outcome {
     Ok(())
 }
 
+/// Nothing to fill is no task.
 pub(crate) fn fill_async(fill: Fill, stream: &Arc<Stream>) -> Outcome {
+    if fill.len == 0 {
+        return Ok(());
+    }
     let duration_ns = fill.duration_ns(&runtime::get().options);
     if place_of(fill.dst) == Place::Pageable {
         return NOT_OURS;

@@ -2,6 +2,7 @@
 
 mod arena;
 pub(crate) mod copy;
+pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod value;
 pub(crate) mod vmm;

@@ -29,6 +29,10 @@ impl ValueWait {
     /// Checks the arguments of a wait.
     pub(crate) fn checked(address: usize, value: u64, flag: u32) -> Outcome<Self> {
         checked(address)?;
+        check(
+            address.is_multiple_of(8),
+            "the address is not aligned to 8 bytes",
+        )?;
         check(flag <= 3, "this wait flag does not exist")?;
         Ok(Self {
             address,
@@ -56,8 +60,8 @@ impl ValueWait {
 }
 
 fn cell(address: usize) -> &'static AtomicU64 {
-    // SAFETY: `checked` saw that the address is aligned and inside memory of ours, whose pages
-    // stay mapped until the process ends.
+    // SAFETY: the callers saw that the address is aligned, and `checked` that it is inside memory of
+    // ours, whose pages stay mapped until the process ends.
     unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
@@ -65,10 +69,6 @@ pub(crate) fn checked(address: usize) -> Outcome {
     if address == 0 {
         return fault(INVALID_PARAM, "the address is NULL");
     }
-    check(
-        address.is_multiple_of(8),
-        "the address is not aligned to 8 bytes",
-    )?;
     let place = place_of(address);
     check(
         place != super::Place::Pageable,
@@ -78,7 +78,13 @@ pub(crate) fn checked(address: usize) -> Outcome {
 }
 
 pub(crate) fn store(address: usize, value: u64) {
-    cell(address).store(value, Ordering::SeqCst);
+    if address.is_multiple_of(8) {
+        cell(address).store(value, Ordering::SeqCst);
+    } else {
+        // SAFETY: `checked` saw that the bytes are inside memory of ours, which stays mapped. Nobody
+        // waits for a value at such an address.
+        unsafe { (address as *mut u64).write_unaligned(value) };
+    }
 }
 
 pub(crate) fn submit_write(address: usize, value: u64, flag: u32, stream: usize) -> Outcome {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::clock::mono;
 use crate::code::{
-    Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_STREAM_CAPTURED, SUCCESS, check, fault,
+    Fault, Outcome, RT_INVALID_HANDLE, RT_NO_STREAM, RT_STREAM_CAPTURED, SUCCESS, fault,
 };
 use crate::context::Context;
 use crate::device::Device;
@@ -27,10 +27,11 @@ mod recycle;
 mod waiting;
 
 pub(crate) mod flag {
+    /// What default streams have.
+    pub(crate) const DEFAULT_STREAM: u32 = 0x3;
     pub(crate) const PERSISTENT: u32 = 0x4;
     pub(crate) const CPU_SCHEDULE: u32 = 0x10;
     pub(crate) const DEVICE_USE_ONLY: u32 = 0x20;
-    pub(crate) const ALL: u32 = 0x3f;
     /// Streams with one of these are not waited for by the host.
     pub(crate) const NOT_AWAITED: u32 = PERSISTENT | CPU_SCHEDULE | DEVICE_USE_ONLY;
 }
@@ -57,6 +58,8 @@ pub(crate) struct Stream {
     failure_mode_was_set: AtomicBool,
     host_thread: Arc<HostThread>,
     pub(crate) ran_host_functions: AtomicBool,
+    /// An update of a task group ended badly; no other one begins on this stream.
+    pub(crate) update_failed: AtomicBool,
     /// Host functions that returned and were not seen to: which, and the host time.
     host_done: Mutex<Vec<(Token, u64)>>,
     pub(crate) route: Route,
@@ -71,6 +74,13 @@ impl Stream {
         is_default: bool,
     ) -> Outcome<Arc<Self>> {
         Self::make(context, flags, priority, is_default, false)
+    }
+
+    /// Creates a stream that the runtime keeps for itself. Observers hear of it.
+    pub(crate) fn create_internal(context: &Context) -> Outcome<Arc<Self>> {
+        let stream = Self::make(context, 0, 0, false, false)?;
+        stream.route.divert(Target::Lane);
+        Ok(stream)
     }
 
     /// Creates a stream that stands for a lane of a graph and takes no tasks.
@@ -91,7 +101,6 @@ impl Stream {
         is_default: bool,
         is_hidden: bool,
     ) -> Outcome<Arc<Self>> {
-        check(flags & !flag::ALL == 0, "this stream flag does not exist")?;
         const FULL: Fault = Fault {
             code: RT_NO_STREAM,
             why: "the device has no stream left",
@@ -117,6 +126,7 @@ impl Stream {
             error: AtomicI32::new(SUCCESS),
             host_thread: Arc::clone(&context.host_thread),
             ran_host_functions: AtomicBool::new(false),
+            update_failed: AtomicBool::new(false),
             host_done: Mutex::default(),
             route: Route::default(),
         });
@@ -285,7 +295,7 @@ impl Room<'_> {
 }
 
 thread_local! {
-    static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(u32::MAX) };
+    static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
 /// Notes the number of the task that this thread submitted last.
@@ -294,9 +304,7 @@ pub(crate) fn remember_task(seq: u32) {
     let _ = LAST_TASK.try_with(|last| last.set(seq));
 }
 
-/// Number of the task that this thread submitted last.
-pub(crate) fn last_task() -> Outcome<u32> {
-    let task = LAST_TASK.try_with(std::cell::Cell::get).unwrap_or(u32::MAX);
-    check(task != u32::MAX, "this thread has submitted no task")?;
-    Ok(task)
+/// Number of the task that this thread submitted last; 0 when there is none.
+pub(crate) fn last_task() -> u32 {
+    LAST_TASK.try_with(std::cell::Cell::get).unwrap_or(0)
 }

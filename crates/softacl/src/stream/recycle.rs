@@ -109,8 +109,7 @@ impl Stream {
     /// Does the submission of this task make the runtime look?
     pub(crate) fn is_due(&self, seq: u64) -> bool {
         let every = runtime::get().options.recycle_every;
-        let pending = seq - self.recycled.up_to.load(Ordering::Acquire).min(seq);
-        every != 0 && pending % every == 0
+        every != 0 && seq.is_multiple_of(every) && !self.is_recycled(seq - 1)
     }
 
     /// A full queue makes the submitter look.

@@ -1,14 +1,15 @@
 //! Waiting for a stream, failures of its tasks, and dropping them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{Stream, flag};
 use crate::clock::mono;
 use crate::code::{Code, Outcome, RT_STREAM_SYNC_TIMEOUT, SUCCESS, check, fault};
 pub(crate) use crate::progress::Waited;
-use crate::runtime;
+use crate::sync::lock;
+use crate::{errors, guard, runtime};
 
 /// How long a waiting thread looks before it goes to sleep.
 const LOOK_NS: u64 = 4_000;
@@ -19,6 +20,29 @@ pub(crate) struct Failures {
     stops: AtomicBool,
     /// The failure after which nothing may be submitted any more.
     pub(super) stopped_by: AtomicI32,
+    /// What the device said of failures, until somebody who looks takes it along.
+    texts: Mutex<String>,
+}
+
+/// Texts beyond this are dropped.
+const MOST_TEXT: usize = 16 << 10;
+
+impl Failures {
+    fn tell(&self, text: &str) {
+        let mut texts = lock(&self.texts);
+        if texts.len() < MOST_TEXT {
+            texts.push_str(text);
+        }
+    }
+
+    /// Gives the texts to the calling thread: whoever looks first has them.
+    pub(super) fn hand_over(&self, function: &str) {
+        let texts = std::mem::take(&mut *lock(&self.texts));
+        if !texts.is_empty() {
+            guard::took_an_error(function);
+            errors::adopt(&texts);
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +90,7 @@ impl Stream {
             self.wait_for(seq, limit)
         };
         self.seen_by_wait();
+        self.failures.hand_over("a synchronisation");
         match waited {
             Waited::Done => {}
             Waited::TimedOut => return fault(RT_STREAM_SYNC_TIMEOUT, "the stream is not done yet"),
@@ -82,17 +107,36 @@ impl Stream {
         }
     }
 
+    /// Refuses when a task of the context failed and its streams stop then. Whoever asks gets the device's
+    /// texts.
+    pub(crate) fn check_context(&self) -> Outcome {
+        match self.failures.stopped_by.load(Ordering::Acquire) {
+            SUCCESS => Ok(()),
+            code => {
+                self.failures.hand_over("a query");
+                fault(code, "a task failed, and the context stops on failure")
+            }
+        }
+    }
+
     /// Notes that a task failed on the device; the next synchronisation reports it.
     pub(crate) fn fail(&self, code: Code) {
         self.error.store(code, Ordering::Release);
+        self.failures.tell(&format!(
+            "EZ9999: a task of the stream {} failed on the device ({code})\n",
+            self.id
+        ));
         if self.failures.stops.load(Ordering::Acquire) {
             self.failures.stopped_by.store(code, Ordering::Release);
         }
     }
 
-    /// May be called once per stream. Stopping is contagious within the context.
+    /// May be called once per stream. Stopping is contagious within the context. Modes that do not exist
+    /// are accepted and mean nothing.
     pub(crate) fn set_failure_mode(&self, mode: u64) -> Outcome {
-        check(mode <= 1, "this failure mode does not exist")?;
+        if mode > 1 {
+            return Ok(());
+        }
         let was_set = self.failure_mode_was_set.swap(true, Ordering::AcqRel);
         check(!was_set, "the failure mode was set before")?;
         if mode == 1 {

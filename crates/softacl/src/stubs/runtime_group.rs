@@ -40,13 +40,9 @@ unsupported! {
         aclrtCmoSetDesc
         aclrtCmoWaitBarrier
         aclrtCopyBufRef
-        aclrtCreateLabel
-        aclrtCreateLabelList
         aclrtCtxGetFloatOverflowAddr
         aclrtDestroyBinary
         aclrtDestroyGroupInfo
-        aclrtDestroyLabel
-        aclrtDestroyLabelList
         aclrtDeviceGetHostAtomicCapabilities
         aclrtDeviceGetP2PAtomicCapabilities
         aclrtFreeBuf
@@ -115,21 +111,18 @@ unsupported! {
         aclrtNotifyImportByKey
         aclrtNotifySetImportPid
         aclrtNotifySetImportPidInterServer
-        aclrtRandomNumAsync
         aclrtRegisterCpuFunc
         aclrtRepairError
         aclrtReserveMemAddressNoUCMemory
         aclrtSetBufDataLen
         aclrtSetBufUserData
         aclrtSetGroup
-        aclrtSetLabel
         aclrtSnapShotCallbackRegister
         aclrtSnapShotCallbackUnregister
         aclrtSnapShotProcessBackup
         aclrtSnapShotProcessLock
         aclrtSnapShotProcessRestore
         aclrtSnapShotProcessUnlock
-        aclrtSwitchLabelByIndex
         aclrtSwitchStream
         aclrtTaskUpdateAsync
     ;

@@ -3,6 +3,7 @@
 
 mod conformance;
 mod load;
+mod meddler;
 mod names;
 mod races;
 mod stubs;

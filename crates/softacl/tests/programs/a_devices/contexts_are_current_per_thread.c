@@ -36,9 +36,10 @@ int main(void)
     EXPECT(aclrtSetCurrentContext(NULL), ACL_ERROR_INVALID_PARAM);
     OK(aclrtDestroyContext(second));
     EXPECT(aclrtGetCurrentContext(&now), ACL_ERROR_RT_CONTEXT_NULL);
-    EXPECT(aclrtDestroyContext(second), ACL_ERROR_RT_INVALID_HANDLE);
-    EXPECT(aclrtSetCurrentContext(second), ACL_ERROR_RT_INVALID_HANDLE);
-    EXPECT(aclrtSetCurrentContext(&device), ACL_ERROR_RT_INVALID_HANDLE);
+    EXPECT(aclrtDestroyContext(second), ACL_ERROR_RT_CONTEXT_NULL);
+    EXPECT(aclrtSetCurrentContext(second), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtSetCurrentContext(&device), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtDestroyContext(&device), ACL_ERROR_RT_CONTEXT_NULL);
     OK(aclrtSetCurrentContext(own));
     return finish();
 }

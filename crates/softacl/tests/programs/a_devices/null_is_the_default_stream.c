@@ -16,7 +16,7 @@ int main(void)
     OK(aclrtStreamGetId(own, &same));
     EXPECT(id, same);
     OK(aclrtStreamGetFlags(NULL, &flags));
-    EXPECT(flags, 0);
+    EXPECT(flags, 3);
     EXPECT(aclrtDestroyStream(NULL), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtDestroyStream(own), ACL_ERROR_RT_PARAM_INVALID);
     OK(aclrtCreateContext(&second, 0));

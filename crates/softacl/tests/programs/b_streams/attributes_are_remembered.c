@@ -16,7 +16,7 @@ int main(void)
     OK(aclrtSetStreamOverflowSwitch(stream, 1));
     OK(aclrtGetStreamOverflowSwitch(stream, &flag));
     EXPECT(flag, 1);
-    EXPECT(aclrtSetStreamOverflowSwitch(stream, 2), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtSetStreamOverflowSwitch(stream, 2), ACL_ERROR_INVALID_PARAM);
     value.streamPriority = 4;
     OK(aclrtSetStreamAttribute(stream, ACL_STREAM_ATTR_PRIORITY, &value));
     OK(aclrtStreamGetPriority(stream, &flag));

@@ -1,5 +1,5 @@
-/* A device has so many streams; destroyed ones come back.
-   SOFTACL: streams=6 */
+/* A device has so many streams; two are the runtime's, destroyed ones come back.
+   SOFTACL: streams=7 */
 #include "../check.h"
 
 int main(void)

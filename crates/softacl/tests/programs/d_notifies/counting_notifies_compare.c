@@ -1,4 +1,5 @@
-/* A counting notify is changed and compared in the order of the streams. */
+/* A counting notify is changed and compared in the order of the streams.
+   SOFTACL: chip=950 */
 #include "../check.h"
 
 int main(void)

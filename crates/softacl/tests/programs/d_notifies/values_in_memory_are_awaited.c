@@ -28,7 +28,7 @@ int main(void)
     seen = 5;
     OK(aclrtMemcpy(number, 8, &seen, 8, ACL_MEMCPY_HOST_TO_DEVICE));
     OK(aclrtSynchronizeStream(second));
-    EXPECT(aclrtValueWrite((char *)number + 4, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtValueWait((char *)number + 4, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtValueWrite(NULL, 1, 0, first), ACL_ERROR_INVALID_PARAM);
     EXPECT(aclrtValueWait(number, 1, 4, first), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtValueWait(&seen, 1, 0, first), ACL_ERROR_RT_PARAM_INVALID);

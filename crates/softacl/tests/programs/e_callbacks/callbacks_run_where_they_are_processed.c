@@ -39,9 +39,9 @@ int main(void)
     OK(aclrtSynchronizeStream(stream));
     EXPECT(*pinned, 5);
     EXPECT(seen_context, ACL_ERROR_RT_CONTEXT_NULL);
-    EXPECT(aclrtLaunchCallback(NULL, NULL, ACL_CALLBACK_BLOCK, stream), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtLaunchCallback(NULL, NULL, ACL_CALLBACK_BLOCK, stream), ACL_ERROR_RT_PARAM_INVALID);
     EXPECT(aclrtLaunchCallback(overwrite, NULL, (aclrtCallbackBlockType)3, stream),
-           ACL_ERROR_RT_PARAM_INVALID);
+           ACL_ERROR_INVALID_PARAM);
     __atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
     pthread_join(thread, NULL);
     OK(aclrtUnSubscribeReport((uint64_t)thread, stream));

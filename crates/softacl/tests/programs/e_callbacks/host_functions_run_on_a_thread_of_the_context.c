@@ -27,6 +27,6 @@ int main(void)
     OK(aclrtLaunchHostFunc(NULL, note, &threads[3]));
     OK(aclrtSynchronizeDevice());
     TRUE(!pthread_equal(threads[0], threads[3]) && threads[3] != 0);
-    EXPECT(aclrtLaunchHostFunc(NULL, NULL, &calls), ACL_ERROR_INVALID_PARAM);
+    EXPECT(aclrtLaunchHostFunc(NULL, NULL, &calls), ACL_ERROR_RT_PARAM_INVALID);
     return finish();
 }

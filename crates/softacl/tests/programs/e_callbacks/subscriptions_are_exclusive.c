@@ -13,7 +13,7 @@ int main(void)
     OK(aclrtCreateStream(&second));
     EXPECT(aclrtProcessReport(10), ACL_ERROR_RT_THREAD_SUBSCRIBE);
     OK(aclrtSubscribeReport(own, first));
-    EXPECT(aclrtSubscribeReport(own, first), ACL_ERROR_RT_THREAD_SUBSCRIBE);
+    EXPECT(aclrtSubscribeReport(own, first), ACL_ERROR_RT_STREAM_SUBSCRIBE);
     EXPECT(aclrtSubscribeReport(own + 1, first), ACL_ERROR_RT_STREAM_SUBSCRIBE);
     OK(aclrtSubscribeReport(own, second));
     OK(aclrtSetDevice(1));

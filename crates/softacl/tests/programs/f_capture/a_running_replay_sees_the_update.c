@@ -16,7 +16,7 @@ int main(void)
     SAY(aclmdlRICaptureTaskGrpBegin(stream), 0);
     SAY(launch(set, word, 1, stream), 0);
     SAY(aclmdlRICaptureTaskGrpEnd(stream, &group), 0);
-    aclmdlRI model = end_well(stream, 3);
+    aclmdlRI model = end_well(stream, 2);
     for (uint64_t i = 5; i < 9; i++) {
         SAY(aclmdlRIExecuteAsync(model, stream), 0);
         SAY(aclmdlRICaptureTaskUpdateBegin(updates, group), 0);

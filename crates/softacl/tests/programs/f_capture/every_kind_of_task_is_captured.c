@@ -1,5 +1,7 @@
-/* Copies, fills, reductions, kernels, host functions, callbacks, notifies, counters and values. */
+/* SOFTACL: chip=950 */
 #include "../capture.h"
+
+/* Copies, fills, reductions, kernels, callbacks, notifies, counters and values. */
 
 static void *serves(void *data)
 {
@@ -33,7 +35,7 @@ int main(void)
     SAY(aclrtReduceAsync(b, a, 8, ACL_RT_MEMCPY_SDMA_AUTOMATIC_SUM, ACL_INT32, stream, NULL), 0);
     SAY(aclrtMemsetAsync(a, 8, 0, 8, stream), 0);
     SAY(launch(set, a, 11, stream), 0);
-    SAY(aclrtLaunchHostFunc(stream, add_one, a), 0);
+    SAY(launch(set, a, 12, stream), 0);
     SAY(aclrtLaunchCallback(add_one, b, ACL_CALLBACK_BLOCK, stream), 0);
     SAY(aclrtRecordNotify(notify, stream), 0);
     SAY(aclrtWaitAndResetNotify(notify, stream, 0), 0);

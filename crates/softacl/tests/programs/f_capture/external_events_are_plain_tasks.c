@@ -12,7 +12,7 @@ int main(void)
     SAY(aclrtStreamWaitEvent(graph_stream, event), 0);
     SAY(aclrtResetEvent(event, graph_stream), 0);
     copy_word(b, a, graph_stream);
-    aclmdlRI model = end_well(graph_stream, 3);
+    aclmdlRI model = end_well(graph_stream, 2);
     for (int i = 1; i <= 3; i++) {
         SAY(aclmdlRIExecuteAsync(model, graph_stream), 0);
         SAY(aclrtSynchronizeStreamWithTimeout(graph_stream, 10), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);

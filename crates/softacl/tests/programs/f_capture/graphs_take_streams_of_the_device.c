@@ -1,4 +1,4 @@
-/* SOFTACL: streams=6 */
+/* SOFTACL: streams=7 */
 #include "../capture.h"
 
 /* Every stream of a capture takes a stream of the device until the graph is destroyed. */

@@ -14,7 +14,7 @@ int main(void)
     copy_word(b, a, side);
     wait_for(side, join, main_stream);
     SAY(aclrtResetEvent(fork, main_stream), 0);
-    aclmdlRI model = end_well(main_stream, 6);
+    aclmdlRI model = end_well(main_stream, 5);
     *a = 44;
     run(model, main_stream);
     EXPECT(*b, 44);

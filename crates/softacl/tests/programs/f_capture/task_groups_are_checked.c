@@ -1,4 +1,4 @@
-/* Groups belong to a capture, do not nest, hold kernels only, and are closed at its end. */
+/* Groups belong to a capture, do not nest, hold kernels only (else the capture is lost), and are closed at its end. */
 #include "../capture.h"
 
 int main(void)
@@ -17,7 +17,7 @@ int main(void)
     SAY(aclrtValueWrite(word, 1, 0, stream), ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT);
     SAY(aclmdlRICaptureTaskGrpEnd(stream, &group), ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT);
     TRUE(group == NULL);
-    end_well(stream, 0);
+    end_badly(stream, ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED);
     SAY(aclmdlRICaptureBegin(stream, GLOBAL), 0);
     SAY(aclmdlRICaptureTaskGrpBegin(stream), 0);
     end_badly(stream, ACL_ERROR_STREAM_TASK_GROUP_STATUS);

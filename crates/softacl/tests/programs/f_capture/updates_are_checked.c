@@ -23,10 +23,14 @@ int main(void)
     SAY(aclmdlRICaptureTaskUpdateBegin(stream, group), ACL_ERROR_STREAM_TASK_GROUP_STATUS);
     SAY(aclmdlRICaptureBegin(updates, GLOBAL), ACL_ERROR_STREAM_TASK_GROUP_STATUS);
     SAY(aclmdlRICaptureTaskUpdateEnd(updates), ACL_ERROR_RT_INTERNAL_ERROR);
+    /* A stream whose update failed begins no other one. */
+    SAY(aclmdlRICaptureTaskUpdateBegin(updates, group), ACL_ERROR_RT_STREAM_CAPTURED);
+    updates = new_stream();
     SAY(aclmdlRICaptureTaskUpdateBegin(updates, group), 0);
     SAY(launch(set, word, 2, updates), 0);
     SAY(launch(set, word, 3, updates), ACL_ERROR_RT_INTERNAL_ERROR);
     SAY(aclmdlRICaptureTaskUpdateEnd(updates), ACL_ERROR_RT_INTERNAL_ERROR);
+    updates = new_stream();
     SAY(aclmdlRICaptureTaskUpdateBegin(updates, group), 0);
     SAY(aclrtRecordEvent(event, updates), ACL_ERROR_RT_TASK_TYPE_NOT_SUPPORT);
     SAY(launch(set, word, 4, updates), 0);
@@ -34,6 +38,7 @@ int main(void)
     run(model, stream);
     EXPECT(*word, 1);
     SAY(aclmdlRIDestroy(model), 0);
+    updates = new_stream();
     SAY(aclmdlRICaptureTaskUpdateBegin(updates, group), ACL_ERROR_RT_INVALID_HANDLE);
     return finish();
 }

@@ -14,7 +14,7 @@ int main(void)
         EXPECT(aclrtQueryEventStatus(values[i], &status), ACL_ERROR_RT_INVALID_HANDLE);
         EXPECT(aclrtRecordEvent(values[i], NULL), ACL_ERROR_RT_INVALID_HANDLE);
         EXPECT(aclrtDestroyEvent(values[i]), ACL_ERROR_RT_INVALID_HANDLE);
-        EXPECT(aclrtSetCurrentContext(values[i]), ACL_ERROR_RT_INVALID_HANDLE);
+        EXPECT(aclrtSetCurrentContext(values[i]), ACL_ERROR_RT_PARAM_INVALID);
         EXPECT(aclrtDestroyNotify(values[i]), ACL_ERROR_RT_INVALID_HANDLE);
     }
     return finish();

@@ -25,6 +25,6 @@ int main(void)
     EXPECT(seen, 0);
     EXPECT(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_ERROR_RT_INVALID_DEVICEID);
     OK(aclrtGetLastError(ACL_RT_THREAD_LEVEL));
-    EXPECT(aclrtGetLastError((aclrtLastErrLevel)3), ACL_ERROR_RT_PARAM_INVALID);
+    EXPECT(aclrtGetLastError((aclrtLastErrLevel)3), ACL_ERROR_INVALID_PARAM);
     return finish();
 }

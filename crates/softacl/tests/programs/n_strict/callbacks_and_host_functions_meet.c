@@ -35,7 +35,7 @@ int main(void)
     OK(aclrtLaunchHostFunc(used, note, "e"));
     EXPECT(aclrtSubscribeReport(own, used), refused);
     EXPECT(aclrtLaunchCallback(note, "f", ACL_CALLBACK_NO_BLOCK, used),
-           strict() ? ACL_ERROR_RT_STREAM_NO_CB_REG : ACL_SUCCESS);
+           strict() ? ACL_ERROR_RT_STREAM_SUBSCRIBE : ACL_SUCCESS);
     OK(aclrtSynchronizeStream(used));
     return finish();
 }

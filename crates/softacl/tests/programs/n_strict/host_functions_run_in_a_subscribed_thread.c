@@ -41,7 +41,7 @@ int main(void)
     }
     EXPECT(aclrtSubscribeHostFunc((uint64_t)thread, server.stream), code);
     EXPECT(aclrtSubscribeHostFunc((uint64_t)thread, server.stream),
-           strict() ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT : ACL_ERROR_RT_THREAD_SUBSCRIBE);
+           strict() ? ACL_ERROR_RT_FEATURE_NOT_SUPPORT : ACL_ERROR_RT_STREAM_SUBSCRIBE);
     OK(aclrtLaunchHostFunc(server.stream, note, &server));
     OK(aclrtSynchronizeStream(server.stream));
     EXPECT(pthread_equal(server.ran_in, thread) != 0, !strict());

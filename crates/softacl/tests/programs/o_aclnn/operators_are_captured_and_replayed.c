@@ -13,7 +13,7 @@ static uint64_t nodes(aclmdlRI model)
     OK(aclmdlRIDebugJsonPrint(model, path, 0));
     FILE *json = fdopen(file, "r");
     while (json && fgets(line, sizeof line, json)) {
-        count += strstr(line, "\"type\":") != NULL;
+        count += strstr(line, "\"Task Type\":") && !strstr(line, "EVENT_RESET");
     }
     if (json) {
         fclose(json);

@@ -1,0 +1,27 @@
+//! Labels.
+
+use super::acl;
+use crate::ffi::{In, Out};
+use crate::{graph, label};
+
+acl! {
+    fn aclrtCreateLabel(out: Out<usize>) {
+        out.check()?;
+        out.put(label::create()?)
+    }
+
+    fn aclrtDestroyLabel(handle: usize) { label::destroy(handle) }
+
+    fn aclrtSetLabel(handle: usize, stream: usize) { graph::set_label(handle, stream) }
+
+    fn aclrtCreateLabelList(labels: In<usize>, count: usize, out: Out<usize>) {
+        out.check()?;
+        out.put(label::create_list(&labels.array(count)?)?)
+    }
+
+    fn aclrtDestroyLabelList(list: usize) { label::destroy_list(list) }
+
+    fn aclrtSwitchLabelByIndex(address: usize, count: u32, list: usize, stream: usize) {
+        graph::switch_label(address, count, list, stream)
+    }
+}

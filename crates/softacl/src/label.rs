@@ -1,0 +1,111 @@
+//! Labels: places in the streams of a graph that a task of the graph can jump to.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use crate::code::{
+    Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_PARAM_INVALID, check, fault,
+};
+use crate::graph::Graph;
+use crate::runtime;
+use crate::sync::lock;
+
+pub(crate) struct Label {
+    handle: usize,
+    place: Mutex<Place>,
+}
+
+/// Where a label was set: the graph, the stream in it, and the place in that stream.
+#[derive(Default, Clone)]
+pub(crate) struct Place {
+    graph: Weak<Graph>,
+    pub(crate) lane: usize,
+    pub(crate) position: usize,
+    is_set: bool,
+}
+
+pub(crate) struct List {
+    pub(crate) labels: Vec<Arc<Label>>,
+}
+
+const NONE_LEFT: Fault = Fault {
+    code: RT_INTERNAL,
+    why: "no label is left",
+};
+
+pub(crate) fn create() -> Outcome<usize> {
+    let runtime = runtime::get();
+    runtime.context()?;
+    let made = runtime.labels.insert_with(|handle| Label {
+        handle,
+        place: Mutex::default(),
+    });
+    made.map(|label| label.handle).ok_or(NONE_LEFT)
+}
+
+pub(crate) fn of(handle: usize) -> Outcome<Arc<Label>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the label is NULL");
+    }
+    runtime::get().labels.get(handle).ok_or(Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no label",
+    })
+}
+
+pub(crate) fn destroy(handle: usize) -> Outcome {
+    of(handle)?;
+    runtime::get().labels.remove(handle);
+    Ok(())
+}
+
+pub(crate) fn create_list(handles: &[usize]) -> Outcome<usize> {
+    check(!handles.is_empty(), "there is no label")?;
+    let labels: Outcome<Vec<_>> = handles.iter().map(|&label| of(label)).collect();
+    let labels = labels?;
+    let mut own = 0;
+    let made = runtime::get().label_lists.insert_with(|handle| {
+        own = handle;
+        List { labels }
+    });
+    made.map(|_| own).ok_or(NONE_LEFT)
+}
+
+pub(crate) fn list(handle: usize) -> Outcome<Arc<List>> {
+    if handle == 0 {
+        return fault(INVALID_PARAM, "the list of labels is NULL");
+    }
+    runtime::get().label_lists.get(handle).ok_or(Fault {
+        code: RT_INVALID_HANDLE,
+        why: "this is no list of labels",
+    })
+}
+
+pub(crate) fn destroy_list(handle: usize) -> Outcome {
+    list(handle)?;
+    runtime::get().label_lists.remove(handle);
+    Ok(())
+}
+
+impl Label {
+    /// A label has one place.
+    pub(crate) fn put(&self, graph: &Arc<Graph>, lane: usize, position: usize) -> Outcome {
+        let mut place = lock(&self.place);
+        if place.is_set && place.graph.strong_count() != 0 {
+            return fault(RT_PARAM_INVALID, "the label was set before");
+        }
+        *place = Place {
+            graph: Arc::downgrade(graph),
+            lane,
+            position,
+            is_set: true,
+        };
+        Ok(())
+    }
+
+    /// Its place, if that is in this graph.
+    pub(crate) fn place_in(&self, graph: &Arc<Graph>) -> Option<Place> {
+        let place = lock(&self.place).clone();
+        let is_here = place.is_set && std::ptr::eq(place.graph.as_ptr(), Arc::as_ptr(graph));
+        is_here.then_some(place)
+    }
+}

@@ -1,0 +1,98 @@
+//! Events and notifies.
+
+use super::rt;
+use crate::code::{RT_NOT_COMPLETE_EVENT, check, fault};
+use crate::ffi::Out;
+use crate::signal::{self, Change, Condition};
+use crate::{event, runtime, stream};
+
+rt! {
+    fn rtEventCreate(out: Out<usize>) {
+        out.check()?;
+        out.put(event::create()?)
+    }
+
+    fn rtEventCreateWithFlag(out: Out<usize>, flags: u32) {
+        out.check()?;
+        out.put(event::create_with_flag(flags)?)
+    }
+
+    fn rtEventCreateExWithFlag(out: Out<usize>, flags: u32) {
+        out.check()?;
+        out.put(event::create_ex_with_flag(flags)?)
+    }
+
+    fn rtEventDestroy(handle: usize) { event::destroy(handle) }
+
+    fn rtEventDestroySync(handle: usize) {
+        event::of(handle)?.synchronize(None)?;
+        event::destroy(handle)
+    }
+
+    fn rtEventRecord(handle: usize, stream: usize) { event::of(handle)?.record(stream) }
+
+    fn rtEventReset(handle: usize, stream: usize) { event::of(handle)?.reset_in(stream) }
+
+    fn rtEventSynchronize(handle: usize) { event::of(handle)?.synchronize(None) }
+
+    fn rtEventSynchronizeWithTimeout(handle: usize, timeout_ms: i32) {
+        let limit = stream::timeout(timeout_ms)?;
+        event::of(handle)?.synchronize(limit)
+    }
+
+    fn rtEventQuery(handle: usize) {
+        if event::of(handle)?.has_no_pending_record()? {
+            return Ok(());
+        }
+        fault(RT_NOT_COMPLETE_EVENT, "the event is not complete yet")
+    }
+
+    fn rtEventQueryStatus(handle: usize, status: Out<u32>) {
+        status.check()?;
+        status.put(u32::from(event::of(handle)?.is_complete()?))
+    }
+
+    fn rtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {
+        ms.check()?;
+        ms.put(event::elapsed_ms(start, end)?)
+    }
+
+    fn rtEventGetTimeStamp(timestamp: Out<u64>, handle: usize) {
+        timestamp.check()?;
+        timestamp.put(event::timestamp_us(handle)?)
+    }
+
+    fn rtNotifyCreate(device: i32, out: Out<usize>) {
+        runtime::get().device(device)?;
+        out.check()?;
+        out.put(signal::create(&runtime::get().notifies, 0)?)
+    }
+
+    fn rtNotifyCreateWithFlag(device: i32, out: Out<usize>, flags: u32) {
+        runtime::get().device(device)?;
+        out.check()?;
+        out.put(signal::create(&runtime::get().notifies, u64::from(flags))?)
+    }
+
+    fn rtNotifyDestroy(handle: usize) { signal::destroy(&runtime::get().notifies, handle) }
+
+    fn rtNotifyRecord(handle: usize, stream: usize) {
+        signal::of(&runtime::get().notifies, handle)?.submit_change(Change::Set(1), stream)
+    }
+
+    fn rtNotifyWait(handle: usize, stream: usize) {
+        let notify = signal::of(&runtime::get().notifies, handle)?;
+        notify.submit_wait(Condition::Equal(1), true, 0, stream)
+    }
+
+    fn rtNotifyWaitWithTimeOut(handle: usize, stream: usize, timeout_s: u32) {
+        let notify = signal::of(&runtime::get().notifies, handle)?;
+        notify.submit_wait(Condition::Equal(1), true, timeout_s, stream)
+    }
+
+    fn rtNotifyReset(handle: usize) {
+        check(handle != 0, "the notify is NULL")?;
+        signal::of(&runtime::get().notifies, handle)?.clear();
+        Ok(())
+    }
+}

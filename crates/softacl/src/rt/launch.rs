@@ -1,0 +1,111 @@
+//! Kernels, callbacks and models. A host cannot run a card's kernels: each launch is a task of the length
+//! `launch_ns` that does nothing.
+
+use super::rt;
+use crate::code::Outcome;
+use crate::engine::task::Operator;
+use crate::ffi::Callback;
+use crate::{callback, graph, runtime, stream};
+
+fn launch(name: &'static str, stream: usize) -> Outcome {
+    let operator = Operator {
+        name,
+        duration_ns: runtime::get().options.launch_ns,
+        effect: Box::new(|| {}),
+    };
+    stream::launch(stream, operator)
+}
+
+type Function = Option<extern "C" fn(usize)>;
+
+rt! {
+    fn rtKernelLaunch(_f: usize, _n: u32, _args: usize, _size: u32, _sm: usize, stream: usize) {
+        launch("rtKernelLaunch", stream)
+    }
+
+    fn rtKernelLaunchEx(_args: usize, _size: u32, _flags: u32, stream: usize) {
+        launch("rtKernelLaunchEx", stream)
+    }
+
+    fn rtKernelLaunchFwk(_name: usize, _args: usize, _size: u32, _flags: u32, stream: usize) {
+        launch("rtKernelLaunchFwk", stream)
+    }
+
+    fn rtKernelLaunchWithFlag(
+        _f: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+    ) {
+        launch("rtKernelLaunchWithFlag", stream)
+    }
+
+    fn rtKernelLaunchWithFlagV2(
+        _f: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+        _config: usize,
+    ) {
+        launch("rtKernelLaunchWithFlagV2", stream)
+    }
+
+    fn rtKernelLaunchWithHandle(
+        _handle: usize,
+        _key: u64,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _info: usize,
+    ) {
+        launch("rtKernelLaunchWithHandle", stream)
+    }
+
+    fn rtKernelLaunchWithHandleV2(
+        _handle: usize,
+        _key: u64,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _config: usize,
+    ) {
+        launch("rtKernelLaunchWithHandleV2", stream)
+    }
+
+    fn rtFftsPlusTaskLaunch(_info: usize, stream: usize) { launch("rtFftsPlusTaskLaunch", stream) }
+
+    fn rtFftsPlusTaskLaunchWithFlag(_info: usize, stream: usize, _flags: u32) {
+        launch("rtFftsPlusTaskLaunchWithFlag", stream)
+    }
+
+    fn rtStarsTaskLaunch(_sqe: usize, _len: u32, stream: usize) {
+        launch("rtStarsTaskLaunch", stream)
+    }
+
+    fn rtStarsTaskLaunchWithFlag(_sqe: usize, _len: u32, stream: usize, _flags: u32) {
+        launch("rtStarsTaskLaunchWithFlag", stream)
+    }
+
+    fn rtCallbackLaunch(function: Function, data: usize, stream: usize, blocks: bool) {
+        let bound = function.map(|function| Callback { function, data });
+        callback::launch(bound, u32::from(blocks), stream)
+    }
+
+    fn rtSubscribeReport(thread: u64, stream: usize) { callback::subscribe(thread, stream) }
+
+    fn rtUnSubscribeReport(thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
+
+    fn rtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
+
+    fn rtModelExecute(model: usize, stream: usize, _flags: u32) {
+        graph::execute_async(model, stream)
+    }
+
+    fn rtModelDestroy(model: usize) { graph::destroy(model) }
+}

@@ -1,0 +1,32 @@
+//! The layer below AscendCL (`rt*`), which collective and graph libraries call by themselves: the part of it
+//! that makes contexts and streams, submits and waits. Handles are the same ones.
+//!
+//! Names that are not here do not exist, as in any other library.
+
+mod device;
+mod event;
+mod launch;
+mod memory;
+mod stream;
+
+use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
+
+/// The layer has no code of its own for a wrong argument.
+fn below(body: impl FnOnce() -> Outcome) -> Outcome {
+    match body() {
+        Err(failed) if failed.code == INVALID_PARAM => fault(RT_PARAM_INVALID, failed.why),
+        other => other,
+    }
+}
+
+/// Declares exported functions of this layer.
+macro_rules! rt {
+    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {$(
+        // SAFETY: the name is the runtime's; nothing else in this library defines it.
+        #[unsafe(no_mangle)]
+        pub(crate) extern "C" fn $name($($arg: $type),*) -> $crate::code::Code {
+            $crate::ffi::call(stringify!($name), || $crate::rt::below(|| $body))
+        }
+    )*};
+}
+use rt;

@@ -1,0 +1,86 @@
+//! Streams, and captures that begin and end on this layer.
+
+use super::rt;
+use crate::code::{Outcome, RT_NOT_COMPLETE, RT_STREAM_ABORT, check, fault};
+use crate::ffi::Out;
+use crate::{event, graph, stream};
+
+fn create(out: &Out<usize>, priority: i32, flags: u32) -> Outcome {
+    out.check()?;
+    check(priority >= 0, "the priority is negative")?;
+    out.put(stream::create(flags, priority as u32)?)
+}
+
+fn synchronize(handle: usize, timeout_ms: i32) -> Outcome {
+    let limit = stream::timeout(timeout_ms)?;
+    let stream = stream::of_any_context(handle)?;
+    stream.refuse_while_capturing()?;
+    stream.synchronize(limit)
+}
+
+rt! {
+    fn rtStreamCreate(out: Out<usize>, priority: i32) { create(&out, priority, 0) }
+
+    fn rtStreamCreateWithFlags(out: Out<usize>, priority: i32, flags: u32) {
+        create(&out, priority, flags)
+    }
+
+    fn rtStreamCreateWithFlagsExternal(out: Out<usize>, priority: i32, flags: u32) {
+        create(&out, priority, flags)
+    }
+
+    fn rtStreamDestroy(handle: usize) { stream::destroy(handle, false) }
+
+    fn rtStreamDestroyForce(handle: usize) { stream::destroy(handle, true) }
+
+    fn rtStreamAbort(handle: usize) {
+        check(handle != 0, "a default stream cannot be aborted")?;
+        let stream = stream::of_context(handle)?;
+        stream.refuse_while_capturing()?;
+        stream.abort(Some(RT_STREAM_ABORT));
+        Ok(())
+    }
+
+    fn rtStreamSynchronize(handle: usize) { synchronize(handle, -1) }
+
+    fn rtStreamSynchronizeWithTimeout(handle: usize, timeout_ms: i32) {
+        synchronize(handle, timeout_ms)
+    }
+
+    fn rtStreamQuery(handle: usize) {
+        let stream = stream::of_any_context(handle)?;
+        stream.refuse_while_capturing()?;
+        if stream.is_idle() {
+            return Ok(());
+        }
+        fault(RT_NOT_COMPLETE, "the stream is not done yet")
+    }
+
+    fn rtGetStreamId(handle: usize, id: Out<i32>) {
+        id.check()?;
+        id.put(stream::of_any_context(handle)?.id)
+    }
+
+    fn rtStreamWaitEvent(stream: usize, event: usize) { event::of(event)?.wait_in(stream, 0) }
+
+    fn rtStreamWaitEventWithTimeout(stream: usize, event: usize, timeout_s: u32) {
+        event::of(event)?.wait_in(stream, u64::from(timeout_s))
+    }
+
+    fn rtStreamBeginCapture(stream: usize, mode: u32) { graph::begin(stream, mode) }
+
+    fn rtStreamEndCapture(stream: usize, model: Out<usize>) {
+        let ended = graph::end(stream, !model.is_null())?;
+        model.put_if_wanted(ended);
+        Ok(())
+    }
+
+    fn rtStreamGetCaptureInfo(stream: usize, status: Out<u32>, model: Out<usize>) {
+        let (found, graph) = graph::info(stream)?;
+        status.put_if_wanted(found);
+        model.put_if_wanted(graph);
+        Ok(())
+    }
+
+    fn rtThreadExchangeCaptureMode(mode: Out<u32>) { graph::exchange(&mode) }
+}

@@ -453,6 +453,8 @@ pub(crate) struct TaskTime {
     pub(crate) seen: u64,
     /// Ticks before the start event, between it and the task, and after the end event.
     pub(crate) submission: [u64; 3],
+    /// Nanoseconds that the event after the task took, and how far off that may be.
+    pub(crate) record: (u32, u32),
 }
 
 pub(crate) fn task_time(time: &TaskTime) {
@@ -462,11 +464,16 @@ pub(crate) fn task_time(time: &TaskTime) {
         time.begin as u64,
         time.end as u64,
         time.seen,
-        entry,
         begin,
-        closed,
+        pair(passed(entry, begin), passed(begin, closed)),
+        pair(time.record.0, time.record.1),
     ];
     from_inside(RecordKind::TaskTime, Untimed::Timed.code().into(), &words);
+}
+
+/// Ticks from one moment to another, as many as a half word holds.
+fn passed(from: u64, to: u64) -> u32 {
+    u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX)
 }
 
 /// That a task will have no time after all.

@@ -11,7 +11,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{capture, counters, harvest, harvester, lane, reference};
+use crate::timing::{capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
@@ -24,6 +24,7 @@ pub(crate) fn has_begun() -> bool {
 /// The library has been loaded.
 extern "C" fn loaded() {
     HAS_BEGUN.store(true, Relaxed);
+    schedule::note();
     thread::prepare_thread_end();
     loader::fork::watch();
     session::join();
@@ -33,25 +34,45 @@ extern "C" fn loaded() {
     engine::look();
 }
 
-/// The process is ending in an orderly way: the last times that are ready are read. The runtime is
-/// still there: its destructors run after ours.
+/// The process is ending in an orderly way, and destructors of the runtime's may have run: it is not
+/// called any more.
 extern "C" fn unloaded() {
     libraries::tell_new();
+    at_end(|state| cost::tell_all(state));
+}
+
+/// The process is ending in an orderly way, and the runtime is still there: what it has registered for
+/// the end was registered before, and runs after this. The last times that are ready are read. From
+/// then on the runtime is called only inside the program's own calls.
+extern "C" fn exiting() {
+    harvester::stop();
+    at_end(|state| {
+        if session::is_timed() {
+            emit::rename(state);
+            harvest::at_exit();
+        }
+        cost::tell_all(state);
+    });
+}
+
+fn at_end(action: impl FnOnce(&thread::State)) {
     if !session::is_joined() {
         return;
     }
     thread::with(|state| {
-        if session::is_new_child() {
-            return;
+        if !session::is_new_child() {
+            state.at_work(action);
         }
-        state.at_work(|state| {
-            if session::is_timed() {
-                emit::rename(state);
-                harvest::at_exit();
-            }
-            cost::tell_all(state);
-        });
     });
+}
+
+/// The runtime has been used: its end is to be met before it.
+pub(crate) fn watch_exit() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, Relaxed) {
+        // SAFETY: the function stays for as long as the process.
+        unsafe { libc::atexit(exiting) };
+    }
 }
 
 #[cfg(not(test))]

@@ -10,8 +10,8 @@ use crate::table::{Entry, HandleTable};
 use crate::timing::lane::Lane;
 use crate::timing::seen::Seen;
 
-/// `ACL_STREAM_PERSISTENT`.
-const PERSISTENT: u32 = 4;
+/// `ACL_STREAM_PERSISTENT`, `ACL_STREAM_CPU_SCHEDULE` and `ACL_STREAM_DEVICE_USE_ONLY`: the streams of models.
+const FOR_MODELS: u32 = 0x4 | 0x10 | 0x20;
 
 /// A context, keyed by its handle, or by [`default_context_key`] for a device's default one.
 pub(crate) struct ContextEntry {
@@ -167,7 +167,7 @@ impl StreamEntry {
 
     /// Whether it is for models that are built by hand: bound to one, or made for it.
     pub(crate) fn is_for_models(&self) -> bool {
-        self.bound.load(Relaxed) || self.flags.load(Relaxed) & PERSISTENT != 0
+        self.bound.load(Relaxed) || self.flags.load(Relaxed) & FOR_MODELS != 0
     }
 
     /// Gives a stream that has just been made its serial.

@@ -218,10 +218,13 @@ fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock
     let begin_device_ns = reader.word().cast_signed();
     let end_device_ns = reader.word().cast_signed();
     let seen_ns = clock.ns(reader.word());
-    let [entry, begin, closed] =
-        [reader.word(), reader.word(), reader.word()].map(|ticks| clock.ns(ticks));
-    let passed =
-        |from: i64, to: i64| u32::try_from(to.saturating_sub(from).max(0)).unwrap_or(u32::MAX);
+    let begin = reader.word();
+    let (arming, closing) = unpair(reader.word());
+    let (record_ns, record_open_ns) = unpair(reader.word());
+    let passed = |from: u64, to: u64| {
+        let ns = clock.ns(to).saturating_sub(clock.ns(from));
+        u32::try_from(ns.max(0)).unwrap_or(u32::MAX)
+    };
     TaskTimeRow {
         process,
         stream,
@@ -230,8 +233,10 @@ fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock
         begin_device_ns,
         end_device_ns,
         seen_ns: bound(seen_ns),
-        arming_ns: passed(entry, begin),
-        submitting_ns: passed(begin, closed),
+        arming_ns: passed(begin.saturating_sub(arming.into()), begin),
+        submitting_ns: passed(begin, begin.saturating_add(closing.into())),
+        record_ns,
+        record_open_ns,
     }
 }
 
@@ -453,7 +458,7 @@ mod tests {
         assert_eq!(stream, Some(Row::Stream(expected)));
         let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {
             words.push(pair(1, 8));
-            [70, 90, 2000, 1400, 1500, 1800]
+            [70, 90, 2000, 1500, pair(100, 300), pair(12, 3)]
                 .into_iter()
                 .for_each(|word| words.push(word));
         });
@@ -467,6 +472,8 @@ mod tests {
             seen_ns: 2048,
             arming_ns: 100,
             submitting_ns: 300,
+            record_ns: 12,
+            record_open_ns: 3,
         };
         assert_eq!(time, Some(Row::TaskTime(expected)));
     }

@@ -218,17 +218,24 @@ fn recorded(
     drift: i64,
     options: &[&str],
 ) -> (Tables, Result) {
-    let soft = soft(submit, tick, drift);
+    recorded_on(tasks, &soft(submit, tick, drift), options)
+}
+
+fn run_with(tasks: usize, soft: &str, options: &[&str]) -> Result {
+    recorded_on(tasks, soft, options).1
+}
+
+fn recorded_on(tasks: usize, soft: &str, options: &[&str]) -> (Tables, Result) {
     let recording = Run::new(&program("phases"))
         .words(&[&tasks.to_string(), "7"])
         .options(options)
-        .soft(&soft)
+        .soft(soft)
         .traced();
     assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), tasks / 2 * 2);
     let result = judge(&tables, &points(&tables, &recording));
-    result.print(&soft);
+    result.print(soft);
     (tables, result)
 }
 
@@ -401,6 +408,28 @@ fn times_are_true_over_a_long_run() {
 fn chained_events_are_as_true_and_fewer() {
     let result = run(10_000, 3000, 20, 50, &["--timing", "chained"]);
     is_true_to_its_word(&result, 3000, 20);
+}
+
+/// A record takes a microsecond or two of the device's time, now more and now less: lengths are not too long by
+/// it, and what is open of it is in the bar of each task.
+#[test]
+fn what_event_records_take_is_learnt_and_taken_off() {
+    const RECORD_NS: i64 = 1_500;
+    const JITTER_NS: i64 = 700;
+    for timing in ["events", "chained"] {
+        let soft = soft(3000, 20, 50);
+        let soft = format!("{soft},record_ns={RECORD_NS},record_jitter_ns={JITTER_NS}");
+        let result = run_with(10_000, &soft, &["--timing", timing]);
+        let timed = result.bars.0.len();
+        assert_eq!(
+            result.inside_device, timed,
+            "{timing}: lengths beyond their bars"
+        );
+        assert_eq!(result.inside, timed, "{timing}: times beyond their bars");
+        assert!(result.lengths.0.len() > 1000, "{timing}: streams were busy");
+        let off = result.blunt_lengths.quantile(0.99);
+        assert!(off <= JITTER_NS, "{timing}: lengths are off by {off} ns");
+    }
 }
 
 #[test]

@@ -30,6 +30,8 @@ mod hostile;
 mod kill;
 /// One trace for a whole tree of processes.
 mod processes;
+/// What real runtimes do that is hard on a tracer.
+mod reality;
 /// Too much at once, too little room, nobody left to read.
 mod recorder;
 /// Programs that are hard on a tracer behave as without one: their threads, signals and calls.

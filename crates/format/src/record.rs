@@ -58,8 +58,9 @@ pub enum RecordKind {
     /// `[serial | device << 32, handle]`; `aux` bit 0: default context.
     Context = 5,
     /// `[stream serial | sequence << 32, device begin ns, device end ns, host ticks when it was
-    /// seen complete, ticks before its start event was submitted, before it was itself, and after
-    /// its end event was]`; `aux`: an [`Untimed`] code, the others are then 0.
+    /// seen complete, ticks before it was submitted, ticks from before its start event was submitted to
+    /// that | ticks from that to after its end event was << 32, nanoseconds that the end event took |
+    /// how far off that may be << 32]`; `aux`: an [`Untimed`] code, the others are then 0.
     TaskTime = 6,
     /// `[device, host ticks before, host ticks after, device ns]`: the device clock read this value
     /// somewhere between the two host times.

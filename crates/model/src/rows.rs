@@ -237,6 +237,10 @@ pub struct TaskTimeRow {
     /// The event after the task was submitted no later than this after the begin of the call that
     /// submitted the task; 0 when that is not known.
     pub submitting_ns: u32,
+    /// What the event after the task took itself: its time is later than the end of the task by this.
+    pub record_ns: u32,
+    /// How far off that may be.
+    pub record_open_ns: u32,
 }
 
 /// The device clock read `device_ns` somewhere between the two host times.

@@ -377,6 +377,8 @@ impl<S: FnMut(Row)> Run<S> {
             seen_ns: end + 20_000,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         };
         (self.sink)(Row::TaskTime(row));
     }

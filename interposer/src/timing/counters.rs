@@ -109,6 +109,13 @@ pub(crate) fn nanoseconds(count: u64) -> u64 {
     (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
 }
 
+/// A moment in ticks on `CLOCK_MONOTONIC`.
+pub(crate) fn moment(at: u64) -> u64 {
+    let begin = FIRST_TICKS.load(Relaxed);
+    let passed = nanoseconds(at.saturating_sub(begin));
+    FIRST_NS.load(Relaxed).wrapping_add(passed)
+}
+
 /// Tells the trace what is new. The thread must be marked busy.
 pub(crate) fn tell() {
     let sum = |of: fn(&Meter) -> &Sum| {

@@ -11,6 +11,7 @@ use crate::timing::api::{self, Api, Refusal};
 use crate::timing::counters;
 use crate::timing::failure;
 use crate::timing::lane::{self, KeptOut, Lane, Pair, UNREAD};
+use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
 use crate::{emit, quiet, thread};
 
@@ -71,7 +72,7 @@ fn take(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>, ask: Ask) ->
         let told = if is_known {
             Some(true)
         } else {
-            is_done(lane, api, pair.end)
+            is_done(lane, api, pair.last())
         };
         match told {
             Some(true) if read(lane, api, pair, proof, ask) => {}
@@ -148,8 +149,9 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         Err(Refusal::Never) => None,
         Ok(times) => Some(times),
     };
-    lane.last_end
-        .store(times.map_or(UNREAD, |(_, end)| end), Relaxed);
+    let behind = times.map_or(0, |(begin, end)| learn(context, api, pair, (begin, end)));
+    let last_end = times.map_or(UNREAD, |(_, end)| end.wrapping_add(behind));
+    lane.last_end.store(last_end, Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
             Some((begin, end)) => emit::task_time(&emit::TaskTime {
@@ -159,6 +161,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                 end,
                 seen,
                 submission: [pair.armed_from(), pair.begin, pair.closed],
+                record: reference::record_time(context).map_or((0, 0), RecordTime::known),
             }),
             None => report_untimed(lane, pair, Untimed::Unreadable),
         }
@@ -167,6 +170,28 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         context.timing.give_event(api, event);
     }
     true
+}
+
+/// Learns how long records take from a pair that was reached at these times. Answers by how much the
+/// second record behind it came later than its end.
+fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)) -> i64 {
+    let Some(time) = reference::record_time(context) else {
+        return 0;
+    };
+    if pair.start != 0 {
+        time.reached(counters::moment(pair.entry), begin);
+    }
+    if pair.behind == 0 {
+        return 0;
+    }
+    match api.elapsed_ns(pair.end, pair.behind) {
+        Ok(apart) => {
+            let apart = apart.round() as i64;
+            time.sample(counters::moment(pair.closed_behind), end, apart);
+            apart.max(0)
+        }
+        Err(_) => 0,
+    }
 }
 
 /// A time is not there that should be: on some chips it comes later than the word that the record is

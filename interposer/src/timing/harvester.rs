@@ -2,13 +2,13 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{AcqRel, Relaxed};
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
 
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, counters, lane};
+use crate::timing::{anchor, chip, counters, lane, schedule};
 use crate::{cost, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -21,17 +21,37 @@ const ANCHOR_NS: u64 = 100_000_000;
 const BATCH: usize = 512;
 /// Rounds after which events are destroyed that were not needed meanwhile: about two seconds.
 const TRIM_ROUNDS: u32 = 400;
-/// Enough for the runtime's own calls.
-const STACK: usize = 256 * 1024;
+/// Enough for the runtime's own calls: on some chips it reads out what has failed, and runs the program's
+/// own callbacks for that, on the thread that asks. Only what is used of it takes memory.
+const STACK: usize = 8 << 20;
+/// Where so much address space is not to be had.
+const LEAST_STACK: usize = 256 << 10;
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
+/// The process is ending: the runtime may go at any time.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+/// It is at work, and may be inside the runtime.
+static AT_WORK: AtomicBool = AtomicBool::new(false);
+/// Half milliseconds that the end of a process waits for it.
+const STOP_ROUNDS: u32 = 200;
+
+/// Ends its work for good, and waits until it has left the runtime.
+pub(crate) fn stop() {
+    STOPPED.store(true, SeqCst);
+    for _ in 0..STOP_ROUNDS {
+        if !AT_WORK.load(SeqCst) {
+            return;
+        }
+        harvest::pause();
+    }
+}
 
 /// Starts the harvester with the first context that is measured.
 pub(crate) fn ensure_running() {
     if RUNNING.swap(true, AcqRel) {
         return;
     }
-    if start().is_none() {
+    if start(STACK).or_else(|| start(LEAST_STACK)).is_none() {
         RUNNING.store(false, Relaxed);
     }
 }
@@ -39,10 +59,12 @@ pub(crate) fn ensure_running() {
 /// A child has no threads but its own.
 pub(crate) fn forget() {
     RUNNING.store(false, Relaxed);
+    STOPPED.store(false, Relaxed);
+    AT_WORK.store(false, Relaxed);
 }
 
 /// Starts the thread with all signals blocked: they are the program's.
-fn start() -> Option<()> {
+fn start(stack: usize) -> Option<()> {
     // SAFETY: all-zero values are valid to be initialised by the calls below.
     let (mut attributes, mut all, mut before): (
         libc::pthread_attr_t,
@@ -57,7 +79,7 @@ fn start() -> Option<()> {
             return None;
         }
         libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED);
-        libc::pthread_attr_setstacksize(&mut attributes, STACK);
+        libc::pthread_attr_setstacksize(&mut attributes, stack);
         libc::sigfillset(&mut all);
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
         let made = libc::pthread_create(&mut handle, &attributes, run, core::ptr::null_mut());
@@ -72,19 +94,26 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     unsafe { libc::prctl(libc::PR_SET_NAME, c"ascend-trace".as_ptr()) };
     // Whatever the runtime calls back into from this thread is not the program's.
     thread::with(thread::State::set_own);
+    schedule::settle();
     let mut round = 0_u32;
     let mut clocks = HostClocks::read();
-    while !is_last_thread() {
+    while !is_last_thread() && !STOPPED.load(Relaxed) {
         round = round.wrapping_add(1);
         let mut is_behind = false;
-        if let Some(api) = api::get() {
+        AT_WORK.store(true, SeqCst);
+        if let Some(api) = api::get().filter(|_| !STOPPED.load(SeqCst)) {
+            chip::learn();
             let trim = round.is_multiple_of(TRIM_ROUNDS);
             for context in objects::contexts() {
+                if STOPPED.load(SeqCst) {
+                    break;
+                }
                 is_behind |= visit(api, context, trim);
             }
             clocks = clocks.follow();
             counters::tell();
         }
+        AT_WORK.store(false, SeqCst);
         thread::with(cost::tell_due);
         // A program that submits faster than that is read without a rest.
         if is_behind {
@@ -136,6 +165,11 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
     let ask = Ask::Overdue {
         is_quiet: !is_idle && lane::is_quiet(context),
     };
+    if trim {
+        lane::all()
+            .filter(own)
+            .for_each(|lane| lane.tidy(context, api));
+    }
     for lane in waiting {
         is_behind |= harvest::lane(lane, api, BATCH, None, ask) == BATCH;
     }

@@ -33,6 +33,8 @@ pub(crate) struct Pair {
     pub(crate) start: u64,
     /// The same as `start` for an event record, which takes no time.
     pub(crate) end: u64,
+    /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
+    pub(crate) behind: u64,
     /// The task's number on its stream; `None` when the submission failed and only the events are
     /// to be had back.
     pub(crate) sequence: Option<u32>,
@@ -40,8 +42,9 @@ pub(crate) struct Pair {
     pub(crate) entry: u64,
     /// Ticks between the start event and the task.
     pub(crate) begin: u64,
-    /// Ticks after the end event.
+    /// Ticks after the end event, and after the one behind it.
     pub(crate) closed: u64,
+    pub(crate) closed_behind: u64,
     /// The latest device time that had been read before the start event: its own are later.
     pub(crate) floor: i64,
 }
@@ -59,7 +62,16 @@ impl Pair {
     /// Its events, each once.
     pub(crate) fn events(self) -> impl Iterator<Item = u64> {
         let start = Some(self.start).filter(|start| *start != 0 && *start != self.end);
-        start.into_iter().chain([self.end])
+        let behind = Some(self.behind).filter(|behind| *behind != 0);
+        start.into_iter().chain([self.end]).chain(behind)
+    }
+
+    /// The one that is reached last.
+    pub(crate) fn last(self) -> u64 {
+        match self.behind {
+            0 => self.end,
+            behind => behind,
+        }
     }
 }
 
@@ -121,6 +133,8 @@ pub(crate) struct Lane {
     submission: SpinLock<Turn>,
     /// Submissions that have had their turn.
     turns: AtomicU32,
+    /// How many there had been when events at hand were last looked after.
+    tidied: AtomicU32,
     /// The one that somebody waited for in vain: nobody else waits for it.
     stalled: AtomicU32,
     /// Who holds `submission` puts in, who has set `harvesting` takes out.
@@ -148,6 +162,13 @@ pub(crate) struct Lane {
 pub(crate) const UNREAD: i64 = i64::MIN;
 
 static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
+/// Lanes that are used.
+static USED: AtomicU32 = AtomicU32::new(0);
+
+/// How many streams are measured.
+pub(crate) fn used() -> u32 {
+    USED.load(Relaxed)
+}
 
 /// A lane as a reference; lanes live for ever.
 fn deref(lane: *mut Lane) -> Option<&'static Lane> {
@@ -185,6 +206,7 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
         return Some(lane);
     }
     let lane = reuse().unwrap_or_else(make);
+    USED.fetch_add(1, Relaxed);
     lane.stream.store(stream.serial.load(Relaxed), Relaxed);
     lane.entry
         .store(core::ptr::from_ref(stream).cast_mut(), Relaxed);
@@ -219,6 +241,7 @@ fn make() -> &'static Lane {
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
         turns: AtomicU32::new(0),
+        tidied: AtomicU32::new(0),
         stalled: AtomicU32::new(u32::MAX),
         pending: Queue::new(),
         last_end: AtomicI64::new(UNREAD),
@@ -461,12 +484,24 @@ impl Lane {
         }
     }
 
+    /// Gives events at hand back when nothing was submitted since the last time.
+    pub(crate) fn tidy(&self, context: &ContextEntry, api: &Api) {
+        let turns = self.turns.load(Relaxed);
+        if self.tidied.swap(turns, Relaxed) == turns
+            && let Some(mut turn) = self.submission.try_lock()
+        {
+            turn.stash.empty(context, api);
+        }
+    }
+
     /// Lets another stream have the lane; its pairs have been read or given up.
     pub(crate) fn release(&self) {
         self.last_end.store(UNREAD, Relaxed);
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
-        self.used.store(false, Release);
+        if self.used.swap(false, Release) {
+            let _ = USED.fetch_update(Relaxed, Relaxed, |used| used.checked_sub(1));
+        }
     }
 
     /// Forgets everything after a fork.

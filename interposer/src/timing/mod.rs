@@ -7,6 +7,7 @@
 pub(crate) mod anchor;
 pub(crate) mod api;
 pub(crate) mod capture;
+pub(crate) mod chip;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod failure;
@@ -16,7 +17,9 @@ pub(crate) mod host_clocks;
 pub(crate) mod lane;
 pub(crate) mod pool;
 pub(crate) mod queue;
+pub(crate) mod record_time;
 pub(crate) mod reference;
+pub(crate) mod schedule;
 pub(crate) mod seen;
 pub(crate) mod slots;
 pub(crate) mod stash;

@@ -8,7 +8,7 @@ use crate::timing::api::Api;
 
 /// Events that a context may have for measuring. Timeline events take no hardware id on current
 /// chips, but old ones have few; two per task in a full queue is enough.
-const MOST_EVENTS: u32 = 8192;
+const MOST_EVENTS: u32 = 32_768;
 /// As many where each pending event takes an id that the program may need.
 const MOST_SCARCE_EVENTS: u32 = 256;
 /// Attempts that are skipped after the runtime refused an event.
@@ -145,7 +145,9 @@ impl Pool {
         if let Some(nodes) = unsafe { self.nodes.load(Acquire).as_ref() } {
             return nodes;
         }
-        let nodes = (0..MOST_EVENTS).map(|_| Node::default()).collect();
+        // Memory of the kernel's that is zero already: only what is used of it is ever there.
+        // SAFETY: an unused node is all zeros.
+        let nodes = unsafe { Box::new_zeroed_slice(MOST_EVENTS as usize).assume_init() };
         let nodes: &'static mut Box<[Node]> = Box::leak(Box::new(nodes));
         let raw = core::ptr::from_mut(nodes);
         match self

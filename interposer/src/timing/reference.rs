@@ -12,6 +12,7 @@ use core::sync::atomic::{AtomicI64, AtomicU32};
 use crate::objects::ContextEntry;
 use crate::spin::SpinLock;
 use crate::timing::api::{Api, Refusal};
+use crate::timing::record_time::RecordTime;
 
 /// A reference is replaced after this long. The float's step is then below a nanosecond, so that
 /// rounding finds the very tick and no error is handed on.
@@ -58,6 +59,7 @@ pub(crate) struct Clock {
     latest: AtomicI64,
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
+    record_time: RecordTime,
     state: SpinLock<State>,
 }
 
@@ -69,6 +71,7 @@ static CLOCKS: [Clock; DEVICES] = [const {
         readers: AtomicU32::new(0),
         latest: AtomicI64::new(i64::MIN),
         refused: AtomicU32::new(0),
+        record_time: RecordTime::new(),
         state: SpinLock::plain(State {
             now: NONE,
             retired: [(0, None); MOST_RETIRED],
@@ -93,6 +96,12 @@ impl Drop for Reader<'_> {
             .readers
             .fetch_sub(1, core::sync::atomic::Ordering::AcqRel);
     }
+}
+
+/// What is known of how long records take on a context's device.
+pub(crate) fn record_time(context: &ContextEntry) -> Option<&'static RecordTime> {
+    let clock = CLOCKS.get(context.device.load(Relaxed) as usize)?;
+    Some(&clock.record_time)
 }
 
 /// The latest time that was read of a context's device: what is submitted from now on is done later.
@@ -156,6 +165,7 @@ pub(crate) fn forget() {
         clock.readers.store(0, Relaxed);
         clock.latest.store(i64::MIN, Relaxed);
         clock.refused.store(0, Relaxed);
+        clock.record_time.forget();
         clock.state.break_after_fork();
         let mut state = clock.state.lock_patiently();
         state.now = NONE;

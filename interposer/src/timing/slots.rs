@@ -3,16 +3,17 @@
 //! done next, for ever. So no more than half of a queue is theirs.
 
 use crate::timing::api::Api;
-use crate::timing::harvest;
 use crate::timing::lane::Lane;
+use crate::timing::{chip, harvest};
 
-/// Our events that may be in one queue. Queues have 2048 places or more on every chip.
-const MOST: u64 = 1024;
-/// From here on one event for each task has to do.
-const MANY: u64 = MOST / 2;
-/// Every so many events, one is remembered by which it can be told how far the stream has come.
-const STEP: u64 = MOST / 8;
+/// So often among the events that may be in one queue, one is remembered by which it can be told how far
+/// the stream has come.
 const MARKS: usize = 8;
+
+/// Events that may be in one queue; with half of them, one event for each task has to do.
+fn most() -> u64 {
+    chip::most_events()
+}
 
 /// An event in the queue.
 #[derive(Clone, Copy)]
@@ -59,7 +60,7 @@ impl Slots {
     /// Whether there is room for the events of one more task.
     #[inline]
     pub(crate) fn room(&mut self, lane: &Lane, api: &Api) -> Room {
-        if self.inside() >= MANY {
+        if self.inside() >= most() / 2 {
             self.look(lane, api);
         }
         room_of(self.inside())
@@ -104,7 +105,7 @@ impl Slots {
             Some(last) => self.marks.get(last).map_or(0, |mark| mark.events),
             None => self.left,
         };
-        if self.put.wrapping_sub(last) >= STEP
+        if self.put.wrapping_sub(last) >= most() / MARKS as u64
             && let Some(mark) = self.marks.get_mut(self.count)
         {
             *mark = Mark {
@@ -125,9 +126,10 @@ impl Slots {
 fn room_of(inside: u64) -> Room {
     // A task takes two at most.
     let then = inside.wrapping_add(2);
-    if then > MOST {
+    let most = most();
+    if then > most {
         Room::None
-    } else if then > MANY {
+    } else if then > most / 2 {
         Room::Little
     } else {
         Room::Enough
@@ -140,8 +142,11 @@ mod tests {
 
     #[test]
     fn what_has_gone_by_makes_room() {
+        const STEP: u64 = 1024 / 8;
+        chip::is_free();
+        let most = most();
         let mut slots = Slots::new();
-        for task in 0..MOST / 2 {
+        for task in 0..most / 2 {
             assert_ne!(room_of(slots.inside()), Room::None, "task {task}");
             slots.put(2, 100 + task, task);
         }
@@ -150,7 +155,7 @@ mod tests {
         let mark = slots.marks[0];
         assert_eq!((mark.events, mark.place), (STEP, STEP / 2 - 1));
         slots.passed(mark);
-        assert_eq!(slots.inside(), MOST - STEP);
+        assert_eq!(slots.inside(), most - STEP);
         assert_eq!(room_of(slots.inside()), Room::Little);
         // The place that has become free is used for later ones.
         slots.put(STEP, 7, 9000);

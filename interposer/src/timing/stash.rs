@@ -5,8 +5,9 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
+use crate::timing::lane;
 
-/// Events that are fetched at a time.
+/// Events that are fetched at a time, where there are not so many streams that they would hoard them.
 const ROOM: usize = 16;
 /// As many where each event takes an id that the program, or another stream, may need.
 const FEW: usize = 2;
@@ -43,7 +44,12 @@ impl Stash {
         // What is left is of a context that has ended.
         self.forget();
         self.context = context.serial.load(Relaxed);
-        let most = if api.events_are_scarce() { FEW } else { ROOM };
+        let most = match lane::used() {
+            _ if api.events_are_scarce() => FEW,
+            0..=256 => ROOM,
+            257..=1024 => ROOM / 4,
+            _ => FEW,
+        };
         if let Some(room) = self.events.get_mut(..most) {
             self.count = context.timing.take_events(api, room);
         }

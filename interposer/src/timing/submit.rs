@@ -23,6 +23,8 @@ pub(crate) struct Submission {
     stream: &'static StreamEntry,
     start: u64,
     end: u64,
+    /// A second record behind the end event, 0 for none.
+    behind: u64,
     entry: u64,
     /// The latest device time that had been read.
     floor: i64,
@@ -92,12 +94,18 @@ pub(crate) fn begin(
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
+    let behind = if room == Room::Enough && begins != Begins::AtItsEnd {
+        take_behind(&mut order.stash, context, api)
+    } else {
+        0
+    };
     if begins == Begins::Itself {
         last_task::keep_if_new(state);
     }
     if begins == Begins::Itself && !api.record(start, stream.handle()) {
         order.stash.put_back(context, api, start);
         order.stash.put_back(context, api, end);
+        order.stash.put_back(context, api, behind);
         return Err(Untimed::NoEvent);
     }
     order.chain = None;
@@ -110,6 +118,7 @@ pub(crate) fn begin(
         stream,
         start,
         end,
+        behind,
         entry,
         floor,
         strangers,
@@ -142,6 +151,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
         return Err(Untimed::Unknown);
     }
     context.timing.open();
+    crate::lifecycle::watch_exit();
     harvester::ensure_running();
     Ok(())
 }
@@ -154,6 +164,15 @@ fn learn_id(api: &Api, stream: &'static StreamEntry) {
     if let Some(id) = api.stream_id(stream.handle()) {
         stream.acl_id.store(id, Relaxed);
         emit::stream(stream, true);
+    }
+}
+
+/// An event for a second record behind the end event, if it is time to learn how long records take; 0
+/// for none.
+fn take_behind(stash: &mut Stash, context: &'static ContextEntry, api: &Api) -> u64 {
+    match reference::record_time(context) {
+        Some(time) if time.wants_sample() => stash.take(context, api).unwrap_or(0),
+        _ => 0,
     }
 }
 
@@ -198,21 +217,35 @@ impl Submission {
         let may_end = sequence.is_some() && capture::of(self.stream).is_none();
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
+        let is_followed =
+            has_ended && self.behind != 0 && self.api.record(self.behind, self.stream.handle());
+        if !is_followed {
+            let behind = core::mem::take(&mut self.behind);
+            self.order.stash.put_back(self.context, self.api, behind);
+        }
+        let closed_behind = ticks();
         let has_begun = self.start != 0 && self.start != self.end;
         let alone = !has_ended || self.lane.strangers() == Some(self.strangers);
         let task = sequence.filter(|_| has_ended && alone);
         let place = self.lane.pending.counts().0;
-        let last = if has_ended { self.end } else { self.start };
-        if let Some(pair) = self.pair(has_ended, task, (begin, closed)) {
+        let last = match self.behind {
+            0 if has_ended => self.end,
+            0 => self.start,
+            behind => behind,
+        };
+        if let Some(mut pair) = self.pair(has_ended, task, (begin, closed)) {
+            pair.closed_behind = closed_behind;
             // SAFETY: the submission lock is held, so nobody else puts in.
             unsafe { self.lane.pending.push(pair) };
         }
         self.order.chain = Some(self.strangers).filter(|_| has_ended && alone);
         let meter = state.meter();
         let spent = begin.wrapping_sub(self.entry);
-        let spent = spent.wrapping_add(closed.wrapping_sub(end));
+        let spent = spent.wrapping_add(closed_behind.wrapping_sub(end));
         meter.timing.add(spent);
-        let events = u64::from(has_begun).wrapping_add(has_ended.into());
+        let events = u64::from(has_begun)
+            .wrapping_add(has_ended.into())
+            .wrapping_add(is_followed.into());
         meter.events.add(events);
         self.order.slots.put(events, last, place);
         counters::MOST_PENDING.raise(self.lane.pending.len() as u64);
@@ -237,10 +270,12 @@ impl Submission {
         let mut pair = Pair {
             start: self.start,
             end: self.end,
+            behind: self.behind,
             sequence,
             entry: self.entry,
             begin,
             closed,
+            closed_behind: closed,
             floor: self.floor,
         };
         if has_ended {

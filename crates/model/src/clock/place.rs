@@ -22,6 +22,35 @@ pub(crate) struct Reading {
     pub(crate) end: i64,
     /// The task takes no time and has only the event after it.
     pub(crate) is_moment: bool,
+    /// What the event after the task took itself, and how far off that may be. Its time is that of its end.
+    pub(crate) record: i64,
+    pub(crate) record_open: i64,
+}
+
+impl Reading {
+    /// How much is open of how long records took, at either end: a moment is a record itself.
+    fn open(self) -> i64 {
+        match self.is_moment {
+            true => self.record_open.saturating_mul(2),
+            false => self.record_open,
+        }
+    }
+
+    /// The same with the end where the event after the task began. The record of an event of the
+    /// program's takes as long as one of the tool's.
+    fn without_record(self) -> Self {
+        let end = self.end.saturating_sub(self.record);
+        let begin = if self.is_moment {
+            end.saturating_sub(self.record)
+        } else {
+            self.begin
+        };
+        Self {
+            begin,
+            end: end.max(begin),
+            ..self
+        }
+    }
 }
 
 /// What the host knows about the submission.
@@ -36,6 +65,8 @@ pub(crate) struct Launch {
 
 /// A task's time on the host's clock; `None` while nothing is known about the device's.
 pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<TaskTime> {
+    let reached = clock.map(reading.end)?.host;
+    let reading = reading.without_record();
     let first = clock.map(reading.begin)?;
     let last = clock.map(reading.end)?;
     // The length is rounded once and not at both ends.
@@ -47,19 +78,20 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         return Some(TaskTime {
             begin,
             end: last_host.max(begin),
-            error: first.error.max(last.error),
-            local_error: clock.tick(),
+            error: (first.error.max(last.error)).saturating_add(reading.open()),
+            local_error: clock.tick().saturating_add(reading.open()),
         });
     };
     // When it ran if its stream was idle, by when the call may have submitted it.
     let latency = Some(first.latency).filter(|latency| *latency <= LONGEST_LATENCY_NS);
-    let latency = latency.unwrap_or(0);
+    // It was learnt from events, each of which took its time.
+    let latency = latency.unwrap_or(0).saturating_sub(reading.record).max(0);
     let earliest = launch.begin.saturating_add(latency);
     let latest = launch.end.saturating_add(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
     // What is not known of the latency speaks for an event that came late.
-    let is_busy = last_host
+    let is_busy = reached
         > closed
             .saturating_add(last.latency)
             .saturating_add(last.vague);
@@ -92,15 +124,22 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         let latest = latest.saturating_add(first.vague);
         latest.min(end).saturating_sub(begin).max(0)
     };
-    let begin = if reading.is_moment { end } else { begin };
+    let begin = if reading.is_moment {
+        end.saturating_sub(reading.record)
+    } else {
+        begin
+    };
     let rate_open = first.rate_open.max(last.rate_open) * end.saturating_sub(begin) as f64;
     Some(TaskTime {
         begin,
         end,
-        error: (first.error.saturating_add(begin_open)).max(last.error.saturating_add(end_open)),
+        error: (first.error.saturating_add(begin_open))
+            .max(last.error.saturating_add(end_open))
+            .saturating_add(reading.open()),
         local_error: clock
             .tick()
             .saturating_add(rate_open.round() as i64)
+            .saturating_add(reading.open())
             .saturating_add(
                 learnt_open
                     .saturating_add(vague)
@@ -141,6 +180,8 @@ mod tests {
             begin: events.0 + OFFSET,
             end: events.1 + OFFSET,
             is_moment: false,
+            record: 0,
+            record_open: 0,
         };
         let launch = Launch {
             begin: call.0,
@@ -193,6 +234,8 @@ mod tests {
                 begin: AT - lost + OFFSET,
                 end: AT + 20_000 + OFFSET,
                 is_moment: false,
+                record: 0,
+                record_open: 0,
             };
             let launch = Launch {
                 begin: AT - LATENCY - 100,
@@ -224,6 +267,8 @@ mod tests {
                 begin: OFFSET,
                 end: OFFSET + length,
                 is_moment: false,
+                record: 0,
+                record_open: 0,
             };
             let launch = Launch {
                 begin: -90_000,
@@ -235,6 +280,34 @@ mod tests {
         // One comparison tells nothing of the rate; many leave next to nothing open.
         assert!((80..=170).contains(&placed(1)), "{}", placed(1));
         assert!(placed(100) <= 4, "{}", placed(100));
+    }
+
+    #[test]
+    fn what_the_event_after_a_task_takes_is_taken_off_and_what_is_open_of_it_kept() {
+        let reading = Reading {
+            begin: AT + OFFSET,
+            end: AT + 21_500 + OFFSET,
+            is_moment: false,
+            record: 1_500,
+            record_open: 300,
+        };
+        let launch = Launch {
+            begin: AT - 90_000,
+            end: AT - 89_000,
+            closed: Some(AT - 88_000),
+        };
+        let time = place(&clock(), reading, launch).unwrap();
+        assert_eq!(time.end - time.begin, 20_000);
+        assert_eq!(time.local_error, 300);
+        let moment = Reading {
+            begin: AT + 21_500 + OFFSET,
+            is_moment: true,
+            ..reading
+        };
+        let time = place(&clock(), moment, launch).unwrap();
+        assert_eq!(time.end - time.begin, 1_500, "a record itself");
+        assert_eq!(time.local_error, 600);
+        assert!((time.end - AT - 20_000).abs() <= time.error, "{time:?}");
     }
 
     #[test]

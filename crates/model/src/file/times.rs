@@ -41,7 +41,7 @@ impl Default for TaskTimeMemory {
 
 impl Table for TaskTimeRow {
     const KIND: Kind = chunk::TASK_TIME;
-    const COLUMNS: usize = 9;
+    const COLUMNS: usize = 11;
     const REQUIRED: usize = 7;
     const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
@@ -60,6 +60,8 @@ impl Table for TaskTimeRow {
             columns.put_signed(6, self.seen_ns.wrapping_sub(memory.seen));
             columns.put(7, u64::from(self.arming_ns.div_ceil(SUBMITTING_STEP)));
             columns.put(8, u64::from(self.submitting_ns.div_ceil(SUBMITTING_STEP)));
+            columns.put(9, self.record_ns.into());
+            columns.put(10, self.record_open_ns.into());
             last.end = self.end_device_ns;
             memory.seen = self.seen_ns;
         }
@@ -82,6 +84,8 @@ impl Table for TaskTimeRow {
             seen_ns: 0,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         };
         if what & 1 != 0 {
             row.begin_device_ns = last.end.wrapping_add(cursors.take_signed(4)?);
@@ -89,6 +93,8 @@ impl Table for TaskTimeRow {
             row.seen_ns = memory.seen.wrapping_add(cursors.take_signed(6)?);
             row.arming_ns = submitting(cursors, 7)?;
             row.submitting_ns = submitting(cursors, 8)?;
+            row.record_ns = if_there(cursors, 9)?;
+            row.record_open_ns = if_there(cursors, 10)?;
             last.end = row.end_device_ns;
             memory.seen = row.seen_ns;
         }
@@ -102,11 +108,16 @@ impl Table for TaskTimeRow {
 
 /// A length that tables of the first version lack.
 fn submitting(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
+    let steps = if_there(cursors, column)?;
+    Some(steps.saturating_mul(SUBMITTING_STEP))
+}
+
+/// A number that older tables lack, which is 0 then.
+fn if_there(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
     if !cursors.has(column) {
         return Some(0);
     }
-    let steps: u32 = cursors.take_as(column)?;
-    Some(steps.saturating_mul(SUBMITTING_STEP))
+    cursors.take_as(column)
 }
 
 #[derive(Debug)]

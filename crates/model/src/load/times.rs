@@ -19,6 +19,8 @@ struct DeviceTime {
     /// See [`TaskTimeRow`].
     arming_ns: u32,
     submitting_ns: u32,
+    record_ns: u32,
+    record_open_ns: u32,
 }
 
 /// One device as seen by one process.
@@ -147,6 +149,8 @@ impl Times {
             seen: (row.seen_ns > 0).then_some(row.seen_ns),
             arming_ns: row.arming_ns,
             submitting_ns: row.submitting_ns,
+            record_ns: row.record_ns,
+            record_open_ns: row.record_open_ns,
         };
         if self.raw[id.index()].replace(time).is_none() {
             self.timed += 1;
@@ -223,6 +227,8 @@ impl Times {
             begin: raw.begin,
             end: raw.end,
             is_moment: trace.task(id).kind == TaskKind::Record,
+            record: raw.record_ns.into(),
+            record_open: raw.record_open_ns.into(),
         };
         let time = clock.and_then(|clock| clock::place(clock, reading, launch));
         let task = &mut trace.tasks[id.index()];

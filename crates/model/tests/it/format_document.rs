@@ -201,6 +201,8 @@ fn device_times() {
         seen_ns: 500,
         arming_ns: 64,
         submitting_ns: 96,
+        record_ns: 0,
+        record_open_ns: 0,
     };
     let second = TaskTimeRow {
         sequence: 6,

@@ -198,6 +198,8 @@ fn happenings() -> Vec<Row> {
             seen_ns: 1_000_009_000,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         })
     };
     vec![
@@ -216,6 +218,8 @@ fn happenings() -> Vec<Row> {
             seen_ns: 0,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         }),
         time(3, 500_004_400),
         Row::Loss(LossRow {

@@ -35,6 +35,8 @@ fn time(stream: u32, sequence: u32, begin: i64, end: i64) -> Row {
         seen_ns: end + 100_000,
         arming_ns: 0,
         submitting_ns: 0,
+        record_ns: 0,
+        record_open_ns: 0,
     })
 }
 
@@ -149,6 +151,8 @@ fn an_untimed_task_says_why_and_a_task_without_news_is_lost_at_the_end() {
             seen_ns: 0,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         }),
     ];
     let mut builder = TraceBuilder::new(SessionRow::default(), TablesRow::default());

@@ -214,6 +214,8 @@ fn measurement() -> impl Strategy<Value = Row> {
             seen_ns: times.2,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         })
     });
     let anchor = (number(), number(), time(), time(), time());

@@ -315,6 +315,8 @@ impl Writer<'_> {
                 seen_ns: last + 1,
                 arming_ns: 0,
                 submitting_ns: 0,
+                record_ns: 0,
+                record_open_ns: 0,
             }));
         }
         let unread = When::Untimed(Untimed::Timed);

@@ -270,15 +270,21 @@ impl Indexer {
     fn time(&mut self, row: &TaskTimeRow) {
         self.segment.times += 1;
         self.rows += 1;
-        let end = row.end_device_ns.max(row.begin_device_ns);
-        let length = end.saturating_sub(row.begin_device_ns);
+        let end = row.end_device_ns.saturating_sub(row.record_ns.into());
+        // A moment is an event record itself.
+        let first = match row.begin_device_ns < row.end_device_ns {
+            true => row.begin_device_ns,
+            false => end.saturating_sub(row.record_ns.into()),
+        };
+        let end = end.max(first);
+        let length = end.saturating_sub(first);
         let stream = self.streams.touch(row.process, row.stream);
         let launch = stream.launched(row.sequence);
         if row.untimed == Untimed::Timed as u8 {
             stream.totals.timed += 1;
             self.totals.timed += 1;
             let slot = launch.map_or(7, |launch| launch.slot);
-            stream.lane.add(row.begin_device_ns, end, usize::from(slot));
+            stream.lane.add(first, end, usize::from(slot));
         } else {
             self.totals.untimed[code(row.untimed)] += 1;
         }

@@ -103,6 +103,8 @@ impl Recording {
             seen_ns: end + seen,
             arming_ns: 0,
             submitting_ns: 0,
+            record_ns: 0,
+            record_open_ns: 0,
         }));
     }
 

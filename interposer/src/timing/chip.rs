@@ -1,0 +1,94 @@
+//! Which chip there is, as far as it matters for how many events may be pending.
+
+use core::ffi::{CStr, c_char};
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::Ordering::Relaxed;
+
+use crate::real;
+
+const UNKNOWN: u8 = 0;
+/// Times come with the completion of a task; any number of them may be pending.
+const FREE: u8 = 1;
+/// A record needs one of 512 places of its stream, and the caller spins until one is free; a stream
+/// takes 1,024 tasks in all. Each time is copied from the device in the thread that synchronises.
+const SLOTTED: u8 = 2;
+
+static KIND: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Names that chips with places begin with.
+const SLOTTED_NAMES: [&str; 5] = [
+    "Ascend310P",
+    "Ascend910A",
+    "Ascend910ProA",
+    "Ascend910ProB",
+    "Ascend910PremiumA",
+];
+
+/// Asks the runtime once, from a thread of ours: a question that fails leaves its mark.
+pub(crate) fn learn() {
+    if KIND.load(Relaxed) != UNKNOWN {
+        return;
+    }
+    type Name = unsafe extern "C" fn() -> *const c_char;
+    let Some(address) = real::by_name("aclrtGetSocName") else {
+        KIND.store(FREE, Relaxed);
+        return;
+    };
+    // SAFETY: the address is that of the function with this name, whose signature `Name` repeats.
+    let name = unsafe { core::mem::transmute::<usize, Name>(address)() };
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: the runtime answers a C string that it keeps.
+    KIND.store(kind_of(unsafe { CStr::from_ptr(name) }.to_bytes()), Relaxed);
+}
+
+fn kind_of(name: &[u8]) -> u8 {
+    let is_slotted = name == b"Ascend910"
+        || SLOTTED_NAMES
+            .iter()
+            .any(|slotted| name.starts_with(slotted.as_bytes()));
+    if is_slotted { SLOTTED } else { FREE }
+}
+
+/// How many events of ours may be in one queue. Queues have 2,047 places or more on chips where any number
+/// may be pending.
+pub(crate) fn most_events() -> u64 {
+    match KIND.load(Relaxed) {
+        FREE => 1024,
+        SLOTTED => 128,
+        _ => 256,
+    }
+}
+
+/// For tests that need to know.
+#[cfg(test)]
+pub(crate) fn is_free() {
+    KIND.store(FREE, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chips_are_told_apart_by_their_names() {
+        for name in [
+            "Ascend310P3",
+            "Ascend910A",
+            "Ascend910ProB",
+            "Ascend910PremiumA",
+            "Ascend910",
+        ] {
+            assert_eq!(kind_of(name.as_bytes()), SLOTTED, "{name}");
+        }
+        for name in [
+            "Ascend910B1",
+            "Ascend910_9391",
+            "Ascend950PR_9589",
+            "Ascend310B1",
+        ] {
+            assert_eq!(kind_of(name.as_bytes()), FREE, "{name}");
+        }
+    }
+}

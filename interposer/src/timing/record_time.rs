@@ -1,0 +1,190 @@
+//! How long an event record takes on a device. The time of an event is that of the end of its record,
+//! so the length of a task between two of them is too long by one. Two records in a row tell it, where
+//! the second was in the queue before the first was reached: their times are apart by just that.
+
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+
+/// So many samples are taken as soon as possible; after that now and then.
+const SOON: u32 = 32;
+/// Attempts that may be spent on these: on streams that are never busy none says anything.
+const MOST_SOON: u32 = 256;
+/// Of so many tasks, one has a second record behind it.
+const STEP: u32 = 64;
+/// No record takes longer than this: something else was between the two.
+const LONGEST_NS: i64 = 20_000;
+/// As long as nothing is known, a record may take so much.
+const UNKNOWN_NS: u32 = 5_000;
+/// By so much more than what submitting takes must a record have been reached later, before it is
+/// believed that the one behind it was waiting.
+const MARGIN_NS: i64 = 20_000;
+/// No device's clock drifts faster than one part in so many.
+const DRIFT: i64 = 5_000;
+
+const UNKNOWN: i64 = i64::MAX;
+
+/// What has been learnt of one device.
+pub(crate) struct RecordTime {
+    attempts: AtomicU32,
+    samples: AtomicU32,
+    least: AtomicU32,
+    most: AtomicU32,
+    /// The least by which two records in a row were apart, whether the second was waiting or not: no record took more.
+    bound: AtomicU32,
+    /// The least that was seen of device time less the host's, from submission to execution, and
+    /// when on the host's clock.
+    quickest: AtomicI64,
+    at: AtomicU64,
+}
+
+impl RecordTime {
+    pub(crate) const fn new() -> Self {
+        Self {
+            attempts: AtomicU32::new(0),
+            samples: AtomicU32::new(0),
+            least: AtomicU32::new(u32::MAX),
+            most: AtomicU32::new(0),
+            bound: AtomicU32::new(UNKNOWN_NS),
+            quickest: AtomicI64::new(UNKNOWN),
+            at: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets everything after a fork.
+    pub(crate) fn forget(&self) {
+        self.attempts.store(0, Relaxed);
+        self.samples.store(0, Relaxed);
+        self.least.store(u32::MAX, Relaxed);
+        self.most.store(0, Relaxed);
+        self.bound.store(UNKNOWN_NS, Relaxed);
+        self.quickest.store(UNKNOWN, Relaxed);
+    }
+
+    /// Whether the next task should have a second record behind it.
+    pub(crate) fn wants_sample(&self) -> bool {
+        let attempts = self.attempts.load(Relaxed);
+        let soon = self.samples.load(Relaxed) < SOON && attempts < MOST_SOON;
+        let wants = soon || attempts.is_multiple_of(STEP);
+        self.attempts.store(attempts.wrapping_add(1), Relaxed);
+        wants
+    }
+
+    /// An event submitted at `host` was reached at `device`.
+    pub(crate) fn reached(&self, host: u64, device: i64) {
+        let ahead = device.wrapping_sub(host as i64);
+        if ahead < self.quickest(host) {
+            self.quickest.store(ahead, Relaxed);
+            self.at.store(host, Relaxed);
+        }
+    }
+
+    /// The least by which device time is ahead of the submission, as known at `host`.
+    fn quickest(&self, host: u64) -> i64 {
+        match self.quickest.load(Relaxed) {
+            UNKNOWN => UNKNOWN,
+            known => {
+                let age = (host as i64).wrapping_sub(self.at.load(Relaxed) as i64);
+                known.saturating_add(age.max(0) / DRIFT)
+            }
+        }
+    }
+
+    /// Whether what was submitted at `host` was in its queue before `device`.
+    fn was_waiting(&self, host: u64, device: i64) -> bool {
+        let quickest = self.quickest(host);
+        quickest != UNKNOWN && device.wrapping_sub(host as i64) > quickest.saturating_add(MARGIN_NS)
+    }
+
+    /// A record that had been submitted by `host` was reached `apart` after the one before it, which
+    /// was reached at `device`.
+    pub(crate) fn sample(&self, host: u64, device: i64, apart: i64) {
+        if !(0..=LONGEST_NS).contains(&apart) {
+            return;
+        }
+        // Records differ: the next one may take half as much again.
+        self.bound.fetch_min(apart as u32 / 2 * 3, Relaxed);
+        if !self.was_waiting(host, device) {
+            return;
+        }
+        let least = self
+            .least
+            .fetch_min(apart as u32, Relaxed)
+            .min(apart as u32);
+        // Something that the tool does not see was between the two.
+        if self.samples.load(Relaxed) >= SOON / 4 && apart > i64::from(least) * 3 + 2_000 {
+            return;
+        }
+        self.most.fetch_max(apart as u32, Relaxed);
+        self.samples.fetch_add(1, Relaxed);
+    }
+
+    /// Nanoseconds that a record takes, and how far off that may be.
+    pub(crate) fn known(&self) -> (u32, u32) {
+        let samples = self.samples.load(Relaxed);
+        if samples == 0 {
+            return (0, self.bound.load(Relaxed));
+        }
+        let (least, most) = (self.least.load(Relaxed), self.most.load(Relaxed));
+        let spread = most.saturating_sub(least);
+        let middle = least.saturating_add(spread / 2);
+        // The longest and the shortest may still be to come.
+        let unseen = match samples {
+            0..8 => (middle / 2).max(spread),
+            8..SOON => spread,
+            _ => spread / 4,
+        };
+        (middle, spread.div_ceil(2).saturating_add(unseen))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The device is ahead by this.
+    const AHEAD: i64 = 5_000_000;
+
+    fn learnt(lengths: impl Iterator<Item = i64>) -> RecordTime {
+        let time = RecordTime::new();
+        time.reached(1_000_000, 1_000_000 + AHEAD + 3_000);
+        for (place, apart) in lengths.enumerate() {
+            let host = 1_000_000 + place as u64 * 1_000;
+            time.sample(host, host as i64 + AHEAD + 90_000, apart);
+        }
+        time
+    }
+
+    #[test]
+    fn what_records_take_is_learnt_with_its_spread() {
+        let time = learnt((0..100).map(|i| 1_200 + i % 7 * 100));
+        let (middle, open) = time.known();
+        assert_eq!(middle, 1_500);
+        assert!((300..=500).contains(&open), "{open}");
+        assert_eq!(learnt((0..100).map(|_| 0)).known(), (0, 0));
+    }
+
+    #[test]
+    fn a_second_record_that_was_not_waiting_says_nothing() {
+        let time = RecordTime::new();
+        time.reached(1_000_000, 1_000_000 + AHEAD + 3_000);
+        assert_eq!(time.known(), (0, UNKNOWN_NS));
+        time.sample(2_000_000, 2_000_000 + AHEAD + 4_000, 700);
+        // No record takes longer than that, or not much.
+        assert_eq!(time.known(), (0, 1_050));
+    }
+
+    #[test]
+    fn what_came_between_two_records_is_no_sample() {
+        let time = learnt((0..100).map(|i| if i % 10 == 9 { 15_000 } else { 1_500 }));
+        let (middle, open) = time.known();
+        assert!((1_400..=1_600).contains(&middle), "{middle} {open}");
+    }
+
+    #[test]
+    fn samples_are_taken_soon_and_then_now_and_then() {
+        let time = learnt((0..40).map(|_| 1_000));
+        assert!(time.wants_sample());
+        let count = (0..640).filter(|_| time.wants_sample()).count();
+        assert_eq!(count, 10);
+    }
+}

@@ -259,7 +259,7 @@ impl Arena {
         }
         let next = (now * 2).min(CHANNELS);
         let offset = OPEN_OFFSET + now * OPEN_BYTES;
-        allocate(&self.file, offset, (next - now) * OPEN_BYTES)?;
+        allocate(&self.home.file, offset, (next - now) * OPEN_BYTES)?;
         provided.store(next as u32, Release);
         Ok(())
     }

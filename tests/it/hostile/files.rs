@@ -41,6 +41,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         begin_ns: 0,
         name: EVIL.to_owned(),
         rank: "3".to_owned(),
+        command: EVIL.to_owned(),
     };
     writer.push(&Row::Process(process)).unwrap();
     let thread = ThreadRow {

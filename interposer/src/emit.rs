@@ -14,8 +14,8 @@ use ascend_trace_ring::Producer;
 
 use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
-use crate::traits::Traits;
 use crate::thread::spill;
+use crate::traits::Traits;
 use crate::{quiet, session, stubs, thread};
 
 /// A call that has returned.
@@ -156,7 +156,10 @@ pub(crate) fn left(state: &thread::State, words: &[u64; SLOT_WORDS], end: u64) {
     });
     state.record(|producer| {
         let known = stub.is_none_or(|index| introduce_stub(state, producer, index));
-        match producer.reserve(record.len() / SLOT_WORDS).filter(|_| known) {
+        match producer
+            .reserve(record.len() / SLOT_WORDS)
+            .filter(|_| known)
+        {
             Some(room) => {
                 room.copy_from_slice(record);
                 producer.publish(record.len() / SLOT_WORDS);
@@ -344,9 +347,15 @@ const RANKS: [&CStr; 5] = [
 ];
 
 fn process(producer: &mut Producer) {
-    // SAFETY: both always succeed.
-    let (pid, parent) = unsafe { (libc::getpid() as u32, libc::getppid() as u32) };
+    let pid = quiet::pid();
     let mut path = [0u8; 1024];
+    if !quiet::is_allowed() {
+        let words = [pair(pid, 0), session::process_key()];
+        other(producer, RecordKind::Process, 0, &words, &[&[], &[]]);
+        return;
+    }
+    // SAFETY: always succeeds.
+    let parent = unsafe { libc::getppid() as u32 };
     // SAFETY: `path` is a live local of the length given.
     let length = unsafe {
         libc::readlink(

@@ -10,10 +10,13 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane, reference};
-use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
+use crate::{
+    cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
+};
 
 /// The library has been loaded.
 extern "C" fn loaded() {
+    watched::prepare();
     thread::prepare_thread_end();
     session::join();
     loader::weak::sweep_if_new();
@@ -77,6 +80,11 @@ pub(crate) fn become_child(state: &thread::State) {
     harvester::forget();
     emit::announce_again();
     state.forget_parent();
+    if !quiet::is_allowed() {
+        // Nobody may ask who this is.
+        session::turn_off();
+        return;
+    }
     session::become_child();
 }
 

@@ -10,9 +10,9 @@ use ascend_trace_ring::Session;
 use crate::clock;
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
-use crate::page;
 use crate::spin::SpinLock;
 use crate::timing::counters;
+use crate::{page, quiet};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -128,6 +128,7 @@ fn try_join() -> Option<()> {
 }
 
 fn begin_process(session: Session) {
+    quiet::pid();
     PROCESS_KEY.store(clock::ticks(), Relaxed);
     session.count_process();
 }
@@ -191,6 +192,13 @@ pub(crate) fn is_new_child() -> bool {
     mark.load(Relaxed) == 0
         && !core::ptr::eq(mark, &raw const UNMARKED)
         && mark.swap(1, Acquire) == 0
+}
+
+/// Nothing is recorded in this process from now on.
+#[cold]
+pub(crate) fn turn_off() {
+    STATE.store(OFF, Release);
+    MARK.store((&raw const UNMARKED).cast_mut(), Release);
 }
 
 /// Makes a forked child a process of its own.

@@ -10,8 +10,8 @@ use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
-use crate::traits::{self, Traits};
 use crate::thread::{AtWork, Way};
+use crate::traits::{self, Traits};
 use crate::{call, cost, session, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that

@@ -13,8 +13,8 @@ const ROUNDS: u32 = 200;
 /// How long a patient waiter leaves the processor to the holder.
 const PAUSE_NS: i64 = 20_000;
 
-use crate::thread::{self, State};
 use crate::quiet;
+use crate::thread::{self, State};
 
 pub(crate) struct SpinLock<T> {
     held: AtomicBool,
@@ -84,7 +84,9 @@ impl<T> SpinLock<T> {
                     .is_ok()
             {
                 if self.plain {
-                    thread::with(|state| state.held.replace(core::ptr::null(), &raw const self.held));
+                    thread::with(|state| {
+                        state.held.replace(core::ptr::null(), &raw const self.held)
+                    });
                 }
                 return Some(Guard { lock: self });
             }

@@ -15,6 +15,8 @@ struct Occupant {
     info: ChannelInfo,
     origin: Origin,
     lost: Dropped,
+    /// Ticks at which the last call began that was read.
+    last_begin: Option<u64>,
 }
 
 /// Numbers of processes and threads, by the channels they hold.
@@ -64,6 +66,7 @@ impl Roster {
                 info,
                 origin,
                 lost: Dropped::default(),
+                last_begin: None,
             });
         }
         origin
@@ -86,6 +89,21 @@ impl Roster {
             }));
         }
         number
+    }
+
+    fn occupant(&mut self, channel: usize) -> Option<&mut Occupant> {
+        self.occupants.get_mut(channel)?.as_mut()
+    }
+
+    /// Ticks at which the last call of the channel's thread began that was read.
+    pub(crate) fn last_begin(&mut self, channel: usize) -> Option<u64> {
+        self.occupant(channel)?.last_begin
+    }
+
+    pub(crate) fn set_last_begin(&mut self, channel: usize, ticks: Option<u64>) {
+        if let Some(occupant) = self.occupant(channel) {
+            occupant.last_begin = ticks;
+        }
     }
 
     /// What the channel's thread has lost since it was last asked about; forgets a thread that

@@ -1,8 +1,8 @@
 //! The writing end of a channel: one thread of a traced process.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::atomic::compiler_fence;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use ascend_trace_format::record::{MAX_SLOTS, RecordKind, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS};

@@ -313,12 +313,18 @@ mod tests {
             };
             state.open_call(header, 100, Some(7), &[1, 2, 3, 4, 5, 6]);
             assert!(state.is_open(header.encode(), 3));
-            let words = state.own_open[3].0.each_ref().map(|word| word.load(Relaxed));
+            let words = state.own_open[3]
+                .0
+                .each_ref()
+                .map(|word| word.load(Relaxed));
             assert_eq!(words[1], 100);
             assert_eq!(told(&words, header), (Some(7), &[1, 2, 3, 4][..]));
             state.close_call(3);
             assert!(!state.is_open(header.encode(), 3));
-            let deep = Header { depth: 200, ..header };
+            let deep = Header {
+                depth: 200,
+                ..header
+            };
             state.open_call(deep, 100, None, &[]);
             assert!(state.is_open(deep.encode(), 200), "those are not told of");
         });

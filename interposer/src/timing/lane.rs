@@ -8,11 +8,11 @@ use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
-use crate::{quiet, thread};
 use crate::timing::api::Api;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
+use crate::{quiet, thread};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;

@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::clock::ticks;
 use crate::timing::counters;
-use crate::{emit, thread};
+use crate::{emit, quiet, thread};
 
 /// Calls in a row that are measured.
 pub(crate) const SAMPLES: u8 = 8;
@@ -17,10 +17,13 @@ const INTERRUPTED_NS: u64 = 20_000;
 const TOLD_EVERY_NS: u64 = 100_000_000;
 
 /// Something that adds up. Only its thread writes it, so that adding needs no locked instruction.
-#[derive(Default)]
 pub(crate) struct Sum(AtomicU64);
 
 impl Sum {
+    const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -34,7 +37,6 @@ impl Sum {
 /// What one thread after another has cost. Meters are never freed, and never start again: what a
 /// thread costs is what its meter shows less what it showed at first.
 #[repr(align(128))]
-#[derive(Default)]
 pub(crate) struct Meter {
     /// Calls that were measured, and how long recording them took.
     samples: Sum,
@@ -87,11 +89,23 @@ pub(crate) fn claim() -> &'static Meter {
     meter
 }
 
+/// The first one takes no memory of the program's.
+static FIRST_METER: Meter = Meter::new();
+static IS_FIRST_TAKEN: AtomicBool = AtomicBool::new(false);
+
 fn make() -> &'static Meter {
-    let meter: &'static Meter = Box::leak(Box::new(Meter {
-        used: AtomicBool::new(true),
-        ..Meter::default()
-    }));
+    // With system calls given up, asking for memory is a risk: then several threads have one meter.
+    if !IS_FIRST_TAKEN.swap(true, AcqRel) {
+        return link(&FIRST_METER);
+    }
+    if !quiet::is_allowed() {
+        return &FIRST_METER;
+    }
+    link(Box::leak(Box::new(Meter::new())))
+}
+
+/// Puts a meter that is in use into the list.
+fn link(meter: &'static Meter) -> &'static Meter {
     let raw = core::ptr::from_ref(meter).cast_mut();
     let mut first = FIRST.load(Acquire);
     loop {
@@ -104,6 +118,24 @@ fn make() -> &'static Meter {
 }
 
 impl Meter {
+    /// One that is in use.
+    const fn new() -> Self {
+        Self {
+            samples: Sum::new(),
+            sampled: Sum::new(),
+            besides: Sum::new(),
+            tasks: Sum::new(),
+            events: Sum::new(),
+            timing: Sum::new(),
+            reading: Sum::new(),
+            tid: AtomicU32::new(0),
+            first: [const { AtomicU64::new(0) }; 7],
+            told_at: AtomicU64::new(0),
+            next: AtomicPtr::new(core::ptr::null_mut()),
+            used: AtomicBool::new(true),
+        }
+    }
+
     fn sums(&self) -> [&Sum; 7] {
         [
             &self.samples,

@@ -373,10 +373,16 @@ fn command(producer: &mut Producer) {
 }
 
 fn process(producer: &mut Producer) {
-    command(producer);
-    // SAFETY: both always succeed.
-    let (pid, parent) = unsafe { (libc::getpid() as u32, libc::getppid() as u32) };
+    let pid = quiet::pid();
     let mut path = [0u8; 1024];
+    if !quiet::is_allowed() {
+        let words = [pair(pid, 0), session::process_key()];
+        other(producer, RecordKind::Process, 0, &words, &[&[], &[]]);
+        return;
+    }
+    command(producer);
+    // SAFETY: always succeeds.
+    let parent = unsafe { libc::getppid() as u32 };
     // SAFETY: `path` is a live local of the length given.
     let length = unsafe {
         libc::readlink(

@@ -45,11 +45,13 @@ mod shortcut;
 mod simple;
 mod spin;
 pub mod stubs;
+mod system;
 mod table;
 mod thread;
 mod timing;
 mod traits;
 mod variadic;
+mod watched;
 mod word;
 
 /// The hook table and one wrapper per function, generated from the declarations.

@@ -12,7 +12,9 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{capture, counters, harvest, harvester, lane, reference, schedule};
-use crate::{cost, emit, engine, graphs, kernels, libraries, loader, session, thread};
+use crate::{
+    cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
+};
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -25,6 +27,7 @@ pub(crate) fn has_begun() -> bool {
 extern "C" fn loaded() {
     HAS_BEGUN.store(true, Relaxed);
     schedule::note();
+    watched::prepare();
     thread::prepare_thread_end();
     loader::fork::watch();
     session::join();
@@ -109,6 +112,11 @@ pub(crate) fn become_child(state: &thread::State) {
     harvester::forget();
     emit::announce_again();
     state.forget_parent();
+    if !quiet::is_allowed() {
+        // Nobody may ask who this is.
+        session::turn_off();
+        return;
+    }
     session::become_child();
 }
 

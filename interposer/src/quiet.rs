@@ -1,8 +1,10 @@
 //! System calls that the program's threads make for us. A program may have given them up (seccomp): then
 //! one more kills it, so from there on none is made, and what needs them is left out.
 
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicU32};
+
+use crate::system;
 
 /// The program has given system calls up.
 static GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -14,42 +16,61 @@ pub(crate) fn is_allowed() -> bool {
 
 /// The program is about to give system calls up.
 pub(crate) fn give_up() {
+    pid();
     GIVEN_UP.store(true, Release);
+    ascend_trace_ring::give_up_system_calls();
 }
 
 /// Leaves the processor to others for a moment.
 pub(crate) fn yield_now() {
     if is_allowed() {
         // SAFETY: gives the processor to whoever is waiting for it.
-        unsafe { libc::sched_yield() };
+        unsafe { system::call(libc::SYS_sched_yield, [0; 6]) };
     } else {
         core::hint::spin_loop();
     }
 }
 
-/// Sleeps, or only waits a moment. By a plain system call: the library's function is one at which a
-/// thread can be cancelled.
+/// Sleeps, or only waits a moment.
 pub(crate) fn sleep(nanoseconds: i64) {
-    if !is_allowed() {
+    if is_allowed() {
+        sleep_whatever(nanoseconds);
+    } else {
         (0..1000).for_each(|_| core::hint::spin_loop());
-        return;
     }
+}
+
+/// Sleeps, also when the program has given system calls up and the kernel does not know yet.
+pub(crate) fn sleep_whatever(nanoseconds: i64) {
     let time = libc::timespec {
         tv_sec: 0,
         tv_nsec: nanoseconds,
     };
+    let place = &raw const time as usize;
     // SAFETY: sleeps for the time in a live local.
-    unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, 0usize) };
+    unsafe { system::call(libc::SYS_nanosleep, [place, 0, 0, 0, 0, 0]) };
 }
 
 /// The calling thread's number; 0 where nobody may ask.
 pub(crate) fn tid() -> u32 {
     match is_allowed() {
         // SAFETY: always succeeds.
-        true => unsafe { libc::gettid() as u32 },
+        true => unsafe { system::call(libc::SYS_gettid, [0; 6]) as u32 },
         false => 0,
     }
 }
+
+/// The process's number; that of the process that this one was forked from where nobody may ask.
+pub(crate) fn pid() -> u32 {
+    if is_allowed() {
+        // SAFETY: always succeeds.
+        let pid = unsafe { system::call(libc::SYS_getpid, [0; 6]) as u32 };
+        PID.store(pid, Relaxed);
+    }
+    PID.load(Relaxed)
+}
+
+static PID: AtomicU32 = AtomicU32::new(0);
 
 /// Whether the calling thread may be on another stack than `address` is on: on its alternate one for
 /// signals.
@@ -59,8 +80,9 @@ pub(crate) fn is_on_other_stack(address: usize) -> bool {
     }
     // SAFETY: an all-zero stack is a valid out-parameter.
     let mut stack: libc::stack_t = unsafe { core::mem::zeroed() };
+    let place = &raw mut stack as usize;
     // SAFETY: only asks; `stack` is a live local.
-    let answer = unsafe { libc::syscall(libc::SYS_sigaltstack, 0usize, &raw mut stack) };
+    let answer = unsafe { system::call(libc::SYS_sigaltstack, [0, place, 0, 0, 0, 0]) };
     let begin = stack.ss_sp as usize;
     answer == 0
         && stack.ss_flags & libc::SS_ONSTACK != 0
@@ -82,19 +104,13 @@ pub(crate) fn word_at(address: usize) -> Option<u64> {
         iov_base: address as *mut core::ffi::c_void,
         iov_len: size_of::<u64>(),
     };
+    let (local, remote) = (&raw const local as usize, &raw const remote as usize);
+    let args = [pid() as usize, local, 1, remote, 1, 0];
     // SAFETY: reads into a live local; the kernel checks the address.
-    let read = unsafe {
-        let own = libc::syscall(libc::SYS_getpid);
-        let errno = crate::errno::Errno::save();
-        let (local, remote) = (&raw const local, &raw const remote);
-        let read = libc::syscall(libc::SYS_process_vm_readv, own, local, 1, remote, 1, 0);
-        let is_gone = read < 0 && crate::errno::Errno::now() == libc::EFAULT;
-        drop(errno);
-        if is_gone { -2 } else { read }
-    };
+    let read = unsafe { system::call(libc::SYS_process_vm_readv, args) };
     match read {
         8 => Some(word),
-        -2 => Some(0),
+        _ if read == -(libc::EFAULT as isize) => Some(0),
         _ => None,
     }
 }

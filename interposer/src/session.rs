@@ -12,7 +12,7 @@ use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
 use crate::spin::SpinLock;
 use crate::timing::counters;
-use crate::{clock, environment, identity, page};
+use crate::{clock, environment, identity, page, quiet};
 
 const NOT_TRIED: u8 = 0;
 const JOINING: u8 = 1;
@@ -163,6 +163,7 @@ fn hindrance(error: AttachError) -> Hindrance {
 }
 
 fn begin_process(mut session: Session) -> Session {
+    quiet::pid();
     PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
     session.set_namespace(identity::pid_namespace());
     session.count_process();
@@ -223,6 +224,13 @@ pub(crate) fn is_new_child() -> bool {
     mark.load(Relaxed) == 0
         && !core::ptr::eq(mark, &raw const UNMARKED)
         && mark.swap(1, Acquire) == 0
+}
+
+/// Nothing is recorded in this process from now on.
+#[cold]
+pub(crate) fn turn_off() {
+    STATE.store(OFF, Release);
+    MARK.store((&raw const UNMARKED).cast_mut(), Release);
 }
 
 /// Makes a forked child a process of its own.

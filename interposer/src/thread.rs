@@ -33,7 +33,8 @@ const LEVELS: usize = 16;
 pub(crate) struct State {
     /// What stands in the way of a call; see [`gate`].
     gate: Cell<u8>,
-    /// Where the tracer has noted, on the stack, that it is at work, and what it has noted.
+    /// Where the stack stood when the tracer began to work; where it has noted that there, and what.
+    busy_here: Cell<usize>,
     busy_at: Cell<usize>,
     mark: Cell<u64>,
     /// How many more calls are to be measured; see [`cost`].
@@ -101,6 +102,7 @@ thread_local! {
     static STATE: State = const {
         State {
             gate: Cell::new(gate::AT_FIRST),
+            busy_here: Cell::new(0),
             busy_at: Cell::new(0),
             mark: Cell::new(0),
             samples_left: Cell::new(0),
@@ -304,7 +306,7 @@ impl State {
         // SAFETY: as in `record`; the reference made there is not used any more.
         let channel = unsafe { &mut *self.channel.get() };
         if matches!(channel, Channel::None) {
-            let claimed = Producer::claim(session, pid(), tid(), session::process_key());
+            let claimed = Producer::claim(session, quiet::pid(), tid(), session::process_key());
             *channel = claimed.map_or(Channel::Homeless, Channel::Open);
             watch_thread_end();
             if let Channel::Open(producer) = channel {
@@ -362,11 +364,6 @@ impl State {
         self.meter.set(None);
         self.sample.set(None);
     }
-}
-
-fn pid() -> u32 {
-    // SAFETY: always succeeds.
-    unsafe { libc::getpid() as u32 }
 }
 
 pub(crate) fn tid() -> u32 {

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
 use ascend_trace_format::record::{
-    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, STUB, TaskWord, flags, unpair,
+    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, SLOT_WORDS, STUB, TaskWord, flags, unpair,
 };
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, EventRow, GraphRef, NameRow, ProcessRow,
-    Row, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, Ending, EventRow, GraphRef, NameRow,
+    ProcessRow, Row, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
 
 use super::clock::Clock;
@@ -99,6 +99,42 @@ impl Decoder {
     }
 }
 
+impl Decoder {
+    /// A call that is under way, as its thread tells; it ends at `end_ns` as far as the trace is
+    /// concerned. `None` when it makes no sense.
+    pub(crate) fn open_call(
+        &mut self,
+        words: &[u64; SLOT_WORDS],
+        end_ns: i64,
+        origin: Origin,
+        functions: &[Function],
+        clock: &Clock,
+    ) -> Option<&mut CallRow> {
+        let header = Header::decode(*words.first()?)?;
+        if header.kind != RecordKind::Call {
+            return None;
+        }
+        let number = self.found.number(origin.process, header.aux)?;
+        // The same words as those of a call that was left, but for a length that nobody knows.
+        let mut words = *words;
+        let flags = (header.flags & flags::STREAM) | flags::LEFT;
+        *words.get_mut(0)? = Header { flags, ..header }.encode();
+        *words.get_mut(2)? = 0;
+        if header.aux >= STUB {
+            words.iter_mut().skip(3).for_each(|word| *word = 0);
+        }
+        let header = Header { flags, ..header };
+        let Row::Call(row) = &mut self.call else {
+            return None;
+        };
+        call(row, header, Reader::new(&words), origin, functions, clock)?;
+        row.function = number;
+        row.end_ns = end_ns.max(row.begin_ns);
+        row.ending = Ending::Open;
+        Some(row)
+    }
+}
+
 fn call(
     row: &mut CallRow,
     header: Header,
@@ -114,6 +150,7 @@ fn call(
     let begin = reader.word();
     let (duration, ret) = unpair(reader.word());
     let has = |flag| header.flags & flag != 0;
+    let is_left = has(flags::LEFT);
     let mut optional = |flag| has(flag).then(|| reader.word());
     // The words come in the order of their flags.
     let stream = optional(flags::STREAM).map(unpair);
@@ -125,9 +162,18 @@ fn call(
     row.args.clear();
     let count = match header.aux {
         STUB.. => usize::try_from(reader.word()).ok()?.min(MAX_WORDS),
+        // Of a call that did not return only the arguments that found room are told.
+        _ if is_left => declared.len().min(reader.left()),
         _ => declared.len(),
     };
     row.args.extend((0..count).map(|_| reader.word()));
+    if is_left {
+        // What it would have answered is not known.
+        let answers = row.args.iter_mut().zip(declared);
+        answers
+            .filter(|(_, arg)| arg.out)
+            .for_each(|(word, _)| *word = 0);
+    }
     row.strings.clear();
     if has(flags::BLOBS) {
         let texts = declared.iter().filter(|arg| arg.kind.is_text() && !arg.out);
@@ -149,6 +195,11 @@ fn call(
         untimed: task.untimed.code(),
     });
     row.graph = graph.map(|(serial, index)| GraphRef { serial, index });
+    row.ending = if is_left {
+        Ending::Left
+    } else {
+        Ending::Returned
+    };
     Some(())
 }
 
@@ -398,6 +449,7 @@ mod tests {
             }),
             args: vec![0xabc, 1, 2],
             strings: vec![Some("MatMul".into()), None],
+            ending: Ending::Returned,
         };
         assert_eq!(row, Some(Row::Call(expected)));
     }

@@ -24,7 +24,8 @@ mod stop;
 mod storage;
 pub(crate) mod target;
 
-use ascend_trace_model::rows::{EndRow, LossRow, Row};
+use ascend_trace_format::record::Counter;
+use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, Row};
 use ascend_trace_ring::Arena;
 
 use crate::output::say;
@@ -106,21 +107,29 @@ impl Collector {
     fn pass(&mut self) -> usize {
         self.clock.refresh();
         self.liveness.refresh();
-        self.drain_all()
+        self.drain_all(None)
     }
 
-    fn drain_all(&mut self) -> usize {
+    /// Drains every channel. With `end_ns`, the recording ends then.
+    fn drain_all(&mut self, end_ns: Option<i64>) -> usize {
         self.replenish();
         let mut records = 0;
         for (channel, info) in self.arena.channels() {
             // Asked before draining: then everything that a dead process wrote is visible.
             let gone = self.liveness.gone(info);
-            records += self.drain(channel, info, gone);
+            let until = end_ns.or_else(|| gone.then(clock::now));
+            records += self.drain(channel, info, (gone, until));
         }
         records
     }
 
-    fn drain(&mut self, channel: usize, info: ascend_trace_ring::ChannelInfo, gone: bool) -> usize {
+    /// Reads what a channel has to tell. With `until`, its calls that are under way end then.
+    fn drain(
+        &mut self,
+        channel: usize,
+        info: ascend_trace_ring::ChannelInfo,
+        (gone, until): (bool, Option<i64>),
+    ) -> usize {
         let mut introduced = Vec::new();
         let origin = self
             .roster
@@ -136,6 +145,12 @@ impl Collector {
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
         let mut calls = 0;
+        let mut last_begin = None;
+        // Before the channel is somebody else's. Its thread is dead, or nobody waits for it any more.
+        let open = match until {
+            Some(_) => self.arena.open_calls(channel),
+            None => Vec::new(),
+        };
         let drained = self
             .arena
             .drain(channel, gone, &mut |words| match decoder.decode(
@@ -148,6 +163,7 @@ impl Collector {
                     counts.add(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
+                        last_begin = words.get(1).copied();
                         coverage.count(call.function);
                         let function = tables::FUNCTIONS.get(usize::from(call.function));
                         if let Some(function) = function
@@ -171,6 +187,28 @@ impl Collector {
                     },
                 },
             });
+        let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
+        self.roster.set_last_begin(channel, last_begin);
+        for words in open {
+            // A call that was killed just after it had been recorded is there already.
+            if words.get(1).copied() == last_begin {
+                continue;
+            }
+            let end_ns = until.unwrap_or(0);
+            let call = decoder.open_call(&words, end_ns, origin, tables::FUNCTIONS, clock);
+            let Some(call) = call else {
+                counts.unreadable += 1;
+                continue;
+            };
+            calls += 1;
+            coverage.count(call.function);
+            if let Some(tables) = dictionary.translate(call) {
+                file.push_tables(tables);
+            }
+            let row = Row::Call(call.clone());
+            counts.add(&row, origin.process);
+            file.push(&row);
+        }
         self.costs.count(origin.thread, calls);
         match self.roster.settle(channel, drained, clock::now()) {
             Settled::Lost(loss) => self.lose(loss),
@@ -204,7 +242,7 @@ impl Collector {
     fn finish(mut self, end: End) -> Outcome {
         self.liveness.look_again();
         self.liveness.set_gone(end.pid);
-        self.drain_all();
+        self.drain_all(Some(clock::now()));
         let homeless = self.arena.homeless().saturating_sub(self.homeless);
         // Of any number of threads.
         if homeless > possible(self.begun_ns, clock::now()).saturating_mul(1 << 10) {
@@ -220,7 +258,7 @@ impl Collector {
         }
         // Some may have ended since.
         self.liveness.look_again();
-        self.drain_all();
+        self.drain_all(Some(clock::now()));
         let channels = self.arena.channels().into_iter().map(|(_, info)| info);
         let running: std::collections::HashSet<_> = channels
             .filter(|info| self.liveness.is_alive(*info))
@@ -232,6 +270,16 @@ impl Collector {
         let coverage = self.coverage.rows(tables::FUNCTIONS, found, &self.engine);
         for row in coverage.into_iter().map(Row::Coverage) {
             self.file.push(&row);
+        }
+        for (process, counts) in &self.counts.endings {
+            let kinds = [Counter::OpenCalls, Counter::LeftCalls];
+            for (what, value) in kinds.into_iter().zip(*counts).filter(|(_, it)| *it > 0) {
+                self.file.push(&Row::Counter(CounterRow {
+                    process: *process,
+                    what: what as u16,
+                    value,
+                }));
+            }
         }
         for row in self.marks.close(end_ns) {
             self.file.push(&row);

@@ -1,10 +1,10 @@
 //! What a recording brought, for the summary at its end.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::rows::Row;
+use ascend_trace_model::rows::{Ending, Row};
 
 use super::storage::Stored;
 
@@ -21,6 +21,8 @@ pub(crate) struct Counts {
     pub(crate) lost_calls: u64,
     pub(crate) lost_times: u64,
     pub(crate) lost_others: u64,
+    /// Calls that did not return, by process: those that were open at its end, and those that were left.
+    pub(crate) endings: BTreeMap<u32, [u64; 2]>,
     /// Records that made no sense.
     pub(crate) unreadable: u64,
     /// Processes that made a call.
@@ -37,6 +39,15 @@ impl Counts {
                     self.calls += 1;
                 } else {
                     self.nested += 1;
+                }
+                let [open, left] = match call.ending {
+                    Ending::Returned => [0, 0],
+                    Ending::Left => [0, 1],
+                    Ending::Open => [1, 0],
+                };
+                if open + left > 0 {
+                    let endings = self.endings.entry(process).or_default();
+                    *endings = [endings[0] + open, endings[1] + left];
                 }
                 if self.last_caller != Some(process) {
                     self.last_caller = Some(process);

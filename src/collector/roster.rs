@@ -17,6 +17,8 @@ struct Occupant {
     lost: Dropped,
     /// When that was.
     settled_ns: i64,
+    /// Ticks at which the last call began that was read.
+    last_begin: Option<u64>,
 }
 
 /// What a thread is found to have lost.
@@ -77,6 +79,7 @@ impl Roster {
                 origin,
                 lost: Dropped::default(),
                 settled_ns: clock.ns(info.process_key),
+                last_begin: None,
             });
         }
         origin
@@ -97,6 +100,21 @@ impl Roster {
             }));
         }
         number
+    }
+
+    fn occupant(&mut self, channel: usize) -> Option<&mut Occupant> {
+        self.occupants.get_mut(channel)?.as_mut()
+    }
+
+    /// Ticks at which the last call of the channel's thread began that was read.
+    pub(crate) fn last_begin(&mut self, channel: usize) -> Option<u64> {
+        self.occupant(channel)?.last_begin
+    }
+
+    pub(crate) fn set_last_begin(&mut self, channel: usize, ticks: Option<u64>) {
+        if let Some(occupant) = self.occupant(channel) {
+            occupant.last_begin = ticks;
+        }
     }
 
     /// What the channel's thread has lost since it was last asked about; forgets a thread that

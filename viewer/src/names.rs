@@ -1,7 +1,7 @@
 //! How things are called: streams, events, lanes, arguments, results.
 
 use ascend_trace_format::api::{ArgKind, RetKind};
-use ascend_trace_model::{Argument, Call, Generation, StreamId, ThreadId, Trace};
+use ascend_trace_model::{Argument, Call, Ending, Generation, StreamId, ThreadId, Trace};
 
 use crate::item::TrackKey;
 use crate::text::bytes;
@@ -138,8 +138,13 @@ fn hex(word: u64) -> String {
     }
 }
 
-/// What a call returned; nothing for functions that return nothing.
+/// What a call returned, or that it did not; nothing for functions that return nothing.
 pub(crate) fn result(trace: &Trace, call: &Call) -> Option<String> {
+    match call.ending {
+        Ending::Returned => {}
+        Ending::Left => return Some("did not return: left".to_owned()),
+        Ending::Open => return Some("did not return: still open at the end".to_owned()),
+    }
     Some(match trace.function(call.function).ret {
         RetKind::Void => return None,
         RetKind::Error => match trace.error_name(call.ret) {

@@ -190,7 +190,7 @@ impl Communicators {
         if self.telling.iter().all(Option::is_none) {
             return;
         }
-        for call in new.iter().filter(|call| call.ret == 0) {
+        for call in new.iter().filter(|call| call.result() == Some(0)) {
             let telling = self.telling.get(call.function.index());
             let Some(Some(telling)) = telling else {
                 continue;

@@ -145,7 +145,7 @@ fn records(trace: &Trace) -> impl Iterator<Item = CallId> {
                     *known = (generation.number, id);
                 }
             }
-            Role::DestroyEvent if call.ret == 0 => {
+            Role::DestroyEvent if call.result() == Some(0) => {
                 last.remove(&generation.event);
             }
             _ => {}

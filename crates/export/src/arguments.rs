@@ -47,9 +47,14 @@ fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u6
     }
 }
 
-/// Writes what the call returned as `ret`, and the name of an error code as `ret_name`.
+/// Writes what the call returned as `ret`, and the name of an error code as `ret_name`; of a call that did
+/// not return, how it ended.
 pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
     let trace = source.trace;
+    if let Some(ending) = call.ending.name() {
+        fields.constant("ending", ending);
+        return;
+    }
     match trace.function(call.function).ret {
         RetKind::Void => {}
         RetKind::Error => {

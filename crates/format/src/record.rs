@@ -191,6 +191,10 @@ pub enum Counter {
     ClockSteps = 8,
     /// Functions that are in no table and got no stub because all were taken.
     StubsShort = 9,
+    /// Calls that had not returned when their process, or the recording, ended.
+    OpenCalls = 10,
+    /// Calls that were left by exceptions, jumps or the end of their thread.
+    LeftCalls = 11,
 }
 
 /// Flags of a call record: each of [`flags::WITH_WORD`] stands for one more word before the arguments.
@@ -386,6 +390,11 @@ impl<'a> Reader<'a> {
         let word = self.words.get(self.next).copied().unwrap_or(0);
         self.next += 1;
         word
+    }
+
+    /// Words that have not been read.
+    pub fn left(&self) -> usize {
+        self.words.len().saturating_sub(self.next)
     }
 
     /// A string written by [`Words::push_string`]: `None` when it was NULL. The bytes are copied

@@ -29,5 +29,5 @@ pub use graph_calls::is_capture_code;
 pub use load::TraceBuilder;
 pub use loss::Loss;
 pub use operands::Operand;
-pub use rows::GraphRef;
+pub use rows::{Ending, GraphRef};
 pub use trace::*;

@@ -345,6 +345,7 @@ impl TraceBuilder {
                 _ => None,
             },
             graph: row.graph,
+            ending: row.ending,
             args: append(&mut self.trace.words, row.args),
             strings: append(&mut self.trace.texts, row.strings),
         };

@@ -196,7 +196,45 @@ pub struct GraphRef {
     pub index: u32,
 }
 
-/// A call that returned.
+/// How a call ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Ending {
+    #[default]
+    Returned = 0,
+    /// By an exception, a jump or the end of its thread, at its end or before. It has no return value.
+    Left = 1,
+    /// It had not when its process, or the recording, ended: that is its end. It has no return value.
+    Open = 2,
+}
+
+impl Ending {
+    /// The ending with this code.
+    pub const fn from_code(code: u64) -> Option<Self> {
+        Some(match code {
+            0 => Self::Returned,
+            1 => Self::Left,
+            2 => Self::Open,
+            _ => return None,
+        })
+    }
+
+    /// What exports call it; nothing for a call that returned.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Returned => None,
+            Self::Left => Some("left"),
+            Self::Open => Some("open"),
+        }
+    }
+
+    /// Whether the call returned, and so has a return value and answers.
+    pub const fn is_return(self) -> bool {
+        matches!(self, Self::Returned)
+    }
+}
+
+/// A call, as a rule one that returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallRow {
     pub thread: u32,
@@ -214,9 +252,11 @@ pub struct CallRow {
     pub task: Option<TaskRow>,
     pub graph: Option<GraphRef>,
     pub args: Vec<u64>,
-    /// One entry per argument of kind `string`, in order; `None` for NULL.
-    /// Each text of a chunk is in memory once, however many calls have it.
+    /// One entry per argument of kind `string`, in order; `None` for NULL. None of a call that did not
+    /// return. Each text of a chunk is in memory once, however many calls have it.
     pub strings: Vec<Option<Arc<str>>>,
+    /// Of a call that did not return only the first arguments may be known.
+    pub ending: Ending,
 }
 
 /// When a task ran, in the device's own time.

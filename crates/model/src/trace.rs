@@ -12,7 +12,7 @@ use crate::load::Numbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
-use crate::rows::{CoverageRow, GraphRef, SessionRow};
+use crate::rows::{CoverageRow, Ending, GraphRef, SessionRow};
 
 /// Declares an index into one of the trace's tables.
 macro_rules! index_type {
@@ -163,8 +163,17 @@ pub struct Call {
     pub task: Option<TaskId>,
     /// The graph that it captured into, replayed or otherwise worked on.
     pub graph: Option<GraphRef>,
+    /// A call that did not return has no return value: its `ret` is 0 and means nothing.
+    pub ending: Ending,
     pub(crate) args: (u32, u8),
     pub(crate) strings: (u32, u8),
+}
+
+impl Call {
+    /// What it returned, if it did.
+    pub fn result(&self) -> Option<i64> {
+        self.ending.is_return().then_some(self.ret)
+    }
 }
 
 /// When a task ran, on the host's clock.

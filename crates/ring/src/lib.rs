@@ -43,5 +43,5 @@ pub mod ticks;
 
 pub use arena::{Arena, ArenaError, ChannelInfo, Drained, FREE_THREADS};
 pub use layout::{Dropped, OpenCall, OpenCalls, SessionSettings};
-pub use map::{AttachError, Session};
+pub use map::{AttachError, Session, give_up_system_calls};
 pub use producer::{Ledger, Producer};

@@ -12,7 +12,7 @@ use core::ffi::{CStr, c_void};
 /// # Safety
 /// As the call itself.
 #[cfg(target_arch = "x86_64")]
-unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result: isize;
     // SAFETY: the kernel's way of being called on this processor; it keeps all other registers.
@@ -33,7 +33,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
 /// # Safety
 /// As the call itself.
 #[cfg(target_arch = "aarch64")]
-unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result: isize;
     // SAFETY: as above.
@@ -54,7 +54,7 @@ unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
 /// # Safety
 /// As the call itself.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
+pub unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     // SAFETY: as the caller says; errno of this thread.
     unsafe {

@@ -103,7 +103,7 @@ pub(crate) fn own(name: &CStr) -> Option<usize> {
 }
 
 /// The next object after this library that offers a function of this name, whatever it is.
-fn next(name: &CStr) -> Option<usize> {
+pub(crate) fn next(name: &CStr) -> Option<usize> {
     let mut found = None;
     let mut after_own = false;
     walk::each(|place| {

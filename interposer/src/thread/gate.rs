@@ -20,6 +20,8 @@ const NEW: u8 = 2;
 const SAMPLING: u8 = 4;
 /// The thread may be cancelled at any instruction: it must hold nothing of ours.
 const FRAGILE: u8 = 8;
+/// The thread must not read the processor's counter, nor make system calls.
+const BLIND: u8 = 64;
 /// Calls were put aside.
 const SPILLED: u8 = 16;
 /// The thread is the tool's own.
@@ -90,6 +92,15 @@ impl State {
         self.set(FRAGILE, is_so);
     }
 
+    pub(crate) fn is_fragile(&self) -> bool {
+        self.gate.get() & FRAGILE != 0
+    }
+
+    /// The thread must not read the processor's counter from now on, nor make system calls; or it may.
+    pub(crate) fn set_blind(&self, is_so: bool) {
+        self.set(BLIND, is_so);
+    }
+
     /// The thread is the tool's own: what the runtime calls in it is not the program's.
     pub(crate) fn set_own(&self) {
         self.set(OWN | BUSY, true);
@@ -110,6 +121,7 @@ impl State {
     #[inline(always)]
     pub(crate) fn work(&self, at_work: &AtWork) {
         self.mark.set(at_work.0);
+        self.busy_here.set(super::stack());
         self.busy_at
             .set(core::ptr::from_ref(black_box(at_work)) as usize);
         self.gate.set(self.gate.get() | BUSY);
@@ -129,7 +141,7 @@ impl State {
 
     #[cold]
     fn write_spilled(&self) {
-        if self.gate.get() & FRAGILE != 0 {
+        if self.gate.get() & (FRAGILE | BLIND) != 0 {
             return;
         }
         self.set(SPILLED, false);
@@ -146,7 +158,7 @@ impl State {
 
     /// Runs `action` as the tracer's work, unless the tracer is at work or must not be.
     pub(crate) fn at_work<R>(&self, action: impl FnOnce(&Self) -> R) -> Option<R> {
-        if self.gate.get() & (BUSY | FRAGILE) != 0 && !self.mend(super::stack()) {
+        if self.gate.get() & (BUSY | FRAGILE | BLIND) != 0 && !self.mend(super::stack()) {
             return None;
         }
         let at_work = AtWork::new(ticks());
@@ -166,7 +178,7 @@ impl State {
         if !session::is_on() {
             return Way::Past;
         }
-        if self.gate.get() & FRAGILE != 0 {
+        if self.gate.get() & (FRAGILE | BLIND) != 0 {
             self.count_lost();
             return Way::Past;
         }
@@ -175,6 +187,9 @@ impl State {
         }
         if session::is_new_child() {
             lifecycle::become_child(self);
+            if !session::is_on() {
+                return Way::Past;
+            }
         }
         if self.gate.get() & NEW != 0 {
             self.begin();
@@ -205,7 +220,7 @@ impl State {
     /// work goes on after the call, as far as one can tell, or the thread must be left alone.
     #[cold]
     pub(crate) fn mend(&self, here: usize) -> bool {
-        if self.is_own() || self.gate.get() & FRAGILE != 0 {
+        if self.is_own() || self.gate.get() & (FRAGILE | BLIND) != 0 {
             return false;
         }
         if !self.is_busy() {
@@ -229,8 +244,8 @@ impl State {
     /// Whether the tracer's work that is under way can never go on.
     fn was_left(&self, here: usize) -> bool {
         let at = self.busy_at.get();
-        if here > at {
-            // The stack is back above it, unless this is another stack.
+        if here >= self.busy_here.get() {
+            // The stack is back there or above, unless this is another stack.
             return !quiet::is_on_other_stack(at);
         }
         // What it has put on its stack is overwritten once the program uses that again.

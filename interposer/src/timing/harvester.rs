@@ -1,15 +1,15 @@
 //! The thread that reads times while the program does not synchronise.
 
 use core::ffi::c_void;
-use core::sync::atomic::AtomicBool;
-use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask};
 use crate::timing::host_clocks::HostClocks;
 use crate::timing::{anchor, chip, counters, lane, schedule};
-use crate::{cost, thread};
+use crate::{cost, quiet, system, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
@@ -45,10 +45,12 @@ pub(crate) fn stop() {
         harvest::pause();
     }
 }
+/// The number of the thread that is or was the last harvester.
+static TID: AtomicU32 = AtomicU32::new(0);
 
 /// Starts the harvester with the first context that is measured.
 pub(crate) fn ensure_running() {
-    if RUNNING.swap(true, AcqRel) {
+    if !quiet::is_allowed() || RUNNING.swap(true, AcqRel) {
         return;
     }
     if start(STACK).or_else(|| start(LEAST_STACK)).is_none() {
@@ -56,8 +58,31 @@ pub(crate) fn ensure_running() {
     }
 }
 
+/// How long the harvester is waited for when it has to end, in half milliseconds.
+const END_ROUNDS: u32 = 400;
+
+/// The program is about to give system calls up: the harvester must be gone by then, since the kernel
+/// would end the program for what it does.
+pub(crate) fn end() {
+    for _ in 0..END_ROUNDS {
+        let tid = TID.load(Acquire);
+        if !RUNNING.load(Acquire) && (tid == 0 || !exists(tid)) {
+            return;
+        }
+        quiet::sleep_whatever(500_000);
+    }
+}
+
+/// Whether a thread of this process is there.
+fn exists(tid: u32) -> bool {
+    let args = [quiet::pid() as usize, tid as usize, 0, 0, 0, 0];
+    // SAFETY: signal 0 only asks.
+    unsafe { system::call(libc::SYS_tgkill, args) == 0 }
+}
+
 /// A child has no threads but its own.
 pub(crate) fn forget() {
+    TID.store(0, Relaxed);
     RUNNING.store(false, Relaxed);
     STOPPED.store(false, Relaxed);
     AT_WORK.store(false, Relaxed);
@@ -97,7 +122,8 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     schedule::settle();
     let mut round = 0_u32;
     let mut clocks = HostClocks::read();
-    while !is_last_thread() && !STOPPED.load(Relaxed) {
+    TID.store(thread::tid(), Release);
+    while quiet::is_allowed() && !is_last_thread() && !STOPPED.load(Relaxed) {
         round = round.wrapping_add(1);
         let mut is_behind = false;
         AT_WORK.store(true, SeqCst);
@@ -119,12 +145,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
         if is_behind {
             continue;
         }
-        let interval = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: INTERVAL_NS,
-        };
-        // SAFETY: sleeps for the time in a live local.
-        unsafe { libc::nanosleep(&interval, core::ptr::null_mut()) };
+        quiet::sleep(INTERVAL_NS);
     }
     RUNNING.store(false, Relaxed);
     core::ptr::null_mut()

@@ -19,11 +19,19 @@ const KEPT: u32 = 64;
 const MOST_AT_ONCE: usize = 16;
 
 /// A place for an event.
-#[derive(Default)]
 struct Node {
     /// The place below it on its stack, counted from 1.
     next: AtomicU32,
     event: AtomicU64,
+}
+
+impl Node {
+    const fn new() -> Self {
+        Self {
+            next: AtomicU32::new(0),
+            event: AtomicU64::new(0),
+        }
+    }
 }
 
 /// Places stacked on each other: the uppermost one, counted from 1, and in the high half a number
@@ -36,7 +44,7 @@ impl Stack {
         Self(AtomicU64::new(0))
     }
 
-    fn pop<'n>(&self, nodes: &'n [Node]) -> Option<(u32, &'n Node)> {
+    fn pop(&self, nodes: &Nodes) -> Option<(u32, &'static Node)> {
         let mut top = self.0.load(Acquire);
         loop {
             let place = top as u32;
@@ -58,7 +66,7 @@ impl Stack {
 
     /// Takes as many places as there is room for, the uppermost first. They stay linked to each
     /// other in this order. Answers how many.
-    fn pop_several(&self, nodes: &[Node], room: &mut [u32]) -> usize {
+    fn pop_several(&self, nodes: &Nodes, room: &mut [u32]) -> usize {
         let mut top = self.0.load(Acquire);
         loop {
             let (mut place, mut count) = (top as u32, 0_usize);
@@ -101,7 +109,41 @@ impl Stack {
     }
 }
 
-fn node_at(nodes: &[Node], place: u32) -> Option<&Node> {
+/// Places that are made at a time: a page of them, since most contexts need few.
+const CHUNK: usize = 256;
+const CHUNKS: usize = MOST_EVENTS as usize / CHUNK;
+
+/// The places of one context. They are made as they are needed, and kept for ever.
+struct Nodes([AtomicPtr<[Node; CHUNK]>; CHUNKS]);
+
+impl Nodes {
+    const fn new() -> Self {
+        Self([const { AtomicPtr::new(core::ptr::null_mut()) }; CHUNKS])
+    }
+
+    /// The place with this number, counted from 0, if it has been made.
+    fn get(&self, index: usize) -> Option<&'static Node> {
+        let chunk = self.0.get(index / CHUNK)?.load(Acquire);
+        // SAFETY: a pointer that was stored comes from a leaked box.
+        unsafe { chunk.as_ref() }?.get(index % CHUNK)
+    }
+
+    /// The place with this number, made if need be; `None` beyond the last.
+    fn get_or_make(&self, index: usize) -> Option<&'static Node> {
+        let chunk = self.0.get(index / CHUNK)?;
+        if chunk.load(Acquire).is_null() {
+            let made = Box::into_raw(Box::new([const { Node::new() }; CHUNK]));
+            let stored = chunk.compare_exchange(core::ptr::null_mut(), made, AcqRel, Acquire);
+            if stored.is_err() {
+                // SAFETY: nobody else has seen the second one.
+                drop(unsafe { Box::from_raw(made) });
+            }
+        }
+        self.get(index)
+    }
+}
+
+fn node_at(nodes: &Nodes, place: u32) -> Option<&'static Node> {
     nodes.get(place.checked_sub(1)? as usize)
 }
 
@@ -111,8 +153,7 @@ fn above(top: u64, place: u32) -> u64 {
 }
 
 pub(crate) struct Pool {
-    /// Made when the context is first measured, and kept for ever.
-    nodes: AtomicPtr<Box<[Node]>>,
+    nodes: Nodes,
     free: Stack,
     empty: Stack,
     /// Places that have never been used begin here.
@@ -129,7 +170,7 @@ pub(crate) struct Pool {
 impl Pool {
     pub(crate) const fn new() -> Self {
         Self {
-            nodes: AtomicPtr::new(core::ptr::null_mut()),
+            nodes: Nodes::new(),
             free: Stack::new(),
             empty: Stack::new(),
             fresh: AtomicU32::new(0),
@@ -137,32 +178,6 @@ impl Pool {
             idle: AtomicU32::new(0),
             least_idle: AtomicU32::new(u32::MAX),
             pause: AtomicU32::new(0),
-        }
-    }
-
-    fn nodes(&self) -> &'static [Node] {
-        // SAFETY: a pointer that was stored comes from a leaked box.
-        if let Some(nodes) = unsafe { self.nodes.load(Acquire).as_ref() } {
-            return nodes;
-        }
-        // Memory of the kernel's that is zero already: only what is used of it is ever there.
-        // SAFETY: an unused node is all zeros.
-        let nodes = unsafe { Box::new_zeroed_slice(MOST_EVENTS as usize).assume_init() };
-        let nodes: &'static mut Box<[Node]> = Box::leak(Box::new(nodes));
-        let raw = core::ptr::from_mut(nodes);
-        match self
-            .nodes
-            .compare_exchange(core::ptr::null_mut(), raw, AcqRel, Acquire)
-        {
-            // SAFETY: leaked; from now on only shared references are made.
-            Ok(_) => unsafe { &*raw },
-            Err(first) => {
-                // SAFETY: nobody else has seen the second one; the first is leaked.
-                unsafe {
-                    drop(Box::from_raw(raw));
-                    &*first
-                }
-            }
         }
     }
 
@@ -188,7 +203,7 @@ impl Pool {
     }
 
     fn pop_several(&self, room: &mut [u64]) -> usize {
-        let nodes = self.nodes();
+        let nodes = &self.nodes;
         let mut places = [0_u32; MOST_AT_ONCE];
         let most = room.len().min(MOST_AT_ONCE);
         let Some(wanted) = places.get_mut(..most) else {
@@ -237,7 +252,7 @@ impl Pool {
     }
 
     fn pop(&self) -> Option<u64> {
-        let nodes = self.nodes();
+        let nodes = &self.nodes;
         let (place, node) = self.free.pop(nodes)?;
         let event = node.event.load(Relaxed);
         self.empty.push(place, node);
@@ -247,10 +262,10 @@ impl Pool {
 
     /// Gives an event back whose time has been read. Answers it when there is no room.
     pub(crate) fn give(&self, event: u64) -> Option<u64> {
-        let nodes = self.nodes();
+        let nodes = &self.nodes;
         let place = self.empty.pop(nodes).or_else(|| {
             let fresh = self.fresh.fetch_add(1, Relaxed);
-            let node = nodes.get(fresh as usize);
+            let node = nodes.get_or_make(fresh as usize);
             if node.is_none() {
                 self.fresh.fetch_sub(1, Relaxed);
             }

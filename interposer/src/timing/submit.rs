@@ -12,7 +12,7 @@ use crate::timing::lane::{self, Lane, MOST_PENDING, Pair, Turn};
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
 use crate::timing::{capture, counters, harvester, reference};
-use crate::{emit, last_task, session, thread};
+use crate::{emit, last_task, quiet, session, thread};
 
 /// A submission between its start event and its end event.
 pub(crate) struct Submission {
@@ -62,6 +62,10 @@ pub(crate) fn begin(
     }
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
+    }
+    // What the runtime does for events is more than the program has asked it for.
+    if !quiet::is_allowed() {
+        return Err(Untimed::Off);
     }
     let api = api::get().ok_or(Untimed::NoEvent)?;
     prepare_context(api, context)?;

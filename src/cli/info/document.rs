@@ -94,6 +94,10 @@ pub(crate) struct Calls {
     /// Calls that a library of the runtime made inside another call.
     pub(crate) nested: u64,
     pub(crate) errors: u64,
+    /// Calls that had not returned when their process, or the recording, ended.
+    pub(crate) open: u64,
+    /// Calls that were left by exceptions, jumps or the end of their thread.
+    pub(crate) left: u64,
     /// Calls per function, for every function that was called.
     pub(crate) functions: BTreeMap<String, u64>,
 }
@@ -352,6 +356,8 @@ fn calls(trace: &Trace, counts: &Counts) -> Calls {
         count: counts.calls,
         nested: counts.nested,
         errors: counts.errors,
+        open: trace.counter(Counter::OpenCalls as u16),
+        left: trace.counter(Counter::LeftCalls as u16),
         functions: called
             .map(|(function, count)| (function.name.clone(), *count))
             .collect(),

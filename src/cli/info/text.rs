@@ -56,10 +56,11 @@ fn head(document: &Document) -> String {
         (
             "calls",
             format!(
-                "{} ({} nested, {} with an error)",
+                "{} ({} nested, {} with an error{})",
                 count(calls.count),
                 count(calls.nested),
-                count(calls.errors)
+                count(calls.errors),
+                endings(calls.open, calls.left)
             ),
         ),
         (
@@ -334,4 +335,13 @@ fn functions(document: &Document) -> Table {
         table.row([name.clone(), count(*calls)]);
     }
     table
+}
+
+/// Calls that did not return, where there are any.
+fn endings(open: u64, left: u64) -> String {
+    [(open, "open at the end"), (left, "left without a return")]
+        .into_iter()
+        .filter(|(calls, _)| *calls > 0)
+        .map(|(calls, how)| format!(", {} {how}", count(calls)))
+        .collect()
 }

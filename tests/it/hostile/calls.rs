@@ -1,1 +1,131 @@
 //! Calls that do not begin and end in order.
+
+use ascend_trace_model::{Ending, Trace};
+
+use super::counts::{balanced, between};
+use crate::support::compile::{hostile, hostile_with};
+use crate::support::process::has_cxx;
+use crate::support::{Recording, Run};
+
+/// With room for all that a fast program does while the machine is busy.
+fn traced(name: &str, words: &[&str]) -> Recording {
+    let run = Run::new(&hostile(name)).words(words);
+    let recording = run.options(&["--buffer", "512"]).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    recording
+}
+
+#[test]
+fn calls_of_handlers_are_recorded_wherever_they_interrupt_the_program() {
+    for stack in ["usual", "alternate"] {
+        let counts = balanced(&traced("handler_storm", &[stack]));
+        // They are put aside while the tracer is at work; few find no room there.
+        assert!(counts.lost * 100 <= counts.recorded, "{counts:?}");
+    }
+}
+
+#[test]
+fn jumps_out_of_handlers_silence_no_thread() {
+    for stack in ["usual", "alternate"] {
+        let recording = traced("handler_jump", &[stack]);
+        let counts = between(&recording);
+        let (trace, _) = Trace::open(&recording.trace()).unwrap();
+        let calm: u64 = recording.number("calm");
+        let last = trace.calls().iter().rev().take(calm as usize);
+        assert!(last.clone().all(|call| call.ending == Ending::Returned));
+        // At most what was under way when a jump came can be missing.
+        assert!(counts.lost <= 1_000, "{counts:?}");
+    }
+}
+
+#[test]
+fn calls_that_are_left_are_recorded_as_that() {
+    if !has_cxx() {
+        return;
+    }
+    let library = hostile_with("left_library.cc", &["-O1", "-shared", "-fPIC", "-pthread"]);
+    let library = library.to_str().unwrap();
+    let options = ["-O1", "-pthread", library, "-lascendcl"];
+    let recording = Run::new(&hostile_with("left_calls.cc", &options)).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    let counts = balanced(&recording);
+    assert_eq!(counts.lost, 0);
+    let (trace, _) = Trace::open(&recording.trace()).unwrap();
+    let left = trace.calls().iter();
+    let left = left.filter(|call| call.ending == Ending::Left);
+    assert_eq!(left.clone().count() as u64, recording.number("left"));
+    assert!(left.clone().all(|call| call.begin <= call.end));
+    // An inner call is left with the one around it.
+    assert_eq!(left.filter(|call| call.depth == 1).count(), 100);
+}
+
+#[test]
+fn threads_that_are_cancelled_at_any_instruction_harm_nobody() {
+    let library = hostile_with("async_library.c", &["-O1", "-shared", "-fPIC"]);
+    let options = ["-O1", "-pthread", library.to_str().unwrap(), "-lascendcl"];
+    let recording = Run::new(&hostile_with("async_cancel.c", &options)).traced();
+    assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+    between(&recording);
+}
+
+#[test]
+fn calls_on_stacks_of_the_programs_own_are_all_recorded() {
+    let counts = balanced(&traced("fibers", &[]));
+    assert!(counts.lost * 20 <= counts.recorded, "{counts:?}");
+}
+
+#[test]
+fn the_call_that_a_program_hangs_in_is_in_the_trace() {
+    for (how, status) in [("killed", 128 + 9), ("exits", 3)] {
+        let recording = Run::new(&hostile("hangs")).words(&[how]).traced();
+        assert_eq!(recording.outcome.status, status, "{}", recording.outcome);
+        let (trace, _) = Trace::open(&recording.trace()).unwrap();
+        let open: Vec<_> = trace
+            .calls()
+            .iter()
+            .filter(|call| call.ending == Ending::Open)
+            .collect();
+        assert_eq!(open.len(), 1, "{open:?}");
+        let call = open[0];
+        assert_eq!(trace.function(call.function).name, "aclrtSynchronizeStream");
+        assert!(call.stream.is_some());
+        // It was under way for as long as the program waited.
+        assert!(call.end - call.begin >= 200_000_000, "{call:?}");
+    }
+}
+
+#[test]
+fn programs_that_give_up_system_calls_live() {
+    for (program, word) in [
+        ("seccomp_strict", "early"),
+        ("seccomp_strict", "late"),
+        ("seccomp_filter", "prctl"),
+        ("seccomp_filter", "syscall"),
+    ] {
+        let run = Run::new(&hostile(program)).words(&[word]);
+        let bare = run.bare();
+        if bare.status != 0 {
+            eprintln!("skipped: {program} {word} does not live on its own here: {bare}");
+            continue;
+        }
+        balanced(&traced(program, &[word]));
+    }
+}
+
+#[test]
+fn a_context_takes_little_memory() {
+    let program = hostile("contexts");
+    let recording = traced("contexts", &[]);
+    balanced(&recording);
+    let bare = Run::new(&program).bare();
+    let told = |out: &str| -> Option<i64> {
+        let line = out.lines().find_map(|line| line.strip_prefix("kilobytes "));
+        line?.parse().ok()
+    };
+    let (Some(with), Some(without)) = (told(&recording.outcome.out()), told(&bare.out())) else {
+        panic!("{bare}\n{}", recording.outcome);
+    };
+    eprintln!("{without} kB without the tracer, {with} kB with it");
+    // What all of it may take: some 7 kB a context, besides what every program has.
+    assert!(with - without < 8 * 1024, "{without} kB, {with} kB");
+}

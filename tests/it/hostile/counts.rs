@@ -24,6 +24,22 @@ impl Counts {
     }
 }
 
+/// What a program prints about its calls when some of them never returned: those are recorded or not, as
+/// it happens. All others are recorded or counted, and each once.
+#[track_caller]
+pub(super) fn between(recording: &Recording) -> Counts {
+    let counts = Counts::of(recording);
+    let (returned, begun) = (recording.number("returned"), recording.number("begun"));
+    eprintln!("returned {returned}, begun {begun}, {counts:?}");
+    let known = counts.recorded + counts.lost;
+    assert!(
+        (returned..=begun).contains(&known),
+        "{counts:?} of {returned} to {begun}\n{}",
+        recording.outcome
+    );
+    counts
+}
+
 /// Holds the invariant: made = recorded + counted as lost. A program of `tests/hostile` prints
 /// `made N` on a line of its own, with the number of AscendCL calls that it made.
 #[track_caller]

@@ -101,6 +101,14 @@ pub(crate) fn linked() -> [String; 3] {
     ]
 }
 
+/// A source file of `tests/hostile/`, with options of its own.
+#[track_caller]
+pub(crate) fn hostile_with(file: &str, options: &[&str]) -> PathBuf {
+    let source = repository().join("tests/hostile").join(file);
+    let source = source.to_str().unwrap();
+    built(file.split('.').next().unwrap(), source, options)
+}
+
 /// As [`program`], with options of its own; it links to nothing unless they say so.
 #[track_caller]
 pub(crate) fn program_with(name: &str, options: &[&str]) -> PathBuf {

@@ -159,6 +159,15 @@ impl Recording {
         truth_in(self.folder.path())
     }
 
+    /// The number that the program has told last under this name, on a line of its own.
+    #[track_caller]
+    pub(crate) fn number(&self, name: &str) -> u64 {
+        let out = self.outcome.out();
+        let mut told = out.lines().filter_map(|line| line.strip_prefix(name));
+        let last = told.next_back().and_then(|rest| rest.trim().parse().ok());
+        last.unwrap_or_else(|| panic!("no line `{name} N`: {}", self.outcome))
+    }
+
     /// A path beside the trace.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -270,7 +270,8 @@ fn synced(trace: &Trace, task: TaskId, call: CallId) -> Edge {
 
 /// Whether the runtime accepted the call.
 pub(super) fn took_effect(trace: &Trace, call: &Call) -> bool {
-    trace.function(call.function).ret != RetKind::Error || call.ret == 0
+    call.ending.is_return()
+        && (trace.function(call.function).ret != RetKind::Error || call.ret == 0)
 }
 
 /// Whether a blocking call really waited: it may report a failure of the device afterwards.

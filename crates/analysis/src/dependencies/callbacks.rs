@@ -60,7 +60,7 @@ pub(super) fn link(trace: &Trace, emit: &mut dyn FnMut(Edge)) {
 fn reports(trace: &Trace) -> HashMap<ProcessId, Vec<CallId>> {
     let mut reports: HashMap<ProcessId, Vec<CallId>> = HashMap::new();
     for (index, call) in trace.calls().iter().enumerate() {
-        if trace.function(call.function).role == Role::ProcessReport && call.ret == 0 {
+        if trace.function(call.function).role == Role::ProcessReport && call.result() == Some(0) {
             let process = trace.thread(call.thread).process;
             reports
                 .entry(process)

@@ -56,7 +56,7 @@ impl Memory {
             return;
         }
         let calls = trace.calls().iter();
-        for call in calls.filter(|call| call.ret == 0 && source.part.holds(call.begin)) {
+        for call in calls.filter(|call| call.result() == Some(0) && source.part.holds(call.begin)) {
             let effect = self.effects.get(call.function.index()).copied().flatten();
             let change = effect.and_then(|(is_host, effect)| change(trace, call, is_host, effect));
             self.changes.extend(change);

@@ -40,7 +40,7 @@ impl<'t> Row<'_, 't> {
     }
 
     fn ret_name(&self) -> Option<&'t str> {
-        let (function, code) = (self.call.function, self.call.ret);
+        let (function, code) = (self.call.function, self.call.result()?);
         self.source.constants.result(self.trace, function, code)
     }
 
@@ -63,9 +63,11 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
         Column::word("category", |row, cell| cell.put(&row.function().category)),
         Column::number("begin_ns", |row, cell| cell.put(row.call.begin)),
         Column::number("end_ns", |row, cell| cell.put(row.call.end)),
-        Column::number("ret", |row, cell| cell.put(row.call.ret)),
+        Column::number("ret", |row, cell| cell.maybe(row.call.result())),
         // The constant that `ret` is, for functions that return error codes.
         Column::word("ret_name", |row, cell| cell.maybe(row.ret_name())),
+        // Of a call that did not return: "left" or "open".
+        Column::word("ending", |row, cell| cell.maybe(row.call.ending.name())),
         // 0 for the program's own calls.
         Column::number("depth", |row, cell| cell.put(row.call.depth)),
         Column::number("device", |row, cell| cell.maybe(row.device())),

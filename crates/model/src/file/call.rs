@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::rows::{CallRow, GraphRef, Row, TaskRow};
+use crate::rows::{CallRow, Ending, GraphRef, Row, TaskRow};
 
 use super::chunk::{self, Kind};
 use super::column::{Columns, Cursors};
@@ -44,7 +44,10 @@ pub(super) mod column {
     pub(in crate::file) const GRAPHS: usize = 19;
     /// One per argument: where its word is to be had. Version 1 has no such column.
     pub(in crate::file) const ARG_CODES: usize = 20;
-    pub(in crate::file) const COUNT: usize = 21;
+    /// Two for each call that did not return: how many calls lie between it and the one before it, and
+    /// how it ended. Files of older recorders have no such column.
+    pub(in crate::file) const ENDINGS: usize = 21;
+    pub(in crate::file) const COUNT: usize = 22;
     pub(in crate::file) const REQUIRED: usize = 19;
 }
 
@@ -78,6 +81,16 @@ pub(super) struct CallMemory {
     /// The same texts by number, when reading.
     read: Vec<Arc<str>>,
     graphs: GraphColumn,
+    endings: EndingColumn,
+}
+
+/// Where writing or reading of the column of endings stands.
+#[derive(Debug, Default)]
+struct EndingColumn {
+    /// Calls since the last one that did not return; when reading, calls still to come before the next
+    /// one, if that is known.
+    without: u64,
+    next: Option<u64>,
 }
 
 /// Where writing or reading of the column of graphs stands.
@@ -101,6 +114,7 @@ impl Default for CallMemory {
             texts: HashMap::new(),
             read: Vec::new(),
             graphs: GraphColumn::default(),
+            endings: EndingColumn::default(),
         }
     }
 }
@@ -162,6 +176,7 @@ impl Table for CallRow {
         put_args(self, columns, memory);
         put_strings(self, columns, memory);
         memory.graphs.put(self.graph, columns);
+        memory.endings.put(self.ending, columns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
@@ -199,6 +214,7 @@ impl Table for CallRow {
             args: take_args(function, cursors, memory)?,
             strings: take_strings(cursors, memory)?,
             graph: memory.graphs.take(cursors)?,
+            ending: memory.endings.take(cursors)?,
         })
     }
 
@@ -353,6 +369,32 @@ impl GraphColumn {
         last.serial = stepped(last.serial, cursors.take_signed(column::GRAPHS)?)?;
         last.index = stepped(last.index, cursors.take_signed(column::GRAPHS)?)?;
         Some(Some(*last))
+    }
+}
+
+impl EndingColumn {
+    fn put(&mut self, ending: Ending, columns: &mut Columns) {
+        if ending.is_return() {
+            self.without += 1;
+            return;
+        }
+        columns.keep_each(column::ENDINGS);
+        columns.put(column::ENDINGS, std::mem::take(&mut self.without));
+        columns.put(column::ENDINGS, ending as u64);
+    }
+
+    /// How the next call ended; `None` for a column that makes no sense.
+    fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Ending> {
+        let between = match self.next.take() {
+            Some(between) => between,
+            None if cursors.is_at_end(column::ENDINGS) => return Some(Ending::Returned),
+            None => cursors.take(column::ENDINGS)?,
+        };
+        if let Some(left) = between.checked_sub(1) {
+            self.next = Some(left);
+            return Some(Ending::Returned);
+        }
+        Ending::from_code(cursors.take(column::ENDINGS)?)
     }
 }
 

@@ -102,10 +102,13 @@ fn call() -> impl Strategy<Value = Row> {
         option::of(task),
         option::of((number(), number())),
     );
-    let payload = (
-        vec(word(), 0..12),
-        vec(option::of(text().prop_map(Into::into)), 0..3),
-    );
+    // Most calls return.
+    let ending = prop_oneof![
+        4 => Just(Ending::Returned),
+        1 => Just(Ending::Left),
+        1 => Just(Ending::Open),
+    ];
+    let payload = (vec(word(), 0..12), vec(option::of(text().prop_map(Into::into)), 0..3), ending);
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
     (call, target, payload).prop_map(|(call, target, payload)| {
         let task = target.4.map(|(sequence, kind, untimed)| TaskRow {
@@ -128,6 +131,7 @@ fn call() -> impl Strategy<Value = Row> {
             graph: target.5.map(|(serial, index)| GraphRef { serial, index }),
             args: payload.0,
             strings: payload.1,
+            ending: payload.2,
         })
     })
 }

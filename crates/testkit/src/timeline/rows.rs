@@ -274,6 +274,7 @@ impl Writer<'_> {
             graph: None,
             args,
             strings: Vec::new(),
+            ending: ascend_trace_model::Ending::Returned,
         }
     }
 

@@ -53,6 +53,7 @@ fn calls() {
         }),
         args: vec![4096, u64::MAX],
         strings: vec![text("a"), None],
+        ending: Ending::Returned,
     };
     let second = CallRow {
         thread: 65,

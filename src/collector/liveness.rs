@@ -183,15 +183,17 @@ impl Liveness {
 
     fn find_nested(&mut self, member: Member, now: i64) -> Known {
         match self.nested.find(member.pid, member.namespace, now) {
-            Search::Found(pid) => match self.watch.add(member, pid) {
+            Search::Found { pid, is_fresh } => match self.watch.add(member, pid) {
                 // What has got its pid meanwhile is another one.
-                Ok(()) if nested::is(pid, member.pid) => Known::Watched,
-                Ok(()) => {
+                Ok(()) if nested::is(pid, member.pid, member.namespace) => Known::Watched,
+                Ok(()) | Err(Errno::SRCH) if is_fresh => {
                     self.watch.forget(&member);
                     Known::Gone
                 }
-                Err(Errno::SRCH) => Known::Gone,
-                Err(_) => Known::Hidden { looked_ns: now },
+                _ => {
+                    self.watch.forget(&member);
+                    Known::Hidden { looked_ns: now }
+                }
             },
             Search::Absent => Known::Gone,
             Search::Unknown => Known::Hidden { looked_ns: now },
@@ -304,5 +306,22 @@ mod tests {
         until_gone(&mut liveness, here);
         assert!(!liveness.gone(elsewhere));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_namespace_that_has_the_number_of_an_ended_one_is_not_taken_for_it() {
+        let mut liveness = Liveness::default();
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let namespace = liveness.namespace + 1;
+        let nested = ChannelInfo {
+            namespace,
+            ..info(&liveness, 1, 1)
+        };
+        // The one that was first in that namespace has ended; this one came after the look.
+        let now = clock::now();
+        liveness.nested.note(1, namespace, child.id(), now);
+        assert!(!liveness.gone(nested));
+        assert_eq!(liveness.watch.len(), 0);
     }
 }

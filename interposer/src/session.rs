@@ -119,6 +119,7 @@ fn try_join() -> Option<()> {
 fn begin_process(mut session: Session) -> Session {
     PROCESS_KEY.store(clock::ticks(), Relaxed);
     session.set_namespace(identity::pid_namespace());
+    identity::note_command_line();
     session.count_process();
     session
 }

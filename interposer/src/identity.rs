@@ -46,9 +46,9 @@ pub(crate) fn note_command_line() {
 /// them.
 pub(crate) fn command_line() -> (&'static [u8], bool) {
     let length = LINE.length.load(Acquire);
-    // SAFETY: with a length the bytes are complete, and never written again.
     let bytes: &[u8] = match length {
         0 => &[],
+        // SAFETY: with a length the bytes are complete, and never written again.
         _ => unsafe { &*LINE.bytes.get() },
     };
     (bytes.get(..length.min(MOST)).unwrap_or(&[]), length > MOST)

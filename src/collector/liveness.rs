@@ -46,13 +46,30 @@ enum Known {
     Gone,
 }
 
+/// What a process was when it was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Image {
+    key: u64,
+    /// Where the kernel put its stack, which `exec` changes; `None` where that is not told.
+    stack: Option<u64>,
+}
+
+impl Image {
+    /// Whether both are of one process, which has replaced one by the other. Without a sign of that,
+    /// both may be there: a library of ours that is loaded twice joins twice.
+    fn replaces(self, other: Self) -> bool {
+        let differ = |(one, two): (u64, u64)| one != two;
+        self.stack.zip(other.stack).is_some_and(differ)
+    }
+}
+
 /// What is known about processes.
 pub(crate) struct Liveness {
     /// Our pid namespace, 0 when it is not known.
     namespace: u64,
     members: HashMap<Member, Known>,
     /// The latest image of each process.
-    latest: HashMap<(u32, u64), u64>,
+    latest: HashMap<(u32, u64), Image>,
     /// Members that were known to be gone at the last refresh.
     settled: Vec<Member>,
     watch: Watch<Member>,
@@ -146,20 +163,23 @@ impl Liveness {
 
     /// Finds a process that is seen for the first time.
     fn meet(&mut self, member: Member, now: i64) -> Known {
+        let is_own = member.namespace == self.namespace;
+        let image = Image {
+            key: member.key,
+            stack: is_own.then(|| stack_of(member.pid)).flatten(),
+        };
         let latest = self.latest.entry((member.pid, member.namespace));
-        let latest = latest.or_insert(member.key);
-        if *latest > member.key {
-            // A later image has its pid.
-            return Known::Gone;
-        }
-        if *latest < member.key {
-            let earlier = Member {
-                key: *latest,
-                ..member
-            };
-            *latest = member.key;
-            self.watch.forget(&earlier);
-            self.members.insert(earlier, Known::Gone);
+        let latest = latest.or_insert(image);
+        if latest.key < image.key {
+            let earlier = std::mem::replace(latest, image);
+            if image.replaces(earlier) {
+                let earlier = Member {
+                    key: earlier.key,
+                    ..member
+                };
+                self.watch.forget(&earlier);
+                self.members.insert(earlier, Known::Gone);
+            }
         }
         if member.namespace == self.namespace || member.namespace == 0 {
             return match self.find_own(member, now) {
@@ -206,6 +226,16 @@ fn exists(pid: u32) -> bool {
         return false;
     };
     test_kill_process(pid) != Err(Errno::SRCH) && !is_left_over(pid.as_raw_nonzero().get())
+}
+
+/// Where the stack of a process of our namespace begins.
+fn stack_of(pid: u32) -> Option<u64> {
+    const STACK: usize = 25;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let stack = fields.split(' ').nth(STACK)?.parse().ok()?;
+    // Where it is not to be seen, there is a small number.
+    (stack > 4096).then_some(stack)
 }
 
 /// Whether nothing but the exit status is left of a process, for a parent that takes its time. A
@@ -281,13 +311,36 @@ mod tests {
     #[test]
     fn an_image_that_was_replaced_is_gone() {
         let mut liveness = Liveness::default();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "read line; exec sleep 100"]);
+        let mut child = shell.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
+        let name = || std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+        // Between fork and exec it is still the image of this test.
+        while name() != "sh\n" {
+            std::thread::yield_now();
+        }
+        assert!(!liveness.gone(first));
+        drop(child.stdin.take());
+        while name() != "sleep\n" {
+            std::thread::yield_now();
+        }
+        assert!(!liveness.gone(second));
+        assert!(liveness.gone(first) && !liveness.gone(second));
+        assert_eq!(liveness.watch.len(), 1);
+        child.kill().unwrap();
+        until_gone(&mut liveness, second);
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn two_that_join_from_one_image_are_both_there() {
+        let mut liveness = Liveness::default();
         let pid = std::process::id();
         let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
-        assert!(!liveness.gone(first));
-        assert!(!liveness.gone(second));
-        assert!(liveness.gone(first));
-        assert_eq!(liveness.watch.len(), 1);
-        assert!(liveness.gone(info(&liveness, pid, 7)));
+        assert!(!liveness.gone(first) && !liveness.gone(second));
+        assert!(!liveness.gone(first) && liveness.is_alive(first));
     }
 
     #[test]

@@ -338,37 +338,24 @@ pub(crate) fn announce_again() {
     ANNOUNCED.store(false, Relaxed);
 }
 
-/// Parts in which a command line is told at most.
-const COMMAND_PARTS: u16 = 4;
-/// Texts of a part.
+/// Texts of a part of a command line.
 const COMMAND_TEXTS: usize = 7;
 
-/// What the process was started with, up to some 3,000 bytes.
+/// What the process was started with, as far as it is kept.
 fn command(producer: &mut Producer) {
-    let Some(line) = identity::Told::command_line() else {
-        return;
-    };
-    let mut room = [0u8; COMMAND_TEXTS * MAX_STRING];
-    for part in 0..COMMAND_PARTS {
-        let bytes = line.fill(&mut room);
-        if bytes.is_empty() {
-            return;
-        }
-        let is_full = bytes.len() == COMMAND_TEXTS * MAX_STRING;
+    let (line, goes_on) = identity::command_line();
+    let mut left = line.len();
+    for (part, bytes) in line.chunks(COMMAND_TEXTS * MAX_STRING).enumerate() {
         let mut texts: [&[u8]; COMMAND_TEXTS] = [&[]; COMMAND_TEXTS];
         let mut used = 0;
         for (place, text) in texts.iter_mut().zip(bytes.chunks(MAX_STRING)) {
             *place = text;
             used += 1;
         }
-        let is_last = part + 1 == COMMAND_PARTS;
-        let goes_on = is_full && is_last && !line.fill(&mut [0; 1]).is_empty();
-        let words = [used as u64, goes_on.into()];
+        left = left.saturating_sub(bytes.len());
+        let words = [used as u64, u64::from(goes_on && left == 0)];
         let texts = texts.get(..used).unwrap_or(&[]);
-        other(producer, RecordKind::Command, part, &words, texts);
-        if !is_full {
-            return;
-        }
+        other(producer, RecordKind::Command, part as u16, &words, texts);
     }
 }
 

@@ -1,9 +1,58 @@
 //! What the kernel knows of this process. It is asked by system calls of our own: the C library's
 //! functions may be another preloaded library's by now.
 
+use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_int};
+use core::sync::atomic::AtomicUsize;
+use core::sync::atomic::Ordering::{Acquire, Release};
 
 use crate::errno::Errno;
+
+/// Bytes of a command line that are kept.
+pub(crate) const MOST: usize = 3360;
+
+/// The words that this program was started with. Read when the process joins, since later the program
+/// may have given up the right to open files.
+struct Line {
+    /// One more than is kept: whether the line goes on.
+    bytes: UnsafeCell<[u8; MOST + 1]>,
+    length: AtomicUsize,
+}
+
+// SAFETY: the bytes are written before `length` is set, by the one thread that joins, and only read
+// after that.
+unsafe impl Sync for Line {}
+
+static LINE: Line = Line {
+    bytes: UnsafeCell::new([0; MOST + 1]),
+    length: AtomicUsize::new(0),
+};
+
+/// Reads the command line. A forked child has its parent's.
+pub(crate) fn note_command_line() {
+    let _errno = Errno::save();
+    if LINE.length.load(Acquire) != 0 {
+        return;
+    }
+    if let Some(told) = Told::open(c"/proc/self/cmdline") {
+        // SAFETY: only the thread that joins comes here, and nobody reads while the length is 0.
+        let room = unsafe { &mut *LINE.bytes.get() };
+        let length = told.fill(room).len();
+        LINE.length.store(length, Release);
+    }
+}
+
+/// The words that this program was started with, each with a NUL after it, and whether there is more of
+/// them.
+pub(crate) fn command_line() -> (&'static [u8], bool) {
+    let length = LINE.length.load(Acquire);
+    let bytes: &[u8] = match length {
+        0 => &[],
+        // SAFETY: with a length the bytes are complete, and never written again.
+        _ => unsafe { &*LINE.bytes.get() },
+    };
+    (bytes.get(..length.min(MOST)).unwrap_or(&[]), length > MOST)
+}
 
 /// The pid namespace that this process is in; 0 where that cannot be told.
 pub(crate) fn pid_namespace() -> u64 {
@@ -24,14 +73,9 @@ pub(crate) fn pid_namespace() -> u64 {
 }
 
 /// A file that the kernel makes up, open for reading.
-pub(crate) struct Told(c_int);
+struct Told(c_int);
 
 impl Told {
-    /// The words that this program was started with.
-    pub(crate) fn command_line() -> Option<Self> {
-        Self::open(c"/proc/self/cmdline")
-    }
-
     fn open(path: &CStr) -> Option<Self> {
         let flags = libc::O_RDONLY | libc::O_CLOEXEC;
         // SAFETY: the path is a C string.
@@ -44,7 +88,7 @@ impl Told {
     }
 
     /// Fills as much of `room` as there is to read.
-    pub(crate) fn fill<'a>(&self, room: &'a mut [u8]) -> &'a [u8] {
+    fn fill<'a>(&self, room: &'a mut [u8]) -> &'a [u8] {
         let mut used = 0;
         while let Some(rest) = room.get_mut(used..).filter(|rest| !rest.is_empty()) {
             // SAFETY: the range is `rest`, which is writable.
@@ -79,18 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_read_in_parts() {
+    fn the_command_line_is_kept() {
+        note_command_line();
         let expected = std::fs::read("/proc/self/cmdline").unwrap();
-        let told = Told::command_line().unwrap();
-        let mut found = Vec::new();
-        let mut room = [0; 5];
-        loop {
-            let part = told.fill(&mut room);
-            found.extend_from_slice(part);
-            if part.len() < 5 {
-                break;
-            }
-        }
-        assert_eq!(found, expected);
+        let (found, goes_on) = command_line();
+        assert_eq!(
+            (found, goes_on),
+            (&expected[..expected.len().min(MOST)], expected.len() > MOST)
+        );
     }
 }

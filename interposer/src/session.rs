@@ -166,6 +166,7 @@ fn begin_process(mut session: Session) -> Session {
     quiet::pid();
     PROCESS_KEY.store(clock::ticks_directly(), Relaxed);
     session.set_namespace(identity::pid_namespace());
+    identity::note_command_line();
     session.count_process();
     session
 }

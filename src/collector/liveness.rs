@@ -46,13 +46,30 @@ enum Known {
     Gone,
 }
 
+/// What a process was when it was met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Image {
+    key: u64,
+    /// Where the kernel put its stack, which `exec` changes; `None` where that is not told.
+    stack: Option<u64>,
+}
+
+impl Image {
+    /// Whether both are of one process, which has replaced one by the other. Without a sign of that,
+    /// both may be there: a library of ours that is loaded twice joins twice.
+    fn replaces(self, other: Self) -> bool {
+        let differ = |(one, two): (u64, u64)| one != two;
+        self.stack.zip(other.stack).is_some_and(differ)
+    }
+}
+
 /// What is known about processes.
 pub(crate) struct Liveness {
     /// Our pid namespace, 0 when it is not known.
     namespace: u64,
     members: HashMap<Member, Known>,
     /// The latest image of each process.
-    latest: HashMap<(u32, u64), u64>,
+    latest: HashMap<(u32, u64), Image>,
     /// Members that were known to be gone at the last refresh.
     settled: Vec<Member>,
     watch: Watch<Member>,
@@ -146,20 +163,23 @@ impl Liveness {
 
     /// Finds a process that is seen for the first time.
     fn meet(&mut self, member: Member, now: i64) -> Known {
+        let is_own = member.namespace == self.namespace;
+        let image = Image {
+            key: member.key,
+            stack: is_own.then(|| stack_of(member.pid)).flatten(),
+        };
         let latest = self.latest.entry((member.pid, member.namespace));
-        let latest = latest.or_insert(member.key);
-        if *latest > member.key {
-            // A later image has its pid.
-            return Known::Gone;
-        }
-        if *latest < member.key {
-            let earlier = Member {
-                key: *latest,
-                ..member
-            };
-            *latest = member.key;
-            self.watch.forget(&earlier);
-            self.members.insert(earlier, Known::Gone);
+        let latest = latest.or_insert(image);
+        if latest.key < image.key {
+            let earlier = std::mem::replace(latest, image);
+            if image.replaces(earlier) {
+                let earlier = Member {
+                    key: earlier.key,
+                    ..member
+                };
+                self.watch.forget(&earlier);
+                self.members.insert(earlier, Known::Gone);
+            }
         }
         if member.namespace == self.namespace || member.namespace == 0 {
             return match self.find_own(member, now) {
@@ -183,15 +203,17 @@ impl Liveness {
 
     fn find_nested(&mut self, member: Member, now: i64) -> Known {
         match self.nested.find(member.pid, member.namespace, now) {
-            Search::Found(pid) => match self.watch.add(member, pid) {
+            Search::Found { pid, is_fresh } => match self.watch.add(member, pid) {
                 // What has got its pid meanwhile is another one.
-                Ok(()) if nested::is(pid, member.pid) => Known::Watched,
-                Ok(()) => {
+                Ok(()) if nested::is(pid, member.pid, member.namespace) => Known::Watched,
+                Ok(()) | Err(Errno::SRCH) if is_fresh => {
                     self.watch.forget(&member);
                     Known::Gone
                 }
-                Err(Errno::SRCH) => Known::Gone,
-                Err(_) => Known::Hidden { looked_ns: now },
+                _ => {
+                    self.watch.forget(&member);
+                    Known::Hidden { looked_ns: now }
+                }
             },
             Search::Absent => Known::Gone,
             Search::Unknown => Known::Hidden { looked_ns: now },
@@ -204,6 +226,16 @@ fn exists(pid: u32) -> bool {
         return false;
     };
     test_kill_process(pid) != Err(Errno::SRCH) && !is_left_over(pid.as_raw_nonzero().get())
+}
+
+/// Where the stack of a process of our namespace begins.
+fn stack_of(pid: u32) -> Option<u64> {
+    const STACK: usize = 25;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let stack = fields.split(' ').nth(STACK)?.parse().ok()?;
+    // Where it is not to be seen, there is a small number.
+    (stack > 4096).then_some(stack)
 }
 
 /// Whether nothing but the exit status is left of a process, for a parent that takes its time. A
@@ -279,13 +311,36 @@ mod tests {
     #[test]
     fn an_image_that_was_replaced_is_gone() {
         let mut liveness = Liveness::default();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "read line; exec sleep 100"]);
+        let mut child = shell.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = child.id();
+        let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
+        let name = || std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
+        // Between fork and exec it is still the image of this test.
+        while name() != "sh\n" {
+            std::thread::yield_now();
+        }
+        assert!(!liveness.gone(first));
+        drop(child.stdin.take());
+        while name() != "sleep\n" {
+            std::thread::yield_now();
+        }
+        assert!(!liveness.gone(second));
+        assert!(liveness.gone(first) && !liveness.gone(second));
+        assert_eq!(liveness.watch.len(), 1);
+        child.kill().unwrap();
+        until_gone(&mut liveness, second);
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn two_that_join_from_one_image_are_both_there() {
+        let mut liveness = Liveness::default();
         let pid = std::process::id();
         let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
-        assert!(!liveness.gone(first));
-        assert!(!liveness.gone(second));
-        assert!(liveness.gone(first));
-        assert_eq!(liveness.watch.len(), 1);
-        assert!(liveness.gone(info(&liveness, pid, 7)));
+        assert!(!liveness.gone(first) && !liveness.gone(second));
+        assert!(!liveness.gone(first) && liveness.is_alive(first));
     }
 
     #[test]
@@ -304,5 +359,22 @@ mod tests {
         until_gone(&mut liveness, here);
         assert!(!liveness.gone(elsewhere));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_namespace_that_has_the_number_of_an_ended_one_is_not_taken_for_it() {
+        let mut liveness = Liveness::default();
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let namespace = liveness.namespace + 1;
+        let nested = ChannelInfo {
+            namespace,
+            ..info(&liveness, 1, 1)
+        };
+        // The one that was first in that namespace has ended; this one came after the look.
+        let now = clock::now();
+        liveness.nested.note(1, namespace, child.id(), now);
+        assert!(!liveness.gone(nested));
+        assert_eq!(liveness.watch.len(), 0);
     }
 }

@@ -119,6 +119,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_log_is_private_and_no_link_is_followed() {
+        use std::os::unix::fs::{MetadataExt, symlink};
+        let root = tempfile::tempdir().unwrap();
+        let (path, file) = log_file(&root.path().join("t.atrace")).unwrap();
+        assert!(path.ends_with("t.atrace.log"));
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        let victim = root.path().join("victim");
+        symlink(&victim, root.path().join("u.atrace.log")).unwrap();
+        assert!(log_file(&root.path().join("u.atrace")).is_none());
+        assert!(!victim.exists());
+    }
+
+    #[test]
     fn a_view_that_panics_is_an_error_and_nothing_more() {
         assert_eq!(unharmed(|| Ok(7)).unwrap(), 7);
         let error = unharmed(|| -> anyhow::Result<()> { panic!("as a mistake would") });

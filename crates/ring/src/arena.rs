@@ -28,10 +28,12 @@ const AHEAD: u32 = 256;
 pub const FREE_THREADS: usize = 128;
 
 /// With more threads than this, there may soon be many times as many.
-const FEW_THREADS: usize = 64;
+const FEW_THREADS: usize = 16;
 /// Segments that lie ready for threads to come, for each that there is, and at most.
-const AHEAD_OF_EACH: usize = 4;
+const AHEAD_OF_EACH: usize = 16;
 const MOST_AHEAD: usize = 1024;
+/// Of these, provided at a time: meanwhile nobody reads.
+const STEP_AHEAD: u32 = 64;
 
 /// Why a session could not be made. Written out by hand: this crate is part of what is loaded
 /// into traced programs, and keeps its dependencies to libc.
@@ -232,10 +234,15 @@ impl Arena {
         let provided = header.provided.load(Relaxed);
         let free = provided.saturating_sub(header.taken.load(Relaxed));
         let wanted = (threads * AHEAD_OF_EACH).min(MOST_AHEAD) as u32;
-        if free < wanted {
-            // Where there is no room for them, they may find none, and are counted.
-            let _ = self.provide(wanted - free, u32::MAX);
+        if free >= wanted {
+            return;
         }
+        // The program needs room there as well.
+        let room = free_bytes(&self.home.file) / 4 / SEGMENT_BYTES as u64;
+        let room = u32::try_from(room).unwrap_or(u32::MAX);
+        let count = (wanted - free).min(room).min(STEP_AHEAD);
+        // Where there is none for them, they may find none, and are counted.
+        let _ = self.provide(count, u32::MAX);
     }
 
     fn provide_for_bursts(&mut self) -> io::Result<()> {
@@ -459,6 +466,17 @@ impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: the arena is the only user of this mapping in the collector.
         unsafe { self.session.unmap() };
+    }
+}
+
+/// Bytes that the file's file system has left.
+fn free_bytes(file: &File) -> u64 {
+    // SAFETY: an all-zero statvfs is a valid out-parameter.
+    let mut stat: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the file is open and `stat` a live local.
+    match unsafe { libc::fstatvfs(file.as_raw_fd(), &mut stat) } {
+        0 => stat.f_bavail.saturating_mul(stat.f_frsize),
+        _ => 0,
     }
 }
 

@@ -471,7 +471,10 @@ fn threads_that_come_find_room_that_a_burst_cannot_take() {
     let session = attach(arena.path());
     let claim = |tid| Producer::claim(session, 1, tid, 1).unwrap();
     let mut few: Vec<_> = (0..70).map(claim).collect();
-    arena.replenish().unwrap();
+    // Some at a time.
+    for _ in 0..20 {
+        arena.replenish().unwrap();
+    }
     let mut burst = claim(70);
     let mut written = 0;
     while write(&mut burst, written, 1) {
@@ -481,7 +484,7 @@ fn threads_that_come_find_room_that_a_burst_cannot_take() {
     for producer in &mut few {
         assert!(write(producer, 1, 1));
     }
-    for tid in 71..200 {
+    for tid in 71..900 {
         assert!(write(&mut claim(tid), 1, 1), "{tid}");
     }
     let segments = written / (SEGMENT_SLOTS as u64 - 1);

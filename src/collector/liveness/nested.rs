@@ -10,8 +10,9 @@ const INTERVAL_NS: i64 = 100_000_000;
 /// What became of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Search {
-    /// It is called this here.
-    Found(u32),
+    /// It is called this here. Unless the look was made just now, it may be another process that had
+    /// this pid and namespace before: the numbers of namespaces are used again as well.
+    Found { pid: u32, is_fresh: bool },
     /// Its namespace can be seen, and does not have it.
     Absent,
     /// Its namespace cannot be seen.
@@ -35,9 +36,9 @@ impl Nested {
     /// however many are searched for.
     pub(super) fn find(&mut self, pid: u32, namespace: u64, now: i64) -> Search {
         let is_fresh = |looked: i64| now - looked < INTERVAL_NS;
-        let known = self.known(pid, namespace);
-        if let Search::Found(_) = known {
-            return known;
+        if let Search::Found { pid, .. } = self.known(pid, namespace) {
+            let is_fresh = false;
+            return Search::Found { pid, is_fresh };
         }
         if self.looked_ns.is_some_and(is_fresh) {
             // It may be younger than the last look.
@@ -53,11 +54,22 @@ impl Nested {
         self.looked_ns = None;
     }
 
+    /// Notes what a look would have found.
+    #[cfg(test)]
+    pub(super) fn note(&mut self, inner: u32, namespace: u64, outer: u32, now: i64) {
+        self.pids.insert((inner, namespace), outer);
+        self.namespaces.insert(namespace);
+        self.looked_ns = Some(now);
+    }
+
     fn known(&self, pid: u32, namespace: u64) -> Search {
         let placed = self.pids.get(&(pid, namespace));
         let found = placed.or_else(|| self.unplaced.get(&pid));
         match found {
-            Some(found) => Search::Found(*found),
+            Some(found) => Search::Found {
+                pid: *found,
+                is_fresh: true,
+            },
             None if namespace == 0 || self.namespaces.contains(&namespace) => Search::Absent,
             None => Search::Unknown,
         }
@@ -98,9 +110,11 @@ pub(super) fn own_namespace() -> u64 {
     namespace_of("self").unwrap_or(0)
 }
 
-/// Whether the process that is called `outer` here is called `inner` in its own namespace.
-pub(super) fn is(outer: u32, inner: u32) -> bool {
-    inner_of(outer) == Some(inner)
+/// Whether the process that is called `outer` here is called `inner` in that namespace, as far as its
+/// namespace is told.
+pub(super) fn is(outer: u32, inner: u32, namespace: u64) -> bool {
+    let own = namespace_of(&outer.to_string());
+    inner_of(outer) == Some(inner) && own.is_none_or(|own| namespace == 0 || own == namespace)
 }
 
 fn names_are_ours() -> bool {
@@ -145,9 +159,12 @@ mod tests {
     fn what_cannot_be_seen_is_not_said_to_be_absent() {
         let mut nested = Nested::default();
         assert_eq!(nested.find(7, 1, 0), Search::Unknown);
-        nested.pids.insert((7, 1), 812);
-        nested.namespaces.insert(1);
-        assert_eq!(nested.find(7, 1, 1), Search::Found(812));
+        nested.note(7, 1, 812, 0);
+        let found = Search::Found {
+            pid: 812,
+            is_fresh: false,
+        };
+        assert_eq!(nested.find(7, 1, 1), found);
         assert_eq!(nested.find(8, 1, INTERVAL_NS), Search::Absent);
         assert_eq!(nested.find(8, 2, INTERVAL_NS), Search::Unknown);
     }

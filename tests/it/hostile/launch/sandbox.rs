@@ -110,7 +110,7 @@ fn a_trace_that_is_moved_away_is_not_proposed() {
 
 #[test]
 fn what_a_program_writes_over_the_shared_memory_is_not_told_as_losses() {
-    let outcome = Run::new(&hostile("scribble")).traced().outcome.expect(6);
+    let outcome = Run::new(&hostile("overwritten")).traced().outcome.expect(6);
     assert_eq!(outcome.out(), "done\n");
     for line in outcome.said() {
         let numbers = line.split(|char: char| !char.is_ascii_digit() && char != ',');

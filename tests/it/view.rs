@@ -108,7 +108,7 @@ fn colours_are_those_that_were_asked_for() {
         let mut command = view(&recording);
         command.args(words).env("NO_COLOR", no_color);
         let screen = Screen::start(command, 30, 120);
-        screen.until("stream 3");
+        screen.until("program ended");
         screen.press("q");
         screen.finish().expect(0).out()
     };

@@ -65,7 +65,8 @@ pub(crate) fn command() -> clap::Command {
     let options = help
         .split_once("Options:\n")
         .map_or("", |(_, options)| options);
-    let topics = TOPICS.map(|(name, _)| name).join(", ");
+    let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
+    let topics = topics.join(", ");
     command.after_help(format!(
         "Options of a recording:\n{options}\nDocuments, with `ascend-trace help TOPIC`: {topics}"
     ))

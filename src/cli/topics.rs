@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 /// Each document by the name under which it is asked for.
-pub(super) const TOPICS: [(&str, &str); 16] = [
+pub(super) const TOPICS: &[(&str, &str)] = &[
     ("readme", include_str!("../../README.md")),
     ("architecture", include_str!("../../ARCHITECTURE.md")),
     ("changelog", include_str!("../../CHANGELOG.md")),

@@ -242,7 +242,7 @@ impl Collector {
     fn finish(mut self, end: End) -> Outcome {
         self.liveness.look_again();
         self.liveness.set_gone(end.pid);
-        self.drain_all(Some(clock::now()));
+        self.drain_all(None);
         let homeless = self.arena.homeless().saturating_sub(self.homeless);
         // Of any number of threads.
         if homeless > possible(self.begun_ns, clock::now()).saturating_mul(1 << 10) {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, PipeReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 /// Stands for what is not known.
 const NONE: &str = "-";
@@ -145,15 +145,6 @@ impl Started {
                     .ok_or_else(|| io::Error::other("the process that keeps its screen has ended"))
             }
         }
-    }
-
-    /// Ends the program; nobody is interested in how.
-    pub(crate) fn kill(&mut self) {
-        if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
-            // One that has just ended need not be killed.
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        let _ = self.wait();
     }
 }
 

@@ -86,7 +86,7 @@ pub(crate) fn record(plan: &Plan) -> Result<i32, Failure> {
     session.file.settle(child.pid());
     let launch = session.launch.clone();
     let memory = std::fs::metadata(session.arena.path()).map_or(0, |file| file.len());
-    let running = Running::new(session, child, relay, plan.wait).or_status(TOOL_FAILED)?;
+    let running = Running::new(session, child, relay, plan.wait);
     let ended = match screen {
         Some(screen) => live::follow(running, screen, title(plan)),
         None => running.wait(),
@@ -192,7 +192,18 @@ struct Running {
     /// The session whose processes are to be waited for.
     wait_for: Option<PathBuf>,
     stop: Arc<Stop>,
-    collector: JoinHandle<Outcome>,
+    /// None when it could not be started.
+    collector: Option<JoinHandle<Outcome>>,
+}
+
+/// Starts the threads that collect and write.
+fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<JoinHandle<Outcome>> {
+    let file = session.file.start()?;
+    let collector = Collector::new(session.arena, session.clock, file);
+    std::thread::Builder::new()
+        .name("collector".into())
+        .spawn(move || collector.run(&stop))
+        .context("cannot start the collecting thread")
 }
 
 /// A recording that is complete.
@@ -205,37 +216,25 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    fn new(session: Session, mut child: Started, relay: Relay, wait: bool) -> anyhow::Result<Self> {
+    /// Begins to record a program that has been started: from here on it runs to its own end, recorded or not.
+    fn new(session: Session, child: Started, relay: Relay, wait: bool) -> Self {
         relay.address(child.pid());
         let path = session.file.path().map(ToOwned::to_owned);
         let wait_for = wait.then(|| session.arena.path().to_owned());
-        let file = match session.file.start() {
-            Ok(file) => file,
-            Err(error) => {
-                child.kill();
-                return Err(error);
-            }
-        };
         let stop = Arc::new(Stop::default());
-        let told = Arc::clone(&stop);
-        let collector = Collector::new(session.arena, session.clock, file);
-        let thread = std::thread::Builder::new()
-            .name("collector".into())
-            .spawn(move || collector.run(&told));
-        match thread {
-            Ok(collector) => Ok(Self {
-                child,
-                relay,
-                path,
-                wait_for,
-                stop,
-                collector,
-            }),
-            Err(error) => {
-                // Without a collector the program would run for nothing.
-                child.kill();
-                Err(error).context("cannot start the collecting thread")
-            }
+        let collector = collect(session, Arc::clone(&stop));
+        if let Err(error) = &collector {
+            say(format!(
+                "the program runs without being recorded: {error:#}"
+            ));
+        }
+        Self {
+            child,
+            relay,
+            path,
+            wait_for,
+            stop,
+            collector: collector.ok(),
         }
     }
 
@@ -273,6 +272,6 @@ impl Running {
             pid: self.child.pid(),
             status,
         });
-        self.collector.join().ok()
+        self.collector?.join().ok()
     }
 }

@@ -100,3 +100,22 @@ fn a_program_is_shown_live_and_its_status_passed_on() {
     let tables = Tables::of_file(&folder.path().join("t.atrace"), &folder.path().join("csv"));
     assert_eq!(tables.tasks.len(), 2);
 }
+
+#[test]
+fn colours_are_those_that_were_asked_for() {
+    let recording = recording();
+    let shown = |words: &[&str], no_color: &str| {
+        let mut command = view(&recording);
+        command.args(words).env("NO_COLOR", no_color);
+        let screen = Screen::start(command, 30, 120);
+        screen.until("program ended");
+        screen.press("q");
+        screen.finish().expect(0).out()
+    };
+    // Any of the ways to set the colour of letters.
+    let has_colours = |shown: &str| shown.contains("\u{1b}[38;") || shown.contains(";38;");
+    assert!(has_colours(&shown(&[], "")));
+    assert!(!has_colours(&shown(&["--color", "never"], "")));
+    assert!(!has_colours(&shown(&[], "1")));
+    assert!(has_colours(&shown(&["--color", "always"], "1")));
+}

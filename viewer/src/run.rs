@@ -81,6 +81,9 @@ pub fn check_size() -> Result<(), ViewError> {
 /// When the terminal cannot be used. A source that fails does not end the view.
 pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewError> {
     let mode = options.colors.unwrap_or_else(term::color_mode);
+    if options.colors.is_some_and(|mode| mode != ColorMode::None) {
+        term::force_colors();
+    }
     let mut guard = Guard::new()?;
     let ascii = options.ascii.unwrap_or_else(term::is_ascii);
     let theme = Theme::new(mode).with_ascii(ascii);

@@ -40,6 +40,11 @@ pub(crate) fn color_mode() -> ColorMode {
     )
 }
 
+/// Has colours written even where `NO_COLOR` is set, which crossterm heeds by itself.
+pub(crate) fn force_colors() {
+    crossterm::style::force_color_output(true);
+}
+
 /// Whether the locale says that the terminal shows nothing but ASCII for sure. Where no locale is
 /// set, as in most containers, the terminal at the other end nearly always has UTF-8.
 pub(crate) fn is_ascii() -> bool {

@@ -1,4 +1,7 @@
 //! Programs in sandboxes and under limits.
+#![expect(clippy::print_stderr, reason = "what is skipped is told")]
+
+use std::process::Command;
 
 use crate::hostile::counts::balanced;
 use crate::support::compile::{hostile, soft};
@@ -9,6 +12,7 @@ use crate::support::{Run, run, tool};
 fn without_threads_calls_answer_with_an_error() {
     let recording = Run::new(&hostile("no_threads")).compared();
     if recording.outcome.status == 77 {
+        eprintln!("skipped: there are no filters here");
         return;
     }
     let out = recording.outcome.clone().expect(0).out();
@@ -55,9 +59,25 @@ fn a_tool_without_address_space_says_so() {
     assert!(outcome.err().contains("ulimit -v"), "{outcome}");
 }
 
+/// Whether these words do what they do elsewhere; says that a test is skipped if not.
+fn can_change_user(words: &[&str]) -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    let works = || {
+        Command::new(words[0])
+            .args(&words[1..])
+            .output()
+            .is_ok_and(|it| it.status.success())
+    };
+    let can = is_root && works();
+    if !can {
+        eprintln!("skipped: {} needs root, or is not here", words[0]);
+    }
+    can
+}
+
 #[test]
 fn a_program_that_becomes_another_user_is_told_of() {
-    if !rustix::process::geteuid().is_root() || run(clean("setpriv").arg("--version")).status != 0 {
+    if !can_change_user(&["setpriv", "--version"]) {
         return;
     }
     let script = "exec setpriv --reuid=4711 --clear-groups true";
@@ -90,11 +110,30 @@ fn a_trace_that_is_moved_away_is_not_proposed() {
 
 #[test]
 fn what_a_program_writes_over_the_shared_memory_is_not_told_as_losses() {
-    let outcome = Run::new(&hostile("scribble")).traced().outcome.expect(6);
+    let outcome = Run::new(&hostile("overwritten")).traced().outcome.expect(6);
     assert_eq!(outcome.out(), "done\n");
     for line in outcome.said() {
         let numbers = line.split(|char: char| !char.is_ascii_digit() && char != ',');
         let longest = numbers.map(|number| number.replace(',', "").len()).max();
         assert!(longest < Some(16), "{outcome}");
     }
+}
+
+#[test]
+fn a_launcher_that_starts_programs_as_another_user_is_told_of() {
+    let words = ["runuser", "-u", "nobody", "--", "true"];
+    if !can_change_user(&words) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = tool();
+    command
+        .current_dir(folder.path())
+        .args(["record", "-o", "t.atrace", "--"]);
+    let outcome = run(command.args(words)).expect(0);
+    let text = outcome.said().join("\n");
+    assert!(
+        text.contains("runuser starts programs as another user"),
+        "{text}"
+    );
 }

@@ -5,7 +5,7 @@
 //! asked, with the lists of the libraries that lead to this one. To be used while the loader is locked,
 //! and where the loader's error may change.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_void};
 
 use super::chain::{self, Link};
 use super::dlsym::Question;
@@ -20,6 +20,8 @@ pub(super) struct Scope {
 /// Where a name leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
+    /// Another library that serves everybody has it before this one.
+    pub(super) is_taken: bool,
     /// In what serves everybody, behind this library.
     pub(super) global: Option<usize>,
     /// In what serves the library.
@@ -35,6 +37,7 @@ impl Found {
     /// What it is bound to in either order.
     pub(super) fn only(self) -> Option<usize> {
         match (self.global, self.local) {
+            _ if self.is_taken => None,
             (Some(global), Some(local)) if global != local => None,
             _ => self.first(),
         }
@@ -107,15 +110,17 @@ impl Scope {
         let Some(question) = Question::of(name, version) else {
             return Found::default();
         };
-        let ask = |handle: *mut core::ffi::c_void| match question.ask(handle) {
+        let ask = |handle: *mut c_void| match question.ask(handle) {
             0 => None,
             found => Some(found).filter(|found| !walk::is_own_address(*found)),
         };
+        let plain = question.ask(libc::RTLD_DEFAULT);
         let mut openers = self.openers.iter().take(self.count);
         Found {
+            is_taken: plain != 0 && !walk::is_own_address(plain),
             global: ask(libc::RTLD_NEXT),
             // To the loader, a handle is the library's entry in its list.
-            local: openers.find_map(|address| ask(*address as *mut core::ffi::c_void)),
+            local: openers.find_map(|address| ask(*address as *mut c_void)),
         }
     }
 }
@@ -138,12 +143,19 @@ mod tests {
         assert!(scope.count >= 1);
         let getpid = libc::getpid as *const () as usize;
         let found = scope.find(c"getpid", None);
-        assert_eq!((found.first(), found.only()), (Some(getpid), Some(getpid)));
+        // This library, the program in a test, has no such function.
+        assert_eq!((found.first(), found.only()), (Some(getpid), None));
         assert_eq!(scope.find(c"aclNoSuchFunction", None), Found::default());
         let both = Found {
             global: Some(1),
             local: Some(2),
+            ..Found::default()
         };
         assert_eq!((both.first(), both.only()), (Some(1), None));
+        let same = Found {
+            local: Some(1),
+            ..both
+        };
+        assert_eq!((same.first(), same.only()), (Some(1), Some(1)));
     }
 }

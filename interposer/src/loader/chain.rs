@@ -68,6 +68,14 @@ pub(super) fn loader<'a>() -> Option<Object<'a>> {
     unsafe { links().find(is_it)?.object(false) }
 }
 
+/// The object that others mean by a name, and its place. To be asked while no object can go away.
+pub(super) fn called<'a>(name: &CStr) -> Option<(usize, &'a Link)> {
+    let mut all = links().enumerate();
+    // SAFETY: as the caller sees to.
+    let by_path = all.find(|(_, link)| unsafe { link.is_at(name) });
+    by_path.or_else(|| links().enumerate().find(|(_, link)| link.is_called(name)))
+}
+
 /// The C library.
 pub(super) fn c_library<'a>() -> Option<Object<'a>> {
     // SAFETY: the objects that the program is linked to stay, and this is one of them.
@@ -97,18 +105,40 @@ impl Link {
     /// Whether others mean this object by a name. To be asked while no object can go away.
     pub(super) fn is_called(&self, name: &CStr) -> bool {
         // SAFETY: as the caller sees to.
-        let (path, object) = unsafe { (self.name(), self.object(false)) };
-        path == name
-            || file_name(path) == name.to_bytes()
-            || object.and_then(|object| object.own_name()) == Some(name)
+        let own_name = || unsafe { self.object(false) }.and_then(|object| object.own_name());
+        // SAFETY: as above.
+        let is_at = unsafe { self.is_at(name) };
+        is_at || own_name() == Some(name)
     }
 
-    /// Whether the object needs one of those that `is_meant` knows. To be asked while no object can
+    /// Whether the object was found by this name.
+    ///
+    /// # Safety
+    /// No object may go away meanwhile.
+    unsafe fn is_at(&self, name: &CStr) -> bool {
+        // SAFETY: as the caller says.
+        let path = unsafe { self.name() };
+        path == name || file_name(path) == name.to_bytes()
+    }
+
+    /// Calls `action` with the name of each object that this one needs. To be asked while no object can
     /// go away.
-    pub(super) fn needs_any(&self, is_meant: &dyn Fn(&CStr) -> bool) -> bool {
+    pub(super) fn each_needed(&self, action: &mut dyn FnMut(&CStr)) {
         // SAFETY: as the caller sees to.
-        let object = unsafe { self.object(false) };
-        object.is_some_and(|object| object.needs_any(is_meant))
+        if let Some(object) = unsafe { self.object(false) } {
+            object.each_needed(action);
+        }
+    }
+
+    /// The function of this name that the object defines for others, in this version if it has versions.
+    /// To be asked while no object can go away.
+    pub(super) fn function(&self, name: &CStr, version: Option<&CStr>) -> Option<usize> {
+        // SAFETY: as the caller sees to.
+        let object = unsafe { self.object(false) }?;
+        match version {
+            Some(version) => object.function_in_version(name, version),
+            None => object.function(name),
+        }
     }
 
     /// # Safety

@@ -18,6 +18,9 @@ use super::chain;
 static LOCK: AtomicUsize = AtomicUsize::new(0);
 static ADDED: AtomicUsize = AtomicUsize::new(0);
 
+/// The process that has found them.
+static HOME: AtomicU32 = AtomicU32::new(0);
+
 /// How often they may still be looked for.
 static TRIES: AtomicU32 = AtomicU32::new(256);
 
@@ -65,8 +68,27 @@ pub(super) fn is_lock_lost() -> bool {
     }
     // SAFETY: as in `added`.
     let mutex = unsafe { &*(place as *const Mutex) };
-    let owner = mutex.owner.load(Relaxed);
-    owner != 0 && mutex.lock.load(Relaxed) != 0 && sys::is_gone(owner)
+    mutex.lock.load(Relaxed) != 0 && mutex.is_lost(HOME.load(Relaxed) != sys::process())
+}
+
+impl Mutex {
+    /// A holder writes its name a moment after it has taken the lock, and takes it off before it lets go:
+    /// a fork may fall in between. In a child, what stays so is taken to be lost.
+    fn is_lost(&self, is_child: bool) -> bool {
+        const PAUSE_NS: i64 = 100_000;
+        const ROUNDS: u32 = 200;
+        for _ in 0..ROUNDS {
+            if self.lock.load(Relaxed) == 0 {
+                return false;
+            }
+            match self.owner.load(Relaxed) {
+                0 if !is_child => return false,
+                0 => sys::pause(PAUSE_NS),
+                owner => return sys::is_gone(owner),
+            }
+        }
+        true
+    }
 }
 
 /// Looks for the words, or at them. To be called with the lock held, by `dl_iterate_phdr`, which has
@@ -92,6 +114,7 @@ pub(super) fn learn(told: u64) {
         loader.each_writable(&mut look);
     }
     if let Some((lock, count)) = found {
+        HOME.store(sys::process(), Relaxed);
         LOCK.store(lock, Release);
         ADDED.store(count, Release);
     }
@@ -141,6 +164,27 @@ mod tests {
         let told = walk::changes().added;
         assert_eq!(added(), Some(told), "on every C library that is known");
         assert!(!is_lock_lost());
+    }
+
+    #[test]
+    fn a_lock_without_a_holders_name_is_lost_in_a_child_alone() {
+        let [lock, count, owner, users, kind] = [1, 1, 0, 1, 1].map(AtomicU32::new);
+        let mutex = Mutex {
+            lock,
+            count,
+            owner,
+            users,
+            kind,
+        };
+        assert!(!mutex.is_lost(false));
+        assert!(mutex.is_lost(true));
+        mutex.owner.store(sys::thread(), Relaxed);
+        assert!(!mutex.is_lost(true));
+        let other = std::thread::scope(|scope| scope.spawn(sys::thread).join()).unwrap();
+        mutex.owner.store(other, Relaxed);
+        assert!(mutex.is_lost(false));
+        mutex.lock.store(0, Relaxed);
+        assert!(!mutex.is_lost(true));
     }
 
     #[repr(align(8))]

@@ -20,6 +20,8 @@ const DT_SONAME: u64 = 14;
 const DT_JMPREL: u64 = 23;
 const DT_GNU_HASH: u64 = 0x6fff_fef5;
 const DT_VERSYM: u64 = 0x6fff_fff0;
+const DT_VERDEF: u64 = 0x6fff_fffc;
+const DT_VERDEFNUM: u64 = 0x6fff_fffd;
 const DT_VERNEED: u64 = 0x6fff_fffe;
 const DT_VERNEEDNUM: u64 = 0x6fff_ffff;
 
@@ -76,6 +78,8 @@ enum Version {
     Current,
     /// The one with this value.
     At(usize),
+    /// The one in the object's version of this number.
+    Numbered(u16),
 }
 
 /// The tables of an object's dynamic section, as addresses; 0 where there is none.
@@ -87,6 +91,7 @@ pub(super) struct Dynamic {
     pub(super) sysv_hash: usize,
     versions: usize,
     needed_versions: (usize, usize),
+    own_versions: (usize, usize),
     rela: (usize, usize),
     plt: (usize, usize),
 }
@@ -234,6 +239,8 @@ impl<'a> Object<'a> {
                 DT_GNU_HASH => found.gnu_hash = self.place(value),
                 DT_HASH => found.sysv_hash = self.place(value),
                 DT_VERSYM => found.versions = self.place(value),
+                DT_VERDEF => found.own_versions.0 = self.place(value),
+                DT_VERDEFNUM => found.own_versions.1 = value as usize,
                 DT_VERNEED => found.needed_versions.0 = self.place(value),
                 DT_VERNEEDNUM => found.needed_versions.1 = value as usize,
                 DT_RELA => found.rela.0 = self.place(value),
@@ -276,17 +283,32 @@ impl<'a> Object<'a> {
         found
     }
 
-    /// Whether the object needs one of those that `is_meant` knows.
-    pub(super) fn needs_any(&self, is_meant: &dyn Fn(&CStr) -> bool) -> bool {
+    /// Calls `action` with the name of each object that this one needs.
+    pub(super) fn each_needed(&self, action: &mut dyn FnMut(&CStr)) {
         let Some(dynamic) = self.dynamic() else {
-            return false;
+            return;
         };
-        let mut does = false;
         self.each_entry(|tag, value| {
-            // SAFETY: as above.
-            does |= tag == DT_NEEDED && is_meant(unsafe { dynamic.text(value as usize) });
+            if tag == DT_NEEDED {
+                // SAFETY: as above.
+                action(unsafe { dynamic.text(value as usize) });
+            }
         });
-        does
+    }
+
+    /// The function of this name that the object defines for others who ask for a version of it: that
+    /// one, or the only one of an object without versions.
+    pub(super) fn function_in_version(&self, name: &CStr, version: &CStr) -> Option<usize> {
+        let dynamic = self.dynamic()?;
+        if dynamic.own_versions.0 == 0 {
+            return self.function(name);
+        }
+        // SAFETY: as in `function`.
+        let symbol = unsafe {
+            let number = dynamic.own_version(version)?;
+            dynamic.find(name.to_bytes(), Version::Numbered(number))
+        }?;
+        Some(self.base.wrapping_add(symbol.st_value as usize))
     }
 
     /// The version of a symbol that the object refers to, if it asks for one.
@@ -384,7 +406,7 @@ impl Dynamic {
         // SAFETY: where there are versions, each symbol has one; the tables are as their counts and
         // distances say.
         unsafe {
-            let wanted = read::<u16>(self.versions + index * 2) & !VERSION_HIDDEN;
+            let wanted = self.version(index);
             for _ in 0..libraries {
                 let needed: Needed = read(library);
                 let mut place = library.wrapping_add(needed.first as usize);
@@ -433,6 +455,46 @@ impl Dynamic {
                 None
             }
         }
+    }
+
+    /// The number of a version that the object defines.
+    ///
+    /// # Safety
+    /// The tables must be those of a mapped object.
+    unsafe fn own_version(&self, name: &CStr) -> Option<u16> {
+        #[derive(Clone, Copy)]
+        #[repr(C)]
+        struct Defined {
+            version: u16,
+            flags: u16,
+            number: u16,
+            count: u16,
+            hash: u32,
+            names: u32,
+            next: u32,
+        }
+        let (mut place, count) = self.own_versions;
+        for _ in 0..count {
+            // SAFETY: the table is as its count and distances say; the first name is the version's own.
+            unsafe {
+                let defined: Defined = read(place);
+                let own: u32 = read(place.wrapping_add(defined.names as usize));
+                if self.text(own as usize) == name {
+                    return Some(defined.number & !VERSION_HIDDEN);
+                }
+                place = place.wrapping_add(defined.next as usize);
+            }
+        }
+        None
+    }
+
+    /// The number of a symbol's version.
+    ///
+    /// # Safety
+    /// As [`Dynamic::symbol`], of an object that has versions.
+    unsafe fn version(&self, index: usize) -> u16 {
+        // SAFETY: where there are versions, each symbol has one.
+        unsafe { read::<u16>(self.versions.wrapping_add(index * 2)) & !VERSION_HIDDEN }
     }
 
     /// # Safety
@@ -509,6 +571,7 @@ impl Dynamic {
             let is_meant = match version {
                 Version::Current => !self.is_hidden(index),
                 Version::At(value) => symbol.st_value as usize == value,
+                Version::Numbered(number) => self.versions != 0 && self.version(index) == number,
             };
             if symbol.st_shndx == 0 || !is_offered || !is_function || !is_meant {
                 return None;

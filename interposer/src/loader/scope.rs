@@ -1,9 +1,9 @@
 //! What a library that was loaded late would have been linked to without us.
 //!
 //! Such a library finds a name in what serves everybody, and else among the libraries that came with
-//! the one that was opened: itself, or one that needs it. Only the loader knows all of that, so it is
-//! asked, with the lists of the libraries that lead to this one. To be used while the loader is locked,
-//! and where the loader's error may change.
+//! the one that was opened: itself, or one that needs it. The loader tells the first; the second is
+//! read from what libraries say they need, in the loader's order. To be used while the loader is
+//! locked, and where its error may change.
 
 use core::ffi::CStr;
 
@@ -11,15 +11,17 @@ use super::chain::{self, Link};
 use super::dlsym::Question;
 use super::walk;
 
-/// Libraries whose lists may serve a library, in the order in which they were loaded.
+/// The libraries that were loaded late and came with the one that was opened, in the order in which
+/// names are looked up in them. What does not fit is not looked at.
 pub(super) struct Scope {
-    openers: [usize; Scope::MOST],
-    count: usize,
+    list: List<256>,
 }
 
 /// Where a name leads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
+    /// Another library that serves everybody has it before this one.
+    pub(super) is_taken: bool,
     /// In what serves everybody, behind this library.
     pub(super) global: Option<usize>,
     /// In what serves the library.
@@ -35,6 +37,7 @@ impl Found {
     /// What it is bound to in either order.
     pub(super) fn only(self) -> Option<usize> {
         match (self.global, self.local) {
+            _ if self.is_taken => None,
             (Some(global), Some(local)) if global != local => None,
             _ => self.first(),
         }
@@ -42,64 +45,24 @@ impl Found {
 }
 
 impl Scope {
-    /// A library that more than so many others lead to is told by the first of them.
-    const MOST: usize = 32;
-
     /// The scope of the object at this base.
     pub(super) fn of(base: usize) -> Self {
-        let mut scope = Self {
-            openers: [0; Self::MOST],
-            count: 0,
-        };
-        let Some(own) = chain::links().find(|link| link.base == base) else {
-            return scope;
-        };
-        scope.add(own);
-        // Whoever needs one that is known to lead there leads there as well.
-        let mut looked_at = 0;
-        while let Some(needed) = scope
-            .openers
-            .get(looked_at)
-            .filter(|_| looked_at < scope.count)
-        {
-            let needed = *needed;
-            looked_at += 1;
-            // A library that came later was not there when this one was linked.
-            for link in chain::links().take_while(|link| link.base != base) {
-                let is_needed = |name: &CStr| is_called(needed, name);
-                if !scope.has(link) && link.needs_any(&is_needed) {
-                    scope.add(link);
+        let mut list = List::new();
+        if let Some(opened) = opened(base) {
+            list.add(opened);
+        }
+        let mut next = 0;
+        while let Some(link) = list.get(next) {
+            next += 1;
+            link.each_needed(&mut |name| {
+                if let Some((position, needed)) = chain::called(name)
+                    && !walk::is_from_start(position)
+                {
+                    list.add(needed);
                 }
-            }
+            });
         }
-        scope.sort();
-        scope
-    }
-
-    fn has(&self, link: &Link) -> bool {
-        let address = core::ptr::from_ref(link) as usize;
-        self.openers
-            .iter()
-            .take(self.count)
-            .any(|known| *known == address)
-    }
-
-    fn add(&mut self, link: &Link) {
-        if let Some(place) = self.openers.get_mut(self.count) {
-            *place = core::ptr::from_ref(link) as usize;
-            self.count += 1;
-        }
-    }
-
-    /// Into the order in which they were loaded.
-    fn sort(&mut self) {
-        let position = |address: usize| {
-            chain::links().position(|link| core::ptr::from_ref(link) as usize == address)
-        };
-        let count = self.count;
-        if let Some(openers) = self.openers.get_mut(..count) {
-            openers.sort_unstable_by_key(|address| position(*address));
-        }
+        Self { list }
     }
 
     /// What a name leads to for the library.
@@ -107,24 +70,76 @@ impl Scope {
         let Some(question) = Question::of(name, version) else {
             return Found::default();
         };
-        let ask = |handle: *mut core::ffi::c_void| match question.ask(handle) {
-            0 => None,
-            found => Some(found).filter(|found| !walk::is_own_address(*found)),
-        };
-        let mut openers = self.openers.iter().take(self.count);
+        let plain = question.ask(libc::RTLD_DEFAULT);
+        let next = question.ask(libc::RTLD_NEXT);
+        let mut links = (0..).map_while(|index| self.list.get(index));
         Found {
-            global: ask(libc::RTLD_NEXT),
-            // To the loader, a handle is the library's entry in its list.
-            local: openers.find_map(|address| ask(*address as *mut core::ffi::c_void)),
+            is_taken: plain != 0 && !walk::is_own_address(plain),
+            global: (next != 0 && !walk::is_own_address(next)).then_some(next),
+            local: links.find_map(|link| link.function(name, version)),
         }
     }
 }
 
-/// Whether the object behind this entry is what others mean by a name.
-fn is_called(entry: usize, name: &CStr) -> bool {
-    // SAFETY: the entry is one of the list's, and the loader is locked.
-    let link = unsafe { &*(entry as *const Link) };
-    link.is_called(name)
+/// The library that was opened when the one at this base was loaded: the first of those before it that
+/// lead to it, since all that one library brings comes behind it.
+fn opened<'a>(base: usize) -> Option<&'a Link> {
+    let late = || {
+        let links = chain::links().enumerate();
+        links.filter(|(position, _)| !walk::is_from_start(*position))
+    };
+    let (own, link) = late().find(|(_, link)| link.base == base)?;
+    let mut leading = List::<32>::new();
+    leading.add(link);
+    let mut first = (own, link);
+    let mut next = 0;
+    while let Some(needed) = leading.get(next) {
+        next += 1;
+        for (position, other) in late().take_while(|(position, _)| *position < own) {
+            let mut does_need = false;
+            other.each_needed(&mut |name| does_need |= needed.is_called(name));
+            if does_need {
+                leading.add(other);
+                if position < first.0 {
+                    first = (position, other);
+                }
+            }
+        }
+    }
+    Some(first.1)
+}
+
+/// Entries of the loader's list, each once.
+struct List<const N: usize> {
+    addresses: [usize; N],
+    count: usize,
+}
+
+impl<const N: usize> List<N> {
+    fn new() -> Self {
+        Self {
+            addresses: [0; N],
+            count: 0,
+        }
+    }
+
+    fn get<'a>(&self, index: usize) -> Option<&'a Link> {
+        let address = *self.addresses.get(..self.count)?.get(index)?;
+        // SAFETY: an entry of the list's, and the loader is locked.
+        Some(unsafe { &*(address as *const Link) })
+    }
+
+    fn add(&mut self, link: &Link) {
+        let address = core::ptr::from_ref(link) as usize;
+        let known = self.addresses.iter().take(self.count);
+        if known.into_iter().any(|known| *known == address) {
+            return;
+        }
+        if let Some(place) = self.addresses.get_mut(self.count) {
+            *place = address;
+            self.count += 1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -132,18 +147,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_serves_everybody_is_found_for_a_library_that_was_there() {
+    fn what_was_there_from_the_start_has_no_scope_of_its_own() {
         let libc = chain::c_library().unwrap();
+        walk::each(|_| core::ops::ControlFlow::Break(()));
         let scope = Scope::of(libc.base);
-        assert!(scope.count >= 1);
+        assert_eq!(scope.list.count, 0);
         let getpid = libc::getpid as *const () as usize;
         let found = scope.find(c"getpid", None);
-        assert_eq!((found.first(), found.only()), (Some(getpid), Some(getpid)));
+        // This library, the program in a test, has no such function.
+        assert_eq!((found.first(), found.only()), (Some(getpid), None));
         assert_eq!(scope.find(c"aclNoSuchFunction", None), Found::default());
+    }
+
+    #[test]
+    fn two_places_are_told_apart_where_the_order_is_not_known() {
         let both = Found {
             global: Some(1),
             local: Some(2),
+            ..Found::default()
         };
         assert_eq!((both.first(), both.only()), (Some(1), None));
+        let same = Found {
+            local: Some(1),
+            ..both
+        };
+        assert_eq!((same.first(), same.only()), (Some(1), Some(1)));
     }
 }

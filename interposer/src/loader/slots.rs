@@ -3,7 +3,8 @@
 //! A wrapper is found by its name when an object is linked. What has a stub instead has no name: the
 //! loader has stored the function's own address, and it is replaced here. So are addresses that the
 //! loader has stored past us, for libraries that asked to be linked to their own surroundings first
-//! (`RTLD_DEEPBIND`): wrappers, and `dlsym`.
+//! (`RTLD_DEEPBIND`): wrappers, and `dlsym`. And where a library that was loaded late would have been
+//! linked to another function than the one that a wrapper calls, it gets one that calls that.
 
 use core::ffi::CStr;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};

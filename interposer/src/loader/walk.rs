@@ -19,10 +19,15 @@ pub(crate) struct Place<'a> {
     pub(crate) position: usize,
 }
 
+/// Whether the object in this place was there from the start.
+pub(super) fn is_from_start(position: usize) -> bool {
+    position < STARTED_WITH.load(Relaxed)
+}
+
 impl Place<'_> {
     /// Whether it was there from the start: such objects serve everybody, and never go away.
     pub(crate) fn is_from_start(&self) -> bool {
-        self.position < STARTED_WITH.load(Relaxed)
+        is_from_start(self.position)
     }
 
     /// Whether this library lies in it.

@@ -106,6 +106,27 @@ fn what_serves_everybody_comes_before_a_plugins_own() {
     }
 }
 
+/// Behind our back: a library that was preloaded before ours is what everybody gets, plugins included.
+#[test]
+fn a_library_that_was_preloaded_before_ours_stays_the_first() {
+    let (one, two) = (owner(1), owner(2));
+    let script = "LD_PRELOAD=\"$2 $LD_PRELOAD\"; export LD_PRELOAD; exec \"$0\" \"$1\"";
+    for plugin in plugins("one", &[&one]) {
+        let words = [
+            "-c",
+            script,
+            text(&host()),
+            &how("local", &plugin),
+            text(&two),
+        ]
+        .map(str::to_owned);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let run = Run::new(Path::new("/bin/sh")).words(&words);
+        let out = run.compared().outcome.out();
+        assert!(out.starts_with("0: 22 2\n"), "{out}");
+    }
+}
+
 #[test]
 fn a_plugin_that_asked_for_it_has_its_own_first() {
     let (one, two) = (owner(1), owner(2));

@@ -97,7 +97,9 @@ fn note(what: &'static str, text: impl Into<String>) -> Finding {
 
 /// What this file needs of the host that it is copied to.
 fn command() -> Finding {
-    let needed = std::env::current_exe().ok().and_then(|own| glibc::needed(&own));
+    let needed = std::env::current_exe()
+        .ok()
+        .and_then(|own| glibc::needed(&own));
     let text = match needed {
         Some((major, minor)) => format!("for glibc {major}.{minor} and newer"),
         None => "linked statically".to_owned(),

@@ -4,6 +4,7 @@
 #   scripts/build-old-hosts.sh [ARCH] [PROFILE]      ARCH: x86_64, aarch64; PROFILE: release, dev
 # Zig's linker knows the symbols of every glibc. It is taken from Python's package registry, with cargo-zigbuild,
 # into a folder of the target folder, unless both are installed.
+# Not run from beginning to end yet: neither CI nor README relies on it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 arch=${1:-$(uname -m)} profile=${2:-release} glibc=2.17

@@ -219,30 +219,34 @@ mod tests {
     fn work_is_done_elsewhere_and_its_result_comes_back() {
         let here = thread::stack();
         let text = String::from("text");
-        let (there, answer) = run(|| {
+        let (there, nested, answer) = run(|| {
             let there = thread::stack();
-            // Within, no other stack is needed.
-            assert!(!is_roomy(here) && run(thread::stack).abs_diff(there) < 4 * BYTES);
-            (there, text + " back")
+            (there, run(thread::stack), text + " back")
         });
         assert!(there.abs_diff(here) > BYTES, "{there:x} {here:x}");
         assert_eq!(answer, "text back");
+        // Within one that is kept, no other is needed; another test may have had all of them.
+        if is_roomy(there) {
+            assert!(nested.abs_diff(there) < BYTES, "{nested:x} {there:x}");
+        }
     }
 
     #[test]
     fn more_at_a_time_than_are_kept_get_room_as_well() {
         let barrier = std::sync::Barrier::new(12);
+        let one = || {
+            let here = thread::stack();
+            let (there, value) = run(|| {
+                barrier.wait();
+                let room = [1u8; BYTES / 2];
+                (thread::stack(), std::hint::black_box(room)[77])
+            });
+            (there.abs_diff(here) > BYTES, value)
+        };
         std::thread::scope(|scope| {
-            for _ in 0..12 {
-                scope.spawn(|| {
-                    let here = thread::stack();
-                    run(|| {
-                        barrier.wait();
-                        assert!(thread::stack().abs_diff(here) > BYTES);
-                        let room = [1u8; BYTES / 2];
-                        assert_eq!(std::hint::black_box(room)[77], 1);
-                    });
-                });
+            let threads: Vec<_> = (0..12).map(|_| scope.spawn(one)).collect();
+            for thread in threads {
+                assert_eq!(thread.join().unwrap(), (true, 1));
             }
         });
     }

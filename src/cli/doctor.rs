@@ -33,7 +33,13 @@ enum State {
 
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let mut environment = Environment::default();
-    let mut findings = vec![interposer(), memory(), clock(), working_folder()];
+    let mut findings = vec![
+        command(),
+        interposer(),
+        memory(),
+        clock(),
+        working_folder(),
+    ];
     findings.extend(engines::found());
     findings.extend(soft());
     match &args.soft {
@@ -98,6 +104,18 @@ fn note(what: &'static str, text: impl Into<String>) -> Finding {
         state: State::Note,
         text: text.into(),
     }
+}
+
+/// What this file needs of the host that it is copied to.
+fn command() -> Finding {
+    let needed = std::env::current_exe()
+        .ok()
+        .and_then(|own| glibc::needed(&own));
+    let text = match needed {
+        Some((major, minor)) => format!("for glibc {major}.{minor} and newer"),
+        None => "linked statically".to_owned(),
+    };
+    finding("command", Ok(text))
 }
 
 fn interposer() -> Finding {

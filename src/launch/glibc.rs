@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use object::Endianness;
-use object::elf::FileHeader64;
+use object::elf::{FileHeader64, VER_FLG_WEAK};
 use object::read::elf::FileHeader;
 
-/// The newest version of glibc that the library's symbols ask for, such as (2, 34).
+/// The newest version of glibc that the file's symbols ask for, such as (2, 34).
 pub(crate) fn needed(library: &Path) -> Option<(u32, u32)> {
     let data = std::fs::read(library).ok()?;
     newest(&data).ok().flatten()
@@ -23,7 +23,11 @@ fn newest(data: &[u8]) -> object::Result<Option<(u32, u32)>> {
     let mut newest = None;
     while let Some((_, mut versions)) = libraries.next()? {
         while let Some(version) = versions.next()? {
-            newest = newest.max(parse(version.name(endian, strings)?));
+            // All symbols of such a version may be missing.
+            let flags = version.vna_flags.get(endian);
+            if flags.0 & VER_FLG_WEAK.0 == 0 {
+                newest = newest.max(parse(version.name(endian, strings)?));
+            }
         }
     }
     Ok(newest)

@@ -126,8 +126,9 @@ unsafe extern "C" fn publish(patches: *const Patch, count: usize) {
         patched::remember(patch.address, patch.original);
         patched::remember(patch.entry, patch.original);
         if patch.id == UNKNOWN {
-            let stub = entrance::target(patch.replacement);
-            stub.map(|stub| stubs::set_target(stub, patch.original));
+            if let Some(stub) = entrance::target(patch.replacement) {
+                stubs::set_target(stub, patch.original);
+            }
         } else {
             real::moved(patch.id, patch.address, patch.original);
         }

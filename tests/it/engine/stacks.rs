@@ -1,4 +1,5 @@
 //! Threads and signal handlers with small stacks.
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use super::{host_library, patched};
 use crate::support::compile::built;

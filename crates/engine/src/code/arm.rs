@@ -268,7 +268,7 @@ mod tests {
         ] {
             for place in 0..4 {
                 let mut code = [PUSH, FRAME, NOP, NOP, NOP, NOP, RET];
-                code[place] = word;
+                *code.get_mut(place).unwrap() = word;
                 let refused = Verdict::Refused(Outcome::TakesScratch);
                 assert_eq!(verdict(&code), refused, "{word:x} at {place}");
             }

@@ -45,11 +45,13 @@ pub(crate) fn create(size: usize) -> Outcome<usize> {
     )?;
     let runtime = runtime::get();
     let device = runtime.context()?.device.id;
-    // SAFETY: a constant name; the result is checked before it is owned.
-    let fd = unsafe { libc::memfd_create(c"softacl".as_ptr(), libc::MFD_CLOEXEC) };
-    if fd < 0 {
+    let name = c"softacl".as_ptr();
+    // SAFETY: a constant name; the result is checked before it is owned. The C library's function for
+    // it is younger than the hosts we run on.
+    let fd = unsafe { libc::syscall(libc::SYS_memfd_create, name, libc::MFD_CLOEXEC) };
+    let Ok(fd @ 0..) = libc::c_int::try_from(fd) else {
         return Err(NO_MEMORY);
-    }
+    };
     // SAFETY: the descriptor was just made and belongs to nobody else.
     let file = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: a plain call on an open descriptor.

@@ -17,7 +17,7 @@ pub(super) fn may_name(word: u32, registers: &[u32]) -> bool {
     PLACES
         .into_iter()
         .filter(|place| places & place != 0)
-        .any(|place| registers.contains(&(word / place & 31)))
+        .any(|place| registers.contains(&((word / place) & 31)))
 }
 
 /// Where general registers may be.

@@ -6,9 +6,9 @@ mod frame;
 use ascend_trace_model::{Trace, file};
 use libfuzzer_sys::fuzz_target;
 
-const KINDS: [&[u8; 4]; 13] = [
+const KINDS: [&[u8; 4]; 17] = [
     b"SESS", b"TABL", b"PROC", b"THRD", b"CTXT", b"STRM", b"EVNT", b"CALL", b"TIME", b"ANCH",
-    b"LOSS", b"CNTR", b"END ",
+    b"LOSS", b"CNTR", b"NAME", b"RNGE", b"COVR", b"COST", b"END ",
 ];
 
 fn read(bytes: &[u8]) {

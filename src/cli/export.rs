@@ -58,6 +58,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
             to_folder(&mut job, &output)?;
         }
     }
+    job.opened.check(args.strict)?;
     job.say_what_is_missing(args);
     Ok(job.opened.condition().status(args.strict))
 }

@@ -18,6 +18,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         Opened::Whole(trace, _) => Facts::of(trace),
         Opened::Long(archive) => Facts::of_archive(archive)?,
     };
+    opened.check(args.strict)?;
     trace::say_warnings(&args.file, &opened);
     let condition = opened.condition();
     let status = condition.status(args.strict);

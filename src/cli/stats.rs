@@ -27,6 +27,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
         Opened::Long(archive) => of_archive(archive, args.range.and(range), range)
             .with_context(|| format!("cannot read {}", file.display()))?,
     };
+    opened.check(args.report.strict)?;
     trace::say_warnings(file, &opened);
     let condition = opened.condition();
     match args.report.json {

@@ -56,6 +56,15 @@ impl Condition {
 }
 
 impl Opened {
+    /// Looks for damage in all of the file where that was asked for: a long one is not read through
+    /// otherwise.
+    pub(crate) fn check(&mut self, strict: bool) -> anyhow::Result<()> {
+        match self {
+            Self::Long(archive) if strict => archive.check().context("cannot check the file"),
+            _ => Ok(()),
+        }
+    }
+
     /// How complete it is, as far as it has been read.
     pub(crate) fn condition(&self) -> Condition {
         match self {

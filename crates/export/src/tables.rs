@@ -192,3 +192,49 @@ fn write_table<'t, R>(
         batch.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = include_str!("../../../docs/EXPORT.md");
+    const NAMES: [&str; Table::ALL.len()] = ["calls", "tasks", "dependencies", "stalls", "graphs"];
+
+    fn section<'d>(name: &str) -> &'d str {
+        let heading = format!("#### `{name}`\n");
+        let begin = DOCUMENT.find(&heading).expect("each table has a section");
+        let rest = &DOCUMENT[begin + heading.len()..];
+        rest.find("\n##").map_or(rest, |end| &rest[..end])
+    }
+
+    #[test]
+    fn the_document_has_every_column_with_its_type_and_meaning() {
+        for (table, name) in Table::ALL.into_iter().zip(NAMES) {
+            let rows = section(name).lines().filter(|line| line.starts_with("| `"));
+            let told: Vec<Vec<&str>> = rows
+                .map(|row| {
+                    row.trim_matches('|')
+                        .splitn(3, '|')
+                        .map(str::trim)
+                        .collect()
+                })
+                .collect();
+            let written = table.columns().into_iter().map(|(column, kind)| {
+                let kind = match kind {
+                    Kind::Number => "int64",
+                    Kind::Unsigned => "uint64",
+                    Kind::Word | Kind::Text => "text",
+                };
+                (format!("`{column}`"), kind)
+            });
+            let heads: Vec<_> = told.iter().map(|it| (it[0].to_owned(), it[1])).collect();
+            assert_eq!(heads, written.collect::<Vec<_>>(), "{name}");
+            for column in told {
+                let (name, meaning) = (column[0], column[2]);
+                assert!(!meaning.is_empty(), "{name}");
+                let is_time = name.ends_with("_ns`") || name.ends_with("`ns`");
+                assert!(!is_time || meaning.starts_with("ns; "), "{name}: {meaning}");
+            }
+        }
+    }
+}

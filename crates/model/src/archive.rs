@@ -21,7 +21,7 @@ mod window;
 use std::fs::File;
 use std::path::Path;
 
-use crate::file::{OpenError, Parts, Warning};
+use crate::file::{Budget, OpenError, Parts, Warning};
 use crate::load::TraceBuilder;
 use crate::trace::Trace;
 
@@ -155,6 +155,20 @@ impl Archive {
         if !self.warnings.is_empty() {
             self.builder.set_damaged();
         }
+    }
+
+    /// Looks for damage in all of the file, which is read through for that. What is found is among the
+    /// warnings.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn check(&mut self) -> Result<(), OpenError> {
+        let all = (layout::HEADER, self.parts.length()?);
+        let nothing = |_| false;
+        let mut budget = Budget::unlimited();
+        let warnings = self.parts.range(all, nothing, &mut budget, &mut |_| {})?;
+        self.warn(warnings);
+        Ok(())
     }
 
     /// What is missing when no more bytes will come, damage included.

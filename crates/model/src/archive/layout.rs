@@ -11,7 +11,7 @@ use crate::rows::Row;
 use super::left::LeftThings;
 
 /// Bytes of a file's header, before the first chunk.
-const HEADER: u64 = 16;
+pub(super) const HEADER: u64 = 16;
 /// Rows of events, of ranges and of what the tool cost, of which there may be any number, that are
 /// known from the start. [`LeftThings`] are those beyond.
 const MOST_THINGS: usize = 1 << 17;

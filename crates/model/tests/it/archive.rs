@@ -185,8 +185,8 @@ fn the_index_tells_what_the_rows_tell() {
     for (one, other) in things.clocks().iter().zip(whole.clocks()) {
         assert_eq!((one.device, one.anchors), (other.device, other.anchors));
         assert_eq!(one.max_error_ns, other.max_error_ns);
-        let (one, other) = (one.drift_ppm.unwrap(), other.drift_ppm.unwrap());
-        assert!((one - other).abs() < 0.2);
+        let drifts = (one.drift_ppm.unwrap(), other.drift_ppm.unwrap());
+        assert!((drifts.0 - drifts.1).abs() < 0.2);
         let off = (one.median_error_ns - other.median_error_ns).abs();
         assert!(off * 6 <= other.median_error_ns, "{one:?} {other:?}");
     }

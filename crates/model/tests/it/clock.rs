@@ -51,6 +51,37 @@ proptest! {
     }
 
     #[test]
+    fn clocks_that_run_far_too_fast_or_slow_have_true_bars(
+        drift in prop_oneof![Just(-1000.0), Just(-250.0), Just(250.0), Just(1000.0), -1000.0..1000.0_f64],
+        seed in any::<u64>(),
+        anchors in 1..80_usize,
+        pace in 1_000_i64..300_000_000,
+        band in 500_i64..30_000,
+        ended in any::<bool>(),
+    ) {
+        let mut recording = Recording::new(DeviceClock::steady(5 * SECOND, drift), seed);
+        let mut now = SECOND;
+        for _ in 0..anchors {
+            now += recording.random.below(pace);
+            recording.anchor(now, band);
+            let begin = now + recording.random.below(pace);
+            let end = begin + recording.random.below(pace);
+            recording.task(begin, end, 1_000_000, 5_000_000);
+        }
+        recording.task(now + pace, now + 3 * pace, 1_000_000, 10_000_000);
+        let trace = recording.load(ended);
+        for judged in recording.judge(&trace) {
+            let off = off_by(&judged);
+            prop_assert!(off <= judged.0.error, "off by {off}: {judged:?}");
+        }
+        let clock = trace.clocks()[0];
+        prop_assert_eq!((clock.steps, clock.mistakes), (0, 0));
+        if let Some(found) = clock.drift_ppm {
+            prop_assert!((found - drift).abs() < 25.0, "{found} instead of {drift}");
+        }
+    }
+
+    #[test]
     fn without_anchors_the_tasks_themselves_are_enough(
         drift in -100.0..100.0_f64,
         seed in any::<u64>(),
@@ -389,4 +420,16 @@ fn a_task_does_not_start_before_its_launch_call() {
     let time = recording.judged()[0].0;
     assert_eq!(time.begin, 50_700);
     assert!((time.end - 60_000).abs() <= time.error);
+}
+
+#[test]
+fn a_drift_that_nothing_supports_is_not_known() {
+    let mut recording = Recording::new(DeviceClock::steady(SECOND, 0.0), 3);
+    for count in 1..=3 {
+        recording.anchor(count * 100_000, 10_000);
+        let begin = count * 100_000 + 20_000;
+        recording.task(begin, begin + 10_000, 5_000, 5_000);
+        let clock = recording.load(true).clocks()[0];
+        assert_eq!(clock.drift_ppm, None, "{clock:?}");
+    }
 }

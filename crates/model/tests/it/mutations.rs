@@ -259,6 +259,21 @@ fn damage_behind_the_checksums_of_a_whole_file_is_survived() {
 }
 
 #[test]
+fn damage_that_an_index_hides_is_found_by_a_check() {
+    let mut bytes = seed();
+    let mut sound = Archive::from_bytes(bytes.clone()).unwrap();
+    sound.check().unwrap();
+    assert_eq!(sound.final_warnings(), []);
+    let calls = chunks(&bytes).into_iter().find(|it| &it.2 == b"CALL");
+    bytes[calls.unwrap().1 - 1] ^= 1;
+    let mut archive = Archive::from_bytes(bytes).unwrap();
+    assert!(!archive.things().is_damaged());
+    archive.check().unwrap();
+    assert_eq!(archive.final_warnings().len(), 1);
+    assert!(archive.things().is_damaged() && !archive.things().is_complete());
+}
+
+#[test]
 fn a_file_with_an_index_may_be_cut_at_any_byte() {
     let seed = seed();
     let mut last = 0;

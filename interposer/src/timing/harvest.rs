@@ -8,11 +8,11 @@ use crate::clock::ticks;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::anchor;
 use crate::timing::api::{self, Api, Refusal};
-use crate::timing::counters;
 use crate::timing::failure;
 use crate::timing::lane::{self, KeptOut, Lane, Pair, UNREAD};
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
+use crate::timing::{chip, counters};
 use crate::{emit, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
@@ -97,6 +97,9 @@ fn is_proven(lane: &Lane, pair: Pair) -> bool {
 
 /// Whether a pair may be asked about that is not known to be done.
 fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
+    if !chip::tells_by_query() {
+        return false;
+    }
     let pending = lane.pending.len();
     match ask {
         Ask::Nothing => false,
@@ -325,7 +328,10 @@ pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
     let kept_out = lane_of(stream)?.keep_out();
     let lane = kept_out.lane();
     if let Some(api) = api::get().filter(|_| is_open(lane)) {
-        take(lane, api, usize::MAX, None, Ask::Harmless);
+        // The first question may only make the runtime take note.
+        for _ in 0..2 {
+            take(lane, api, usize::MAX, None, Ask::Harmless);
+        }
     }
     Some(kept_out)
 }
@@ -409,19 +415,38 @@ fn release_lanes(context: &ContextEntry) {
 /// How long the end of a process waits for another thread that is reading times, in half milliseconds
 /// and for all streams together. It may have thousands to read; one that a signal holds up is left.
 const EXIT_ROUNDS: u32 = 200;
+/// How often everything is asked about, half a millisecond apart.
+const EXIT_PASSES: u32 = 3;
 
 /// The process ends: reads what is done already.
 pub(crate) fn at_exit() {
     let Some(api) = api::get() else { return };
     let mut rounds = EXIT_ROUNDS;
-    for lane in lane::all().filter(|lane| lane.is_used()) {
-        let is_open = |context: &ContextEntry| context.timing.is_open();
-        if lane.context().is_some_and(is_open) && is_free(lane, &mut rounds) {
-            take(lane, api, usize::MAX, None, Ask::All);
-            lane.harvesting.store(false, Release);
+    // The first question may only make the runtime take note.
+    for pass in 0..EXIT_PASSES {
+        if pass > 0 {
+            pause();
+        }
+        if !read_all(api, &mut rounds) {
+            break;
         }
     }
     counters::tell();
+}
+
+/// Reads what is done on all lanes. Answers whether something is left.
+fn read_all(api: &Api, rounds: &mut u32) -> bool {
+    let mut is_left = false;
+    let lanes = lane::all().filter(|lane| lane.is_used() && lane.has_pending());
+    for lane in lanes {
+        let is_open = |context: &ContextEntry| context.timing.is_open();
+        if lane.context().is_some_and(is_open) && is_free(lane, rounds) {
+            take(lane, api, usize::MAX, None, Ask::All);
+            lane.harvesting.store(false, Release);
+            is_left |= lane.has_pending();
+        }
+    }
+    is_left
 }
 
 /// Waits until no other thread reads the times of a lane, and sets `harvesting` for the caller.

@@ -349,7 +349,9 @@ impl Lane {
 
     /// Whatever was submitted to its stream before this, in ticks, was seen done by the program.
     pub(crate) fn known(&self) -> u64 {
-        let of_context = self.context().map_or(0, |context| context.timing.known());
+        let of_context = self
+            .context()
+            .map_or(0, |context| context.timing.seen.known());
         let of_stream = self.entry().map_or(0, |stream| stream.seen.known());
         of_context.max(of_stream)
     }
@@ -366,9 +368,11 @@ impl Lane {
         self.context().is_some_and(is_quiet)
     }
 
-    /// Whether the program is waiting for the stream.
+    /// Whether the program is waiting for the stream, or for all.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.entry().is_some_and(|stream| stream.seen.is_awaited())
+        let context = self.context();
+        context.is_some_and(|context| context.timing.seen.is_awaited())
+            || self.entry().is_some_and(|stream| stream.seen.is_awaited())
     }
 
     /// Keeps everybody from reading times of the lane, and waits for who does.

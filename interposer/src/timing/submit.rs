@@ -56,10 +56,10 @@ pub(crate) fn begin(
     if stream.is_for_models() {
         return Err(Untimed::Bound);
     }
-    let context = state.context().ok_or(Untimed::Unknown)?;
     if !stream.was_made.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
+    let context = crate::lifecycle::adopt_context(state).ok_or(Untimed::Unknown)?;
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
     }

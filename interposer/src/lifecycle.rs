@@ -29,7 +29,7 @@ extern "C" fn loaded() {
 /// called any more.
 extern "C" fn unloaded() {
     libraries::tell_new();
-    at_end(|state| cost::tell_all(state));
+    at_end(cost::tell_all);
 }
 
 /// The process is ending in an orderly way, and the runtime is still there: what it has registered for

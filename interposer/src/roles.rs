@@ -54,7 +54,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         Role::DestroyStream | Role::AbortStream => {
             let kept_out = span.stream.filter(|_| session::is_timed());
-            if let Some(kept_out) = kept_out.and_then(|stream| harvest::before_stream_end(stream)) {
+            if let Some(kept_out) = kept_out.and_then(harvest::before_stream_end) {
                 span.hold = Hold::Ends(kept_out);
             }
         }

@@ -72,11 +72,14 @@ fn chips_that_have_little_are_used_sparingly() {
         let untimed = tables.untimed();
         let others = untimed.iter().filter(|reason| **reason != "queue-full");
         assert_eq!(others.count(), 0, "{chip}: {untimed:?}");
-        assert!(
-            untimed.len() < 1000,
-            "{chip}: {} have no time",
-            untimed.len()
-        );
+        // All are submitted at once, and a stream of these takes 64 to 128 of the tool's events.
+        let least = if ["310p", "910a"].contains(&chip) {
+            100
+        } else {
+            1000
+        };
+        let timed = 1400 - untimed.len();
+        assert!(timed >= least, "{chip}: {timed} are timed");
     }
 }
 

@@ -186,6 +186,10 @@ pub enum Counter {
     ClockSteps = 8,
     /// Functions that are in no table and got no stub because all were taken.
     StubsShort = 9,
+    /// Streams for which `--timing auto` went over to one event per task, for a while at least.
+    ChainedStreams = 10,
+    /// Streams for which it went over to timing every so manieth task.
+    SampledStreams = 11,
 }
 
 /// Flags of a call record: each stands for one more word before the arguments.

@@ -13,7 +13,7 @@ use crate::timing::lane::{self, KeptOut, Lane, Pair, UNREAD};
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
 use crate::timing::{chip, counters};
-use crate::{emit, thread};
+use crate::{emit, session, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -157,15 +157,22 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
     lane.last_end.store(last_end, Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some((begin, end)) => emit::task_time(&emit::TaskTime {
-                stream: lane.stream.load(Relaxed),
-                sequence,
-                begin,
-                end,
-                seen,
-                submission: [pair.armed_from(), pair.begin, pair.closed],
-                record: reference::record_time(context).map_or((0, 0), RecordTime::known),
-            }),
+            Some((begin, end)) => {
+                let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
+                if session::is_auto() && pair.start != pair.end {
+                    let length = end.wrapping_sub(begin).wrapping_sub(record.0.into());
+                    lane.choice.note(length, record.0.into());
+                }
+                emit::task_time(&emit::TaskTime {
+                    stream: lane.stream.load(Relaxed),
+                    sequence,
+                    begin,
+                    end,
+                    seen,
+                    submission: [pair.armed_from(), pair.begin, pair.closed],
+                    record,
+                });
+            }
             None => report_untimed(lane, pair, Untimed::Unreadable),
         }
     }

@@ -8,6 +8,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
+use crate::timing::choice::Choice;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
@@ -151,6 +152,8 @@ pub(crate) struct Lane {
     /// often that has happened to the pair. For who has set `harvesting`.
     pub(crate) refused: AtomicU64,
     pub(crate) refusals: AtomicU32,
+    /// How its tasks are timed, where that is to be found out.
+    pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
     next: AtomicPtr<Lane>,
     used: AtomicBool,
@@ -248,6 +251,7 @@ fn make() -> &'static Lane {
         entry: AtomicPtr::new(core::ptr::null_mut()),
         refused: AtomicU64::new(0),
         refusals: AtomicU32::new(0),
+        choice: Choice::new(),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
@@ -462,6 +466,7 @@ impl Lane {
         self.last_end.store(UNREAD, Relaxed);
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
+        self.choice.forget();
         if self.used.swap(false, Release) {
             let _ = USED.fetch_update(Relaxed, Relaxed, |used| used.checked_sub(1));
         }

@@ -188,11 +188,12 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)
     let Some(time) = reference::record_time(context) else {
         return 0;
     };
-    if pair.start != 0 {
-        time.reached(counters::moment(pair.entry), begin);
-    }
+    // Clocks are looked at for these only.
     if pair.behind == 0 {
         return 0;
+    }
+    if pair.start != 0 {
+        time.reached(counters::moment(pair.entry), begin);
     }
     match api.elapsed_ns(pair.end, pair.behind) {
         Ok(apart) => {

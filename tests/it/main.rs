@@ -8,6 +8,8 @@ mod support;
 mod architecture;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
+/// All of it on the other cards.
+mod chips;
 /// The Chrome JSON says what the tables say, in a form that importers take.
 mod chrome;
 /// Exit codes, streams, names of files: what scripts rely on.

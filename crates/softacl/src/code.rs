@@ -40,6 +40,7 @@ pub(crate) const RT_TASK_GROUP_STATUS: Code = 107_033;
 pub(crate) const RT_CAPTURE_UNMATCHED: Code = 107_036;
 pub(crate) const RT_MODEL_RUNNING: Code = 107_037;
 pub(crate) const RT_CAPTURE_WRONG_THREAD: Code = 107_038;
+pub(crate) const RT_MODEL_UPDATE: Code = 107_040;
 pub(crate) const RT_CAPTURE_BLOCK_ASYNC: Code = 107_041;
 pub(crate) const RT_NOT_SUPPORTED: Code = 207_000;
 pub(crate) const RT_OUT_OF_MEMORY: Code = 207_001;

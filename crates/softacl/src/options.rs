@@ -41,7 +41,7 @@ pub(crate) struct Options {
     pub(crate) completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
     pub(crate) readback_ns: u64,
-    /// After so many tasks of a stream that nobody has seen complete, a submission looks; 0 is never.
+    /// Every so many tasks of a stream a submission makes the runtime look; 0 is never.
     pub(crate) recycle_every: u64,
     /// How long a query of an event lasts.
     pub(crate) query_ns: u64,

@@ -8,6 +8,9 @@ use tempfile::TempDir;
 use super::compile::soft;
 use super::process::{Outcome, clean, feed, tool};
 
+/// The card that all programs of this run of the tests see, if not 910b.
+pub(crate) const CHIP: &str = "ASCEND_TRACE_TEST_CHIP";
+
 /// A program and how it is to be run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
@@ -72,7 +75,9 @@ impl Run {
     #[track_caller]
     pub(crate) fn bare(&self) -> Outcome {
         let mut command = clean(&self.program);
-        command.args(&self.words).env("SOFTACL", &self.soft);
+        command
+            .args(&self.words)
+            .env("SOFTACL", self.soft_options());
         command.env("LD_LIBRARY_PATH", &soft().lib);
         self.surround(&mut command);
         feed(&mut command, &self.input)
@@ -82,12 +87,20 @@ impl Run {
     pub(crate) fn command(&self, folder: &Path) -> Command {
         let mut command = tool();
         command.args(["record", "--no-tui"]);
-        command.arg(format!("--soft={}", self.soft));
+        command.arg(format!("--soft={}", self.soft_options()));
         command.args(&self.options).arg("-o").arg(trace_in(folder));
         command.arg("--").arg(&self.program).args(&self.words);
         command.env("SOFTACL_TRUTH", truth_in(folder));
         self.surround(&mut command);
         command
+    }
+
+    /// The options of the software runtime, on the card that this run of the tests is about.
+    fn soft_options(&self) -> String {
+        match std::env::var(CHIP) {
+            Ok(chip) if !self.soft.contains("chip=") => format!("chip={chip},{}", self.soft),
+            _ => self.soft.clone(),
+        }
     }
 
     fn surround(&self, command: &mut Command) {

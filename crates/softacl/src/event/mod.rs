@@ -15,7 +15,7 @@ use crate::engine::task::Work;
 use crate::graph::Graph;
 use crate::graph::events::{self as graph_events, Taken};
 use crate::runtime;
-use crate::stream::{self, Room, Stream};
+use crate::stream::{self, Failures, Room, Stream};
 use crate::sync::lock;
 
 mod captured;
@@ -31,6 +31,8 @@ pub(crate) struct Event {
     pub(crate) flags: u32,
     pub(crate) class: Class,
     device: &'static Device,
+    /// Those of the context that it was made in.
+    failures: Arc<Failures>,
     /// The id of an event that holds one from creation on.
     held_id: Option<Arc<Lease>>,
     state: Mutex<State>,
@@ -73,6 +75,7 @@ fn make(class: Class, flags: u32) -> Outcome<usize> {
         flags,
         class,
         device,
+        failures: Arc::clone(&context.failures),
         held_id,
         state: Mutex::default(),
         is_captured: AtomicBool::new(false),
@@ -273,6 +276,7 @@ impl Event {
         if self.class == Class::External {
             return Err(UNSUPPORTED);
         }
+        self.failures.check()?;
         let latest = self.latest();
         match latest {
             None => Ok(!self.class.is_old()),
@@ -312,6 +316,7 @@ impl Event {
         ) {
             return Err(UNSUPPORTED);
         }
+        self.failures.check()?;
         let latest = self.latest();
         latest.map_or(Ok(true), |record| Self::is_known_to_be_reached(&record))
     }

@@ -14,6 +14,20 @@ acl! {
     }
 }
 
+/// Logs that a program wants to have in the vendor's files; `arguments` is a `va_list`. There are no such
+/// files here.
+// SAFETY: the name is AscendCL's; nothing else in this library defines it.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn aclAppLogWithArgs(
+    _level: i32,
+    _function: usize,
+    _file: usize,
+    _line: u32,
+    _format: usize,
+    _arguments: usize,
+) {
+}
+
 /// The same number for the same text, as the profiler's.
 // SAFETY: the names are AscendCL's; nothing else in this library defines them.
 #[unsafe(no_mangle)]

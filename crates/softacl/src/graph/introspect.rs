@@ -6,7 +6,7 @@ use super::body::{Action, Node};
 use super::{Graph, Phase};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INVALID_HANDLE, RT_MODEL_EXECUTE, RT_MODEL_RUNNING,
-    RT_PARAM_INVALID, fault,
+    RT_MODEL_UPDATE, RT_PARAM_INVALID, fault,
 };
 use crate::engine::task::Work;
 use crate::runtime;
@@ -84,9 +84,25 @@ pub(crate) fn seq_of(handle: usize) -> Outcome<u32> {
     Ok(task(handle)?.seq)
 }
 
+/// A graph that is being captured or executed cannot be changed.
+pub(super) fn refuse_while_running(node: &Arc<Node>) -> Outcome {
+    let graphs = runtime::get().with_context(|context| Ok(context.graphs()))?;
+    let owner = graphs.iter().find(|graph| {
+        let state = lock(&graph.state);
+        state.nodes.iter().any(|other| Arc::ptr_eq(other, node))
+    });
+    match owner {
+        Some(graph) if graph.is_running() || graph.is_capturing() => {
+            fault(RT_MODEL_UPDATE, "the graph is being captured or executed")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// From the next update of its graph on the task does nothing. Only kernels can be left out.
 pub(crate) fn disable(handle: usize) -> Outcome {
     let node = task(handle)?;
+    refuse_while_running(&node)?;
     if kind(&node) != 1 {
         return fault(RT_PARAM_INVALID, "only kernels can be disabled");
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::body::Action;
-use super::introspect::{kind, task};
+use super::introspect::{kind, refuse_while_running, task};
 use crate::code::{Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
 use crate::ffi::{In, Out};
@@ -82,6 +82,7 @@ fn first_half(word: u64) -> u32 {
 pub(crate) fn set_params(handle: usize, params: &In<TaskParams>) -> Outcome {
     let wanted = params.get()?;
     let node = task(handle)?;
+    refuse_while_running(&node)?;
     check(
         wanted.kind == kind(&node),
         "the parameters are those of another kind of task",

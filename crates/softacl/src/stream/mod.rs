@@ -140,7 +140,7 @@ impl Stream {
         if runtime.streams.get(self.handle).is_none() {
             return;
         }
-        if self.is_looked_at() {
+        if runtime.options.catch && self.is_looked_at() {
             crate::ffi::give_up(
                 "a stream was destroyed while another thread asked about an event on it: on a card \
                  the query goes on with freed memory",

@@ -35,6 +35,17 @@ impl Failures {
         }
     }
 
+    /// As `Stream::check_context`.
+    pub(crate) fn check(&self) -> Outcome {
+        match self.stopped_by.load(Ordering::Acquire) {
+            SUCCESS => Ok(()),
+            code => {
+                self.hand_over("a query");
+                fault(code, "a task failed, and the context stops on failure")
+            }
+        }
+    }
+
     /// Gives the texts to the calling thread: whoever looks first has them.
     pub(super) fn hand_over(&self, function: &str) {
         let texts = std::mem::take(&mut *lock(&self.texts));
@@ -110,13 +121,7 @@ impl Stream {
     /// Refuses when a task of the context failed and its streams stop then. Whoever asks gets the device's
     /// texts.
     pub(crate) fn check_context(&self) -> Outcome {
-        match self.failures.stopped_by.load(Ordering::Acquire) {
-            SUCCESS => Ok(()),
-            code => {
-                self.failures.hand_over("a query");
-                fault(code, "a task failed, and the context stops on failure")
-            }
-        }
+        self.failures.check()
     }
 
     /// Notes that a task failed on the device; the next synchronisation reports it.

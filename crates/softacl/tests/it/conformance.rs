@@ -173,7 +173,7 @@ fn chips_differ_as_documented() {
 #[test]
 fn destroying_a_stream_under_a_query_ends_the_process() {
     let source = crate::support::programs_dir().join("tools/destroyed_under_a_query.c");
-    let env = [("SOFTACL", "query_ns=300000000")];
+    let env = [("SOFTACL", "catch,query_ns=300000000")];
     let output = run(&compile(&source), library_dir(), &env, LIMIT).unwrap();
     let err = String::from_utf8_lossy(&output.stderr);
     assert!(err.contains("a stream was destroyed while"), "{output:?}");

@@ -29,7 +29,14 @@ int main(void)
     SAY(aclmdlRITaskSetParams(tasks[2], &params), 0);
     SAY(aclmdlRITaskDisable(tasks[1]), 0);
     SAY(aclmdlRITaskDisable(tasks[2]), ACL_ERROR_RT_PARAM_INVALID);
-    run(model, stream);
+    /* Not while it is executed. */
+    struct gate gate = {0, 0};
+    SAY(aclrtLaunchHostFunc(stream, wait_at_gate, &gate), 0);
+    SAY(aclmdlRIExecuteAsync(model, stream), 0);
+    SAY(aclmdlRITaskSetParams(tasks[2], &params), ACL_ERROR_RT_MODEL_UPDATE_FAILED);
+    SAY(aclmdlRITaskDisable(tasks[1]), ACL_ERROR_RT_MODEL_UPDATE_FAILED);
+    open_gate(&gate);
+    OK(aclrtSynchronizeStream(stream));
     EXPECT(*a, 11);
     EXPECT(*b, 5);
     SAY(aclmdlRIUpdate(model), 0);

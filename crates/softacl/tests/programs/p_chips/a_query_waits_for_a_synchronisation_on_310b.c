@@ -6,24 +6,25 @@
 static aclrtContext context;
 static aclrtEvent event;
 static int waiting, asked;
+/* What the threads were told; the checks are the main thread's. */
+static aclError said[6];
+static aclrtEventRecordedStatus status;
 
 static void *synchronise(void *stream)
 {
-    OK(aclrtSetCurrentContext(context));
+    said[0] = aclrtSetCurrentContext(context);
     __atomic_store_n(&waiting, 1, __ATOMIC_SEQ_CST);
-    OK(aclrtSynchronizeStream(stream));
+    said[1] = aclrtSynchronizeStream(stream);
     return NULL;
 }
 
 static void *ask(void *unused)
 {
     (void)unused;
-    aclrtEventRecordedStatus status;
-    OK(aclrtSetCurrentContext(context));
-    OK(aclrtQueryEventStatus(event, &status));
+    said[2] = aclrtSetCurrentContext(context);
+    said[3] = aclrtQueryEventStatus(event, &status);
     __atomic_store_n(&asked, 1, __ATOMIC_SEQ_CST);
-    OK(aclrtQueryEventStatus(event, &status));
-    EXPECT(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    said[4] = aclrtQueryEventStatus(event, &status);
     return NULL;
 }
 
@@ -54,5 +55,9 @@ int main(void)
     pthread_join(first, NULL);
     pthread_join(second, NULL);
     EXPECT(asked, 1);
+    EXPECT(status, ACL_EVENT_RECORDED_STATUS_COMPLETE);
+    for (int i = 0; i < 5; i++) {
+        OK(said[i]);
+    }
     return finish();
 }

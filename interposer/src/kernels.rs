@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::call::Context;
 use crate::objects::keyed;
+use crate::spin::SpinLock;
 use crate::table::{Entry, HandleTable};
 use crate::{emit, real, session};
 
@@ -30,7 +31,12 @@ static KERNELS: HandleTable<Kernel, 16_384> = HandleTable::new(
 /// The runtime does not tell names.
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
-const LONGEST: usize = 256;
+/// A name that does not fit is an error, which would be left to the program; names of templates are long.
+const LONGEST: usize = 8192;
+
+/// Room for a name: more than the stack of a small thread has to spare. Whoever finds it taken asks with the
+/// next launch.
+static ROOM: SpinLock<[u8; LONGEST]> = SpinLock::new([0; LONGEST]);
 
 /// A call has given what `key` stands for a name, and says so itself.
 pub(crate) fn named(key: u64) {
@@ -51,8 +57,10 @@ pub(crate) fn launched(call: &Context<'_>, begin: u64) {
     if kernel.is_named.load(Relaxed) || !session::is_timed() || REFUSES.load(Relaxed) {
         return;
     }
+    let Some(mut name) = ROOM.try_lock() else {
+        return;
+    };
     kernel.is_named.store(true, Relaxed);
-    let mut name = [0u8; LONGEST];
     match ask(handle, &mut name) {
         Some(name) => emit::name(call.state, handle, begin, name),
         None => REFUSES.store(true, Relaxed),
@@ -77,6 +85,7 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
 }
 
 pub(crate) fn forget() {
+    ROOM.break_after_fork();
     for kernel in KERNELS.iter() {
         kernel.is_named.store(false, Relaxed);
     }

@@ -11,7 +11,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{capture, counters, harvest, harvester, lane, reference, schedule};
+use crate::timing::{api, capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
 };
@@ -41,7 +41,7 @@ extern "C" fn loaded() {
 /// called any more.
 extern "C" fn unloaded() {
     libraries::tell_new();
-    at_end(|state| cost::tell_all(state));
+    at_end(cost::tell_all);
 }
 
 /// The process is ending in an orderly way, and the runtime is still there: what it has registered for
@@ -180,17 +180,66 @@ pub(crate) fn default_stream_told(call: &Context<'_>) {
 }
 
 pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry> {
+    if session::is_timed() {
+        adopt_context(call.state);
+    }
     let stream = objects::new_stream(call.arg(call.function.stream)?)?;
     stream.begin(STREAM_SERIALS.next(), call.context_serial(), call.device());
     stream.was_made.store(true, Relaxed);
-    stream
-        .flags
-        .store(call.named("flag").unwrap_or(0) as u32, Relaxed);
+    stream.flags.store(flags_of(call, stream), Relaxed);
     stream
         .priority
         .store(call.named("priority").unwrap_or(0) as u32, Relaxed);
     emit::stream(stream, false);
     Some(stream)
+}
+
+/// The flags that a stream was made with. Where they are in a configuration, the runtime is asked.
+fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
+    match call.named("flag") {
+        Some(flags) => flags as u32,
+        None if call.function.name == "aclrtCreateStreamV2" => api::get()
+            .and_then(|api| api.stream_flags(stream.handle()))
+            .unwrap_or(0),
+        None => 0,
+    }
+}
+
+/// Makes the calling thread's context known, where it was made current without a call that we see: a
+/// thread that lives on the default device, or a library that calls the layer below. To be asked inside of
+/// a call of the program's that needs a context: else the question leaves its error.
+pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEntry> {
+    if let Some(context) = state.context() {
+        return Some(context);
+    }
+    let api = api::get()?;
+    let handle = api.current_context()?;
+    let known = objects::context(handle).filter(|context| context.serial.load(Relaxed) != 0);
+    let context = match known {
+        Some(context) => context,
+        None => adopt_new(handle, api.device()?)?,
+    };
+    state.set_context(Some(context));
+    Some(context)
+}
+
+/// The context of a device that has none yet is its default one.
+fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
+    let default = objects::default_context(device)?;
+    let exists = default.serial.load(Relaxed) != 0;
+    let named = default.handle.load(Relaxed);
+    if !exists || named == 0 || named == handle {
+        if !exists {
+            begin_context(default, device);
+        }
+        objects::name_default_context(default, handle);
+        return Some(default);
+    }
+    let context = objects::new_context(handle)?;
+    context.handle.store(handle, Relaxed);
+    context.alias.store(0, Relaxed);
+    begin_context(context, device);
+    Some(context)
 }
 
 pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {

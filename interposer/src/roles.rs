@@ -37,6 +37,13 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
                 };
             }
         }
+        Role::SyncDevice => {
+            if let Some(context) = call.state.context() {
+                span.hold = Hold::Waiting {
+                    lasting: Waiting::begin(&context.timing.seen),
+                };
+            }
+        }
         Role::SyncEvent => {
             let event = call.arg(call.function.event).and_then(objects::event);
             if let Some((stream, _)) = event.and_then(|event| event.last_record()) {
@@ -47,7 +54,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         Role::DestroyStream | Role::AbortStream => {
             let kept_out = span.stream.filter(|_| session::is_timed());
-            if let Some(kept_out) = kept_out.and_then(|stream| harvest::before_stream_end(stream)) {
+            if let Some(kept_out) = kept_out.and_then(harvest::before_stream_end) {
                 span.hold = Hold::Ends(kept_out);
             }
         }
@@ -209,7 +216,8 @@ fn copies_on_host(call: &Context<'_>) -> bool {
         Some(DEVICE_TO_HOST) => call.named("dst"),
         _ => None,
     };
-    let (Some(address), Some(api)) = (host_side, api::get()) else {
+    // No question about no address: it would fail, and leave that behind.
+    let (Some(address @ 1..), Some(api)) = (host_side, api::get()) else {
         return false;
     };
     api.is_pageable(address) == Some(true)
@@ -271,7 +279,7 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
     let Some(context) = call.state.context() else {
         return;
     };
-    context.timing.knows(span.begin());
+    context.timing.seen.knows(span.begin());
     harvest::after_context_sync(
         context,
         Proof {

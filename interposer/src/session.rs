@@ -22,6 +22,8 @@ const OFF: u8 = 3;
 static STATE: AtomicU8 = AtomicU8::new(NOT_TRIED);
 static TIMED: AtomicU8 = AtomicU8::new(0);
 static CHAINED: AtomicBool = AtomicBool::new(false);
+/// Each stream by how long its tasks are.
+static AUTO: AtomicBool = AtomicBool::new(false);
 /// Of so many tasks of a stream, one is timed.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
 static SESSION: SpinLock<Option<Session>> = SpinLock::plain(None);
@@ -65,6 +67,11 @@ pub(crate) fn is_timed() -> bool {
 /// Whether the end event of a task may be the start of the next.
 pub(crate) fn is_chained() -> bool {
     CHAINED.load(Relaxed)
+}
+
+/// Whether it is to be found out for each stream how its tasks are timed.
+pub(crate) fn is_auto() -> bool {
+    AUTO.load(Relaxed)
 }
 
 /// Of so many tasks of a stream, one is to be timed.
@@ -131,6 +138,7 @@ fn try_join() -> Result<(), Hindrance> {
     let mark = make_mark()?;
     TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
     CHAINED.store(settings.timing == Timing::Chained, Relaxed);
+    AUTO.store(settings.timing == Timing::Auto, Relaxed);
     if let Timing::Sample(step) = settings.timing {
         SAMPLING.store(step.max(1), Relaxed);
     }

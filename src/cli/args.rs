@@ -120,8 +120,8 @@ pub(crate) struct RecordArgs {
     pub(crate) output: OutputArgs,
 
     /// How tasks are timed: `events` puts a pair of events around each, `chained` saves one where a
-    /// task begins as the one before it ends, `sample=N` times every N-th task of a stream, `off`
-    /// makes no AscendCL call of the tracer's own
+    /// task begins as the one before it ends, `sample=N` times every N-th task of a stream, `auto` finds
+    /// out for each stream by the lengths of its tasks, `off` makes no AscendCL call of the tracer's own
     #[arg(long, value_name = "HOW", value_parser = timing, default_value = "events")]
     pub(crate) timing: Timing,
 
@@ -179,13 +179,16 @@ fn timing(text: &str) -> Result<Timing, String> {
         "events" => Ok(Timing::Events),
         "chained" => Ok(Timing::Chained),
         "off" => Ok(Timing::Off),
+        "auto" => Ok(Timing::Auto),
         _ => text
             .strip_prefix("sample=")
             .and_then(|number| number.parse().ok())
             .filter(|step| (1..=MOST_SAMPLED).contains(step))
             .map(Timing::Sample)
             .ok_or_else(|| {
-                format!("it is events, chained, off or sample=N with N from 1 to {MOST_SAMPLED}")
+                format!(
+                    "it is events, chained, auto, off or sample=N with N from 1 to {MOST_SAMPLED}"
+                )
             }),
     }
 }

@@ -33,13 +33,7 @@ enum State {
 
 pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let mut environment = Environment::default();
-    let mut findings = vec![
-        command(),
-        interposer(),
-        memory(),
-        clock(),
-        working_folder(),
-    ];
+    let mut findings = vec![command(), interposer(), memory(), clock(), working_folder()];
     findings.extend(engines::found());
     findings.extend(soft());
     match &args.soft {

@@ -27,6 +27,7 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
             Timing::Events => "events".to_owned(),
             Timing::Off => "off".to_owned(),
             Timing::Chained => "chained".to_owned(),
+            Timing::Auto => "auto".to_owned(),
             Timing::Sample(step) => format!("sample={step}"),
         },
         runtime: match plan.soft {

@@ -432,6 +432,34 @@ fn what_event_records_take_is_learnt_and_taken_off() {
     }
 }
 
+/// Two streams of tasks of a microsecond, and the same where an event record takes longer than that.
+#[test]
+fn automatic_timing_follows_the_lengths_of_tasks() {
+    for (soft, chained, sampled) in [("", true, false), ("record_ns=2500", true, true)] {
+        let recording = Run::new(&crate::support::compile::hostile("slots"))
+            .words(&["60", "2", "40"])
+            .options(&["--timing", "auto"])
+            .soft(soft)
+            .compared();
+        let info = crate::support::run(
+            crate::support::tool()
+                .args(["info", "--json"])
+                .arg(recording.trace()),
+        );
+        let info: serde_json::Value = serde_json::from_str(&info.out()).unwrap();
+        let told = |what: &str| info["cost"][what].as_u64().unwrap();
+        assert_eq!(told("chained_streams") > 0, chained, "{soft}: {info}");
+        assert_eq!(told("sampled_streams") > 0, sampled, "{soft}: {info}");
+        let tables = Tables::of(&recording);
+        assert_eq!(tables.tasks.len(), 4800);
+        let left_out = tables
+            .tasks
+            .iter()
+            .filter(|task| task.text("untimed") == "not-sampled");
+        assert_eq!(left_out.count() > 1000, sampled, "{soft}");
+    }
+}
+
 #[test]
 fn every_so_manieth_task_is_timed_when_asked_for() {
     let options = ["--timing", "sample=10"];

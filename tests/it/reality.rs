@@ -1,12 +1,14 @@
 //! What real runtimes do that is hard on a tracer: each fact by a program that meets it. The programs say what they are
 //! after in their first lines.
 
-use crate::support::{Run, Tables, compile};
+use crate::support::{Run, Tables, compile, program};
 
 /// The tool's records are no tasks of the program's: not before it has submitted one, and not when it was refused.
 #[test]
 fn a_thread_that_has_submitted_nothing_is_told_no_task_of_the_tools() {
-    let recording = Run::new(&compile::hostile("last_ids")).compared();
+    let recording = Run::new(&compile::hostile("last_ids"))
+        .soft("catch")
+        .compared();
     let answers = recording.outcome.out();
     assert_eq!(
         answers.matches(": 0 0\n").count(),
@@ -22,7 +24,7 @@ fn a_thread_that_has_submitted_nothing_is_told_no_task_of_the_tools() {
 fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
     let recording = Run::new(&compile::hostile("taken_apart"))
         .words(&["24"])
-        .soft("query_ns=20000")
+        .soft("catch,query_ns=20000")
         .compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 24 * 6 * 40);
@@ -50,7 +52,7 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
 #[test]
 fn the_last_times_of_a_runtime_that_was_opened_late_are_read_before_it_ends() {
     let program = compile::built("late_exit", "late_exit.c", &["-std=gnu11", "-O1", "-ldl"]);
-    let recording = Run::new(&program).compared();
+    let recording = Run::new(&program).soft("catch").compared();
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 25);
     tables.all_timed();
@@ -63,18 +65,21 @@ fn chips_that_have_little_are_used_sparingly() {
     for chip in ["310p", "910a", "310b", "950", "910_93"] {
         let recording = Run::new(&compile::hostile("slots"))
             .words(&["700", "2"])
-            .soft(&format!("chip={chip}"))
+            .soft(&format!("catch,chip={chip}"))
             .compared();
         let tables = Tables::of(&recording);
         assert_eq!(tables.tasks.len(), 1400, "{chip}");
         let untimed = tables.untimed();
         let others = untimed.iter().filter(|reason| **reason != "queue-full");
         assert_eq!(others.count(), 0, "{chip}: {untimed:?}");
-        assert!(
-            untimed.len() < 1000,
-            "{chip}: {} have no time",
-            untimed.len()
-        );
+        // All are submitted at once, and a stream of these takes 64 to 128 of the tool's events.
+        let least = if ["310p", "910a"].contains(&chip) {
+            100
+        } else {
+            1000
+        };
+        let timed = 1400 - untimed.len();
+        assert!(timed >= least, "{chip}: {timed} are timed");
     }
 }
 
@@ -84,7 +89,7 @@ fn times_that_come_after_the_word_that_a_record_is_done_are_read() {
     for chip in ["310p", "910a"] {
         let recording = Run::new(&compile::hostile("slots"))
             .words(&["30", "3"])
-            .soft(&format!("chip={chip}"))
+            .soft(&format!("catch,chip={chip}"))
             .compared();
         let tables = Tables::of(&recording);
         assert_eq!(tables.tasks.len(), 90, "{chip}");
@@ -108,7 +113,7 @@ fn three_thousand_streams_are_timed() {
 #[test]
 fn a_context_that_has_failed_is_left_alone() {
     let recording = Run::new(&compile::hostile("after_failure"))
-        .soft("fail=aclrtSynchronizeStream:3:507015")
+        .soft("catch,fail=aclrtSynchronizeStream:3:507015")
         .compared();
     let tables = Tables::of(&recording);
     let reasons: Vec<&str> = tables
@@ -125,6 +130,34 @@ fn a_context_that_has_failed_is_left_alone() {
 /// Frameworks bind their threads to processors.
 #[test]
 fn a_thread_of_the_tools_has_the_processors_of_the_process() {
-    let recording = Run::new(&compile::hostile("pinned")).compared();
+    let recording = Run::new(&compile::hostile("pinned"))
+        .soft("catch")
+        .compared();
     assert_eq!(recording.outcome.out(), "confined: 0\n");
+}
+
+/// No call of the tool's leaves an error in a thread of the program's, takes one, or comes after the runtime's end: softacl ends
+/// the process then.
+#[test]
+fn programs_that_fail_and_end_in_many_ways_are_not_meddled_with() {
+    for name in [
+        "abort",
+        "burst",
+        "deep_queue",
+        "default_stream",
+        "early_and_late",
+        "exit_in_thread",
+        "failing_calls",
+        "fork",
+        "host_functions",
+        "main_leaves",
+        "null_arguments",
+        "pageable_copy",
+        "pending_events",
+        "reuse",
+        "shared_stream",
+        "threads",
+    ] {
+        Run::new(&program(name)).soft("catch").compared();
+    }
 }

@@ -195,6 +195,10 @@ pub enum Counter {
     OpenCalls = 10,
     /// Calls that were left by exceptions, jumps or the end of their thread.
     LeftCalls = 11,
+    /// Streams for which `--timing auto` went over to one event per task, for a while at least.
+    ChainedStreams = 12,
+    /// Streams for which it went over to timing every so manieth task.
+    SampledStreams = 13,
 }
 
 /// Flags of a call record: each of [`flags::WITH_WORD`] stands for one more word before the arguments.

@@ -57,6 +57,8 @@ pub enum Timing {
     Chained,
     /// Event pairs around every so manieth task of a stream.
     Sample(u32),
+    /// `Events`, `Chained` or `Sample` for each stream, by how long its tasks are and by the chip.
+    Auto,
 }
 
 /// Marks the code of `Timing::Sample`; the other bits are its number.
@@ -69,6 +71,7 @@ impl Timing {
             Self::Events => 1,
             Self::Chained => 2,
             Self::Sample(step) => SAMPLE | step,
+            Self::Auto => 3,
         }
     }
 
@@ -77,6 +80,7 @@ impl Timing {
             0 => Some(Self::Off),
             1 => Some(Self::Events),
             2 => Some(Self::Chained),
+            3 => Some(Self::Auto),
             _ if code > SAMPLE => Some(Self::Sample(code & !SAMPLE)),
             _ => None,
         }

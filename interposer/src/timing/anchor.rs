@@ -9,7 +9,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::clock::{ticks, ticks_after_all};
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
-use crate::timing::{capture, lane, reference};
+use crate::timing::{capture, chip, lane, reference};
 use crate::{emit, last_task, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
@@ -49,7 +49,7 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
         return;
     }
     // Whoever looks makes the program's own times readable.
-    if !lane::is_quiet(context) {
+    if !chip::tells_by_query() || !lane::is_quiet(context) {
         return;
     }
     let Some(event) = context.timing.take_event(api) else {

@@ -30,6 +30,8 @@ type Timestamp = unsafe extern "C" fn(Handle, *mut u64) -> i32;
 type GetHandle = unsafe extern "C" fn(*mut Handle) -> i32;
 type SetHandle = unsafe extern "C" fn(Handle) -> i32;
 type StreamId = unsafe extern "C" fn(Handle, *mut i32) -> i32;
+type StreamFlags = unsafe extern "C" fn(Handle, *mut u32) -> i32;
+type GetDevice = unsafe extern "C" fn(*mut i32) -> i32;
 type CaptureInfo = unsafe extern "C" fn(Handle, *mut i32, *mut Handle) -> i32;
 type PointerAttributes = unsafe extern "C" fn(*const c_void, *mut PointerAttribute) -> i32;
 
@@ -92,6 +94,8 @@ pub(crate) struct Api {
     get_context: GetHandle,
     set_context: SetHandle,
     stream_id: Option<StreamId>,
+    stream_flags: Option<StreamFlags>,
+    get_device: Option<GetDevice>,
     capture_info: Option<CaptureInfo>,
     attributes: Option<PointerAttributes>,
 }
@@ -143,6 +147,8 @@ fn find() -> Option<Api> {
         get_context: function!("aclrtGetCurrentContext", GetHandle)?,
         set_context: function!("aclrtSetCurrentContext", SetHandle)?,
         stream_id: function!("aclrtStreamGetId", StreamId),
+        stream_flags: function!("aclrtStreamGetFlags", StreamFlags),
+        get_device: function!("aclrtGetDevice", GetDevice),
         capture_info: function!("aclmdlRICaptureGetInfo", CaptureInfo),
         attributes: function!("aclrtPointerGetAttributes", PointerAttributes),
     })
@@ -239,6 +245,22 @@ impl Api {
         // SAFETY: `stream` is what the program passes; `id` is a live local.
         let code = unsafe { (self.stream_id?)(handle(stream), &mut id) };
         (code == 0).then_some(id)
+    }
+
+    /// With which flags a stream was made.
+    pub(crate) fn stream_flags(&self, stream: u64) -> Option<u32> {
+        let mut flags = 0;
+        // SAFETY: `stream` was made by the program just now; `flags` is a live local.
+        let code = unsafe { (self.stream_flags?)(handle(stream), &mut flags) };
+        (code == 0).then_some(flags)
+    }
+
+    /// The device of the thread's current context.
+    pub(crate) fn device(&self) -> Option<u32> {
+        let mut device = 0;
+        // SAFETY: `device` is a live local.
+        let code = unsafe { (self.get_device?)(&mut device) };
+        (code == 0).then_some(device as u32)
     }
 
     /// Whether a stream takes part in a capture; `None` when the runtime cannot say. The default

@@ -61,6 +61,17 @@ pub(crate) fn most_events() -> u64 {
     }
 }
 
+/// Whether a stream has few places for events.
+pub(crate) fn has_few_places() -> bool {
+    KIND.load(Relaxed) == SLOTTED
+}
+
+/// Whether a record that is done has its time as soon as a query has found it so. On the others only the program's own
+/// synchronisations bring the times, and a question before leaves an error.
+pub(crate) fn tells_by_query() -> bool {
+    KIND.load(Relaxed) == FREE
+}
+
 /// For tests that need to know.
 #[cfg(test)]
 pub(crate) fn is_free() {

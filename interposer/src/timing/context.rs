@@ -6,14 +6,15 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
 use crate::timing::pool::Pool;
+use crate::timing::seen::Seen;
 
 pub(crate) struct ContextTiming {
     /// The context can be measured: its handle is known and its end has not begun.
     open: AtomicBool,
     /// The device, or what ran in the context, has failed: the runtime is not asked about it any more.
     failed: AtomicBool,
-    /// Whatever was submitted before this, in ticks, was seen done by the program.
-    known: AtomicU64,
+    /// What the program has seen done of all streams together.
+    pub(crate) seen: Seen,
     /// Held by the harvester while it works in the context, which must not end meanwhile.
     visited: SpinLock<()>,
     pool: Pool,
@@ -32,7 +33,7 @@ impl ContextTiming {
         Self {
             open: AtomicBool::new(false),
             failed: AtomicBool::new(false),
-            known: AtomicU64::new(0),
+            seen: Seen::new(),
             visited: SpinLock::new(()),
             pool: Pool::new(),
             anchored: AtomicU64::new(0),
@@ -75,16 +76,7 @@ impl ContextTiming {
     /// The context has just been made.
     pub(crate) fn begin(&self) {
         self.failed.store(false, Relaxed);
-        self.known.store(0, Relaxed);
-    }
-
-    /// The program has seen done whatever was submitted to the context before `until`.
-    pub(crate) fn knows(&self, until: u64) {
-        self.known.fetch_max(until, Release);
-    }
-
-    pub(crate) fn known(&self) -> u64 {
-        self.known.load(Acquire)
+        self.seen.begin();
     }
 
     /// The events are gone, or must not be touched.

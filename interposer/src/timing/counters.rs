@@ -36,7 +36,12 @@ pub(crate) static SUSPENDED: Tally = Tally::new(Counter::SuspendedNs);
 /// How often the wall clock was set.
 pub(crate) static CLOCK_STEPS: Tally = Tally::new(Counter::ClockSteps);
 
-static ALL: [&Tally; 8] = [
+/// Streams whose tasks turned out to be short.
+pub(crate) static CHAINED_STREAMS: Tally = Tally::new(Counter::ChainedStreams);
+/// Streams whose tasks turned out to be shorter than what surrounds them.
+pub(crate) static SAMPLED_STREAMS: Tally = Tally::new(Counter::SampledStreams);
+
+static ALL: [&Tally; 10] = [
     &INJECTED,
     &LOST,
     &TIMED,
@@ -45,6 +50,8 @@ static ALL: [&Tally; 8] = [
     &MOST_PENDING,
     &SUSPENDED,
     &CLOCK_STEPS,
+    &CHAINED_STREAMS,
+    &SAMPLED_STREAMS,
 ];
 
 impl Tally {

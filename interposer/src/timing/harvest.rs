@@ -8,12 +8,12 @@ use crate::clock::ticks;
 use crate::objects::{self, ContextEntry, StreamEntry};
 use crate::timing::anchor;
 use crate::timing::api::{self, Api, Refusal};
-use crate::timing::counters;
 use crate::timing::failure;
 use crate::timing::lane::{self, KeptOut, Lane, Pair, UNREAD};
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
-use crate::{emit, quiet, thread};
+use crate::timing::{chip, counters};
+use crate::{emit, quiet, session, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -97,6 +97,9 @@ fn is_proven(lane: &Lane, pair: Pair) -> bool {
 
 /// Whether a pair may be asked about that is not known to be done.
 fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
+    if !chip::tells_by_query() {
+        return false;
+    }
     let pending = lane.pending.len();
     match ask {
         Ask::Nothing => false,
@@ -154,15 +157,22 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
     lane.last_end.store(last_end, Relaxed);
     if let Some(sequence) = pair.sequence {
         match times {
-            Some((begin, end)) => emit::task_time(&emit::TaskTime {
-                stream: lane.stream.load(Relaxed),
-                sequence,
-                begin,
-                end,
-                seen,
-                submission: [pair.armed_from(), pair.begin, pair.closed],
-                record: reference::record_time(context).map_or((0, 0), RecordTime::known),
-            }),
+            Some((begin, end)) => {
+                let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
+                if session::is_auto() && pair.start != pair.end {
+                    let length = end.wrapping_sub(begin).wrapping_sub(record.0.into());
+                    lane.choice.note(length, record.0.into());
+                }
+                emit::task_time(&emit::TaskTime {
+                    stream: lane.stream.load(Relaxed),
+                    sequence,
+                    begin,
+                    end,
+                    seen,
+                    submission: [pair.armed_from(), pair.begin, pair.closed],
+                    record,
+                });
+            }
             None => report_untimed(lane, pair, Untimed::Unreadable),
         }
     }
@@ -178,11 +188,12 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)
     let Some(time) = reference::record_time(context) else {
         return 0;
     };
-    if pair.start != 0 {
-        time.reached(counters::moment(pair.entry), begin);
-    }
+    // Clocks are looked at for these only.
     if pair.behind == 0 {
         return 0;
+    }
+    if pair.start != 0 {
+        time.reached(counters::moment(pair.entry), begin);
     }
     match api.elapsed_ns(pair.end, pair.behind) {
         Ok(apart) => {
@@ -329,7 +340,10 @@ pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
     };
     let lane = kept_out.lane();
     if let Some(api) = api::get().filter(|_| is_open(lane)) {
-        take(lane, api, usize::MAX, None, Ask::Harmless);
+        // The first question may only make the runtime take note.
+        for _ in 0..2 {
+            take(lane, api, usize::MAX, None, Ask::Harmless);
+        }
     }
     Some(kept_out)
 }
@@ -419,20 +433,39 @@ fn release_lanes(context: &ContextEntry) {
 /// How long the end of a process waits for another thread that is reading times, in half milliseconds
 /// and for all streams together. It may have thousands to read; one that a signal holds up is left.
 const EXIT_ROUNDS: u32 = 200;
+/// How often everything is asked about, half a millisecond apart.
+const EXIT_PASSES: u32 = 3;
 
 /// The process ends: reads what is done already.
 pub(crate) fn at_exit() {
     let Some(api) = api::get() else { return };
     let mut rounds = EXIT_ROUNDS;
-    for lane in lane::all().filter(|lane| lane.is_used()) {
-        let is_open = |context: &ContextEntry| context.timing.is_open();
-        if lane.context().is_some_and(is_open)
-            && let Some(kept_out) = lane.keep_out(&mut rounds)
-        {
-            take(kept_out.lane(), api, usize::MAX, None, Ask::All);
+    // The first question may only make the runtime take note.
+    for pass in 0..EXIT_PASSES {
+        if pass > 0 {
+            pause();
+        }
+        if !read_all(api, &mut rounds) {
+            break;
         }
     }
     counters::tell();
+}
+
+/// Reads what is done on all lanes. Answers whether something is left.
+fn read_all(api: &Api, rounds: &mut u32) -> bool {
+    let mut is_left = false;
+    let lanes = lane::all().filter(|lane| lane.is_used() && lane.has_pending());
+    for lane in lanes {
+        let is_open = |context: &ContextEntry| context.timing.is_open();
+        if lane.context().is_some_and(is_open)
+            && let Some(kept_out) = lane.keep_out(rounds)
+        {
+            take(kept_out.lane(), api, usize::MAX, None, Ask::All);
+            is_left |= lane.has_pending();
+        }
+    }
+    is_left
 }
 
 /// Reads what is done in a context until nothing is left, or for as long as a teardown waits.

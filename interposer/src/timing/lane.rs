@@ -9,6 +9,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
+use crate::timing::choice::Choice;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
@@ -153,6 +154,8 @@ pub(crate) struct Lane {
     /// often that has happened to the pair. For who has set `harvesting`.
     pub(crate) refused: AtomicU64,
     pub(crate) refusals: AtomicU32,
+    /// How its tasks are timed, where that is to be found out.
+    pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
     next: AtomicPtr<Lane>,
     used: AtomicBool,
@@ -250,6 +253,7 @@ fn make() -> &'static Lane {
         entry: AtomicPtr::new(core::ptr::null_mut()),
         refused: AtomicU64::new(0),
         refusals: AtomicU32::new(0),
+        choice: Choice::new(),
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
@@ -389,7 +393,9 @@ impl Lane {
 
     /// Whatever was submitted to its stream before this, in ticks, was seen done by the program.
     pub(crate) fn known(&self) -> u64 {
-        let of_context = self.context().map_or(0, |context| context.timing.known());
+        let of_context = self
+            .context()
+            .map_or(0, |context| context.timing.seen.known());
         let of_stream = self.entry().map_or(0, |stream| stream.seen.known());
         of_context.max(of_stream)
     }
@@ -406,9 +412,11 @@ impl Lane {
         self.context().is_some_and(is_quiet)
     }
 
-    /// Whether the program is waiting for the stream.
+    /// Whether the program is waiting for the stream, or for all.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.entry().is_some_and(|stream| stream.seen.is_awaited())
+        let context = self.context();
+        context.is_some_and(|context| context.timing.seen.is_awaited())
+            || self.entry().is_some_and(|stream| stream.seen.is_awaited())
     }
 
     /// Keeps everybody from reading times of the lane, and waits for who does, so many half milliseconds. `None`
@@ -499,6 +507,7 @@ impl Lane {
         self.last_end.store(UNREAD, Relaxed);
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
+        self.choice.forget();
         if self.used.swap(false, Release) {
             let _ = USED.fetch_update(Relaxed, Relaxed, |used| used.checked_sub(1));
         }

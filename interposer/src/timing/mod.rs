@@ -8,6 +8,7 @@ pub(crate) mod anchor;
 pub(crate) mod api;
 pub(crate) mod capture;
 pub(crate) mod chip;
+pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod failure;

@@ -56,10 +56,10 @@ pub(crate) fn begin(
     if stream.is_for_models() {
         return Err(Untimed::Bound);
     }
-    let context = state.context().ok_or(Untimed::Unknown)?;
     if !stream.was_made.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
+    let context = crate::lifecycle::adopt_context(state).ok_or(Untimed::Unknown)?;
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
@@ -70,14 +70,15 @@ pub(crate) fn begin(
     let api = api::get().ok_or(Untimed::NoEvent)?;
     prepare_context(api, context)?;
     learn_id(api, stream);
-    if !stream
-        .sequence
-        .load(Relaxed)
-        .is_multiple_of(session::sampling())
-    {
+    let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
+    let step = if session::is_auto() {
+        lane.choice.step()
+    } else {
+        session::sampling()
+    };
+    if !stream.sequence.load(Relaxed).is_multiple_of(step) {
         return Err(Untimed::NotSampled);
     }
-    let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
     if pending >= MOST_PENDING {
@@ -88,9 +89,9 @@ pub(crate) fn begin(
     if room == Room::None {
         return Err(Untimed::QueueFull);
     }
-    let is_chained = (session::is_chained() || room == Room::Little)
-        && pending > 0
-        && order.chain == Some(strangers);
+    let wants_chain = session::is_chained() || session::is_auto() && lane.choice.is_chained();
+    let is_chained =
+        (wants_chain || room == Room::Little) && pending > 0 && order.chain == Some(strangers);
     let begins = match extent {
         Extent::Span if !is_chained => Begins::Itself,
         Extent::Span => Begins::WithTheLast,

@@ -160,6 +160,9 @@ pub(crate) struct Cost {
     pub(crate) wall_clock_steps: u64,
     /// Functions that are in no table and whose calls are not seen because all stubs were taken.
     pub(crate) functions_without_stub: u64,
+    /// Streams for which `--timing auto` went over to one event per task, or to some tasks only.
+    pub(crate) chained_streams: u64,
+    pub(crate) sampled_streams: u64,
 }
 
 fn cost(trace: &Trace) -> Cost {
@@ -192,6 +195,8 @@ fn cost(trace: &Trace) -> Cost {
         suspended_ns: counter(Counter::SuspendedNs),
         wall_clock_steps: counter(Counter::ClockSteps),
         functions_without_stub: counter(Counter::StubsShort),
+        chained_streams: counter(Counter::ChainedStreams),
+        sampled_streams: counter(Counter::SampledStreams),
     }
 }
 

@@ -100,6 +100,14 @@ fn head(document: &Document) -> String {
         .iter()
         .map(|(name, value)| format!("{name:<12} {}\n", plain(value)))
         .collect();
+    if document.cost.chained_streams > 0 || document.cost.sampled_streams > 0 {
+        text.push_str(&format!(
+            "{:<12} auto: one event per task on {} streams, every eighth task on {}\n",
+            "timing",
+            count(document.cost.chained_streams),
+            count(document.cost.sampled_streams),
+        ));
+    }
     if document.cost.suspended_ns > 0 || document.cost.wall_clock_steps > 0 {
         text.push_str(&format!(
             "{:<12} suspended for {}, wall clock set {} times\n",

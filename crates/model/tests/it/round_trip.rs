@@ -108,7 +108,11 @@ fn call() -> impl Strategy<Value = Row> {
         1 => Just(Ending::Left),
         1 => Just(Ending::Open),
     ];
-    let payload = (vec(word(), 0..12), vec(option::of(text().prop_map(Into::into)), 0..3), ending);
+    let payload = (
+        vec(word(), 0..12),
+        vec(option::of(text().prop_map(Into::into)), 0..3),
+        ending,
+    );
     let call = (number(), 0..9_u16, time(), time(), time(), any::<u8>());
     (call, target, payload).prop_map(|(call, target, payload)| {
         let task = target.4.map(|(sequence, kind, untimed)| TaskRow {

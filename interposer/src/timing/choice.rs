@@ -1,0 +1,122 @@
+//! `--timing auto`: how the tasks of a stream are timed, by how long they are. Two events around a task of
+//! a few microseconds take the device longer than a part of it: then one has to do. Where even that takes
+//! longer than the task, or a chip has few places for events, only every so manieth task is timed.
+
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicI32, AtomicU8};
+
+use crate::timing::{chip, counters};
+
+/// Tasks below this are short.
+const SHORT_NS: i64 = 10_000;
+/// By so much more are there short tasks than long ones, counted fourfold, when a stream is treated as one of
+/// short tasks; it is until there are as many.
+const MANY: i32 = 32;
+const MOST: i32 = 64;
+/// Of so many tasks of a stream, one is timed, when not all are.
+const STEP: u32 = 8;
+
+const EVENTS: u8 = 0;
+const CHAINED: u8 = 1;
+const SAMPLED: u8 = 2;
+
+/// What was found of one stream.
+pub(crate) struct Choice {
+    short: AtomicI32,
+    tiny: AtomicI32,
+    how: AtomicU8,
+}
+
+impl Choice {
+    pub(crate) const fn new() -> Self {
+        Self {
+            short: AtomicI32::new(0),
+            tiny: AtomicI32::new(0),
+            how: AtomicU8::new(EVENTS),
+        }
+    }
+
+    /// The lane has another stream.
+    pub(crate) fn forget(&self) {
+        self.short.store(0, Relaxed);
+        self.tiny.store(0, Relaxed);
+        self.how.store(EVENTS, Relaxed);
+    }
+
+    /// A task took so long, where an event record takes `record_ns`.
+    pub(crate) fn note(&self, length_ns: i64, record_ns: i64) {
+        let is_short = length_ns < SHORT_NS;
+        let is_tiny = length_ns < record_ns || is_short && chip::has_few_places();
+        let was = self.how.load(Relaxed);
+        let short = weigh(&self.short, is_short, was >= CHAINED);
+        let tiny = weigh(&self.tiny, is_tiny, was >= SAMPLED);
+        let how = match (short, tiny) {
+            (_, true) => SAMPLED,
+            (true, false) => CHAINED,
+            (false, false) => EVENTS,
+        };
+        if how == was {
+            return;
+        }
+        self.how.store(how, Relaxed);
+        match how {
+            CHAINED => counters::CHAINED_STREAMS.add(1),
+            SAMPLED => counters::SAMPLED_STREAMS.add(1),
+            _ => {}
+        }
+    }
+
+    /// Whether the end event of a task may be the start of the next.
+    pub(crate) fn is_chained(&self) -> bool {
+        self.how.load(Relaxed) >= CHAINED
+    }
+
+    /// Of so many tasks, one is timed.
+    pub(crate) fn step(&self) -> u32 {
+        match self.how.load(Relaxed) {
+            SAMPLED => STEP,
+            _ => 1,
+        }
+    }
+}
+
+/// Counts a task for or against; whether those for it prevail. Only whoever reads the lane's times calls this.
+fn weigh(count: &AtomicI32, is_for: bool, prevailed: bool) -> bool {
+    let step = if is_for { 1 } else { -4 };
+    let now = count.load(Relaxed).saturating_add(step).clamp(0, MOST);
+    count.store(now, Relaxed);
+    if prevailed { now > 0 } else { now >= MANY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_tasks_are_chained_tiny_ones_sampled_and_long_ones_bring_pairs_back() {
+        chip::is_free();
+        let choice = Choice::new();
+        let note = |count: usize, length: i64| (0..count).for_each(|_| choice.note(length, 1_500));
+        note(31, 4_000);
+        assert!(!choice.is_chained());
+        note(1, 4_000);
+        assert!(choice.is_chained());
+        assert_eq!(choice.step(), 1);
+        note(40, 900);
+        assert_eq!(choice.step(), STEP);
+        note(20, 4_000);
+        assert_eq!((choice.is_chained(), choice.step()), (true, 1));
+        note(20, 50_000);
+        assert!(!choice.is_chained());
+    }
+
+    #[test]
+    fn a_long_task_now_and_then_changes_nothing() {
+        chip::is_free();
+        let choice = Choice::new();
+        for place in 0..400 {
+            choice.note(if place % 10 == 9 { 90_000 } else { 3_000 }, 0);
+        }
+        assert!(choice.is_chained());
+    }
+}

@@ -13,6 +13,7 @@ mod protection;
 mod scope;
 pub(crate) mod slots;
 mod symbols;
+mod versions;
 pub(crate) mod walk;
 pub(crate) mod weak;
 

@@ -30,7 +30,7 @@ const STB_GLOBAL: u8 = 1;
 const STB_WEAK: u8 = 2;
 const STB_UNIQUE: u8 = 10;
 /// Bit of a symbol's version: an old version, which plain references do not get.
-const VERSION_HIDDEN: u16 = 0x8000;
+pub(super) const VERSION_HIDDEN: u16 = 0x8000;
 
 /// A relocation with an addend.
 #[repr(C)]
@@ -89,9 +89,9 @@ pub(super) struct Dynamic {
     strings: usize,
     pub(super) gnu_hash: usize,
     pub(super) sysv_hash: usize,
-    versions: usize,
-    needed_versions: (usize, usize),
-    own_versions: (usize, usize),
+    pub(super) versions: usize,
+    pub(super) needed_versions: (usize, usize),
+    pub(super) own_versions: (usize, usize),
     rela: (usize, usize),
     plt: (usize, usize),
 }
@@ -372,55 +372,9 @@ impl<'a> Object<'a> {
 impl Dynamic {
     /// # Safety
     /// `place` must be one in the table of strings of a mapped object.
-    unsafe fn text<'a>(&self, place: usize) -> &'a CStr {
+    pub(super) unsafe fn text<'a>(&self, place: usize) -> &'a CStr {
         // SAFETY: as the caller says.
         unsafe { CStr::from_ptr(self.strings.wrapping_add(place) as *const _) }
-    }
-
-    /// # Safety
-    /// The tables must be those of a mapped object and hold a symbol `index`.
-    unsafe fn wanted_version<'a>(&self, index: usize) -> Option<&'a CStr> {
-        /// What is needed of one library: how many versions, and where the first and the next library are.
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        struct Needed {
-            version: u16,
-            count: u16,
-            file: u32,
-            first: u32,
-            next: u32,
-        }
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        struct Version {
-            hash: u32,
-            flags: u16,
-            number: u16,
-            name: u32,
-            next: u32,
-        }
-        let (mut library, libraries) = self.needed_versions;
-        if self.versions == 0 || library == 0 {
-            return None;
-        }
-        // SAFETY: where there are versions, each symbol has one; the tables are as their counts and
-        // distances say.
-        unsafe {
-            let wanted = self.version(index);
-            for _ in 0..libraries {
-                let needed: Needed = read(library);
-                let mut place = library.wrapping_add(needed.first as usize);
-                for _ in 0..needed.count {
-                    let version: Version = read(place);
-                    if version.number & !VERSION_HIDDEN == wanted {
-                        return Some(self.text(version.name as usize));
-                    }
-                    place = place.wrapping_add(version.next as usize);
-                }
-                library = library.wrapping_add(needed.next as usize);
-            }
-        }
-        None
     }
 
     /// # Safety
@@ -455,46 +409,6 @@ impl Dynamic {
                 None
             }
         }
-    }
-
-    /// The number of a version that the object defines.
-    ///
-    /// # Safety
-    /// The tables must be those of a mapped object.
-    unsafe fn own_version(&self, name: &CStr) -> Option<u16> {
-        #[derive(Clone, Copy)]
-        #[repr(C)]
-        struct Defined {
-            version: u16,
-            flags: u16,
-            number: u16,
-            count: u16,
-            hash: u32,
-            names: u32,
-            next: u32,
-        }
-        let (mut place, count) = self.own_versions;
-        for _ in 0..count {
-            // SAFETY: the table is as its count and distances say; the first name is the version's own.
-            unsafe {
-                let defined: Defined = read(place);
-                let own: u32 = read(place.wrapping_add(defined.names as usize));
-                if self.text(own as usize) == name {
-                    return Some(defined.number & !VERSION_HIDDEN);
-                }
-                place = place.wrapping_add(defined.next as usize);
-            }
-        }
-        None
-    }
-
-    /// The number of a symbol's version.
-    ///
-    /// # Safety
-    /// As [`Dynamic::symbol`], of an object that has versions.
-    unsafe fn version(&self, index: usize) -> u16 {
-        // SAFETY: where there are versions, each symbol has one.
-        unsafe { read::<u16>(self.versions.wrapping_add(index * 2)) & !VERSION_HIDDEN }
     }
 
     /// # Safety

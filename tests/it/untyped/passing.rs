@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{C, counts, own_library, text};
 use crate::support::compile::{built, built_from};
 use crate::support::process::has_cxx;
-use crate::support::{Run, Tables, run, tool};
+use crate::support::{Row, Run, Tables, run, tool};
 
 /// A program that is linked to the library.
 pub(super) fn program(name: &str, source: &str) -> std::path::PathBuf {
@@ -18,9 +18,18 @@ pub(super) fn program(name: &str, source: &str) -> std::path::PathBuf {
 fn calls_that_are_left_by_longjmp() {
     let program = program("untyped_jump", "untyped_jump.c");
     let tables = Tables::of(&Run::new(&program).compared());
-    // Those that never returned have no record; what comes after them is not within them.
-    let expected = [("aclOwnErrno", (1, 0)), ("aclOwnPlain", (3, 0))];
+    // Those that never returned are there as left; what comes after them is not within them.
+    let expected = [
+        ("aclOwnErrno", (1, 0)),
+        ("aclOwnPlain", (3, 0)),
+        ("aclOwnVisit", (300, 150)),
+    ];
     assert_eq!(counts(&tables), BTreeMap::from(expected));
+    for call in &tables.calls {
+        let is_left = call.text("name") == "aclOwnVisit";
+        assert_eq!(call.text("ending"), if is_left { "left" } else { "" });
+        assert_eq!(call.text("ret").is_empty(), is_left);
+    }
 }
 
 #[test]
@@ -30,14 +39,16 @@ fn exceptions_pass_through() {
     }
     let program = program("untyped_throw", "untyped_throw.cc");
     let tables = Tables::of(&Run::new(&program).compared());
-    let within: Vec<_> = tables.calls.iter().map(|call| call.text("depth")).collect();
-    assert_eq!(within, ["1", "0", "2", "0", "1", "0", "2", "0"]);
-    assert!(
-        tables
-            .calls
-            .iter()
-            .all(|call| call.text("name") == "aclOwnPlain")
-    );
+    let depths = |name: &str, ending: &str| -> Vec<&str> {
+        let is_it = |call: &&Row| call.text("name") == name && call.text("ending") == ending;
+        let calls = tables.calls.iter().filter(is_it);
+        calls.map(|call| call.text("depth")).collect()
+    };
+    let returned = depths("aclOwnPlain", "");
+    assert_eq!(returned, ["1", "0", "2", "0", "1", "0", "2", "0"]);
+    let left = depths("aclOwnVisit", "left");
+    assert_eq!(left, ["0", "1", "0", "0", "1", "0"]);
+    assert_eq!(tables.calls.len(), returned.len() + left.len());
 }
 
 #[test]

@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(fit("MatMulV2", 6), "MatMu…");
         assert_eq!(fit("矩阵乘法", 5), "矩阵…");
         assert_eq!(width(&fit("矩阵乘法", 6)), 5);
-        assert_eq!(fit("a\tb\x1b[31m", 10), "ab[31m");
+        assert_eq!(fit("a\tb\x1b[31m", 20), "a\\tb\\u{1b}[31m");
         assert_eq!(fit("x", 0), "");
     }
 

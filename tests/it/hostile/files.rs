@@ -43,14 +43,14 @@ fn trace(folder: &TempDir) -> PathBuf {
         rank: "3".to_owned(),
         command: EVIL.to_owned(),
     };
-    writer.push(&Row::Process(process)).unwrap();
+    writer.push(Row::Process(process)).unwrap();
     let thread = ThreadRow {
         thread: 1,
         process: 1,
         tid: 11,
         name: EVIL.to_owned(),
     };
-    writer.push(&Row::Thread(thread)).unwrap();
+    writer.push(Row::Thread(thread)).unwrap();
     let stream = StreamRow {
         process: 1,
         serial: 1,
@@ -62,7 +62,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         priority: 0,
         is_default: false,
     };
-    writer.push(&Row::Stream(stream)).unwrap();
+    writer.push(Row::Stream(stream)).unwrap();
     for place in 0..2 {
         let call = CallRow {
             thread: 1,
@@ -77,7 +77,7 @@ fn trace(folder: &TempDir) -> PathBuf {
             }),
             ..CallRow::default()
         };
-        writer.push(&Row::Call(call)).unwrap();
+        writer.push(Row::Call(call)).unwrap();
         writer.flush().unwrap();
     }
     writer.finish(EndRow::default()).unwrap();
@@ -204,7 +204,7 @@ fn lost_calls_are_told_of_when_asked() {
         calls: 5,
         ..LossRow::default()
     };
-    writer.push(&Row::Loss(loss)).unwrap();
+    writer.push(Row::Loss(loss)).unwrap();
     writer.finish(EndRow::default()).unwrap();
     run(&["info"], &path).expect(0);
     run(&["info", "--strict"], &path).expect(3);

@@ -95,7 +95,7 @@ fn control_characters_of_a_program_cannot_reach_the_terminal() {
         "red \x1b[31m\x07alert\tx".to_owned(),
     ]));
     player.play("o");
-    assert!(player.picture().contains("red [31malert    x"));
+    assert!(player.picture().contains("red \\u{1b}[31m\\u{7}alert    x"));
 }
 
 #[test]

@@ -74,12 +74,9 @@ fn chips_that_have_little_are_used_sparingly() {
         let untimed = tables.untimed();
         let others = untimed.iter().filter(|reason| **reason != "queue-full");
         assert_eq!(others.count(), 0, "{chip}: {untimed:?}");
-        // All are submitted at once, and a stream of these takes 64 to 128 of the tool's events.
-        let least = if ["310p", "910a"].contains(&chip) {
-            100
-        } else {
-            1000
-        };
+        // All are submitted at once, and a stream takes 64 pairs of the tool's at least, however slow the device
+        // is to come to them on a busy machine.
+        let least = 100;
         let timed = 1400 - untimed.len();
         assert!(timed >= least, "{chip}: {timed} are timed");
     }

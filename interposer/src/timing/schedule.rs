@@ -69,7 +69,7 @@ mod tests {
     fn a_thread_gets_the_processors_of_the_process_back() {
         note();
         let before = processors();
-        std::thread::spawn(move || {
+        let pinned = move || {
             // SAFETY: pins the calling thread to its first processor.
             unsafe {
                 let mut now: libc::cpu_set_t = core::mem::zeroed();
@@ -82,8 +82,9 @@ mod tests {
             assert_eq!(processors(), 1);
             settle();
             assert_eq!(processors(), before);
-        })
-        .join()
-        .unwrap();
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(pinned);
+        });
     }
 }

@@ -15,7 +15,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::errno::Errno;
-use crate::{checker, thread};
+use crate::thread;
 
 /// Bytes of a stack. Only what is touched takes memory. Loading a large library takes some 20 KiB.
 const BYTES: usize = 512 << 10;
@@ -57,7 +57,7 @@ pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
     match place {
         Some(kept) => kept.release(),
         None => {
-            known.into_iter().for_each(checker::forget);
+            known.into_iter().for_each(crate::checker::forget);
             unmake(base);
         }
     }
@@ -80,7 +80,7 @@ fn is_roomy(here: usize) -> bool {
 }
 
 /// The base of a new stack, and as what a memory checker knows it.
-fn make() -> Option<(usize, checker::Stack)> {
+fn make() -> Option<(usize, crate::checker::Stack)> {
     let _errno = Errno::save();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
     let both = GUARD + BYTES;
@@ -97,7 +97,7 @@ fn make() -> Option<(usize, checker::Stack)> {
         return None;
     }
     let base = base as usize;
-    Some((base, checker::tell(base, base + BYTES)))
+    Some((base, crate::checker::tell(base, base + BYTES)))
 }
 
 fn unmake(base: usize) {

@@ -16,6 +16,7 @@
 mod alternate;
 mod asked;
 mod call;
+mod checker;
 mod clock;
 mod cost;
 mod emit;

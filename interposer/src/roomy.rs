@@ -3,6 +3,10 @@
 //!
 //! Signals wait meanwhile: a handler would run on a stack that is not the thread's, and the kernel
 //! would begin anew on a handler's stack that is in use below.
+//!
+//! Invariant: a memory checker knows each of these stacks while it can be used. Otherwise it takes the
+//! way from a thread's stack to one that lies near it for one large frame, and when that frame ends, all
+//! that lies between for memory that nobody may touch.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -38,11 +42,11 @@ pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
         return action();
     }
     let place = KEPT.iter().find(|kept| !kept.is_used.swap(true, Acquire));
-    let base = match place.map(|kept| kept.base.load(Relaxed)) {
-        Some(base) if base != 0 => Some(base),
-        _ => make(),
+    let stack = match place.map(|kept| kept.base.load(Relaxed)) {
+        Some(base) if base != 0 => Some((base, None)),
+        _ => make().map(|(base, known)| (base, Some(known))),
     };
-    let Some(base) = base else {
+    let Some((base, known)) = stack else {
         place.into_iter().for_each(Kept::release);
         return action();
     };
@@ -52,7 +56,10 @@ pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
     let result = on(base, action);
     match place {
         Some(kept) => kept.release(),
-        None => unmake(base),
+        None => {
+            known.into_iter().for_each(crate::checker::forget);
+            unmake(base);
+        }
     }
     result
 }
@@ -72,7 +79,8 @@ fn is_roomy(here: usize) -> bool {
     })
 }
 
-fn make() -> Option<usize> {
+/// The base of a new stack, and as what a memory checker knows it.
+fn make() -> Option<(usize, crate::checker::Stack)> {
     let _errno = Errno::save();
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK;
     let both = GUARD + BYTES;
@@ -88,7 +96,8 @@ fn make() -> Option<usize> {
         unmake(base as usize);
         return None;
     }
-    Some(base as usize)
+    let base = base as usize;
+    Some((base, crate::checker::tell(base, base + BYTES)))
 }
 
 fn unmake(base: usize) {

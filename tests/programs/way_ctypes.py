@@ -2,7 +2,7 @@
 import ctypes
 
 library = ctypes.CDLL("libascendcl.so")
-print("a launch below the interface:", hasattr(library, "rtKernelLaunch"))
+print("a launch below the interface:", hasattr(library, "rtFusionLaunch"))
 print("a device count:", hasattr(library, "aclrtGetDeviceCount"))
 stream, buffer, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(4096)
 codes = [

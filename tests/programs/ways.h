@@ -33,7 +33,7 @@ static inline struct ways ways_fetch(void *(*fetch)(const char *name))
 static inline void ways_detect(void *(*fetch)(const char *name))
 {
     (void)dlerror();
-    printf("a launch below the interface: %s", fetch("rtKernelLaunch") ? "yes" : "no");
+    printf("a launch below the interface: %s", fetch("rtFusionLaunch") ? "yes" : "no");
     printf(", %s\n", dlerror() ? "with a reason" : "without one");
     printf("something unheard of: %s", fetch("aclrtUnheardOf") ? "yes" : "no");
     printf(", %s\n", dlerror() ? "with a reason" : "without one");

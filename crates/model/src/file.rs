@@ -12,6 +12,7 @@ mod encoder;
 mod error;
 mod follow;
 pub(crate) mod index;
+mod json;
 mod names;
 mod part;
 mod repack;

@@ -41,6 +41,7 @@ pub fn all() -> Vec<Bomb> {
         copies(),
         tables(),
         constants(),
+        enumerations(),
     ];
     bombs.extend(things());
     bombs
@@ -120,6 +121,18 @@ fn constants() -> Bomb {
     let text = format!("{{\"enumerations\":{{\"e\":{{{}}}}}}}", all.join(","));
     Bomb {
         name: "constants",
+        bytes: file().packed_chunk(b"TABL", text.as_bytes()).into_bytes(),
+    }
+}
+
+/// Enumerations with one constant each.
+fn enumerations() -> Bomb {
+    let all: Vec<String> = (0..35_000)
+        .map(|it| format!("\"{it}\":{{\"1\":\"a\"}}"))
+        .collect();
+    let text = format!("{{\"enumerations\":{{{}}}}}", all.join(","));
+    Bomb {
+        name: "enumerations",
         bytes: file().packed_chunk(b"TABL", text.as_bytes()).into_bytes(),
     }
 }

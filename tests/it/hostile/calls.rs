@@ -29,7 +29,7 @@ fn jumps_out_of_handlers_silence_no_thread() {
     for stack in ["usual", "alternate"] {
         let recording = traced("handler_jump", &[stack]);
         let counts = between(&recording);
-        let (trace, _) = Trace::open(&recording.trace()).unwrap();
+        let (trace, _) = Trace::open(recording.trace()).unwrap();
         let calm: u64 = recording.number("calm");
         let last = trace.calls().iter().rev().take(calm as usize);
         assert!(last.clone().all(|call| call.ending == Ending::Returned));
@@ -50,7 +50,7 @@ fn calls_that_are_left_are_recorded_as_that() {
     assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
     let counts = balanced(&recording);
     assert_eq!(counts.lost, 0);
-    let (trace, _) = Trace::open(&recording.trace()).unwrap();
+    let (trace, _) = Trace::open(recording.trace()).unwrap();
     let left = trace.calls().iter();
     let left = left.filter(|call| call.ending == Ending::Left);
     assert_eq!(left.clone().count() as u64, recording.number("left"));
@@ -79,7 +79,7 @@ fn the_call_that_a_program_hangs_in_is_in_the_trace() {
     for (how, status) in [("killed", 128 + 9), ("exits", 3)] {
         let recording = Run::new(&hostile("hangs")).words(&[how]).traced();
         assert_eq!(recording.outcome.status, status, "{}", recording.outcome);
-        let (trace, _) = Trace::open(&recording.trace()).unwrap();
+        let (trace, _) = Trace::open(recording.trace()).unwrap();
         let open: Vec<_> = trace
             .calls()
             .iter()

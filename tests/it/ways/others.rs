@@ -48,9 +48,9 @@ fn a_call_of_what_is_missing_ends_the_program_as_the_loader_does() {
     for outcome in [&bare, &traced] {
         assert_eq!(outcome.status, 127, "{outcome}");
         assert_eq!(outcome.out(), "before\n");
-        assert!(outcome.err().contains("rtKernelLaunch"), "{outcome}");
+        assert!(outcome.err().contains("rtFusionLaunch"), "{outcome}");
     }
-    let said = "symbol lookup error: undefined symbol: rtKernelLaunch";
+    let said = "symbol lookup error: undefined symbol: rtFusionLaunch";
     assert!(traced.said().iter().any(|line| line == said), "{traced}");
 }
 

@@ -178,12 +178,9 @@ pub(super) fn decode(
     }
 }
 
-/// Members that are objects or texts of their own take more room in memory than in JSON, at most so many
-/// times.
-const JSON_GROWTH: u64 = 24;
-
 fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> Result<T, Stop> {
-    if !budget.spend(plain.len() as u64 * JSON_GROWTH) {
+    let memory = super::json::memory(plain).ok_or(Stop::Senseless(0))?;
+    if !budget.spend(memory) {
         return Err(Stop::Excessive(0));
     }
     serde_json::from_slice(plain).map_err(|_| Stop::Senseless(0))

@@ -218,10 +218,11 @@ impl Span {
         core::mem::forget(self);
     }
 
-    /// Ends what was begun for the call's task.
+    /// Ends what was begun for the call: its task, and what other threads had to heed.
     fn let_go(&mut self) {
         self.stranger = None;
         self.task = TaskState::None;
+        self.hold = Hold::None;
     }
 
     /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.

@@ -154,7 +154,8 @@ fn check_events(program: &Path) {
         check_counts(&own, &tables);
         check_waits(&own, &tables);
         tables.all_timed();
-        let matched = truth::matched(&tables.tasks, &recording.truth());
+        let tasks = tables.as_submitted();
+        let matched = truth::matched(&tasks, &recording.truth());
         let accuracy = Accuracy::of(&tables, &matched);
         assert_eq!(accuracy.tasks(), own.tasks);
         assert_eq!(accuracy.dishonest(), [""; 0], "beyond their bars");

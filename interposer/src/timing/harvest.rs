@@ -91,8 +91,7 @@ fn take(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>, ask: Ask) ->
 /// to be done. The runtime has then taken note of its times as well.
 fn is_proven(lane: &Lane, pair: Pair) -> bool {
     let known = lane.known();
-    // The event after the program's own record comes after what that proves.
-    pair.entry.saturating_add(1) < known && lane.refused.load(Relaxed) != known
+    pair.was_submitted_before(known) && lane.refused.load(Relaxed) != known
 }
 
 /// Whether a pair may be asked about that is not known to be done.
@@ -138,7 +137,7 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         return false;
     };
     let seen = match proof {
-        Some(proof) if pair.entry < proof.begin => proof.end,
+        Some(proof) if pair.closed < proof.begin => proof.end,
         _ => ticks(),
     };
     let mut kept = 0;

@@ -67,6 +67,13 @@ impl Pair {
         start.into_iter().chain([self.end]).chain(behind)
     }
 
+    /// Whether all of its events had been submitted before `known`, in ticks. When it was begun is not
+    /// enough: a thread may lose its processor before its events, while another synchronises the stream.
+    pub(crate) fn was_submitted_before(self, known: u64) -> bool {
+        // The event after the program's own record comes after what that proves.
+        self.closed_behind < known && self.entry.saturating_add(1) < known
+    }
+
     /// The one that is reached last.
     pub(crate) fn last(self) -> u64 {
         match self.behind {
@@ -528,6 +535,33 @@ impl Lane {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_was_submitted_in_full_is_proven_done() {
+        let pair = Pair {
+            start: 1,
+            end: 2,
+            behind: 3,
+            sequence: Some(0),
+            entry: 100,
+            begin: 110,
+            closed: 120,
+            closed_behind: 130,
+            floor: 0,
+        };
+        // Another thread synchronised while this one was between its events.
+        for known in [0, 100, 101, 105, 115, 125, 130] {
+            assert!(!pair.was_submitted_before(known), "{known}");
+        }
+        assert!(pair.was_submitted_before(131));
+        // The program's own record at 100, whose call took no tick.
+        let quick = Pair {
+            closed_behind: 100,
+            ..pair
+        };
+        assert!(!quick.was_submitted_before(101));
+        assert!(quick.was_submitted_before(102));
+    }
 
     #[test]
     fn a_turn_that_takes_its_time_is_given_up_and_the_next_one_waited_for_again() {

@@ -101,6 +101,14 @@ impl Tables {
             .count()
     }
 
+    /// The tasks in the order in which they were submitted: that of the table is the order in which what threads
+    /// have recorded came in.
+    pub(crate) fn as_submitted(&self) -> Table {
+        let mut tasks = self.tasks.clone();
+        tasks.sort_by_key(|task| self.calls[task.number("call") as usize].number("begin_ns"));
+        tasks
+    }
+
     /// Why tasks have no times, for those that have none.
     pub(crate) fn untimed(&self) -> Vec<&str> {
         let reasons = self.tasks.iter().map(|task| task.text("untimed"));

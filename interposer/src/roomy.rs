@@ -15,7 +15,8 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::errno::Errno;
-use crate::thread;
+use crate::thread::State;
+use crate::{quiet, thread};
 
 /// Bytes of a stack. Only what is touched takes memory. Loading a large library takes some 20 KiB.
 const BYTES: usize = 512 << 10;
@@ -36,9 +37,10 @@ struct Kept {
     is_used: AtomicBool,
 }
 
-/// Runs `action` on a stack with room, or right here if there is none.
+/// Runs `action` on a stack with room, or right here if there is none or the thread may not make the
+/// system calls that changing to it takes.
 pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
-    if is_roomy(thread::stack()) {
+    if is_roomy(thread::stack()) || !quiet::is_allowed() || thread::with(State::is_blind) {
         return action();
     }
     let place = KEPT.iter().find(|kept| !kept.is_used.swap(true, Acquire));

@@ -101,6 +101,10 @@ impl State {
         self.set(BLIND, is_so);
     }
 
+    pub(crate) fn is_blind(&self) -> bool {
+        self.gate.get() & BLIND != 0
+    }
+
     /// The thread is the tool's own: what the runtime calls in it is not the program's.
     pub(crate) fn set_own(&self) {
         self.set(OWN | BUSY, true);

@@ -1,7 +1,7 @@
 //! The runtime's functions that measuring needs, called directly and never through our wrappers.
 
 use core::ffi::c_void;
-use core::sync::atomic::Ordering::{Acquire, Release};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 use crate::real;
@@ -106,7 +106,7 @@ static ABSENT: AtomicBool = AtomicBool::new(false);
 
 /// The runtime's functions; `None` when the runtime lacks one that measuring cannot do without.
 pub(crate) fn get() -> Option<&'static Api> {
-    // SAFETY: a pointer that was stored comes from a leaked box.
+    // SAFETY: a pointer that was stored comes from a box that is never given back.
     if let Some(api) = unsafe { API.load(Acquire).as_ref() } {
         return Some(api);
     }
@@ -117,10 +117,19 @@ pub(crate) fn get() -> Option<&'static Api> {
         ABSENT.store(true, Release);
         return None;
     };
-    // Two threads may both find it; the one that stores later merely leaks a few bytes.
-    let api: &'static Api = Box::leak(Box::new(api));
-    API.store(core::ptr::from_ref(api).cast_mut(), Release);
-    Some(api)
+    let made = Box::into_raw(Box::new(api));
+    // Two threads may both find it: the first one's is kept, and the other's is given back, as a leak
+    // checker in the program would complain of it.
+    let kept = match API.compare_exchange(core::ptr::null_mut(), made, AcqRel, Acquire) {
+        Ok(_) => made,
+        Err(first) => {
+            // SAFETY: it was made above, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(made) });
+            first
+        }
+    };
+    // SAFETY: a pointer that was stored comes from a box that is never given back.
+    unsafe { kept.as_ref() }
 }
 
 /// The real function `$name` as a `$type`.

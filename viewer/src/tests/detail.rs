@@ -42,7 +42,7 @@ fn what_the_process_was_started_with_is_told_last() {
     let mut player = Player::of(timeline.trace(), LARGE);
     player.play("/ matmul enter enter");
     let text = player.picture();
-    let expected = "process 1 (pid 1000): python train.py --clear=[2J";
+    let expected = "process 1 (pid 1000): python train.py --clear=\\u{1b}[2J";
     assert!(text.contains(expected), "{text}");
 }
 

@@ -34,6 +34,8 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Longer files, and recordings with more calls and tasks, are read part by part.
 const WHOLE_BYTES: u64 = 2 << 20;
 const WHOLE_ROWS: usize = 400_000;
+/// A file that has so many may have more than is kept of one of its length.
+const DENSE_ROWS: usize = 50_000;
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
@@ -155,7 +157,8 @@ impl FileSource {
             Reading::Whole(follower) => {
                 let progress = follower.poll()?;
                 let trace = follower.trace();
-                if trace.calls().len() + trace.tasks().len() > WHOLE_ROWS {
+                let rows = trace.calls().len() + trace.tasks().len();
+                if rows > WHOLE_ROWS || (rows > DENSE_ROWS && !follower.warnings().is_empty()) {
                     self.reading = Reading::Parts(Box::new(Loader::start(self.file.clone())?));
                     return Ok((true, false));
                 }

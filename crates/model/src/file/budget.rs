@@ -8,6 +8,12 @@
 const BASE: u64 = 24 << 20;
 /// And this for each byte of the file.
 const PER_BYTE: u64 = 16;
+/// The most that a file that is kept in memory as a whole may take if it has only an eighth of a byte for
+/// each of its rows.
+const DENSE: u64 = 640 << 20;
+const DENSE_PER_BYTE: u64 = 8 * PER_ROW;
+/// Bytes of a file that are not taken for so dense.
+const NOT_DENSE: u64 = 1 << 16;
 /// What a row that an index counts may take, arguments and texts included.
 const PER_ROW: u64 = 256;
 /// The index is believed as far as rows go that may be so short: calls that hardly differ take half a
@@ -19,6 +25,8 @@ const ROWS_PER_BYTE: u64 = 4;
 pub(crate) struct Budget {
     base: u64,
     per_byte: u64,
+    /// What the bytes are good for at least, at an eighth of one for each row.
+    dense: u64,
     bytes: u64,
     spent: u64,
 }
@@ -28,15 +36,20 @@ impl Budget {
         Self {
             base,
             per_byte,
+            dense: 0,
             bytes: 0,
             spent: 0,
         }
     }
 
     /// For a trace that is kept in memory as a whole: calls that hardly differ take half a byte in the
-    /// file and 250 in memory.
+    /// file and 250 in memory. A loop of the same call packs into an eighth of a byte for each; a file of
+    /// that kind may take [`DENSE`], if it is not a small one.
     pub(crate) fn whole() -> Self {
-        Self::new(BASE, 512)
+        Self {
+            dense: DENSE,
+            ..Self::new(BASE, 512)
+        }
     }
 
     /// For processes, streams, names and the like. What the program did to make one is in the file, too.
@@ -69,7 +82,9 @@ impl Budget {
     /// Pays for something; false when it is too much.
     #[must_use]
     pub(crate) fn spend(&mut self, bytes: u64) -> bool {
-        let limit = self.bytes.saturating_mul(self.per_byte);
+        let dense = self.bytes.saturating_sub(NOT_DENSE);
+        let dense = dense.saturating_mul(DENSE_PER_BYTE).min(self.dense);
+        let limit = self.bytes.saturating_mul(self.per_byte).max(dense);
         let limit = limit.saturating_add(self.base);
         let spent = self.spent.saturating_add(bytes);
         let is_enough = spent <= limit;

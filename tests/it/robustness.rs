@@ -160,8 +160,9 @@ fn a_queue_that_waits_for_what_is_submitted_next() {
         untimed.iter().all(|reason| *reason == "queue-full"),
         "{untimed:?}"
     );
-    // One event for each of the later tasks does.
-    assert!((1..1000).contains(&untimed.len()), "{}", untimed.len());
+    // One event for each of the later tasks does. Until the tool's own thread has asked for the chip, fewer
+    // tasks of a queue have events, but some of each round do.
+    assert!((1..2700).contains(&untimed.len()), "{}", untimed.len());
 }
 
 /// Neither the tracer's events nor its records change what the runtime has left, nor the numbers

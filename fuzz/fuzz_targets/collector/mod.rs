@@ -8,6 +8,8 @@
 
 #[path = "../../../src/collector/clock.rs"]
 pub mod clock;
+#[path = "../../../src/collector/command.rs"]
+pub mod command;
 #[path = "../../../src/collector/decode.rs"]
 pub mod decode;
 #[path = "../../../src/collector/found.rs"]

@@ -1,5 +1,7 @@
 //! Ways to start a program.
 
+/// Programs in a debugger.
+mod debugger;
 /// What a program inherits is what it would without the command.
 mod given;
 /// Programs for another C library.

@@ -1,5 +1,4 @@
 //! Programs that a debugger starts and watches.
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 
 use std::path::Path;
 

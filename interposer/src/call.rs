@@ -18,7 +18,7 @@ use crate::timing::lane::{KeptOut, Stranger};
 use crate::timing::seen::Waiting;
 use crate::timing::submit::Submission;
 use crate::traits::{self, Traits};
-use crate::{cost, last_task, roles, session, thread};
+use crate::{cost, given, last_task, roles, session, thread};
 
 /// A call under way. If the real function never returns normally (an exception, a thread that
 /// exits inside it), dropping the span still leaves the thread's state right.
@@ -386,8 +386,20 @@ fn context_word(call: &Context<'_>) -> Option<u64> {
 pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
     for (arg, word) in function.args.iter().zip(args) {
         if arg.out && *word != 0 {
-            *word = read_output(*word, arg);
+            *word = match given::is_there(*word as usize, bytes_of(arg)) {
+                true => read_output(*word, arg),
+                false => 0,
+            };
         }
+    }
+}
+
+/// Bytes that [`read_output`] reads.
+#[inline]
+fn bytes_of(arg: &Arg) -> usize {
+    match arg.width {
+        1 | 2 | 4 => arg.width.into(),
+        _ => size_of::<u64>(),
     }
 }
 

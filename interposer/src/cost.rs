@@ -50,6 +50,8 @@ pub(crate) struct Meter {
     pub(crate) timing: Sum,
     /// How long reading times took.
     pub(crate) reading: Sum,
+    /// The tracer calls the runtime in its thread.
+    pub(crate) in_runtime: AtomicBool,
     tid: AtomicU32,
     first: [AtomicU64; 7],
     told_at: AtomicU64,
@@ -128,6 +130,7 @@ impl Meter {
             events: Sum::new(),
             timing: Sum::new(),
             reading: Sum::new(),
+            in_runtime: AtomicBool::new(false),
             tid: AtomicU32::new(0),
             first: [const { AtomicU64::new(0) }; 7],
             told_at: AtomicU64::new(0),
@@ -192,6 +195,7 @@ impl Meter {
     /// The thread ends: another one may have the meter.
     pub(crate) fn release(&self, state: &thread::State) {
         self.tell(state);
+        self.in_runtime.store(false, Relaxed);
         self.tid.store(0, Relaxed);
         self.used.store(false, Release);
     }
@@ -211,6 +215,7 @@ pub(crate) fn tell_all(state: &thread::State) {
 pub(crate) fn forget() {
     for meter in all() {
         meter.sums().iter().for_each(|sum| sum.0.store(0, Relaxed));
+        meter.in_runtime.store(false, Relaxed);
         meter.tid.store(0, Relaxed);
         meter.used.store(false, Relaxed);
     }

@@ -17,7 +17,7 @@ use crate::integers::{self, List};
 use crate::objects::{ContextEntry, EventEntry, StreamEntry};
 use crate::thread::spill;
 use crate::traits::Traits;
-use crate::{identity, quiet, session, stubs, thread};
+use crate::{given, identity, quiet, session, stubs, thread};
 
 /// A call that has returned.
 pub(crate) struct CallRecord<'a> {
@@ -256,9 +256,13 @@ fn text<'a>(address: u64) -> Option<&'a [u8]> {
     if start.is_null() {
         return None;
     }
+    let most = given::readable(start as usize, MAX_STRING);
+    if most == 0 {
+        return None;
+    }
     // SAFETY: the table calls an argument a string only if the runtime reads it up to its NUL;
     // reading stops there or at the limit, whichever comes first.
-    let length = unsafe { libc::strnlen(start, MAX_STRING) };
+    let length = unsafe { libc::strnlen(start, most) };
     // SAFETY: `length` bytes were just read.
     Some(unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) })
 }

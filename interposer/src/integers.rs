@@ -6,6 +6,7 @@ use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_format::record::MAX_STRING;
 
 use crate::emit::CallRecord;
+use crate::given;
 
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
@@ -31,6 +32,10 @@ pub(crate) fn of(call: &CallRecord<'_>) -> Option<List> {
     };
     let count = *call.args.get(usize::from(arg.count?))?;
     if !succeeded || (*address == 0 && count > 0) {
+        return None;
+    }
+    let bytes = count.min(MOST) as usize * size_of::<i64>();
+    if !given::is_there(*address as usize, bytes) {
         return None;
     }
     // SAFETY: the call has read so many numbers from the address, and succeeded.

@@ -9,7 +9,7 @@ use crate::call::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::{Entry, HandleTable};
-use crate::{emit, real, session};
+use crate::{emit, real, session, until_exit};
 
 /// A kernel whose name is in the trace.
 struct Kernel {
@@ -73,13 +73,13 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
     // SAFETY: the address is that of the function with this name, whose signature `GetName` repeats.
     let get_name = unsafe { core::mem::transmute::<usize, GetName>(address) };
     // SAFETY: the program has just launched the kernel; the buffer has the length that is told.
-    let code = unsafe {
+    let code = until_exit::call(|| unsafe {
         get_name(
             handle as usize as *mut c_void,
             LONGEST as u32,
             name.as_mut_ptr().cast(),
         )
-    };
+    })?;
     let text = CStr::from_bytes_until_nul(name).ok()?.to_bytes();
     (code == 0 && !text.is_empty()).then_some(text)
 }

@@ -4,8 +4,8 @@
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::real;
 use crate::thread::State;
+use crate::{real, until_exit};
 
 /// What is known of a thread's last task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ fn runtime_says() -> Option<u32> {
     let get = unsafe { core::mem::transmute::<usize, GetId>(address) };
     let mut id = 0;
     // SAFETY: `id` is a live local.
-    (unsafe { get(&mut id) } == 0).then_some(id)
+    (until_exit::call(|| unsafe { get(&mut id) })? == 0).then_some(id)
 }
 
 /// A record of ours is to be submitted. What the thread has submitted itself until now is what counts.

@@ -13,7 +13,8 @@ use crate::objects::{
 };
 use crate::timing::{api, capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{
-    cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
+    cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, until_exit,
+    watched,
 };
 
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
@@ -46,7 +47,7 @@ extern "C" fn unloaded() {
 
 /// The process is ending in an orderly way, and the runtime is still there: what it has registered for
 /// the end was registered before, and runs after this. The last times that are ready are read. From
-/// then on the runtime is called only inside the program's own calls.
+/// then on the tracer does not call it, in any thread.
 extern "C" fn exiting() {
     harvester::stop();
     at_end(|state| {
@@ -56,6 +57,9 @@ extern "C" fn exiting() {
         }
         cost::tell_all(state);
     });
+    if session::is_timed() && !session::is_new_child() {
+        until_exit::close();
+    }
 }
 
 fn at_end(action: impl FnOnce(&thread::State)) {
@@ -108,6 +112,7 @@ pub(crate) fn become_child(state: &thread::State) {
     kernels::forget();
     counters::forget();
     cost::forget();
+    until_exit::forget();
     reference::forget();
     harvester::forget();
     emit::announce_again();

@@ -16,11 +16,13 @@ int main(int count, char **words)
         (long (*)(long, long, long, long, double, double))dlsym(library, "inner_sum");
     long (*loop)(int, long, double) = (long (*)(int, long, double))dlsym(library, "inner_loop");
     long (*arguments)(void) = (long (*)(void))dlsym(library, "inner_arguments");
+    long (*ignored)(void) = (long (*)(void))dlsym(library, "inner_ignored");
     int device = 0;
     printf("%d\n", get(&device));
     printf("registers %ld\n", registers());
     printf("sum %ld\n", sum(3, 5, 7, 11, 1.25, 2.5));
     printf("loop %ld\n", loop(1000, 17, 0.75));
     printf("arguments %ld\n", arguments());
+    printf("ignored %ld\n", ignored());
     return 0;
 }

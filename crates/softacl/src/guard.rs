@@ -7,12 +7,16 @@
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::ffi::give_up;
 use crate::runtime;
 
 /// What the files of the tracer have in their names.
 const TRACERS: [&str; 2] = ["ascend_trace", "ascend-trace"];
+
+/// How long the end of the runtime takes.
+const LASTING: Duration = Duration::from_millis(20);
 
 /// The runtime's destructors have run.
 static ENDED: AtomicBool = AtomicBool::new(false);
@@ -73,12 +77,16 @@ pub(crate) fn enter(function: &str) -> Option<Call> {
 }
 
 /// The runtime's destructors run. Uses no runtime that is not there.
-pub(crate) fn end() {
+pub(crate) fn end(catch: bool) {
     ENDED.store(true, Ordering::Release);
     if UNDER_WAY.load(Ordering::Acquire) != 0 {
         give_up(
             "a call of the tracer's was under way when the runtime's destructors ran: on a card it runs freed code",
         );
+    }
+    if catch {
+        // As long as a runtime takes to end: who comes late is to be caught.
+        std::thread::sleep(LASTING);
     }
 }
 

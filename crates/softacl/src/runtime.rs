@@ -131,7 +131,7 @@ extern "C" fn at_exit() {
     // SAFETY: as in `get`.
     if let Some(runtime) = unsafe { current.as_ref() } {
         runtime.flush_truth();
-        guard::end();
+        guard::end(runtime.options.catch);
     }
 }
 

@@ -45,6 +45,12 @@ static PENDING: AtomicBool = AtomicBool::new(false);
 /// Whether a thread is at it. Others do not wait.
 static BUSY: AtomicBool = AtomicBool::new(false);
 
+/// Whether calls may come from inside the runtime's own files.
+#[inline]
+pub(crate) fn is_patching() -> bool {
+    load::is_there()
+}
+
 /// Patches what has been loaded since the last time. To be called while no object is being loaded
 /// by this thread; when another one is loading, this waits for it, as any call of the loader does.
 #[inline]

@@ -19,7 +19,7 @@ mod table;
 
 pub use install::{Refusal, install, set_target};
 
-pub(crate) use reach::readable;
+pub(crate) use reach::{readable, readable_from};
 pub(crate) use table::known;
 
 /// Where the stub at an address begins, and the function that it stands for.

@@ -41,6 +41,22 @@ fn readable_across(stack: usize, left: usize, wanted: usize) -> usize {
     })
 }
 
+/// The same where nothing is known of the first byte either.
+#[cold]
+pub(crate) fn readable_from(address: usize, wanted: usize) -> usize {
+    let mut length = 0;
+    while length < wanted {
+        let place = address.wrapping_add(length);
+        let mut values = [None];
+        match peek(&[place as u64 & !7], &mut values) {
+            Ok(()) if values == [None] => return length,
+            // Without a way to ask, it is there: hardly any argument is not.
+            _ => length += PAGE - place % PAGE,
+        }
+    }
+    wanted
+}
+
 /// Addresses that are read at a time.
 const BATCH: usize = 64;
 

@@ -4,12 +4,14 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
-use crate::real;
+use crate::{real, until_exit};
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
 /// The record has not been seen done, or its time has not come yet.
 const NOT_YET: i32 = 107_006;
+/// The code of what was not asked, since the process is ending.
+const RUNTIME_GONE: i32 = 507_000;
 /// Device times are never this far from each other: some chips answer with the difference of unsigned
 /// numbers when the second event came first.
 const ABSURD_NS: f64 = 4e18;
@@ -178,24 +180,25 @@ impl Api {
     pub(crate) fn create_event(&self) -> Option<u64> {
         let mut event: Handle = core::ptr::null_mut();
         // SAFETY: `event` is a live local; the flag is a documented one.
-        let code = unsafe {
+        let code = until_exit::call(|| unsafe {
             match self.creation {
                 Creation::Ex(create) | Creation::Flag(create) => create(&mut event, TIME_LINE),
                 Creation::Plain(create) => create(&mut event),
             }
-        };
+        })?;
         (code == 0 && !event.is_null()).then_some(event as usize as u64)
     }
 
     pub(crate) fn destroy_event(&self, event: u64) {
         // SAFETY: `event` was made by `create_event` and is not used after this.
-        unsafe { (self.destroy)(handle(event)) };
+        until_exit::call(|| unsafe { (self.destroy)(handle(event)) });
     }
 
     /// Records `event` on a stream of the current context.
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
         // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
-        unsafe { (self.record)(handle(event), handle(stream)) == 0 }
+        until_exit::call(|| unsafe { (self.record)(handle(event), handle(stream)) == 0 })
+            .unwrap_or(false)
     }
 
     /// Whether a recorded event is done; the code when the runtime does not say. Times of all that
@@ -203,8 +206,8 @@ impl Api {
     pub(crate) fn is_complete(&self, event: u64) -> Result<bool, i32> {
         let mut status = 0;
         // SAFETY: `event` is ours; `status` is a live local of the enumeration's size.
-        let code = unsafe { (self.query)(handle(event), &mut status) };
-        match code {
+        let code = until_exit::call(|| unsafe { (self.query)(handle(event), &mut status) });
+        match code.unwrap_or(RUNTIME_GONE) {
             0 => Ok(status == COMPLETE),
             code => Err(code),
         }
@@ -222,53 +225,59 @@ impl Api {
     fn elapsed_raw(&self, from: u64, to: u64) -> Result<f64, Refusal> {
         let mut milliseconds = 0f32;
         // SAFETY: both events are ours; `milliseconds` is a live local.
-        let code = unsafe { (self.elapsed)(&mut milliseconds, handle(from), handle(to)) };
-        answer(code, f64::from(milliseconds) * 1e6)
+        let code = until_exit::call(|| unsafe {
+            (self.elapsed)(&mut milliseconds, handle(from), handle(to))
+        });
+        answer(code.unwrap_or(RUNTIME_GONE), f64::from(milliseconds) * 1e6)
     }
 
     /// The device clock at a completed event, in whole microseconds.
     pub(crate) fn timestamp_us(&self, event: u64) -> Result<u64, Refusal> {
         let mut microseconds = 0;
         // SAFETY: `event` is ours; `microseconds` is a live local.
-        let code = unsafe { (self.timestamp)(handle(event), &mut microseconds) };
-        answer(code, microseconds)
+        let code =
+            until_exit::call(|| unsafe { (self.timestamp)(handle(event), &mut microseconds) });
+        answer(code.unwrap_or(RUNTIME_GONE), microseconds)
     }
 
     /// The current context's handle.
     pub(crate) fn current_context(&self) -> Option<u64> {
         let mut context: Handle = core::ptr::null_mut();
         // SAFETY: `context` is a live local.
-        let code = unsafe { (self.get_context)(&mut context) };
+        let code = until_exit::call(|| unsafe { (self.get_context)(&mut context) })?;
         (code == 0 && !context.is_null()).then_some(context as usize as u64)
     }
 
     /// Makes a context current in the calling thread.
     pub(crate) fn enter_context(&self, context: u64) -> bool {
         // SAFETY: the caller vouches that the context exists.
-        unsafe { (self.set_context)(handle(context)) == 0 }
+        until_exit::call(|| unsafe { (self.set_context)(handle(context)) == 0 }).unwrap_or(false)
     }
 
     /// The runtime's number of a stream.
     pub(crate) fn stream_id(&self, stream: u64) -> Option<i32> {
         let mut id = 0;
+        let ask = self.stream_id?;
         // SAFETY: `stream` is what the program passes; `id` is a live local.
-        let code = unsafe { (self.stream_id?)(handle(stream), &mut id) };
+        let code = until_exit::call(|| unsafe { ask(handle(stream), &mut id) })?;
         (code == 0).then_some(id)
     }
 
     /// With which flags a stream was made.
     pub(crate) fn stream_flags(&self, stream: u64) -> Option<u32> {
         let mut flags = 0;
+        let ask = self.stream_flags?;
         // SAFETY: `stream` was made by the program just now; `flags` is a live local.
-        let code = unsafe { (self.stream_flags?)(handle(stream), &mut flags) };
+        let code = until_exit::call(|| unsafe { ask(handle(stream), &mut flags) })?;
         (code == 0).then_some(flags)
     }
 
     /// The device of the thread's current context.
     pub(crate) fn device(&self) -> Option<u32> {
         let mut device = 0;
+        let ask = self.get_device?;
         // SAFETY: `device` is a live local.
-        let code = unsafe { (self.get_device?)(&mut device) };
+        let code = until_exit::call(|| unsafe { ask(&mut device) })?;
         (code == 0).then_some(device as u32)
     }
 
@@ -284,8 +293,9 @@ impl Api {
         }
         let mut status = 0;
         let mut model: Handle = core::ptr::null_mut();
+        let ask = self.capture_info?;
         // SAFETY: `stream` is what the program passes; both outputs are live locals.
-        let code = unsafe { (self.capture_info?)(handle(stream), &mut status, &mut model) };
+        let code = until_exit::call(|| unsafe { ask(handle(stream), &mut status, &mut model) })?;
         let is_capturing = status != CAPTURE_NONE;
         (code == 0).then_some(Told {
             is_capturing,
@@ -300,9 +310,10 @@ impl Api {
     /// Whether an address is pageable host memory; `None` when the runtime cannot say.
     pub(crate) fn is_pageable(&self, address: u64) -> Option<bool> {
         let mut attribute = PointerAttribute::default();
+        let ask = self.attributes?;
         // SAFETY: the address is only classified, not read; `attribute` has the size of the
         // runtime's structure.
-        let code = unsafe { (self.attributes?)(handle(address), &mut attribute) };
+        let code = until_exit::call(|| unsafe { ask(handle(address), &mut attribute) })?;
         (code == 0).then_some(attribute.location == UNREGISTERED)
     }
 }

@@ -8,13 +8,16 @@ use crate::support::compile::{built, built_with};
 use crate::support::process::has;
 use crate::support::{Run, Tables, place};
 
-const FUNCTIONS: [&str; 9] = [
+const FUNCTIONS: [&str; 12] = [
     "aclrtGetDevice",
     "aclSetTensorDescName",
     "aclFloat16ToFloat",
     "acldvppGetBorderConfigValue",
     "aclmdlSetAIPPCscParams",
     "aclrtIpcOpenEventHandle",
+    "aclrtGetMemInfo",
+    "aclCreateIntArray",
+    "aclmdlLoadFromFile",
     "aclNewlyMade",
     "aclrtGetRunMode",
     "aclPlainlyNew",

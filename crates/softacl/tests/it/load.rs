@@ -3,17 +3,17 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::support::{compile, library_dir, programs_dir};
+use crate::support::{compile, library_dir, programs_dir, run_command};
+
+/// More than any of them takes beside whatever else runs.
+const LIMIT: Duration = Duration::from_secs(900);
 
 #[track_caller]
 fn tool(name: &str, argument: &str) {
     let program = compile(&programs_dir().join("tools").join(name));
-    let output = Command::new(program)
-        .arg(argument)
-        .env("LD_LIBRARY_PATH", library_dir())
-        .env_remove("SOFTACL")
-        .output()
-        .unwrap();
+    let mut command = Command::new(program);
+    let output = run_command(command.arg(argument), library_dir(), &[], LIMIT);
+    let output = output.unwrap_or_else(|| panic!("{name} {argument} hangs"));
     let (out, err) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),

@@ -47,7 +47,7 @@ extern "C" fn unloaded() {
 
 /// The process is ending in an orderly way, and the runtime is still there: what it has registered for
 /// the end was registered before, and runs after this. The last times that are ready are read. From
-/// then on the tracer does not call it, in any thread.
+/// then on the tracer calls it only in this thread, inside the program's own calls.
 extern "C" fn exiting() {
     harvester::stop();
     at_end(|state| {

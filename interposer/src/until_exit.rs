@@ -2,15 +2,18 @@
 //!
 //! When a process exits, threads of the program's may go on, and one of them may be about to read a time
 //! while the runtime's destructors run. So every call says that it is under way, and the exit waits for
-//! those that are; from then on there are none. What says so is written by its own thread only, without a
-//! locked instruction: calls are many, and the exit, which sleeps a moment before it looks, is one.
+//! those that are; from then on only the thread that ends the process makes any, around calls that the program
+//! makes in its exit handlers and destructors. What says so is written by its own thread only, without a locked
+//! instruction: calls are many, and the exit, which sleeps a moment before it looks, is one.
 
 use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
-use core::sync::atomic::{AtomicBool, compiler_fence};
+use core::sync::atomic::{AtomicPtr, compiler_fence};
 
-use crate::{cost, quiet, thread};
+use crate::cost::{self, Meter};
+use crate::{quiet, thread};
 
-static OVER: AtomicBool = AtomicBool::new(false);
+/// The meter of the thread that ends the process; null until it does.
+static EXITING: AtomicPtr<Meter> = AtomicPtr::new(core::ptr::null_mut());
 
 /// How often the exit looks whether calls are still under way, every tenth of a millisecond. A call that waits
 /// for a device that hangs must not hold the process.
@@ -18,7 +21,7 @@ const ROUNDS: u32 = 1000;
 
 /// A call that is under way. Dropping it also ends a call that an exception has left.
 struct UnderWay {
-    place: &'static AtomicBool,
+    meter: &'static Meter,
     /// The runtime has called the program back, and that has led here.
     was: bool,
 }
@@ -26,41 +29,46 @@ struct UnderWay {
 impl UnderWay {
     #[inline]
     fn begin() -> Self {
-        let place = &thread::with(thread::State::meter).in_runtime;
-        let was = place.load(Acquire);
-        place.store(true, Release);
+        let meter = thread::with(thread::State::meter);
+        let was = meter.in_runtime.load(Acquire);
+        meter.in_runtime.store(true, Release);
         compiler_fence(SeqCst);
-        Self { place, was }
+        Self { meter, was }
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.place.store(self.was, Release);
+        self.meter.in_runtime.store(self.was, Release);
     }
 }
 
 /// Makes a call of the tracer's into the runtime; `None` when the process is ending and it was not made.
 #[inline]
 pub(crate) fn call<R>(action: impl FnOnce() -> R) -> Option<R> {
-    let _under_way = UnderWay::begin();
-    if OVER.load(Acquire) {
+    let under_way = UnderWay::begin();
+    let exiting = EXITING.load(Acquire);
+    if !exiting.is_null() && !core::ptr::eq(exiting, under_way.meter) {
         return None;
     }
     Some(action())
 }
 
-/// No call begins from now on, and those under way have ended when this returns, if they end at all.
+/// No other thread begins a call from now on, and those under way have ended when this returns, if they end at
+/// all.
 pub(crate) fn close() {
-    if OVER.swap(true, SeqCst) {
+    let own = thread::with(thread::State::meter);
+    if !EXITING
+        .swap(core::ptr::from_ref(own).cast_mut(), SeqCst)
+        .is_null()
+    {
         return;
     }
-    let own = thread::with(thread::State::meter);
     for _ in 0..ROUNDS {
         // Also long enough for what other processors have written to be seen here.
         quiet::sleep(100_000);
-        let is_under_way = |meter: &cost::Meter| meter.in_runtime.load(Acquire);
-        if !cost::all().any(|meter| !core::ptr::eq(meter, own) && is_under_way(meter)) {
+        let is_others = |meter: &Meter| !core::ptr::eq(meter, own);
+        if !cost::all().any(|meter| is_others(meter) && meter.in_runtime.load(Acquire)) {
             return;
         }
     }
@@ -68,7 +76,7 @@ pub(crate) fn close() {
 
 /// A forked child has its own end.
 pub(crate) fn forget() {
-    OVER.store(false, SeqCst);
+    EXITING.store(core::ptr::null_mut(), SeqCst);
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 #   scripts/stress.sh [RUNS [FILTER…]]       RUNS of each surrounding below; without it 20, 3 and 3
 #   SURROUNDINGS="busy one many"             which of them: busy loops beside, one processor, many threads
 #   LOOPS=8                                  busy loops beside
+#   LIMIT=7200                               seconds after which a run counts as hanging
 #
 # FILTER goes to `cargo test`, as `--test it terminal`. Logs stay in target/stress. The status is 1 if a test failed.
 set -uo pipefail
@@ -35,13 +36,14 @@ surround() {
     shift 2
     for run in $(seq "$count"); do
         local log="$logs/$name-$run.log" begin=$SECONDS
-        if "$@" >"$log" 2>&1; then
+        if .ci/limited "${LIMIT:-7200}" "$log" "$@" >"$log.limit"; then
             passed=$((passed + 1))
             printf '%s %d of %d: passed, %d s\n' "$name" "$run" "$count" $((SECONDS - begin))
         else
             bad=1
             printf '%s %d of %d: FAILED, %d s, %s\n' "$name" "$run" "$count" $((SECONDS - begin)) "$log"
             failed_in "$log" | sed 's/^/    /'
+            cat "$log.limit" >>"$log"
         fi
     done
     printf '== %s: %d of %d passed\n' "$name" "$passed" "$count"

@@ -11,14 +11,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ascend_trace_handover::{Closed, adopt, hand_on_to, ignore};
+use ascend_trace_handover::{Closed, adopt, announce, hand_on_to, ignore};
 use rustix::process::Pid;
 use signal_hook::consts::{
     SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
@@ -74,7 +74,7 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
         || -> Option<OwnedFd> { adopt(words.next()?.to_str()?.parse().ok()?).ok() };
     let (report, control, screen) = (descriptor()?, descriptor()?, descriptor()?);
     let mut report = File::from(report);
-    let mut child = match program(words)?.spawn() {
+    let mut child = match program(words, &report)?.spawn() {
         Ok(child) => child,
         Err(error) => {
             let _ = writeln!(report, "failed {}", error.raw_os_error()?);
@@ -82,8 +82,9 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
         }
     };
     ignore(&NOT_FOR_US);
-    // The tool may have ended; then nobody wants to know.
-    let _ = writeln!(report, "started {}", child.id());
+    // The child has said who it is, as this process may be gone by now. The tool may have ended, too; then
+    // nobody wants to know.
+    let _ = writeln!(report, "runs");
     leave_streams();
     let rest = std::thread::spawn(move || keep_rest(control.into(), screen.into()));
     if let Ok(exit) = Exit::of(&mut child) {
@@ -97,7 +98,7 @@ fn keep(mut words: impl Iterator<Item = OsString>) -> Option<()> {
     Some(())
 }
 
-fn program(mut words: impl Iterator<Item = OsString>) -> Option<Command> {
+fn program(mut words: impl Iterator<Item = OsString>, report: &File) -> Option<Command> {
     let mut variables = Vec::new();
     loop {
         let word = words.next()?;
@@ -114,6 +115,7 @@ fn program(mut words: impl Iterator<Item = OsString>) -> Option<Command> {
     for (name, value) in variables {
         command.env(name, OsString::from_vec(value));
     }
+    announce(&mut command, report.as_fd());
     hand_on_to(&mut command, &file, Closed::Replaced).ok()?;
     Some(command)
 }

@@ -72,10 +72,15 @@ impl Screen {
             .take()
             .ok_or_else(|| io::Error::other("the screen is in use"))?;
         let ((news, report), (ends, control)) = (io::pipe()?, io::pipe()?);
-        // The copies are inherited, unlike what they are copies of.
-        let (report, ends) = (rustix::io::dup(&report)?, rustix::io::dup(&ends)?);
-        let screen = rustix::io::dup(&*self.pty)?;
-        let numbers = [&report, &ends, &screen].map(AsRawFd::as_raw_fd);
+        // The copies are inherited, unlike what they are copies of. None must stay: a keeper that ends is
+        // noticed by the end of its report.
+        let copies = [
+            rustix::io::dup(&report)?,
+            rustix::io::dup(&ends)?,
+            rustix::io::dup(&*self.pty)?,
+        ];
+        drop((report, ends));
+        let numbers = copies.each_ref().map(AsRawFd::as_raw_fd);
         let variables = launch.environment.variables();
         let mut command = keeper::command(numbers, variables, &launch.program, &launch.words);
         hand_on(&mut command, Closed::Replaced);
@@ -95,7 +100,7 @@ impl Screen {
             pty_process::Error::Io(error) => error,
             pty_process::Error::Rustix(errno) => errno.into(),
         })?;
-        drop((report, ends, screen));
+        drop(copies);
         self.control = Some(control);
         Started::by_keeper(keeper, news)
     }

@@ -19,7 +19,7 @@ mod given;
 mod image;
 
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -68,6 +68,22 @@ pub fn hand_on_to(command: &mut Command, file: &Path, closed: Closed) -> io::Res
     Ok(())
 }
 
+/// Has the child that becomes the program write the line `started PID` to a descriptor before. Whoever reads it
+/// learns of the program even if the program ends this process at once.
+pub fn announce(command: &mut Command, to: BorrowedFd<'_>) {
+    let to = to.as_raw_fd();
+    let write = move || {
+        let line = format!("started {}\n", std::process::id());
+        // SAFETY: writes bytes that are there; a descriptor that is gone is refused. Nobody is told of a failure
+        // but who reads.
+        unsafe { libc::write(to, line.as_ptr().cast(), line.len()) };
+        Ok(())
+    };
+    // SAFETY: memory is asked for, which a child may do whose parent has one thread, as that of a program's
+    // keeper; the C library keeps its own locks whole over a fork in any case.
+    unsafe { command.pre_exec(write) };
+}
+
 /// From now on these signals do nothing to this process. What it starts by [`hand_on`] is not concerned.
 pub fn ignore(signals: &[i32]) {
     for signal in signals {
@@ -101,6 +117,8 @@ pub fn adopt(number: RawFd) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
 
     /// What `/proc` says of a child that prints it, under a name.
@@ -160,6 +178,20 @@ mod tests {
         hand_on_to(&mut command, Path::new("/bin/sh"), Closed::Stay).unwrap();
         let output = command.output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "a b c new\n");
+    }
+
+    #[test]
+    fn a_child_tells_its_number_before_it_is_the_program() {
+        let (mut told, to) = io::pipe().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo $$"]);
+        announce(&mut command, to.as_fd());
+        let output = command.output().unwrap();
+        drop((command, to));
+        let mut line = String::new();
+        io::Read::read_to_string(&mut told, &mut line).unwrap();
+        let number = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(line, format!("started {number}"));
     }
 
     #[test]

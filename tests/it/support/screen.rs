@@ -1,7 +1,9 @@
 //! A terminal with the tool in it.
 
+use std::cell::Cell;
 use std::io::{Read, Write};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,6 +21,8 @@ const LIMIT: Duration = Duration::from_secs(300);
 struct Shown {
     bytes: Mutex<Vec<u8>>,
     grown: Condvar,
+    /// The last program has closed it.
+    closed: AtomicBool,
 }
 
 pub(crate) struct Screen {
@@ -51,19 +55,21 @@ impl Screen {
     #[track_caller]
     pub(crate) fn until(&self, text: &str) {
         let bytes = self.shown.bytes.lock().unwrap();
+        let is_missing = Cell::new(true);
         let missing = |bytes: &mut Vec<u8>| {
             let shown = String::from_utf8_lossy(bytes);
             let mut places = shown.match_indices(text);
-            !places.any(|(at, _)| !shown[..at].ends_with('_'))
+            let is_there = places.any(|(at, _)| !shown[..at].ends_with('_'));
+            is_missing.set(!is_there);
+            !is_there && !self.shown.closed.load(Ordering::Acquire)
         };
         let waited = self
             .shown
             .grown
             .wait_timeout_while(bytes, LIMIT, missing)
             .unwrap();
-        let timed_out = waited.1.timed_out();
         assert!(
-            !timed_out,
+            !is_missing.get(),
             "{text} does not appear in {}",
             String::from_utf8_lossy(&waited.0)
         );
@@ -104,5 +110,8 @@ impl Shown {
                 .extend_from_slice(&buffer[..length]);
             self.grown.notify_all();
         }
+        let _bytes = self.bytes.lock().unwrap();
+        self.closed.store(true, Ordering::Release);
+        self.grown.notify_all();
     }
 }

@@ -2,9 +2,9 @@
 # Builds the command for old hosts: it, and all that it loads into programs, run with glibc 2.17 and newer. Then looks
 # whether that is so.
 #   scripts/build-old-hosts.sh [ARCH] [PROFILE]      ARCH: x86_64, aarch64; PROFILE: release, dev
+# The command is then target/old-hosts/ARCH-unknown-linux-gnu/PROFILE/ascend-trace.
 # Zig's linker knows the symbols of every glibc. It is taken from Python's package registry, with cargo-zigbuild,
 # into a folder of the target folder, unless both are installed.
-# Not run from beginning to end yet: neither CI nor README relies on it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 arch=${1:-$(uname -m)} profile=${2:-release} glibc=2.17
@@ -22,7 +22,7 @@ fi
 
 cargo zigbuild --locked --profile "$profile" --target "$target.$glibc" --bin ascend-trace
 
-folder=$CARGO_TARGET_DIR/$target/$([ "$profile" = dev ] && echo debug || echo "$profile")
+folder=$(realpath "$CARGO_TARGET_DIR")/$target/$([ "$profile" = dev ] && echo debug || echo "$profile")
 # The libraries that are in the command, where its build has left them.
 files=("$folder/ascend-trace")
 for name in libascend_trace_interposer.so libascendcl.so; do
@@ -39,4 +39,10 @@ for file in "${files[@]}"; do
         echo "$file: glibc $glibc and newer"
     fi
 done
+if [ "$status" = 0 ] && [ "$arch" = "$(uname -m)" ]; then
+    echo "== it records on this machine"
+    place=$(mktemp -d)
+    trap 'rm -rf "$place"' EXIT
+    (cd "$place" && XDG_CACHE_HOME=$place "$folder/ascend-trace" demo </dev/null)
+fi
 exit "$status"

@@ -97,15 +97,9 @@ fn a_call_that_is_under_way_is_selected_like_any_other_and_stays_so_when_it_retu
     let open = hanging.player.app.selected;
     assert!(matches!(open, Some(Selected::Open(_))), "{open:?}");
     let picture = hanging.player.picture();
-    assert!(
-        picture.contains("under way: it has not returned"),
-        "{picture}"
-    );
+    assert!(picture.contains("has not returned"), "{picture}");
     assert!(picture.contains("6.00 ms so far"), "{picture}");
-    assert!(
-        picture.contains("since +2.00 ms") || picture.contains("since 2"),
-        "{picture}"
-    );
+    assert!(picture.contains("since 2.000000 ms"), "{picture}");
     // What it waits for is not known.
     hanging.player.play("[");
     assert!(hanging.player.picture().contains("still under way"));

@@ -93,7 +93,7 @@ pub(super) fn of(scene: &Scene<'_>, open: OpenCall, room: usize) -> Vec<Line<'st
         Span::styled("■ ", theme.shape(category, &function.name)),
         Span::styled(function.name.clone(), theme.strong()),
         Span::raw(format!("  {place}  → ")),
-        Span::styled("under way: it has not returned", theme.stall()),
+        Span::styled("has not returned", theme.stall()),
     ]);
     let length = duration(call.end.saturating_sub(call.begin));
     let mut times = vec![

@@ -89,10 +89,9 @@ pub(crate) fn from_inside(write: impl FnOnce(&thread::State)) {
     }
     let _errno = Errno::save();
     thread::with(|state| {
-        if !state.is_busy() && session::is_new_child() {
-            lifecycle::become_child(state);
+        if !state.is_busy() && lifecycle::settle(state) {
+            state.at_work(write);
         }
-        state.at_work(write);
     });
 }
 

@@ -78,7 +78,9 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
     }
     let slots = slots_for(words).min(MAX_SLOTS);
     let mut is_first = false;
+    let mut has_channel = false;
     state.record(|producer| {
+        has_channel = true;
         if !stub.is_none_or(|index| introduce_stub(state, producer, index)) {
             producer.count_dropped(RecordKind::Call);
             return;
@@ -126,6 +128,9 @@ pub(crate) fn call(state: &thread::State, call: &CallRecord<'_>) -> bool {
         });
         is_first = producer.publish(slots);
     });
+    if !has_channel {
+        state.count_lost();
+    }
     is_first
 }
 
@@ -155,7 +160,9 @@ pub(crate) fn left(state: &thread::State, words: &[u64; SLOT_WORDS], end: u64) {
         flags: flag(stream.is_some(), flags::STREAM) | flag(is_long, flags::LONG) | flags::LEFT,
         ..header
     });
+    let mut has_channel = false;
     state.record(|producer| {
+        has_channel = true;
         let known = stub.is_none_or(|index| introduce_stub(state, producer, index));
         match producer
             .reserve(record.len() / SLOT_WORDS)
@@ -168,6 +175,9 @@ pub(crate) fn left(state: &thread::State, words: &[u64; SLOT_WORDS], end: u64) {
             None => producer.count_dropped(RecordKind::Call),
         }
     });
+    if !has_channel {
+        state.count_lost();
+    }
 }
 
 /// Puts a call aside that has returned while the tracer was at work in its thread, or counts it.

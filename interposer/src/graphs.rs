@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use ascend_trace_format::record::pair;
 
 use crate::objects::{Serials, keyed};
-use crate::table::{Entry, HandleTable};
+use crate::table::HandleTable;
 
 /// A graph, keyed by its `aclmdlRI` handle.
 pub(crate) struct GraphEntry {

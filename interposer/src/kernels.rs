@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use crate::call::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
-use crate::table::{Entry, HandleTable};
+use crate::table::HandleTable;
 use crate::{emit, real, session, until_exit};
 
 /// A kernel whose name is in the trace.

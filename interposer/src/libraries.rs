@@ -70,10 +70,9 @@ fn is_new(base: usize) -> bool {
 fn tell(path: &Path) {
     let _errno = Errno::save();
     thread::with(|state| {
-        if !state.is_busy() && session::is_new_child() {
-            lifecycle::become_child(state);
+        if !state.is_busy() && lifecycle::settle(state) {
+            state.at_work(|state| emit::library(state, path.text().to_bytes()));
         }
-        state.at_work(|state| emit::library(state, path.text().to_bytes()));
     });
 }
 

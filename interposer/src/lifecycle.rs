@@ -63,14 +63,11 @@ extern "C" fn exiting() {
 }
 
 fn at_end(action: impl FnOnce(&thread::State)) {
-    if !session::is_joined() {
+    // A child that has recorded nothing has nothing to tell.
+    if !session::is_settled() {
         return;
     }
-    thread::with(|state| {
-        if !session::is_new_child() {
-            state.at_work(action);
-        }
-    });
+    thread::with(|state| state.at_work(action));
 }
 
 /// The runtime has been used: its end is to be met before it.
@@ -102,9 +99,18 @@ fn hooks_for_loading_are_callable_without_a_session() {
     assert!(!session::is_on());
 }
 
+/// Makes a forked child a process of its own, unless that has been done. `false` while another thread
+/// does it, and when nothing is recorded there: what belongs to the parent must not be touched.
+pub(crate) fn settle(state: &thread::State) -> bool {
+    if session::is_new_child() {
+        become_child(state);
+    }
+    session::is_settled()
+}
+
 /// This process turns out to be a forked child.
 #[cold]
-pub(crate) fn become_child(state: &thread::State) {
+fn become_child(state: &thread::State) {
     lane::all().for_each(lane::Lane::forget);
     objects::forget_all();
     capture::forget();
@@ -261,7 +267,7 @@ pub(crate) fn stream_destroyed(span: &Span, call: &Context<'_>) {
         harvest::after_stream_end(stream, kept_out, is_forced(call));
     }
     capture::stream_ended(stream);
-    stream.serial.store(0, Relaxed);
+    objects::forget_stream(stream);
 }
 
 /// `ACL_EVENT_SYNC`: streams may wait for the event.
@@ -306,7 +312,7 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
 
 pub(crate) fn event_destroyed(call: &Context<'_>) {
     if let Some(event) = call.arg(call.function.event).and_then(objects::event) {
-        event.serial.store(0, Relaxed);
+        objects::forget_event(event);
     }
 }
 
@@ -349,12 +355,14 @@ fn is_forced(call: &Context<'_>) -> bool {
 fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
     let serial = context.serial.swap(0, Relaxed);
     capture::context_ended(serial);
-    for stream in objects::streams_of(serial) {
-        stream.serial.store(0, Relaxed);
+    if serial != 0 {
+        objects::forget_streams_of(serial);
     }
     if call.state.context().is_none() {
         call.state.set_context(None);
     }
+    // Last: it may be another one from here on.
+    objects::forget_context(context);
 }
 
 pub(crate) fn device_reset(call: &Context<'_>) {

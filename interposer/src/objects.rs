@@ -6,7 +6,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
 
-use crate::table::{Entry, HandleTable};
+use crate::object_table::{Object, ObjectTable, PAGE};
 use crate::timing::lane::Lane;
 use crate::timing::seen::Seen;
 
@@ -97,20 +97,20 @@ pub(crate) struct EventKind {
 
 macro_rules! keyed {
     ($($type:ty),+) => {$(
-        impl Entry for $type {
-            fn key(&self) -> &AtomicU64 { &self.key }
+        impl crate::table::Entry for $type {
+            fn key(&self) -> &AtomicU64 {
+                &self.key
+            }
         }
     )+};
 }
 
 pub(crate) use keyed;
 
-keyed!(ContextEntry, StreamEntry, EventEntry);
-
-impl ContextEntry {
+impl Object for ContextEntry {
     #[expect(
         clippy::declare_interior_mutable_const,
-        reason = "only initialises the table"
+        reason = "only initialises new entries"
     )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
@@ -122,15 +122,29 @@ impl ContextEntry {
         timing: crate::timing::context::ContextTiming::new(),
     };
 
+    fn key(&self) -> &AtomicU64 {
+        &self.key
+    }
+
+    fn clear(&self) {
+        self.serial.store(0, Release);
+        self.handle.store(0, Relaxed);
+        self.alias.store(0, Relaxed);
+        self.references.store(0, Relaxed);
+        self.timing.forget();
+    }
+}
+
+impl ContextEntry {
     pub(crate) fn is_default(&self) -> bool {
         self.key.load(Relaxed) & SYNTHETIC != 0
     }
 }
 
-impl StreamEntry {
+impl Object for StreamEntry {
     #[expect(
         clippy::declare_interior_mutable_const,
-        reason = "only initialises the table"
+        reason = "only initialises new entries"
     )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
@@ -152,6 +166,18 @@ impl StreamEntry {
         seen: Seen::new(),
     };
 
+    fn key(&self) -> &AtomicU64 {
+        &self.key
+    }
+
+    fn clear(&self) {
+        self.serial.store(0, Release);
+        self.alias.store(0, Relaxed);
+        self.lane.store(core::ptr::null_mut(), Relaxed);
+    }
+}
+
+impl StreamEntry {
     pub(crate) fn is_default(&self) -> bool {
         self.key.load(Relaxed) & SYNTHETIC != 0
     }
@@ -190,10 +216,10 @@ impl StreamEntry {
     }
 }
 
-impl EventEntry {
+impl Object for EventEntry {
     #[expect(
         clippy::declare_interior_mutable_const,
-        reason = "only initialises the table"
+        reason = "only initialises new entries"
     )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
@@ -209,6 +235,16 @@ impl EventEntry {
         recorded: AtomicU64::new(0),
     };
 
+    fn key(&self) -> &AtomicU64 {
+        &self.key
+    }
+
+    fn clear(&self) {
+        self.serial.store(0, Release);
+    }
+}
+
+impl EventEntry {
     pub(crate) fn begin(&self, serial: u32, kind: EventKind) {
         self.generation.store(0, Relaxed);
         self.resettable.store(kind.resettable, Relaxed);
@@ -268,12 +304,17 @@ impl EventEntry {
     }
 }
 
-static CONTEXTS: HandleTable<ContextEntry, 1024> =
-    HandleTable::new([const { ContextEntry::NEW }; 1024]);
-static STREAMS: HandleTable<StreamEntry, 65_536> =
-    HandleTable::new([const { StreamEntry::NEW }; 65_536]);
-static EVENTS: HandleTable<EventEntry, 262_144> =
-    HandleTable::new([const { EventEntry::NEW }; 262_144]);
+/// Handles of so many contexts, streams and events at one time are followed, as far as memory goes.
+const MOST_CONTEXTS: usize = 4096;
+const MOST_STREAMS: usize = 65_536;
+const MOST_EVENTS: usize = 262_144;
+
+static CONTEXTS: ObjectTable<ContextEntry, MOST_CONTEXTS, { MOST_CONTEXTS / PAGE }, 1> =
+    ObjectTable::new();
+static STREAMS: ObjectTable<StreamEntry, MOST_STREAMS, { MOST_STREAMS / PAGE }, 16> =
+    ObjectTable::new();
+static EVENTS: ObjectTable<EventEntry, MOST_EVENTS, { MOST_EVENTS / PAGE }, 32> =
+    ObjectTable::new();
 
 /// Numbers that count the objects of one kind in the order of their making, from 1.
 pub(crate) struct Serials(AtomicU32);
@@ -338,6 +379,41 @@ pub(crate) fn name_default_context(entry: &ContextEntry, handle: u64) {
     }
 }
 
+/// A context has ended: what is kept of it is free for another one.
+pub(crate) fn forget_context(context: &'static ContextEntry) {
+    let key = context.key.load(Relaxed);
+    for named in CONTEXTS.iter() {
+        if key != 0 && named.alias.load(Acquire) == key {
+            CONTEXTS.remove(named.key.load(Relaxed), named);
+        }
+    }
+    CONTEXTS.remove(key, context);
+}
+
+/// A stream has ended: what is kept of it is free for another one.
+pub(crate) fn forget_stream(stream: &'static StreamEntry) {
+    stream.serial.store(0, Release);
+    STREAMS.remove(stream.key.load(Relaxed), stream);
+}
+
+/// All streams of a context have ended, and the handle of its default one.
+pub(crate) fn forget_streams_of(context: u32) {
+    let default = default_stream_key(context);
+    for stream in STREAMS.iter() {
+        let is_alive = stream.serial.load(Acquire) != 0;
+        let is_own = is_alive && stream.context.load(Relaxed) == context;
+        if is_own || stream.alias.load(Acquire) == default {
+            forget_stream(stream);
+        }
+    }
+}
+
+/// An event has ended: what is kept of it is free for another one.
+pub(crate) fn forget_event(event: &'static EventEntry) {
+    event.serial.store(0, Release);
+    EVENTS.remove(event.key.load(Relaxed), event);
+}
+
 /// Every context that this process has used.
 pub(crate) fn contexts() -> impl Iterator<Item = &'static ContextEntry> {
     CONTEXTS
@@ -394,6 +470,9 @@ pub(crate) fn new_event(handle: u64) -> Option<&'static EventEntry> {
 /// Forgets everything after a fork: the child has no use for its parent's handles, and may bring
 /// the runtime up afresh.
 pub(crate) fn forget_all() {
+    CONTEXTS.break_after_fork();
+    STREAMS.break_after_fork();
+    EVENTS.break_after_fork();
     // All three restart, so no short-circuit.
     if !(CONTEXT_SERIALS.restart() | STREAM_SERIALS.restart() | EVENT_SERIALS.restart()) {
         return;

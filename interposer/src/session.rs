@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::session::Timing;
@@ -29,18 +29,26 @@ static SAMPLING: AtomicU32 = AtomicU32::new(1);
 static SESSION: SpinLock<Option<Session>> = SpinLock::plain(None);
 /// Where calls of threads without a channel are counted.
 static HOMELESS: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
+/// Calls from before the session was joined, by this thread or while another one was joining it.
+static EARLY: AtomicU64 = AtomicU64::new(0);
 /// Ticks at which this process joined: tells it from another one that had the same pid.
 static PROCESS_KEY: AtomicU64 = AtomicU64::new(0);
-/// Points to 1 in the process that joined; the kernel clears the page in a forked child.
+/// Points to [`SETTLED`] in the process that joined; the kernel clears the page in a forked child.
 static MARK: AtomicPtr<AtomicU32> = AtomicPtr::new((&raw const UNMARKED).cast_mut());
 /// What `MARK` points to until there is a session.
 static UNMARKED: AtomicU32 = AtomicU32::new(0);
+
+/// What a mark holds: a forked child that does not know of itself, one in which a thread is making it a
+/// process of its own, a process that records.
+const NEW_CHILD: u32 = 0;
+const BECOMING: u32 = 2;
+const SETTLED: u32 = 1;
 
 /// Whether calls are to be recorded, and this is no forked child that has to be told so first: all
 /// that most calls need to ask.
 #[inline]
 pub(crate) fn is_settled() -> bool {
-    mark().load(Acquire) != 0
+    mark().load(Acquire) == SETTLED
 }
 
 /// Whether calls are to be recorded.
@@ -51,11 +59,6 @@ pub(crate) fn is_on() -> bool {
         NOT_TRIED => join(),
         _ => false,
     }
-}
-
-/// Whether calls are being recorded, without trying to join.
-pub(crate) fn is_joined() -> bool {
-    STATE.load(Acquire) == ON
 }
 
 /// Whether tasks are to be timed.
@@ -79,11 +82,20 @@ pub(crate) fn sampling() -> u32 {
     SAMPLING.load(Relaxed)
 }
 
-/// Counts a call of a thread that has no channel. A signal handler may do so at any time.
+/// Counts a call of a thread that has no channel, also before there is a session: then it is told of
+/// when that is joined. A signal handler may do so at any time.
 pub(crate) fn count_homeless() {
+    EARLY.fetch_add(1, SeqCst);
+    hand_over_early();
+}
+
+/// Counts the calls from before the session there, once it is joined.
+fn hand_over_early() {
+    // Whoever counts looks here after that, and whoever joins counts what there is after this is set:
+    // one of the two hands a call over.
     // SAFETY: a counter in the session, which stays mapped.
-    if let Some(counter) = unsafe { HOMELESS.load(Acquire).as_ref() } {
-        counter.fetch_add(1, Relaxed);
+    if let Some(counter) = unsafe { HOMELESS.load(SeqCst).as_ref() } {
+        counter.fetch_add(EARLY.swap(0, SeqCst), Relaxed);
     }
 }
 
@@ -144,9 +156,10 @@ fn try_join() -> Result<(), Hindrance> {
     }
     counters::begin();
     let homeless = core::ptr::from_ref(session.homeless());
-    HOMELESS.store(homeless.cast_mut(), Release);
     let session = begin_process(session);
     *SESSION.lock_patiently() = Some(session);
+    HOMELESS.store(homeless.cast_mut(), SeqCst);
+    hand_over_early();
     MARK.store(mark, Release);
     Ok(())
 }
@@ -211,12 +224,12 @@ fn make_mark() -> Result<*mut AtomicU32, Hindrance> {
     }
     let mark = mapped.cast::<AtomicU32>();
     // SAFETY: the page is mapped, writable and larger than the value.
-    unsafe { (*mark).store(1, Release) };
+    unsafe { (*mark).store(SETTLED, Release) };
     Ok(mark)
 }
 
 extern "C" fn clear_mark() {
-    mark().store(0, Release);
+    mark().store(NEW_CHILD, Release);
 }
 
 #[inline]
@@ -226,13 +239,22 @@ fn mark() -> &'static AtomicU32 {
 }
 
 /// Whether this process is a forked child that has not been told so yet. Only the first caller
-/// gets to hear it, and must then clean up.
+/// gets to hear it, and must then clean up and end that with [`become_child`] or [`turn_off`]: until
+/// then no other thread records.
 #[inline]
 pub(crate) fn is_new_child() -> bool {
     let mark = mark();
-    mark.load(Relaxed) == 0
-        && !core::ptr::eq(mark, &raw const UNMARKED)
-        && mark.swap(1, Acquire) == 0
+    !core::ptr::eq(mark, &raw const UNMARKED)
+        && mark
+            .compare_exchange(NEW_CHILD, BECOMING, Acquire, Relaxed)
+            .is_ok()
+}
+
+/// A forked child is about to go on in the one thread that it has. Nobody else joins a session that
+/// its parent was joining, and the parent tells of the calls it had counted.
+pub(crate) fn begin_child() {
+    let _ = STATE.compare_exchange(JOINING, NOT_TRIED, Relaxed, Relaxed);
+    EARLY.store(0, Relaxed);
 }
 
 /// Nothing is recorded in this process from now on.
@@ -250,4 +272,5 @@ pub(crate) fn become_child() {
         let session = begin_process(session);
         *SESSION.lock_patiently() = Some(session);
     }
+    mark().store(SETTLED, Release);
 }

@@ -31,7 +31,7 @@ impl<E: Entry, const N: usize> HandleTable<E, N> {
     #[inline]
     pub(crate) fn get(&self, handle: u64) -> Option<&E> {
         for step in 0..PROBES {
-            let entry = self.entries.get(Self::place(handle, step))?;
+            let entry = self.entries.get(place(handle, step) & (N - 1))?;
             match entry.key().load(Acquire) {
                 key if key == handle => return Some(entry),
                 0 => return None,
@@ -47,7 +47,7 @@ impl<E: Entry, const N: usize> HandleTable<E, N> {
             return None;
         }
         for step in 0..PROBES {
-            let entry = self.entries.get(Self::place(handle, step))?;
+            let entry = self.entries.get(place(handle, step) & (N - 1))?;
             match entry.key().compare_exchange(0, handle, Acquire, Acquire) {
                 Ok(_) => return Some(entry),
                 Err(key) if key == handle => return Some(entry),
@@ -63,12 +63,15 @@ impl<E: Entry, const N: usize> HandleTable<E, N> {
             .iter()
             .filter(|entry| entry.key().load(Relaxed) != 0)
     }
+}
 
-    fn place(handle: u64, step: usize) -> usize {
-        // Handles are addresses, so their low bits say little: spread them by multiplication.
-        let spread = handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        (spread as usize).wrapping_add(step) & (N - 1)
-    }
+/// Where the `step`th look for a handle goes, modulo the number of places. Handles are addresses, or
+/// numbers: those that lie near each other are looked for near each other, so that few pages of memory
+/// are used; what lies far apart is spread by multiplication.
+pub(crate) fn place(handle: u64, step: usize) -> usize {
+    let page = (handle >> 12).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    let within = (handle >> 4) & 0xff;
+    ((page as usize) << 8 | within as usize).wrapping_add(step)
 }
 
 #[cfg(test)]

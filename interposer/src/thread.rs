@@ -50,7 +50,8 @@ pub(crate) struct State {
     submitting: Cell<u8>,
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
-    context: Cell<Option<&'static ContextEntry>>,
+    /// The current context and its serial: its entry may be another one's by now.
+    context: Cell<Option<(&'static ContextEntry, u32)>>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The id that the runtime gave to the thread's last task, while records of ours came after it.
@@ -225,9 +226,8 @@ impl State {
 
     /// The current context, if it was seen being set and still exists.
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
-        self.context
-            .get()
-            .filter(|context| context.serial.load(Acquire) != 0)
+        let (context, serial) = self.context.get()?;
+        (context.serial.load(Acquire) == serial).then_some(context)
     }
 
     /// The device of the current context.
@@ -265,7 +265,9 @@ impl State {
     }
 
     pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
-        self.context.set(context);
+        let serial = |context: &ContextEntry| context.serial.load(Acquire);
+        let known = context.map(|context| (context, serial(context)));
+        self.context.set(known.filter(|(_, serial)| *serial != 0));
     }
 
     /// The thread's channel, if it has one by now. Must only be called while the thread is busy.
@@ -283,8 +285,9 @@ impl State {
         }
     }
 
-    /// Runs `write` with the thread's channel, claiming one at first; counts the loss when there
-    /// is none. Must only be called while the thread is busy, so that it cannot be entered twice.
+    /// Runs `write` with the thread's channel, claiming one at first. Where there is none, `write` does
+    /// not run: whoever records a call counts it then. Must only be called while the thread is busy, so
+    /// that it cannot be entered twice.
     #[inline]
     pub(crate) fn record(&self, write: impl FnOnce(&mut Producer)) {
         // SAFETY: `busy` keeps a second caller in this thread out, and no other thread can reach
@@ -294,11 +297,16 @@ impl State {
             write(producer);
             return;
         }
-        self.record_first(write);
+        self.claim();
+        if let Some(producer) = self.producer() {
+            write(producer);
+        }
     }
 
+    /// Claims a channel, unless the thread has one or there was none for it. Must only be called while
+    /// the thread is busy.
     #[cold]
-    fn record_first(&self, write: impl FnOnce(&mut Producer)) {
+    fn claim(&self) {
         let _errno = Errno::save();
         let Some(session) = session::get() else {
             return;
@@ -316,10 +324,6 @@ impl State {
                 self.name.set(emit::introduce(producer));
                 self.set_sampling(cost::SAMPLES);
             }
-        }
-        match channel {
-            Channel::Open(producer) => write(producer),
-            _ => session.count_homeless(),
         }
     }
 

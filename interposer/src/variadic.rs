@@ -8,7 +8,7 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::thread::{AtWork, State, Way};
-use crate::{real, session, thread, traits};
+use crate::{real, thread, traits};
 
 /// The body of a wrapper: goes on at what [`enter`] answers, with all arguments as they were.
 #[cfg(target_arch = "x86_64")]
@@ -33,9 +33,7 @@ pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
     let Some(address) = real::address(id) else {
         real::missing(id);
     };
-    if session::is_on()
-        && let Some(function) = FUNCTIONS.get(id)
-    {
+    if let Some(function) = FUNCTIONS.get(id) {
         // SAFETY: the saved registers hold at least as many words as such a function has arguments
         // before the variable ones; the table's generator sees to it.
         let words = unsafe { core::slice::from_raw_parts(words, function.args.len()) };

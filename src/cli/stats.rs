@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let condition = opened.condition();
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
-        false => print(&text(&stats, &condition))?,
+        false => print(&text(&stats, &condition, opened.span()))?,
     }
     Ok(condition.status(args.report.strict))
 }
@@ -76,7 +76,9 @@ pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
     document(&stats, &Condition::of(trace, &[]))
 }
 
-fn text(stats: &Stats, condition: &Condition) -> String {
+/// `span` is that of the whole recording.
+fn text(stats: &Stats, condition: &Condition, span: Option<(i64, i64)>) -> String {
+    let begin = span.map_or(0, |span| span.0);
     let length = stats
         .end_ns
         .zip(stats.begin_ns)
@@ -88,6 +90,11 @@ fn text(stats: &Stats, condition: &Condition) -> String {
         ("Operations", operations(stats), stats.operations.len()),
         ("Graphs", graphs(stats), stats.graphs.len()),
         ("API calls", apis(stats), stats.apis.len()),
+        (
+            "Calls that had not returned",
+            open_calls(stats, begin),
+            stats.open_calls.len(),
+        ),
         ("Host threads", threads(stats), stats.threads.len()),
         ("Stalls by cause", causes(stats), stats.stall_causes.len()),
         ("Longest stalls", worst(stats), stats.worst_stalls.len()),
@@ -310,6 +317,34 @@ fn apis(stats: &Stats) -> Table {
     for api in stats.apis.iter().take(ROWS) {
         let cells = [api.name.clone(), count(api.count), count(api.errors)];
         table.row(cells.into_iter().chain(durations(&api.time)));
+    }
+    table
+}
+
+/// Moments are told from the begin of the recording on, as ranges are given.
+fn open_calls(stats: &Stats, begin: i64) -> Table {
+    let mut table = Table::new([
+        ("function", Align::Left),
+        ("pid", Align::Right),
+        ("tid", Align::Right),
+        ("thread", Align::Left),
+        ("stream", Align::Left),
+        ("since", Align::Right),
+        ("for", Align::Right),
+    ]);
+    for call in stats.open_calls.iter().take(ROWS) {
+        let stream = call.device.zip(call.stream_id);
+        table.row([
+            call.name.clone(),
+            call.pid.to_string(),
+            call.tid.to_string(),
+            call.thread.clone(),
+            stream.map_or_else(String::new, |(device, stream)| {
+                format!("device {device} stream {stream}")
+            }),
+            duration(call.begin_ns.saturating_sub(begin)),
+            duration(call.length_ns),
+        ]);
     }
     table
 }

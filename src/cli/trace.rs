@@ -126,7 +126,13 @@ pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
 }
 
 fn archive_of(path: &Path) -> anyhow::Result<Archive> {
-    Archive::open(path, |_, _| true).with_context(|| format!("cannot open {}", path.display()))
+    let mut archive = Archive::open(path, |_, _| true)
+        .with_context(|| format!("cannot open {}", path.display()))?;
+    // Of a recording that goes on this is what it is now.
+    archive
+        .close()
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(archive)
 }
 
 /// Says what of the file is damaged or missing.

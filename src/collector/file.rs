@@ -10,6 +10,7 @@ use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
 use super::clock;
 use super::storage::{Output, Storage, Stored};
 use super::target::{ADVICE, Opened, Target};
+use super::under_way::UnderWay;
 
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
@@ -70,6 +71,7 @@ impl TraceFile {
             storage: storage.context("cannot start the writing thread")?,
             pending: true,
             flushed_ns: 0,
+            under_way: UnderWay::default(),
         })
     }
 }
@@ -85,6 +87,7 @@ pub(crate) struct Recorder {
     storage: Storage,
     pending: bool,
     flushed_ns: i64,
+    pub(super) under_way: UnderWay,
 }
 
 impl Recorder {
@@ -96,8 +99,15 @@ impl Recorder {
     pub(crate) fn push(&mut self, row: &Row) {
         self.pending = true;
         if self.encoder.push(row) {
-            self.storage.write(self.encoder.seal());
+            self.write(clock::now());
         }
+    }
+
+    fn write(&mut self, now: i64) {
+        if let Some(open) = self.under_way.take_news(now) {
+            self.encoder.set_open(open);
+        }
+        self.storage.write(self.encoder.seal());
     }
 
     /// Takes functions and constants that later rows mention.
@@ -108,16 +118,18 @@ impl Recorder {
     /// Hands new rows to the file when it is time to.
     pub(crate) fn flush_when_due(&mut self) {
         let now = clock::now();
-        if self.pending && now - self.flushed_ns >= FLUSH_NS {
+        let is_pending = self.pending || self.under_way.is_due(now);
+        if is_pending && now - self.flushed_ns >= FLUSH_NS {
             self.flushed_ns = now;
             self.pending = false;
-            self.storage.write(self.encoder.seal());
+            self.write(now);
         }
     }
 
     /// Ends the file properly, if it can still be written. `None` if the writing thread failed.
     pub(crate) fn finish(mut self, end: EndRow) -> Option<Stored> {
-        self.storage.write(self.encoder.seal());
+        self.under_way.clear();
+        self.write(clock::now());
         self.storage.finish(end)
     }
 }

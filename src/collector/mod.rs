@@ -23,6 +23,7 @@ pub(crate) mod session;
 mod stop;
 mod storage;
 pub(crate) mod target;
+mod under_way;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, Row};
@@ -114,21 +115,31 @@ impl Collector {
     fn drain_all(&mut self, end_ns: Option<i64>) -> usize {
         self.replenish();
         let mut records = 0;
+        let now = clock::now();
+        let looks = self.file.under_way.begin_look(now);
         for (channel, info) in self.arena.channels() {
             // Asked before draining: then everything that a dead process wrote is visible.
             let gone = self.liveness.gone(info);
             let until = end_ns.or_else(|| gone.then(clock::now));
-            records += self.drain(channel, info, (gone, until));
+            let open = match until {
+                Some(end) => Open::UntilNow(end),
+                None if looks => Open::GoOn(now),
+                None => Open::NotLookedAt,
+            };
+            records += self.drain(channel, info, (gone, open));
+        }
+        if looks {
+            self.file.under_way.end_look();
         }
         records
     }
 
-    /// Reads what a channel has to tell. With `until`, its calls that are under way end then.
+    /// Reads what a channel has to tell.
     fn drain(
         &mut self,
         channel: usize,
         info: ascend_trace_ring::ChannelInfo,
-        (gone, until): (bool, Option<i64>),
+        (gone, open): (bool, Open),
     ) -> usize {
         let mut introduced = Vec::new();
         let origin = self
@@ -146,11 +157,13 @@ impl Collector {
         let writer = (origin.process, origin.thread);
         let mut calls = 0;
         let mut last_begin = None;
-        // Before the channel is somebody else's. Its thread is dead, or nobody waits for it any more.
-        let open = match until {
-            Some(_) => self.arena.open_calls(channel),
-            None => Vec::new(),
+        // Before the channel is somebody else's, and before its records are read: what is open now and not
+        // among them was under way when they were.
+        let under_way = match open {
+            Open::NotLookedAt => Vec::new(),
+            Open::GoOn(_) | Open::UntilNow(_) => self.arena.open_calls(channel),
         };
+        let mut returned = Vec::new();
         let drained = self
             .arena
             .drain(channel, gone, &mut |words| match decoder.decode(
@@ -164,6 +177,11 @@ impl Collector {
                     if let Row::Call(call) = row {
                         calls += 1;
                         last_begin = words.get(1).copied();
+                        let begin = words.get(1).copied().unwrap_or(0);
+                        file.under_way.ended((origin.thread, begin));
+                        if under_way.iter().any(|call| call.get(1) == Some(&begin)) {
+                            returned.push(begin);
+                        }
                         coverage.count(call.function);
                         let function = tables::FUNCTIONS.get(usize::from(call.function));
                         if let Some(function) = function
@@ -189,24 +207,42 @@ impl Collector {
             });
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);
-        for words in open {
+        for words in under_way {
+            let begin = words.get(1).copied();
             // A call that was killed just after it had been recorded is there already.
-            if words.get(1).copied() == last_begin {
+            if begin == last_begin || begin.is_some_and(|begin| returned.contains(&begin)) {
                 continue;
             }
-            let end_ns = until.unwrap_or(0);
+            let key = (origin.thread, begin.unwrap_or(0));
+            let (end_ns, goes_on) = match open {
+                Open::NotLookedAt => continue,
+                Open::GoOn(now) => {
+                    let is_long = file.under_way.is_long(clock.ns(key.1), now);
+                    if file.under_way.goes_on(key, now) || !is_long {
+                        continue;
+                    }
+                    (now, true)
+                }
+                Open::UntilNow(end) => (end, false),
+            };
             let call = decoder.open_call(&words, end_ns, origin, tables::FUNCTIONS, clock);
             let Some(call) = call else {
-                counts.unreadable += 1;
+                counts.unreadable += u64::from(!goes_on);
                 continue;
             };
-            calls += 1;
-            coverage.count(call.function);
+            let function = call.function;
             if let Some(tables) = dictionary.translate(call) {
                 file.push_tables(tables);
             }
+            if goes_on {
+                file.under_way.note(key, call.clone());
+                continue;
+            }
+            calls += 1;
+            coverage.count(function);
             let row = Row::Call(call.clone());
             counts.add(&row, origin.process);
+            file.under_way.ended(key);
             file.push(&row);
         }
         self.costs.count(origin.thread, calls);
@@ -301,6 +337,16 @@ impl Collector {
             engine: self.engine.summary(),
         }
     }
+}
+
+/// What becomes of the calls that a thread has under way.
+#[derive(Clone, Copy)]
+enum Open {
+    NotLookedAt,
+    /// They go on at this moment, and are told of if they have lasted long.
+    GoOn(i64),
+    /// Their thread is dead, or nobody waits for it any more: that is their end.
+    UntilNow(i64),
 }
 
 /// How long to rest after so many passes without a record: briefly while something may come, as a

@@ -160,6 +160,7 @@ impl Job {
 
     fn export(&self, writer: &mut dyn Write) -> anyhow::Result<()> {
         let mut archive = Archive::open(&self.trace, |_, _| !self.is_stopped())?;
+        archive.close()?;
         let sink = &mut Single::new(writer);
         let Some(range) = self.range else {
             let mut told = Instant::now();

@@ -16,5 +16,9 @@ mod launch;
 mod loader;
 /// What the runtime answers only because somebody has looked.
 mod looks;
+/// What tracing takes of the program's memory.
+mod memory;
+/// Calls that do not return.
+mod open;
 /// Which function is called where several libraries have one of a name.
 mod scopes;

@@ -35,7 +35,7 @@ use crate::tracks::Tracks;
 use crate::viewport::Viewport;
 
 pub(crate) use place::{Follow, Place, Walk};
-pub(crate) use selected::{Selected, is_gap};
+pub(crate) use selected::{OpenCall, Selected, is_gap};
 
 /// What the view looks at, besides its own state.
 #[derive(Clone, Copy)]

@@ -32,7 +32,12 @@ pub(crate) enum TrackKey {
 
 impl TrackKey {
     pub(crate) fn of_call(call: &Call) -> Self {
-        Self::Thread(call.thread, call.depth.min(DEEPEST))
+        Self::of_depth(call.thread, call.depth)
+    }
+
+    /// The line of a thread's calls at a depth.
+    pub(crate) fn of_depth(thread: ThreadId, depth: u8) -> Self {
+        Self::Thread(thread, depth.min(DEEPEST))
     }
 
     /// The same line as the analyses name it, if they know it.

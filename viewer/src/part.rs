@@ -9,7 +9,7 @@ use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
 use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
-use crate::app::{App, Place, Selected, World};
+use crate::app::{App, OpenCall, Place, Selected, World};
 use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
 use crate::ranges::{RangeId, Ranges};
@@ -169,6 +169,7 @@ impl Identity {
             }),
             Selected::Item(item) => Some(Self::of_item(item, trace)),
             Selected::Node(node) => Some(Self::of_item(Item::Task(node.replay), trace)),
+            Selected::Open(open) => Some(Self::of_open(open)),
             Selected::Range(id, level) => {
                 let range = trace.ranges().get(id.index())?;
                 Some(Self::Range {
@@ -178,6 +179,15 @@ impl Identity {
                     end: range.end,
                 })
             }
+        }
+    }
+
+    /// A call that is under way is the same one when it has returned.
+    pub(crate) fn of_open(open: OpenCall) -> Self {
+        Self::Call {
+            thread: open.thread,
+            begin: open.begin,
+            depth: open.depth,
         }
     }
 
@@ -236,8 +246,17 @@ impl Identity {
                 let place = trace.ranges().iter().position(is_it)?;
                 Some(Selected::Range(RangeId(place as u32), level))
             }
-            _ => self.find_item(trace).map(Selected::Item),
+            Self::Task { .. } | Self::Call { .. } => {
+                let item = self.find_item(trace).map(Selected::Item);
+                item.or_else(|| self.find_open(trace))
+            }
         }
+    }
+
+    fn find_open(self, trace: &Trace) -> Option<Selected> {
+        let open = trace.open_calls().iter().map(OpenCall::of);
+        let mut own = open.filter(|open| Self::of_open(*open) == self);
+        own.next().map(Selected::Open)
     }
 
     fn find_item(self, trace: &Trace) -> Option<Item> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::collectives::Places;
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
+use ascend_trace_model::{Call, CallId, StreamId, TaskId, Trace};
 
 use crate::item::{Category, Item, TrackKey, copies};
 use crate::pyramid::{Pyramid, Totals};
@@ -212,6 +212,8 @@ pub(crate) struct Tracks {
     tracks: BTreeMap<TrackKey, Track>,
     /// By function: where a collective says what it is.
     places: Vec<Option<Places>>,
+    /// Calls that are under way, as of the last update.
+    open: Vec<Call>,
     streams: usize,
     tasks: usize,
     calls: usize,
@@ -224,6 +226,13 @@ impl Tracks {
 
     pub(crate) fn keys(&self) -> impl Iterator<Item = TrackKey> {
         self.tracks.keys().copied()
+    }
+
+    /// Calls of a line that are under way, by their begin.
+    pub(crate) fn open_calls(&self, key: TrackKey) -> impl Iterator<Item = &Call> {
+        self.open
+            .iter()
+            .filter(move |call| TrackKey::of_call(call) == key)
     }
 
     /// The tracks that together show everything once.
@@ -271,6 +280,10 @@ impl Tracks {
             self.track(key).insert(trace, index as u32);
         }
         self.calls = trace.calls().len();
+        self.open = trace.open_calls().to_vec();
+        for call in trace.open_calls() {
+            self.track(TrackKey::of_call(call));
+        }
         for track in self.tracks.values_mut() {
             track.settle(trace);
         }

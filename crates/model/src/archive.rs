@@ -14,6 +14,7 @@ mod lanes;
 mod layout;
 mod left;
 mod losses;
+mod open;
 mod parts;
 mod replay;
 mod window;
@@ -86,6 +87,17 @@ impl Archive {
     /// Takes in what the file has gained. Tells whether that was anything.
     pub fn poll(&mut self) -> Result<bool, OpenError> {
         self.advance(&mut |_, _| true)
+    }
+
+    /// Takes the file as final: calls that were under way when it was last written to are calls that did
+    /// not return, instead of [`Trace::open_calls`].
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn close(&mut self) -> Result<(), OpenError> {
+        self.layout.close(&self.parts, &mut self.builder)?;
+        self.refresh();
+        Ok(())
     }
 
     fn advance(&mut self, progress: &mut dyn FnMut(u64, u64) -> bool) -> Result<bool, OpenError> {

@@ -3,6 +3,7 @@
 mod forget;
 mod lanes;
 mod numbers;
+mod open;
 mod tables;
 mod times;
 
@@ -44,6 +45,8 @@ pub struct TraceBuilder {
     lanes: Lanes,
     times: Times,
     calls_span: Option<(i64, i64)>,
+    /// The calls that are under way.
+    open: Vec<CallRow>,
 }
 
 /// Where the things of one process are.
@@ -154,7 +157,8 @@ impl TraceBuilder {
         if ended {
             self.give_up_waiting();
         }
-        let calls = self.calls_span.into_iter();
+        let open = self.trace.open.iter().map(|call| (call.begin, call.end));
+        let calls = self.calls_span.into_iter().chain(open);
         self.trace.span = calls.chain(self.times.span()).reduce(widen);
     }
 

@@ -220,6 +220,9 @@ pub struct DeviceClock {
     pub mistakes: u64,
 }
 
+/// Set beside the place of arguments that are those of a call under way.
+pub(crate) const OPEN_WORDS: u32 = 1 << 31;
+
 /// A range of a thread's time that the program named; a mark begins and ends at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
@@ -255,6 +258,9 @@ pub struct Trace {
     pub(crate) call_numbers: Option<Vec<u32>>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
+    /// Calls that are under way, by thread and depth, and their arguments.
+    pub(crate) open: Vec<Call>,
+    pub(crate) open_words: Vec<u64>,
     pub(crate) texts: Vec<Option<Arc<str>>>,
     pub(crate) thread_calls: Vec<Vec<CallId>>,
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
@@ -356,10 +362,21 @@ impl Trace {
         }
     }
 
+    /// Calls that had not returned when they were last heard of, which is their end: of a recording
+    /// that goes on. They are none of [`Trace::calls`]. By thread, outermost first. Where a recording was
+    /// stopped short and no more is to come, they are calls like any other.
+    pub fn open_calls(&self) -> &[Call] {
+        &self.open
+    }
+
     /// The argument words of a call, in the order of its function's arguments.
     pub fn args(&self, call: &Call) -> &[u64] {
-        let begin = call.args.0 as usize;
-        self.words
+        let begin = (call.args.0 & !OPEN_WORDS) as usize;
+        let words = match call.args.0 & OPEN_WORDS {
+            0 => &self.words,
+            _ => &self.open_words,
+        };
+        words
             .get(begin..begin + usize::from(call.args.1))
             .unwrap_or(&[])
     }

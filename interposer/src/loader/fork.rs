@@ -10,6 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use ascend_trace_ring::sys;
 
+use crate::session;
 use crate::shortcut::thread_pointer;
 
 /// Threads that are inside. One that finds no room is not waited for.
@@ -92,6 +93,7 @@ extern "C" fn in_parent() {
 }
 
 extern "C" fn in_child() {
+    session::begin_child();
     FORKING.store(0, Release);
     INSIDE.iter().for_each(|place| place.store(0, Release));
 }

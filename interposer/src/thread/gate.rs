@@ -180,6 +180,7 @@ impl State {
             return Way::Past;
         }
         if !session::is_on() {
+            session::count_homeless();
             return Way::Past;
         }
         if self.gate.get() & (FRAGILE | BLIND) != 0 {
@@ -189,11 +190,9 @@ impl State {
         if self.is_busy() && !self.mend(here) {
             return Way::Inside;
         }
-        if session::is_new_child() {
-            lifecycle::become_child(self);
-            if !session::is_on() {
-                return Way::Past;
-            }
+        if !lifecycle::settle(self) {
+            session::count_homeless();
+            return Way::Past;
         }
         if self.gate.get() & NEW != 0 {
             self.begin();
@@ -215,7 +214,7 @@ impl State {
         if self.open.get().is_null() {
             self.open.set(&raw const self.own_open);
         }
-        self.record(|_| ());
+        self.claim();
         self.rest();
     }
 

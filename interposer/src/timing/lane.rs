@@ -13,7 +13,7 @@ use crate::timing::choice::Choice;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
-use crate::{quiet, thread};
+use crate::{memory, quiet, thread};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
@@ -182,7 +182,7 @@ pub(crate) fn used() -> u32 {
 
 /// A lane as a reference; lanes live for ever.
 fn deref(lane: *mut Lane) -> Option<&'static Lane> {
-    // SAFETY: pointers in the list and in stream entries come from `Box::leak`.
+    // SAFETY: lanes in the list and in stream entries are complete and never freed.
     unsafe { lane.as_ref() }
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
     if let Some(lane) = deref(stream.lane.load(Acquire)) {
         return Some(lane);
     }
-    let lane = reuse().unwrap_or_else(make);
+    let lane = reuse().or_else(make)?;
     USED.fetch_add(1, Relaxed);
     lane.stream.store(stream.serial.load(Relaxed), Relaxed);
     lane.entry
@@ -245,8 +245,9 @@ fn reuse() -> Option<&'static Lane> {
     })
 }
 
-fn make() -> &'static Lane {
-    let lane: &'static Lane = Box::leak(Box::new(Lane {
+/// A new one; `None` where there is no memory.
+fn make() -> Option<&'static Lane> {
+    let made = memory::make(Lane {
         submission: SpinLock::new(Turn::new()),
         strangers_in: AtomicU32::new(0),
         strangers_out: AtomicU32::new(0),
@@ -264,13 +265,14 @@ fn make() -> &'static Lane {
         context: AtomicPtr::new(core::ptr::null_mut()),
         next: AtomicPtr::new(core::ptr::null_mut()),
         used: AtomicBool::new(true),
-    }));
-    let raw = core::ptr::from_ref(lane).cast_mut();
+    })?;
+    let raw = made.as_ptr();
+    let lane = deref(raw)?;
     let mut first = FIRST.load(Acquire);
     loop {
         lane.next.store(first, Relaxed);
         match FIRST.compare_exchange(first, raw, AcqRel, Acquire) {
-            Ok(_) => return lane,
+            Ok(_) => return Some(lane),
             Err(current) => first = current,
         }
     }
@@ -565,7 +567,7 @@ mod tests {
 
     #[test]
     fn a_turn_that_takes_its_time_is_given_up_and_the_next_one_waited_for_again() {
-        let lane = make();
+        let lane = make().unwrap();
         let turn = lane.turn();
         assert!(turn.is_some());
         assert!(lane.turn().is_none(), "it gives up while the turn lasts");
@@ -579,7 +581,7 @@ mod tests {
 
     #[test]
     fn submissions_without_a_turn_are_told_apart_and_waited_for() {
-        let lane = make();
+        let lane = make().unwrap();
         assert_eq!(lane.strangers_gone(), Some(0));
         lane.strangers_in.fetch_add(1, AcqRel);
         let stranger = Stranger(lane);

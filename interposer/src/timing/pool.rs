@@ -4,10 +4,12 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
+use crate::memory;
 use crate::timing::api::Api;
 
-/// Events that a context may have for measuring. Timeline events take no hardware id on current
-/// chips, but old ones have few; two per task in a full queue is enough.
+/// Events that a process may have for measuring: the runtime keeps some hundred bytes for each. Timeline
+/// events take no hardware id on current chips, but old ones have few; two per task in several full
+/// queues is enough.
 const MOST_EVENTS: u32 = 32_768;
 /// As many where each pending event takes an id that the program may need.
 const MOST_SCARCE_EVENTS: u32 = 256;
@@ -17,6 +19,15 @@ const REFUSED_PAUSE: u32 = 1024;
 const KEPT: u32 = 64;
 /// Events that are taken in one go at most.
 const MOST_AT_ONCE: usize = 16;
+
+/// Events in existence in all pools.
+static ALL_MADE: AtomicU32 = AtomicU32::new(0);
+
+/// So many events are gone.
+fn fewer(all: &AtomicU32, count: u32) {
+    let less = |made: u32| Some(made.saturating_sub(count));
+    let _ = all.fetch_update(Relaxed, Relaxed, less);
+}
 
 /// A place for an event.
 struct Node {
@@ -109,8 +120,8 @@ impl Stack {
     }
 }
 
-/// Places that are made at a time: a page of them, since most contexts need few.
-const CHUNK: usize = 256;
+/// Places that are made at a time: few, since most contexts need few.
+const CHUNK: usize = 128;
 const CHUNKS: usize = MOST_EVENTS as usize / CHUNK;
 
 /// The places of one context. They are made as they are needed, and kept for ever.
@@ -124,19 +135,19 @@ impl Nodes {
     /// The place with this number, counted from 0, if it has been made.
     fn get(&self, index: usize) -> Option<&'static Node> {
         let chunk = self.0.get(index / CHUNK)?.load(Acquire);
-        // SAFETY: a pointer that was stored comes from a leaked box.
+        // SAFETY: what is stored was made and is never freed.
         unsafe { chunk.as_ref() }?.get(index % CHUNK)
     }
 
-    /// The place with this number, made if need be; `None` beyond the last.
+    /// The place with this number, made if need be; `None` beyond the last, and where there is no memory.
     fn get_or_make(&self, index: usize) -> Option<&'static Node> {
         let chunk = self.0.get(index / CHUNK)?;
         if chunk.load(Acquire).is_null() {
-            let made = Box::into_raw(Box::new([const { Node::new() }; CHUNK]));
-            let stored = chunk.compare_exchange(core::ptr::null_mut(), made, AcqRel, Acquire);
-            if stored.is_err() {
+            let made = memory::make([const { Node::new() }; CHUNK])?;
+            let (none, raw) = (core::ptr::null_mut(), made.as_ptr());
+            if chunk.compare_exchange(none, raw, AcqRel, Acquire).is_err() {
                 // SAFETY: nobody else has seen the second one.
-                drop(unsafe { Box::from_raw(made) });
+                unsafe { memory::free(made) };
             }
         }
         self.get(index)
@@ -231,7 +242,7 @@ impl Pool {
         } else {
             MOST_EVENTS
         };
-        if self.made.load(Relaxed) >= most {
+        if self.made.load(Relaxed) >= most || ALL_MADE.load(Relaxed) >= MOST_EVENTS {
             return None;
         }
         if self
@@ -245,6 +256,7 @@ impl Pool {
         match event {
             Some(_) => {
                 self.made.fetch_add(1, Relaxed);
+                ALL_MADE.fetch_add(1, Relaxed);
             }
             None => self.pause.store(REFUSED_PAUSE, Relaxed),
         }
@@ -282,9 +294,8 @@ impl Pool {
 
     /// An event has been given up or destroyed.
     pub(crate) fn lost(&self, count: u32) {
-        let _ = self
-            .made
-            .fetch_update(Relaxed, Relaxed, |made| Some(made.saturating_sub(count)));
+        fewer(&self.made, count);
+        fewer(&ALL_MADE, count);
     }
 
     /// Notes how many events lie idle.
@@ -311,7 +322,7 @@ impl Pool {
         while let Some(event) = self.pop() {
             api.destroy_event(event);
         }
-        self.made.store(0, Relaxed);
+        fewer(&ALL_MADE, self.made.swap(0, Relaxed));
         self.pause.store(0, Relaxed);
     }
 
@@ -321,7 +332,8 @@ impl Pool {
         for stack in [&self.free, &self.empty] {
             stack.0.store(0, Relaxed);
         }
-        for count in [&self.fresh, &self.made, &self.idle, &self.pause] {
+        fewer(&ALL_MADE, self.made.swap(0, Relaxed));
+        for count in [&self.fresh, &self.idle, &self.pause] {
             count.store(0, Relaxed);
         }
     }

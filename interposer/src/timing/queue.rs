@@ -1,16 +1,20 @@
 //! A queue between one thread that puts in and one that takes out, without a lock: neither has to
 //! wait when the other loses its processor.
 //!
-//! Items lie in segments, one linked to the next. A segment that has been emptied is kept for the
-//! side that puts in, so that a steady flow allocates nothing.
+//! Items lie in segments, one linked to the next: small ones, since there may be thousands of queues with
+//! an item each. A segment that has been emptied is kept for the side that puts in, so that a steady
+//! flow allocates little.
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU64};
 
+use crate::memory;
+
 /// Items of a segment.
-const LENGTH: usize = 64;
+const LENGTH: usize = 4;
 
 struct Segment<T> {
     next: AtomicPtr<Segment<T>>,
@@ -57,16 +61,36 @@ impl<T: Copy> Queue<T> {
         self.put.load(Acquire).saturating_sub(taken) as usize
     }
 
-    /// Puts an item in.
+    /// Sees to it that the next item has room. `false` where there is no memory.
     ///
     /// # Safety
     /// No other thread puts in at the same time.
+    pub(crate) unsafe fn reserve(&self) -> bool {
+        if self.put.load(Relaxed) as usize % LENGTH != 0 || !self.spare.load(Relaxed).is_null() {
+            // The other side puts one in the place of this one, but takes none away.
+            return true;
+        }
+        let Some(fresh) = Self::make_segment() else {
+            return false;
+        };
+        let surplus = self.spare.swap(fresh.as_ptr(), AcqRel);
+        Self::free(surplus);
+        true
+    }
+
+    /// Puts an item in.
+    ///
+    /// # Safety
+    /// No other thread puts in at the same time, and [`Self::reserve`] has just found room.
     pub(crate) unsafe fn push(&self, item: T) {
         let count = self.put.load(Relaxed);
         let place = count as usize % LENGTH;
         let mut segment = self.last.load(Relaxed);
         if place == 0 {
-            let fresh = self.segment();
+            let fresh = self.spare.swap(core::ptr::null_mut(), AcqRel);
+            if fresh.is_null() {
+                return;
+            }
             if segment.is_null() {
                 self.first.store(fresh, Relaxed);
             } else {
@@ -119,23 +143,23 @@ impl<T: Copy> Queue<T> {
             (*emptied).next.store(core::ptr::null_mut(), Relaxed);
         }
         self.left.fetch_add(1, Relaxed);
-        let surplus = self.spare.swap(emptied, AcqRel);
-        if !surplus.is_null() {
-            // SAFETY: it was made by `Box::into_raw`, and whoever swaps it out owns it.
-            drop(unsafe { Box::from_raw(surplus) });
-        }
+        Self::free(self.spare.swap(emptied, AcqRel));
     }
 
     /// An empty segment.
-    fn segment(&self) -> *mut Segment<T> {
-        let spare = self.spare.swap(core::ptr::null_mut(), AcqRel);
-        if !spare.is_null() {
-            return spare;
-        }
-        Box::into_raw(Box::new(Segment {
+    fn make_segment() -> Option<NonNull<Segment<T>>> {
+        memory::make(Segment {
             next: AtomicPtr::new(core::ptr::null_mut()),
             items: [const { UnsafeCell::new(MaybeUninit::uninit()) }; LENGTH],
-        }))
+        })
+    }
+
+    /// Frees a segment that was swapped out of its place, if there was one.
+    fn free(surplus: *mut Segment<T>) {
+        if let Some(surplus) = NonNull::new(surplus) {
+            // SAFETY: it was made by `make_segment`, and whoever swaps it out owns it.
+            unsafe { memory::free(surplus) };
+        }
     }
 
     /// Takes the front item out.
@@ -180,7 +204,10 @@ mod tests {
         for burst in [1, 63, 64, 65, 1, 200, 3] {
             for _ in 0..burst {
                 // SAFETY: one thread.
-                unsafe { queue.push(next) };
+                unsafe {
+                    assert!(queue.reserve());
+                    queue.push(next);
+                }
                 next += 1;
             }
             assert_eq!(queue.len(), burst);
@@ -202,7 +229,13 @@ mod tests {
             scope.spawn(|| {
                 for item in 0..COUNT {
                     // SAFETY: this thread alone puts in.
-                    unsafe { queue.push(item) };
+                    unsafe {
+                        // The other thread may be slow.
+                        while !queue.reserve() {
+                            std::thread::yield_now();
+                        }
+                        queue.push(item);
+                    }
                 }
             });
             let mut expected = 0;

@@ -81,7 +81,8 @@ pub(crate) fn begin(
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
     let pending = lane.pending.len();
-    if pending >= MOST_PENDING {
+    // SAFETY: only who has the turn puts in.
+    if pending >= MOST_PENDING || !unsafe { lane.pending.reserve() } {
         return Err(Untimed::NoEvent);
     }
     let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;

@@ -5,10 +5,10 @@ use ascend_trace_model::Trace;
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};
-use crate::part::Overview;
+use crate::part::{Identity, Overview};
 use crate::viewport::Viewport;
 
-use super::{App, World};
+use super::{App, Selected, World};
 
 impl App {
     fn rows_of(&self, trace: &Trace, overview: Option<&Overview>) -> Vec<Row> {
@@ -61,6 +61,10 @@ impl App {
         }
         self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
         self.take_span(trace.span());
+        // A call that was selected while it was under way stays selected when it has returned.
+        if let Some(Selected::Open(open)) = self.selected {
+            self.selected = Identity::of_open(open).find(trace, &self.stalls);
+        }
     }
 
     /// Brings what is known of a recording up to date of which the trace is only a part.

@@ -1,7 +1,7 @@
 //! What the cursor is on.
 
 use ascend_trace_analysis::{Lane, Stall};
-use ascend_trace_model::Trace;
+use ascend_trace_model::{Call, ThreadId, Trace};
 
 use crate::item::{Item, TrackKey};
 use crate::nodes::Node;
@@ -19,13 +19,39 @@ pub(crate) enum Selected {
     Range(RangeId, u8),
     /// A node of a graph, in one of its replays.
     Node(Node),
+    /// A call that is under way.
+    Open(OpenCall),
+}
+
+/// A call that is under way, by what it keeps when it returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OpenCall {
+    pub(crate) thread: ThreadId,
+    pub(crate) depth: u8,
+    pub(crate) begin: i64,
+}
+
+impl OpenCall {
+    pub(crate) fn of(call: &Call) -> Self {
+        Self {
+            thread: call.thread,
+            depth: call.depth,
+            begin: call.begin,
+        }
+    }
+
+    /// What is known of it, unless it has returned by now.
+    pub(crate) fn find(self, trace: &Trace) -> Option<&Call> {
+        let mut open = trace.open_calls().iter();
+        open.find(|call| Self::of(call) == self)
+    }
 }
 
 impl Selected {
     pub(crate) fn item(self) -> Option<Item> {
         match self {
             Self::Item(item) => Some(item),
-            Self::Gap(_) | Self::Range(..) | Self::Node(_) => None,
+            Self::Gap(_) | Self::Range(..) | Self::Node(_) | Self::Open(_) => None,
         }
     }
 
@@ -35,6 +61,10 @@ impl Selected {
             Self::Gap(stall) => (stall.begin, stall.end),
             Self::Range(id, _) => id.span(trace),
             Self::Node(node) => (node.begin, node.end),
+            Self::Open(open) => {
+                let end = open.find(trace).map_or(open.begin, |call| call.end);
+                (open.begin, end)
+            }
         }
     }
 
@@ -47,6 +77,7 @@ impl Selected {
             },
             Self::Range(id, level) => TrackKey::Ranges(id.thread(trace), level),
             Self::Node(node) => TrackKey::Nodes(trace.task(node.replay).stream),
+            Self::Open(open) => TrackKey::of_depth(open.thread, open.depth),
         }
     }
 
@@ -65,7 +96,7 @@ impl App {
         match self.selected? {
             Selected::Gap(stall) => Some(stall),
             Selected::Item(item) => self.stall_of(trace, item),
-            Selected::Range(..) | Selected::Node(_) => None,
+            Selected::Range(..) | Selected::Node(_) | Selected::Open(_) => None,
         }
     }
 

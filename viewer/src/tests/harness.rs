@@ -188,6 +188,7 @@ impl Player {
     pub(super) fn selected(&self) -> String {
         match self.app.selected {
             None => "nothing".to_owned(),
+            Some(Selected::Open(open)) => format!("open call at {}", open.begin),
             Some(Selected::Gap(stall)) => format!("gap before {}", stall.end),
             Some(Selected::Range(id, _)) => {
                 let range = &self.trace.ranges()[id.index()];

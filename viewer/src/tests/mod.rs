@@ -20,6 +20,7 @@ mod looks;
 mod measuring;
 mod meters;
 mod named;
+mod open;
 mod operands;
 mod parts;
 mod pictures;

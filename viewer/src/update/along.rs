@@ -2,7 +2,7 @@
 
 use ascend_trace_model::{StreamId, Trace};
 
-use crate::app::{App, Selected};
+use crate::app::{App, OpenCall, Selected};
 use crate::item::{Item, TrackKey};
 use crate::nodes::{Node, Nodes};
 
@@ -32,7 +32,12 @@ pub(super) fn beside(
                 true => track.after(trace, time, item),
                 false => track.before(trace, time, item),
             };
-            found.map(Selected::Item)
+            let open = || {
+                let mut open = app.tracks.open_calls(lane).filter(|_| forward);
+                open.find(|call| call.begin > time)
+            };
+            let open = || open().map(|call| Selected::Open(OpenCall::of(call)));
+            found.map(Selected::Item).or_else(open)
         }
     }
 }
@@ -50,10 +55,18 @@ pub(super) fn nearest(app: &App, trace: &Trace, lane: TrackKey, time: i64) -> Op
             Some(Selected::Range(range, level))
         }
         _ => {
-            let item = app.tracks.get(lane)?.nearest(trace, time)?;
-            Some(Selected::Item(item))
+            let item = app.tracks.get(lane)?.nearest(trace, time);
+            let open = open_at(app, lane, time, item.is_none());
+            open.or(item.map(Selected::Item))
         }
     }
+}
+
+/// The call that is under way in a lane at a moment; with `anywhere` also a later one.
+pub(super) fn open_at(app: &App, lane: TrackKey, time: i64, anywhere: bool) -> Option<Selected> {
+    let mut open = app.tracks.open_calls(lane);
+    let open = open.find(|call| anywhere || (call.begin <= time && time <= call.end))?;
+    Some(Selected::Open(OpenCall::of(open)))
 }
 
 /// The replay at a moment, else the nearest of those before and after.

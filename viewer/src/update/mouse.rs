@@ -138,8 +138,10 @@ fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selecte
         near.into_iter().flatten().find_map(in_cell)
     };
     let item = |item: Item| Selected::Item(item);
+    let open = || along::open_at(app, key, begin + (end - begin) / 2, false);
     in_cell(cell)
         .map(item)
+        .or_else(open)
         .or_else(gap)
         .or_else(|| beside().map(item))
 }

@@ -10,6 +10,8 @@ use super::select::select;
 
 /// What to say of a range.
 const NO_TASK: &str = "a range is no task or call: nothing waits for it";
+/// What to say of a call that has not returned.
+const UNDER_WAY: &str = "this call is still under way: what it depends on is known when it returns";
 
 /// Steps that can be undone.
 const HISTORY: usize = 200;
@@ -90,6 +92,7 @@ pub(super) fn to_cause(app: &mut App, world: World<'_>) {
             let items = vec![Item::Task(node.replay), Item::Task(node.task)];
             start(app, world, items, true, "");
         }
+        Some(Selected::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
         Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }
@@ -120,6 +123,7 @@ pub(super) fn to_effect(app: &mut App, world: World<'_>) {
                 "nothing is known to have waited for its replay",
             );
         }
+        Some(Selected::Open(_)) => app.message = Some(UNDER_WAY.to_owned()),
         Some(Selected::Range(..)) => app.message = Some(NO_TASK.to_owned()),
         None => app.message = Some("nothing is selected".to_owned()),
     }

@@ -1,7 +1,7 @@
 //! Everything that is known about the selection.
 
 use ascend_trace_analysis::queue_wait;
-use ascend_trace_model::{CallId, TaskId, TaskTime, Trace};
+use ascend_trace_model::{Call, CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -14,7 +14,7 @@ use crate::names;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, collectives, describe, gap, graphs, meters, range, trail};
+use super::{Scene, collectives, describe, gap, graphs, meters, open, range, trail};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
@@ -39,6 +39,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         Some(Selected::Gap(stall)) => gap::of(scene, &stall, room),
         Some(Selected::Range(id, _)) => range::of(scene, id, room),
         Some(Selected::Node(node)) => graphs::of_node(scene, node, room),
+        Some(Selected::Open(open)) => open::of(scene, open, room),
         None if scene.app.away.is_some() => vec![Line::styled(
             "what is selected is not loaded",
             scene.app.theme.dim(),
@@ -221,19 +222,24 @@ fn speed(trace: &Trace, id: TaskId) -> Option<String> {
     })
 }
 
+pub(super) fn nested(call: &Call) -> String {
+    match call.depth {
+        0 => String::new(),
+        depth => format!(", nested {depth} deep"),
+    }
+}
+
+pub(super) fn device_of(call: &Call) -> String {
+    let device = call.device.map(|it| format!(", device {it}"));
+    device.unwrap_or_default()
+}
+
 fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
     let theme = scene.app.theme;
     let call = trace.call(id);
     let item = Item::Call(id);
-    let nested = match call.depth {
-        0 => String::new(),
-        depth => format!(", nested {depth} deep"),
-    };
-    let device = call
-        .device
-        .map(|it| format!(", device {it}"))
-        .unwrap_or_default();
+    let (device, nested) = (device_of(call), nested(call));
     let mut times = vec![
         vec![Span::styled(
             duration(call.end - call.begin),
@@ -294,15 +300,20 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
     let call = trace.call(item.call(trace));
     let operands = trace.operands(call).into_iter();
     lines.extend(operands.map(|operand| Line::raw(fit(&operand.to_string(), room))));
+    lines.extend(arguments(scene, call, room));
+    let command = describe::command(trace, trace.thread(call.thread).process);
+    lines.extend(command.map(|text| Line::styled(fit(&text, room), theme.dim())));
+}
+
+pub(super) fn arguments(scene: &Scene<'_>, call: &Call, room: usize) -> Vec<Line<'static>> {
+    let (trace, theme) = (scene.world.trace, scene.app.theme);
     let arguments = describe::arguments(trace, call).into_iter();
     let arguments = arguments.map(|(name, value)| {
         let name = format!("{name}=");
         let value = fit(&value, room.saturating_sub(width(&name)).max(8));
         vec![Span::styled(name, theme.dim()), Span::raw(value)]
     });
-    lines.extend(flow(arguments.collect(), room));
-    let command = describe::command(trace, trace.thread(call.thread).process);
-    lines.extend(command.map(|text| Line::styled(fit(&text, room), theme.dim())));
+    flow(arguments.collect(), room)
 }
 
 fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {

@@ -17,6 +17,7 @@ mod marks;
 mod meters;
 mod minimap;
 mod nodes;
+mod open;
 mod range;
 mod ranges;
 mod route;

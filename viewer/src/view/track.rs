@@ -14,7 +14,7 @@ use crate::tracks::Track;
 
 use super::Scene;
 use super::cells::{Cell, FULL, cells};
-use super::graphs;
+use super::{graphs, open};
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
@@ -59,6 +59,7 @@ pub(crate) fn draw(
     painter.idle_stretches();
     painter.captures();
     painter.launches();
+    open::draw(scene, key, line, &cells, texts, buffer);
 }
 
 struct Painter<'a, 'b> {

@@ -53,6 +53,11 @@ fn name(scene: &Scene<'_>, selected: Selected) -> String {
             let range = trace.ranges().get(id.index());
             range.map(|range| range.name.clone()).unwrap_or_default()
         }
+        Selected::Open(open) => {
+            let call = open.find(trace);
+            let name = call.map_or("", |call| &trace.function(call.function).name);
+            format!("{}·{}", short_name(name), trace.thread(open.thread).tid)
+        }
         Selected::Node(node) => {
             let name = short_name(Item::Task(node.task).name(trace));
             format!("node {} {name}", node.number)

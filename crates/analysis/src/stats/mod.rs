@@ -12,6 +12,7 @@ mod idle;
 mod lane_sums;
 mod lanes;
 mod long;
+mod open;
 mod running;
 mod stall;
 mod tables;
@@ -25,6 +26,7 @@ use crate::{Dependencies, Stalls};
 pub use durations::Durations;
 pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
+pub use open::OpenCallStats;
 pub use stall::{MeanwhileStats, Site, StallStats};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
@@ -56,6 +58,8 @@ pub struct Stats {
     pub worst_stalls: Vec<StallStats>,
     /// In the order in which they were made.
     pub graphs: Vec<GraphStats>,
+    /// Calls that had not returned, longest first.
+    pub open_calls: Vec<OpenCallStats>,
     pub lost: Lost,
 }
 
@@ -148,6 +152,7 @@ impl Stats {
             stall_causes: idle::causes(stalls, range),
             worst_stalls: stall::worst(trace, dependencies, stalls, range),
             graphs: graphs::rows(trace, range),
+            open_calls: open::rows(trace, range),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,

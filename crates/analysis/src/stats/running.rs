@@ -9,6 +9,7 @@ use super::histogram::Histogram;
 use super::idle::CauseTable;
 use super::lane_sums::{StreamSums, ThreadSums, WorkSums};
 use super::lanes::is_late;
+use super::open::{self, OpenCallStats};
 use super::stall::Worst;
 use super::tables::{Range, extent, overlaps, replayed};
 use crate::dependencies::Dependencies;
@@ -45,6 +46,8 @@ pub(super) struct RunningStats {
     /// Replays of graphs by process and serial, as operations.
     pub(super) replays: HashMap<(ProcessId, u32), (u64, Histogram)>,
     pub(super) lives: Vec<Option<(i64, i64)>>,
+    /// Calls that did not return: a few for each thread.
+    pub(super) open: Vec<OpenCallStats>,
 }
 
 /// A part: calls and tasks that begin in `own` belong to it, both moments included.
@@ -93,6 +96,8 @@ impl RunningStats {
         let ended = self.stalls.take(trace, &dependencies, &calls, owns);
         let hosts = self.stalls.host_stalls();
         self.calls(&part, &calls);
+        let open = open::of_calls(trace, calls.iter().copied(), self.range);
+        self.open.extend(open);
         self.tasks(&part);
         self.replays(&part);
         self.work.take(trace, &ended, own, self.range);

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, kinds};
+use crate::file::{Budget, OpenError};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::rows::Row;
 use crate::trace::{ProcessId, Trace};
 
 use super::Archive;
+use super::open::calls;
 
 /// All that an archive tells of graphs.
 #[derive(Debug)]
@@ -43,23 +44,23 @@ impl Archive {
             }
             let is_counted = segment.graph_calls.is_some();
             let mut take = |item| {
-                let Item::Row(Row::Call(row)) = item else {
-                    return;
-                };
-                match functions.concern(&GraphFacts::from(&row)) {
-                    Concern::Nothing => {}
-                    Concern::Making => builder.apply(Row::Call(row)),
-                    Concern::Replay if is_counted => {}
-                    Concern::Replay => {
-                        let thread = builder.thread_of(row.thread);
-                        let process = builder.trace().thread(thread).process;
-                        let serial = row.graph.map_or(0, |graph| graph.serial);
-                        *replays.entry((process, serial)).or_default() += 1;
+                for row in calls(item) {
+                    match functions.concern(&GraphFacts::from(&row)) {
+                        Concern::Nothing => {}
+                        Concern::Making => builder.apply(Row::Call(row)),
+                        Concern::Replay if is_counted => {}
+                        Concern::Replay => {
+                            let thread = builder.thread_of(row.thread);
+                            let process = builder.trace().thread(thread).process;
+                            let serial = row.graph.map_or(0, |graph| graph.serial);
+                            *replays.entry((process, serial)).or_default() += 1;
+                        }
                     }
                 }
             };
             let bytes = (segment.offset, segment.end());
-            let is_call = |kind| kind == kinds::CALL;
+            let wanted = self.layout.calls_of(&segment);
+            let is_call = |kind| kind == wanted;
             let warnings = self.parts.range(bytes, is_call, &mut budget, &mut take)?;
             self.warn(warnings);
         }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
-use crate::file::index::{self, Group, Indexer, Totals};
+use crate::file::index::{self, Group, Indexer, Segment, Totals};
 use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Warning, kinds};
 use crate::load::TraceBuilder;
 use crate::rows::Row;
 
 use super::left::LeftThings;
+use super::open::OpenCalls;
 
 /// Bytes of a file's header, before the first chunk.
 pub(super) const HEADER: u64 = 16;
@@ -33,6 +34,7 @@ pub(super) struct Layout {
     has_session: bool,
     has_tables: bool,
     ended: bool,
+    open: OpenCalls,
     /// By kind: rows that have been taken.
     taken: BTreeMap<Kind, usize>,
     most_things: usize,
@@ -53,6 +55,7 @@ impl Layout {
             has_session: false,
             has_tables: false,
             ended: false,
+            open: OpenCalls::default(),
             taken: BTreeMap::new(),
             most_things: MOST_THINGS,
             left: LeftThings::default(),
@@ -68,9 +71,28 @@ impl Layout {
         self.ended
     }
 
-    /// All groups in the order of the file.
+    /// All groups in the order of the file, and the calls that were open when it ended.
     pub(super) fn groups(&self) -> impl DoubleEndedIterator<Item = &Group> + Clone {
-        self.groups.iter().chain(&self.tail)
+        let groups = self.groups.iter().chain(&self.tail);
+        groups.chain(self.open.group())
+    }
+
+    /// The kind of the chunks that hold the calls of a segment.
+    pub(super) fn calls_of(&self, segment: &Segment) -> Kind {
+        match self.open.is_at(segment) {
+            true => kinds::OPEN,
+            false => kinds::CALL,
+        }
+    }
+
+    /// Takes the file as final: the calls that were under way are calls like any other.
+    pub(super) fn close(
+        &mut self,
+        parts: &Parts,
+        builder: &mut TraceBuilder,
+    ) -> Result<(), OpenError> {
+        let indexer = self.indexer.aside(self.position);
+        self.open.close(parts, builder, indexer, &mut self.budget)
     }
 
     /// The chunks of events and ranges that are read with the windows that need them.
@@ -89,7 +111,8 @@ impl Layout {
 
     pub(super) fn totals(&self) -> Totals {
         let mut totals = self.sums.clone();
-        self.tail.iter().for_each(|group| totals.add(&group.totals));
+        let rest = self.tail.iter().chain(self.open.group());
+        rest.for_each(|group| totals.add(&group.totals));
         totals
     }
 
@@ -138,6 +161,7 @@ impl Layout {
             self.jump(&mut reader)?;
         }
         self.walk(&mut reader)?;
+        self.open.tell(&mut reader, self.ended, &mut self.budget)?;
         if self.loose.is_empty() {
             return Ok(self.position > begin);
         }
@@ -173,7 +197,7 @@ impl Layout {
                     indexer.set_tables(&tables);
                     reader.builder.set_tables(tables);
                 }
-                Item::Row(_) => {}
+                Item::Row(_) | Item::Open(_) => {}
             })?;
         reader.warnings.extend(warning);
         Ok(())
@@ -302,6 +326,7 @@ impl Layout {
                 let warning = reader.rows(found, &mut self.budget, &mut |_| {})?;
                 reader.warnings.extend(warning);
             }
+            kinds::OPEN => self.open.found(found),
             _ => self.loose.push(*found),
         }
         Ok(())
@@ -381,10 +406,10 @@ impl Layout {
 }
 
 /// Where chunks are read from and where their rows go.
-struct Reader<'a> {
-    parts: &'a Parts,
-    builder: &'a mut TraceBuilder,
-    warnings: &'a mut Vec<Warning>,
+pub(super) struct Reader<'a> {
+    pub(super) parts: &'a Parts,
+    pub(super) builder: &'a mut TraceBuilder,
+    pub(super) warnings: &'a mut Vec<Warning>,
     length: u64,
 }
 

@@ -118,7 +118,7 @@ impl LeftThings {
                         builder.apply(row);
                     }
                 }
-                Item::Session(_) | Item::Tables(_) => {}
+                Item::Session(_) | Item::Tables(_) | Item::Open(_) => {}
             })?);
         }
         Ok(warnings)

@@ -4,9 +4,11 @@
 use crate::file::index::Segment;
 use crate::file::{Budget, Item, OpenError, kinds};
 use crate::load::TraceBuilder;
+use crate::rows::Row;
 use crate::trace::{CallId, Trace};
 
 use super::Archive;
+use super::open::calls;
 
 /// A file on its way through memory.
 #[derive(Debug)]
@@ -96,19 +98,19 @@ impl Replay<'_> {
     fn read(&mut self, segment: &Segment) -> Result<(), OpenError> {
         let archive = &mut *self.archive;
         let builder = &mut self.builder;
-        let mut take = |item| {
-            if let Item::Row(row) = item {
-                builder.apply(row);
-            }
+        let mut take = |item| match item {
+            Item::Row(row) => builder.apply(row),
+            item => calls(item).for_each(|row| builder.apply(Row::Call(row))),
         };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
         for found in archive.layout.left().within(left) {
             warnings.extend(archive.parts.items(found, &mut self.budget, &mut take)?);
         }
-        self.position = segment.end();
+        self.position = self.position.max(segment.end());
         let bytes = (segment.offset, segment.end());
-        let wanted = |kind| kind == kinds::CALL || kind == kinds::TASK_TIME;
+        let is_call = archive.layout.calls_of(segment);
+        let wanted = |kind| kind == is_call || kind == kinds::TASK_TIME;
         warnings.extend(
             archive
                 .parts

@@ -10,6 +10,7 @@ use crate::rows::{CallRow, Row, TaskTimeRow};
 use crate::trace::{ProcessId, Trace};
 
 use super::Archive;
+use super::open::calls;
 
 /// Rows that are decoded for each row that may be kept: launches may lie far before their tasks.
 const READ_PER_KEPT: u64 = 8;
@@ -141,9 +142,10 @@ impl Archive {
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls || what.graphs) {
             let bytes = (segment.offset, segment.end());
             let mut number = numbers.first_of(segment);
-            let is_call = |kind| kind == kinds::CALL;
+            let wanted = self.layout.calls_of(segment);
+            let is_call = |kind| kind == wanted;
             let warnings = self.parts.range(bytes, is_call, &mut budget, &mut |item| {
-                if let Item::Row(Row::Call(row)) = item {
+                for row in calls(item) {
                     window.call(row, number);
                     number = number.saturating_add(1);
                 }

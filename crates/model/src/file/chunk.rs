@@ -30,6 +30,8 @@ pub(crate) const CONTEXT: Kind = *b"CTXT";
 pub(crate) const STREAM: Kind = *b"STRM";
 pub(crate) const EVENT: Kind = *b"EVNT";
 pub(crate) const CALL: Kind = *b"CALL";
+/// Calls that have been under way for long: a table of calls.
+pub(crate) const OPEN: Kind = *b"OPEN";
 pub(crate) const TASK_TIME: Kind = *b"TIME";
 pub(crate) const ANCHOR: Kind = *b"ANCH";
 pub(crate) const LOSS: Kind = *b"LOSS";

@@ -1,8 +1,9 @@
 //! From chunks to rows.
 
 use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
-    NameRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, EventRow,
+    LossRow, NameRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow,
+    ThreadRow,
 };
 
 use super::budget::Budget;
@@ -18,6 +19,8 @@ pub(crate) enum Item {
     Session(SessionRow),
     Tables(TablesRow),
     Row(Row),
+    /// The calls that are under way, instead of those that earlier ones told.
+    Open(Vec<CallRow>),
 }
 
 /// Reads a file that comes in pieces of any size.
@@ -165,6 +168,10 @@ pub(super) fn decode(
         chunk::STREAM => rows::<StreamRow>(payload, budget, sink),
         chunk::EVENT => rows::<EventRow>(payload, budget, sink),
         chunk::CALL => rows::<CallRow>(payload, budget, sink),
+        chunk::OPEN => {
+            sink(Item::Open(open_calls(payload, budget)?));
+            Ok(())
+        }
         chunk::TASK_TIME => rows::<TaskTimeRow>(payload, budget, sink),
         chunk::ANCHOR => rows::<AnchorRow>(payload, budget, sink),
         chunk::LOSS => rows::<LossRow>(payload, budget, sink),
@@ -176,6 +183,22 @@ pub(super) fn decode(
         chunk::END => rows::<EndRow>(payload, budget, sink),
         _ => Ok(()),
     }
+}
+
+/// Calls that are under way, which have no task and no result whatever the file says.
+fn open_calls(payload: &[u8], budget: &mut Budget) -> Result<Vec<CallRow>, Stop> {
+    let mut open = Vec::new();
+    rows::<CallRow>(payload, budget, &mut |item| {
+        if let Item::Row(Row::Call(row)) = item {
+            open.push(CallRow {
+                ret: 0,
+                task: None,
+                ending: Ending::Open,
+                ..row
+            });
+        }
+    })?;
+    Ok(open)
 }
 
 fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> Result<T, Stop> {

@@ -32,6 +32,8 @@ pub struct Encoder {
     streams: Pending<StreamRow>,
     events: Pending<EventRow>,
     calls: Pending<CallRow>,
+    /// Those that are under way, if there are other ones than the file tells by now.
+    open: Option<Vec<CallRow>>,
     times: Vec<TaskTimeRow>,
     anchors: Pending<AnchorRow>,
     losses: Pending<LossRow>,
@@ -97,6 +99,7 @@ impl Encoder {
             streams: Pending::new(),
             events: Pending::new(),
             calls: Pending::new(),
+            open: None,
             times: Vec::new(),
             anchors: Pending::new(),
             losses: Pending::new(),
@@ -154,6 +157,12 @@ impl Encoder {
         self.calls.push(call)
     }
 
+    /// Takes the calls that are under way, instead of those that it was told before. The end of each is
+    /// the moment in which it was still under way.
+    pub fn set_open(&mut self, open: Vec<CallRow>) {
+        self.open = Some(open);
+    }
+
     /// Seals all rows that were taken. Things come first, so that a file that is cut later does not
     /// hold calls on things it does not name.
     pub fn seal(&mut self) -> Batch {
@@ -171,6 +180,9 @@ impl Encoder {
         self.streams.seal(&mut batch);
         self.events.seal(&mut batch);
         self.names.seal(&mut batch);
+        // Before the calls: where a file is cut between the two, one that has returned is not in it
+        // twice.
+        self.seal_open(&mut batch);
         self.calls.seal(&mut batch);
         self.seal_times(&mut batch);
         self.anchors.seal(&mut batch);
@@ -182,6 +194,20 @@ impl Encoder {
         self.end.seal(&mut batch);
         batch.others -= batch.calls;
         batch
+    }
+
+    fn seal_open(&mut self, batch: &mut Batch) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        let mut table = Pending::new();
+        for row in &open {
+            table.push(row);
+        }
+        batch.chunks.push(Sealed {
+            kind: chunk::OPEN,
+            payload: table.columns.take_parts(),
+        });
     }
 
     /// Tasks of a stream resemble each other, so they are put together: they pack better.

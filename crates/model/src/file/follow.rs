@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::load::TraceBuilder;
-use crate::rows::{Row, SessionRow, TablesRow};
+use crate::rows::{CallRow, Row, SessionRow, TablesRow};
 use crate::trace::Trace;
 
 use super::budget::Budget;
@@ -21,6 +21,8 @@ pub struct Contents {
     pub session: SessionRow,
     pub tables: TablesRow,
     pub rows: Vec<Row>,
+    /// Calls that were under way when a file without an end was written last.
+    pub open: Vec<CallRow>,
 }
 
 /// Reads a whole file into rows. What is damaged is left out and told of.
@@ -30,7 +32,11 @@ pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
         Item::Session(session) => contents.session = session,
         Item::Tables(tables) => contents.tables.extend(tables),
         Item::Row(row) => contents.rows.push(row),
+        Item::Open(open) => contents.open = open,
     })?;
+    if let Some(Row::End(_)) = contents.rows.last() {
+        contents.open.clear();
+    }
     Ok((contents, warnings))
 }
 
@@ -87,6 +93,8 @@ pub struct Follower {
     read: u64,
     decoder: Decoder,
     builder: TraceBuilder,
+    /// The calls that are under way, when that is new.
+    open: Option<Vec<CallRow>>,
 }
 
 impl Follower {
@@ -100,6 +108,7 @@ impl Follower {
             read: 0,
             decoder: Decoder::new(Budget::whole()),
             builder: TraceBuilder::default(),
+            open: None,
         };
         follower.advance(FILE_HEADER)?;
         Ok(follower)
@@ -124,6 +133,12 @@ impl Follower {
         if !self.decoder.warnings().is_empty() {
             self.builder.set_damaged();
         }
+        if self.decoder.ended() {
+            self.open = Some(Vec::new());
+        }
+        if let Some(open) = self.open.take() {
+            self.builder.set_open(open);
+        }
         if rows > 0 {
             self.builder.settle();
         }
@@ -134,7 +149,7 @@ impl Follower {
     }
 
     fn advance(&mut self, limit: usize) -> Result<(usize, u64), OpenError> {
-        let builder = &mut self.builder;
+        let (builder, open) = (&mut self.builder, &mut self.open);
         let mut rows = 0;
         let bytes = pump(
             &mut self.file,
@@ -146,6 +161,10 @@ impl Follower {
                 Item::Row(row) => {
                     rows += 1;
                     builder.apply(row);
+                }
+                Item::Open(calls) => {
+                    rows += 1;
+                    *open = Some(calls);
                 }
             },
         )?;
@@ -170,6 +189,7 @@ impl Follower {
         if warnings.iter().any(Warning::is_damage) {
             builder.set_damaged();
         }
+        builder.close_open();
         Ok((builder.finish(), warnings))
     }
 }

@@ -28,6 +28,8 @@ mod losses;
 mod memory;
 /// Random damage.
 mod mutations;
+/// Calls that are under way while a file is written.
+mod open;
 /// What operators work on.
 mod operands;
 /// Files that are written anew in larger chunks.

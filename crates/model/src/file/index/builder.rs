@@ -95,6 +95,23 @@ impl Indexer {
         }
     }
 
+    /// One that knows the same functions and threads, for calls that lie apart from all groups.
+    pub(crate) fn aside(&self, begin: u64) -> Self {
+        let thread_states = self.thread_states.iter().map(|thread| ThreadState {
+            number: thread.number,
+            process: thread.process,
+            ..ThreadState::default()
+        });
+        Self {
+            slots: self.slots.clone(),
+            graph_functions: self.graph_functions.clone(),
+            threads: self.threads.clone(),
+            thread_states: thread_states.collect(),
+            first_process: self.first_process,
+            ..Self::new(begin)
+        }
+    }
+
     /// Learns what kind of calls the functions make.
     pub(crate) fn set_tables(&mut self, tables: &TablesRow) {
         for (number, row) in (usize::from(tables.first)..).zip(&tables.functions) {
@@ -121,6 +138,10 @@ impl Indexer {
     /// Takes in the next chunk: where its header begins, how long it is with it, and its payload
     /// after unpacking. Tells whether it holds things.
     pub(crate) fn chunk(&mut self, kind: Kind, offset: u64, length: u64, payload: &[u8]) -> bool {
+        if kind == chunk::OPEN {
+            // Nothing of it is there any more once the recording has ended.
+            return false;
+        }
         if self.segment.rows() >= SEGMENT_ROWS || self.segment.length >= SEGMENT_BYTES {
             self.close_segment();
         }

@@ -1,0 +1,76 @@
+//! Calls that had not returned when the recording ended, or was looked at.
+
+use std::cmp::Reverse;
+
+use ascend_trace_model::{CallId, Ending, Trace};
+use serde::Serialize;
+
+use super::tables::{Range, overlaps};
+
+/// One call that did not return.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpenCallStats {
+    /// Number of the process in the recording: pids do not tell processes apart.
+    pub process: u32,
+    pub pid: u32,
+    pub tid: u32,
+    /// What the thread is called.
+    pub thread: String,
+    /// Number of the call, as in `calls.csv`.
+    pub call: u32,
+    pub name: String,
+    /// How many calls it was made in.
+    pub depth: u8,
+    pub begin_ns: i64,
+    /// How long it had lasted.
+    pub length_ns: i64,
+    /// The stream that it works on or waits for, where the call names one.
+    pub device: Option<u32>,
+    pub stream_id: Option<i64>,
+}
+
+impl OpenCallStats {
+    fn of(trace: &Trace, id: CallId) -> Self {
+        let call = trace.call(id);
+        let thread = trace.thread(call.thread);
+        let process = trace.process(thread.process);
+        let stream = call.stream.map(|stream| trace.stream(stream));
+        Self {
+            process: process.serial,
+            pid: process.pid,
+            tid: thread.tid,
+            thread: thread.name.clone(),
+            call: trace.call_number(id),
+            name: trace.function(call.function).name.clone(),
+            depth: call.depth,
+            begin_ns: call.begin,
+            length_ns: call.end.saturating_sub(call.begin),
+            device: stream.map(|stream| stream.device),
+            stream_id: stream.map(|stream| stream.number()),
+        }
+    }
+}
+
+/// Those of a trace, or of some calls of it, that have a part in a range.
+pub(super) fn of_calls<'t>(
+    trace: &'t Trace,
+    calls: impl Iterator<Item = CallId> + 't,
+    range: Range,
+) -> impl Iterator<Item = OpenCallStats> + 't {
+    let open = calls.filter(move |id| {
+        let call = trace.call(*id);
+        call.ending == Ending::Open && overlaps(range, call.begin, call.end)
+    });
+    open.map(|id| OpenCallStats::of(trace, id))
+}
+
+pub(super) fn rows(trace: &Trace, range: Range) -> Vec<OpenCallStats> {
+    let calls = (0..trace.calls().len() as u32).map(CallId);
+    sorted(of_calls(trace, calls, range).collect())
+}
+
+/// The longest first; what was called inside of a call comes after it.
+pub(super) fn sorted(mut rows: Vec<OpenCallStats>) -> Vec<OpenCallStats> {
+    rows.sort_by_key(|row| (Reverse(row.length_ns), row.process, row.tid, row.depth));
+    rows
+}

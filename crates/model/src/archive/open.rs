@@ -1,0 +1,106 @@
+//! The calls that a recording which goes on has under way, and which one that was stopped short ends with.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::record::Counter;
+
+use crate::file::index::{Group, Indexer, Segment};
+use crate::file::{Budget, Found, Item, OpenError, Parts, kinds};
+use crate::load::TraceBuilder;
+use crate::rows::{CallRow, Row};
+
+use super::layout::Reader;
+
+/// The last chunk that tells of them.
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    found: Option<Found>,
+    /// It has not been read yet.
+    is_new: bool,
+    /// They are calls like any other by now: nothing comes after them.
+    group: Option<Group>,
+}
+
+impl OpenCalls {
+    pub(super) fn found(&mut self, found: &Found) {
+        self.found = Some(*found);
+        self.is_new = true;
+    }
+
+    pub(super) fn group(&self) -> Option<&Group> {
+        self.group.as_ref()
+    }
+
+    /// Whether a segment is the one that the group of these calls has.
+    pub(super) fn is_at(&self, segment: &Segment) -> bool {
+        let own = self.group.iter().flat_map(|group| &group.segments);
+        own.into_iter().any(|own| own.offset == segment.offset)
+    }
+
+    /// Tells which calls are under way, if that is new.
+    pub(super) fn tell(
+        &mut self,
+        reader: &mut Reader<'_>,
+        ended: bool,
+        budget: &mut Budget,
+    ) -> Result<(), OpenError> {
+        if ended {
+            *self = Self::default();
+            reader.builder.set_open(Vec::new());
+        }
+        let Some(found) = self.found.filter(|_| std::mem::take(&mut self.is_new)) else {
+            return Ok(());
+        };
+        let mut open = Vec::new();
+        let warning = reader.parts.items(&found, budget, &mut |item| {
+            open.extend(calls(item));
+        })?;
+        reader.warnings.extend(warning);
+        reader.builder.set_open(open);
+        Ok(())
+    }
+
+    /// Makes a group of the calls that are under way. `indexer` knows the functions.
+    pub(super) fn close(
+        &mut self,
+        parts: &Parts,
+        builder: &mut TraceBuilder,
+        mut indexer: Indexer,
+        budget: &mut Budget,
+    ) -> Result<(), OpenError> {
+        let Some(found) = self.found.take() else {
+            return Ok(());
+        };
+        let mut open = Vec::new();
+        parts.items(&found, budget, &mut |item| open.extend(calls(item)))?;
+        builder.set_open(Vec::new());
+        let payload = parts.unpacked(&found)?.unwrap_or_default();
+        indexer.chunk(kinds::CALL, found.offset, found.length, &payload);
+        let (mut group, fine) = indexer.peek();
+        group.hold(&fine);
+        // It stands behind all others, wherever its chunk lies.
+        group.begin = indexer.begin();
+        group.end = indexer.begin();
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for row in open {
+            *counts
+                .entry(builder.process_number(row.thread))
+                .or_default() += 1;
+        }
+        let counted = counts.into_iter();
+        let counted = counted.map(|(process, count)| ((process, Counter::OpenCalls as u16), count));
+        group.totals.counters.extend(counted);
+        self.group = Some(group).filter(|group| group.rows() > 0);
+        Ok(())
+    }
+}
+
+/// The calls that something read from a segment holds.
+pub(super) fn calls(item: Item) -> impl Iterator<Item = CallRow> {
+    let (one, several) = match item {
+        Item::Row(Row::Call(row)) => (Some(row), Vec::new()),
+        Item::Open(rows) => (None, rows),
+        _ => (None, Vec::new()),
+    };
+    one.into_iter().chain(several)
+}

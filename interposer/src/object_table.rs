@@ -1,0 +1,438 @@
+//! From a handle of the runtime to what is kept of the object behind it, without locks for who looks
+//! it up.
+//!
+//! Entries are made as they are needed and never freed, so whoever has found one may use it at any time.
+//! The entry of an object that has ended is used again for another one. A program uses a handle only
+//! between the calls that make and end its object; what tells one object from another in an entry is
+//! its serial.
+//!
+//! Invariant: a key that is seen in a place was put there after its entry, and a search ends only at a
+//! place that no key has been put beyond.
+
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+
+use crate::memory;
+use crate::spin::SpinLock;
+use crate::table::place;
+
+/// What a table keeps of an object.
+pub(crate) trait Object: Sync + 'static {
+    /// Of no object yet.
+    const NEW: Self;
+
+    /// The handle of the object it is of, or was last.
+    fn key(&self) -> &AtomicU64;
+
+    /// Forgets the object it was of: it is to be used for another one.
+    fn clear(&self);
+}
+
+/// An entry in its memory.
+struct Node<E> {
+    entry: E,
+    /// The next one that is of no object.
+    free: AtomicPtr<Node<E>>,
+}
+
+/// Where a handle is looked for.
+struct Slot<E> {
+    /// 0 where none has been, [`GONE`] where one was.
+    key: AtomicU64,
+    node: AtomicPtr<Node<E>>,
+}
+
+/// A handle was here, and others may be behind it.
+const GONE: u64 = u64::MAX;
+
+/// Slots of a page of memory, which a table takes one by one.
+pub(crate) const PAGE: usize = 256;
+const PAGE_BYTES: usize = 4096;
+/// Places that are looked at before a table counts as full.
+const PROBES: usize = 256;
+
+/// Entries that are made at a time.
+struct Chunk<E, const C: usize> {
+    next: AtomicPtr<Chunk<E, C>>,
+    nodes: [Node<E>; C],
+}
+
+/// A table of `N` places, which are `P` pages, that makes `C` entries at a time.
+pub(crate) struct ObjectTable<E: Object, const N: usize, const P: usize, const C: usize> {
+    slots: [Slot<E>; N],
+    /// Pages that are in use.
+    pages: [AtomicBool; P],
+    /// The first entries take no memory of the program's.
+    first: Chunk<E, C>,
+    /// All entries, for who goes through them.
+    chunks: AtomicPtr<Chunk<E, C>>,
+    /// Entries of no object. The lock is for who enters or removes a handle.
+    free: SpinLock<Free<E>>,
+}
+
+struct Free<E>(*mut Node<E>);
+
+// SAFETY: entries may be used by any thread.
+unsafe impl<E: Sync> Send for Free<E> {}
+
+impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N, P, C> {
+    pub(crate) const fn new() -> Self {
+        assert!(N.is_power_of_two() && N == P * PAGE);
+        assert!(size_of::<Slot<E>>() * PAGE == PAGE_BYTES);
+        Self {
+            slots: [const {
+                Slot {
+                    key: AtomicU64::new(0),
+                    node: AtomicPtr::new(null_mut()),
+                }
+            }; N],
+            pages: [const { AtomicBool::new(false) }; P],
+            first: Chunk {
+                next: AtomicPtr::new(null_mut()),
+                nodes: [const {
+                    Node {
+                        entry: E::NEW,
+                        free: AtomicPtr::new(null_mut()),
+                    }
+                }; C],
+            },
+            chunks: AtomicPtr::new(null_mut()),
+            free: SpinLock::plain(Free(null_mut())),
+        }
+    }
+
+    fn slot(&self, handle: u64, step: usize) -> Option<&Slot<E>> {
+        self.slots.get(place(handle, step) & (N - 1))
+    }
+
+    /// The entry of a handle, if it has one.
+    #[inline]
+    pub(crate) fn get(&self, handle: u64) -> Option<&'static E> {
+        for step in 0..PROBES {
+            let slot = self.slot(handle, step)?;
+            match slot.key.load(Acquire) {
+                key if key == handle => return entry_of(slot.node.load(Acquire)),
+                0 => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The entry of a handle, taken for it if it had none. `None` when there is no room.
+    pub(crate) fn get_or_insert(&'static self, handle: u64) -> Option<&'static E> {
+        if handle == 0 || handle == GONE {
+            return None;
+        }
+        self.get(handle).or_else(|| self.insert(handle))
+    }
+
+    #[cold]
+    fn insert(&'static self, handle: u64) -> Option<&'static E> {
+        let mut free = self.free.lock_patiently();
+        // Another thread may have been faster.
+        let mut room = None;
+        for step in 0..PROBES {
+            let at = place(handle, step) & (N - 1);
+            let slot = self.slots.get(at)?;
+            match slot.key.load(Acquire) {
+                key if key == handle => return entry_of(slot.node.load(Acquire)),
+                GONE => room = room.or(Some((at, slot))),
+                0 => {
+                    room = room.or(Some((at, slot)));
+                    break;
+                }
+                _ => {}
+            }
+        }
+        let (at, slot) = room?;
+        if !self.has_page(at) {
+            return None;
+        }
+        let node = self.take_node(&mut free)?;
+        let entry = entry_of(node)?;
+        entry.clear();
+        entry.key().store(handle, Relaxed);
+        slot.node.store(node, Release);
+        slot.key.store(handle, Release);
+        Some(entry)
+    }
+
+    /// Whether the page of a place may be used.
+    fn has_page(&self, at: usize) -> bool {
+        let Some(page) = self.pages.get(at / PAGE) else {
+            return false;
+        };
+        if page.load(Relaxed) {
+            return true;
+        }
+        let has_room = memory::take(PAGE_BYTES);
+        page.store(has_room, Relaxed);
+        has_room
+    }
+
+    fn take_node(&'static self, free: &mut Free<E>) -> Option<*mut Node<E>> {
+        if free.0.is_null() {
+            match self.chunks.load(Relaxed).is_null() {
+                true => self.take_first(free),
+                false => self.make_chunk(free)?,
+            }
+        }
+        let node = free.0;
+        // SAFETY: nodes live for ever.
+        free.0 = unsafe { node.as_ref() }?.free.load(Relaxed);
+        Some(node)
+    }
+
+    fn take_first(&'static self, free: &mut Free<E>) {
+        for node in &self.first.nodes {
+            node.free.store(free.0, Relaxed);
+            free.0 = core::ptr::from_ref(node).cast_mut();
+        }
+        let chunk = core::ptr::from_ref(&self.first).cast_mut();
+        self.chunks.store(chunk, Release);
+    }
+
+    /// Makes further entries of no object.
+    fn make_chunk(&self, free: &mut Free<E>) -> Option<()> {
+        let room: NonNull<Chunk<E, C>> = memory::allocate()?;
+        let chunk = room.as_ptr();
+        // SAFETY: there is room for a chunk, which nobody else knows of, and all of it is written. Not in
+        // one piece: the stack may have no room for that.
+        unsafe {
+            (&raw mut (*chunk).next).write(AtomicPtr::new(self.chunks.load(Relaxed)));
+            for index in 0..C {
+                let node = (&raw mut (*chunk).nodes).cast::<Node<E>>().add(index);
+                node.write(Node {
+                    entry: E::NEW,
+                    free: AtomicPtr::new(free.0),
+                });
+                free.0 = node;
+            }
+        }
+        self.chunks.store(chunk, Release);
+        Some(())
+    }
+
+    /// The object behind a handle has ended: its entry is free for another one. Nothing happens when the
+    /// handle has another entry by now.
+    pub(crate) fn remove(&self, handle: u64, entry: &E) {
+        let mut free = self.free.lock_patiently();
+        for step in 0..PROBES {
+            let at = place(handle, step) & (N - 1);
+            let Some(slot) = self.slots.get(at) else {
+                return;
+            };
+            match slot.key.load(Acquire) {
+                key if key == handle => {
+                    let node = slot.node.load(Acquire);
+                    if !entry_of(node).is_some_and(|own| core::ptr::eq(own, entry)) {
+                        return;
+                    }
+                    self.clear_slot(at);
+                    // SAFETY: nodes live for ever.
+                    if let Some(known) = unsafe { node.as_ref() } {
+                        known.free.store(free.0, Relaxed);
+                        free.0 = node;
+                    }
+                    return;
+                }
+                0 => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// Nothing is in this place any more. Where nothing lies behind it, searches end here again, and in
+    /// the places before it that others have left.
+    fn clear_slot(&self, at: usize) {
+        let key = |at: usize| self.slots.get(at & (N - 1)).map(|slot| &slot.key);
+        if let Some(own) = key(at) {
+            own.store(GONE, Release);
+        }
+        let is_last = |key: Option<&AtomicU64>| key.is_some_and(|key| key.load(Relaxed) == 0);
+        if !is_last(key(at.wrapping_add(1))) {
+            return;
+        }
+        for step in 0..PROBES {
+            match key(at.wrapping_sub(step)) {
+                Some(key) if key.load(Relaxed) == GONE => key.store(0, Release),
+                _ => return,
+            }
+        }
+    }
+
+    /// Every entry there is, also those of objects that have ended.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static E> {
+        let mut next = self.chunks.load(Acquire);
+        let chunks = core::iter::from_fn(move || {
+            // SAFETY: chunks are complete when they are linked, and live for ever.
+            let chunk: &'static Chunk<E, C> = unsafe { next.as_ref() }?;
+            next = chunk.next.load(Relaxed);
+            Some(chunk)
+        });
+        chunks
+            .flat_map(|chunk| &chunk.nodes)
+            .map(|node| &node.entry)
+    }
+
+    /// Forgets who had the lock in the parent process.
+    pub(crate) fn break_after_fork(&self) {
+        self.free.break_after_fork();
+    }
+}
+
+fn entry_of<E: 'static>(node: *mut Node<E>) -> Option<&'static E> {
+    // SAFETY: nodes live for ever, and are complete before they are told of.
+    unsafe { node.as_ref() }.map(|node| &node.entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicU32;
+
+    struct Plain {
+        key: AtomicU64,
+        serial: AtomicU32,
+    }
+
+    impl Object for Plain {
+        const NEW: Self = Self {
+            key: AtomicU64::new(0),
+            serial: AtomicU32::new(0),
+        };
+
+        fn key(&self) -> &AtomicU64 {
+            &self.key
+        }
+
+        fn clear(&self) {
+            self.serial.store(0, Relaxed);
+        }
+    }
+
+    type Table = ObjectTable<Plain, 512, 2, 4>;
+
+    fn table() -> &'static Table {
+        Box::leak(Box::new(Table::new()))
+    }
+
+    #[test]
+    fn a_handle_keeps_its_entry_until_it_is_removed() {
+        let table = table();
+        let first = table.get_or_insert(0x1000).unwrap();
+        let second = table.get_or_insert(0x2000).unwrap();
+        first.serial.store(7, Relaxed);
+        assert!(!std::ptr::eq(first, second));
+        assert!(std::ptr::eq(first, table.get_or_insert(0x1000).unwrap()));
+        assert!(table.get(0x3000).is_none());
+        assert!(table.get_or_insert(0).is_none());
+        table.remove(0x1000, second);
+        assert!(table.get(0x1000).is_some(), "it is another one's");
+        table.remove(0x1000, first);
+        assert!(table.get(0x1000).is_none());
+        let again = table.get_or_insert(0x5000).unwrap();
+        assert!(std::ptr::eq(first, again), "the entry is used again");
+        assert_eq!(again.serial.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn any_number_of_objects_one_after_another_need_one_entry() {
+        let table = table();
+        let kept = table.get_or_insert(0x77_0000).unwrap();
+        for handle in (1..100_000u64).map(|number| number * 4096) {
+            let entry = table.get_or_insert(handle).unwrap();
+            assert_eq!(entry.key.load(Relaxed), handle);
+            assert!(std::ptr::eq(entry, table.get(handle).unwrap()));
+            if handle != 0x77_0000 {
+                table.remove(handle, entry);
+            }
+        }
+        assert_eq!(table.iter().count(), 4);
+        assert!(std::ptr::eq(kept, table.get(0x77_0000).unwrap()));
+        let used = table.slots.iter();
+        let used = used.filter(|slot| slot.key.load(Relaxed) != 0).count();
+        assert_eq!(used, 1, "nothing is left of those that are gone");
+    }
+
+    #[test]
+    fn what_comes_and_goes_at_random_is_found_as_long_as_it_is_there() {
+        let table = table();
+        let mut there = std::collections::BTreeMap::<u64, &Plain>::new();
+        let mut state = 1u64;
+        for _ in 0..200_000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let handle = (1 + (state >> 33) % 300) * 64;
+            match there.remove(&handle) {
+                Some(entry) => {
+                    assert!(std::ptr::eq(entry, table.get(handle).unwrap()));
+                    table.remove(handle, entry);
+                    assert!(table.get(handle).is_none());
+                }
+                None => {
+                    assert!(table.get(handle).is_none());
+                    there.insert(handle, table.get_or_insert(handle).unwrap());
+                }
+            }
+        }
+        for (handle, entry) in &there {
+            assert!(std::ptr::eq(*entry, table.get(*handle).unwrap()));
+        }
+    }
+
+    #[test]
+    fn a_full_table_says_so_and_has_room_again() {
+        let table = table();
+        let handles = (1..=2000u64).map(|number| number * 4096);
+        let taken: Vec<u64> = handles
+            .filter(|handle| table.get_or_insert(*handle).is_some())
+            .collect();
+        assert!((300..=512).contains(&taken.len()), "{}", taken.len());
+        table.remove(taken[0], table.get(taken[0]).unwrap());
+        assert!(table.get_or_insert(taken[0]).is_some());
+    }
+
+    #[test]
+    fn threads_agree_on_the_entry_of_a_handle() {
+        let table = table();
+        let places: Vec<usize> = std::thread::scope(|scope| {
+            let look = || std::ptr::from_ref(table.get_or_insert(42).unwrap()) as usize;
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(look)).collect();
+            let threads = threads.into_iter();
+            threads.map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(places.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    fn handles_are_found_while_others_come_and_go() {
+        let table = table();
+        let kept: Vec<u64> = (1..=50u64).map(|number| number * 16).collect();
+        for handle in &kept {
+            table.get_or_insert(*handle).unwrap();
+        }
+        std::thread::scope(|scope| {
+            for thread in 0..3u64 {
+                scope.spawn(move || {
+                    for round in 0..20_000u64 {
+                        let handle = 16 * (100 + thread * 100 + round % 97);
+                        let entry = table.get_or_insert(handle).unwrap();
+                        assert_eq!(entry.key.load(Relaxed), handle);
+                        table.remove(handle, entry);
+                    }
+                });
+            }
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    for handle in &kept {
+                        assert_eq!(table.get(*handle).unwrap().key.load(Relaxed), *handle);
+                    }
+                }
+            });
+        });
+    }
+}

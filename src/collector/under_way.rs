@@ -1,0 +1,187 @@
+//! Calls that have been under way for long. The file tells of them while they last: so the live view
+//! shows what a program hangs in, and a recorder that is killed leaves a file that knows.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_model::rows::CallRow;
+
+/// How often threads are asked what they have under way.
+const LOOK_NS: i64 = 50_000_000;
+/// A call that lasts so long is told of.
+const LONG_NS: i64 = 100_000_000;
+/// For each call that is told of by now the next one must have lasted so much longer: what thousands of
+/// waiting threads add to the file stays small.
+const SHARE_NS: i64 = 1_000_000;
+/// Calls that go on are told of again after a part of their length, but neither sooner nor later than this.
+const AGAIN: i64 = 64;
+const SOONEST_NS: i64 = 250_000_000;
+const LATEST_NS: i64 = 10_000_000_000;
+
+/// A thread, and the ticks at which a call of it began.
+type Key = (u32, u64);
+
+#[derive(Debug, Default)]
+pub(crate) struct UnderWay {
+    calls: BTreeMap<Key, Noted>,
+    /// Counts the looks.
+    look: u64,
+    looked_ns: i64,
+    /// The file tells of other calls, or of some.
+    changed: bool,
+    told: bool,
+    told_ns: i64,
+}
+
+#[derive(Debug)]
+struct Noted {
+    row: CallRow,
+    /// When it was last seen.
+    look: u64,
+}
+
+impl UnderWay {
+    /// Whether it is time to look at all threads; then [`Self::end_look`] comes after that.
+    pub(super) fn begin_look(&mut self, now_ns: i64) -> bool {
+        let is_due = now_ns - self.looked_ns >= LOOK_NS;
+        if is_due {
+            self.looked_ns = now_ns;
+            self.look += 1;
+        }
+        is_due
+    }
+
+    /// All threads have been looked at: calls that were not seen have ended.
+    pub(super) fn end_look(&mut self) {
+        let before = self.calls.len();
+        self.calls.retain(|_, noted| noted.look == self.look);
+        self.changed |= self.calls.len() < before;
+    }
+
+    /// Whether a call that began then has lasted long.
+    pub(super) fn is_long(&self, begin_ns: i64, now_ns: i64) -> bool {
+        let share = i64::try_from(self.calls.len()).unwrap_or(i64::MAX);
+        now_ns.saturating_sub(begin_ns) >= LONG_NS.max(share.saturating_mul(SHARE_NS))
+    }
+
+    /// A call is still under way; `false` when it has not been noted before.
+    pub(super) fn goes_on(&mut self, key: Key, now_ns: i64) -> bool {
+        let Some(noted) = self.calls.get_mut(&key) else {
+            return false;
+        };
+        noted.look = self.look;
+        noted.row.end_ns = now_ns.max(noted.row.begin_ns);
+        true
+    }
+
+    /// A call has lasted long, up to its row's end.
+    pub(super) fn note(&mut self, key: Key, row: CallRow) {
+        let look = self.look;
+        self.calls.insert(key, Noted { row, look });
+        self.changed = true;
+    }
+
+    /// A call is recorded as any other.
+    pub(super) fn ended(&mut self, key: Key) {
+        if !self.calls.is_empty() && self.calls.remove(&key).is_some() {
+            self.changed = true;
+        }
+    }
+
+    /// No call goes on when the recording ends.
+    pub(super) fn clear(&mut self) {
+        self.changed |= !self.calls.is_empty();
+        self.calls.clear();
+    }
+
+    /// Whether the file is to be told although there may be no rows for it.
+    pub(super) fn is_due(&self, now_ns: i64) -> bool {
+        let lengths = self.calls.values();
+        let lengths = lengths.map(|noted| noted.row.end_ns.saturating_sub(noted.row.begin_ns));
+        let pause = lengths
+            .min()
+            .map(|it| (it / AGAIN).clamp(SOONEST_NS, LATEST_NS));
+        self.changed || pause.is_some_and(|pause| now_ns - self.told_ns >= pause)
+    }
+
+    /// What the file is to be told now, if that is anything new.
+    pub(super) fn take_news(&mut self, now_ns: i64) -> Option<Vec<CallRow>> {
+        if !self.is_due(now_ns) {
+            return None;
+        }
+        self.changed = false;
+        self.told_ns = now_ns;
+        let had_any = std::mem::replace(&mut self.told, !self.calls.is_empty());
+        let rows = self.calls.values().map(|noted| noted.row.clone());
+        (had_any || self.told).then(|| rows.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn row(begin_ns: i64, end_ns: i64) -> CallRow {
+        CallRow {
+            begin_ns,
+            end_ns,
+            ..CallRow::default()
+        }
+    }
+
+    fn look(calls: &mut UnderWay, now_ns: i64, seen: &[Key]) {
+        assert!(calls.begin_look(now_ns));
+        for key in seen {
+            if !calls.goes_on(*key, now_ns) {
+                calls.note(*key, row(0, now_ns));
+            }
+        }
+        calls.end_look();
+    }
+
+    #[test]
+    fn a_call_is_told_of_while_it_lasts_and_taken_back_when_it_ends() {
+        let mut calls = UnderWay::default();
+        assert!(!calls.is_long(0, 99 * MS));
+        assert!(calls.is_long(0, 100 * MS));
+        look(&mut calls, 100 * MS, &[(1, 7)]);
+        assert_eq!(calls.take_news(100 * MS), Some(vec![row(0, 100 * MS)]));
+        assert!(!calls.begin_look(120 * MS), "not so soon");
+        look(&mut calls, 150 * MS, &[(1, 7)]);
+        assert_eq!(calls.take_news(150 * MS), None);
+        look(&mut calls, 350 * MS, &[(1, 7)]);
+        assert_eq!(calls.take_news(350 * MS), Some(vec![row(0, 350 * MS)]));
+        calls.ended((1, 7));
+        assert_eq!(calls.take_news(351 * MS), Some(Vec::new()));
+        assert_eq!(calls.take_news(900 * MS), None);
+    }
+
+    #[test]
+    fn a_call_that_nobody_sees_any_more_has_ended() {
+        let mut calls = UnderWay::default();
+        look(&mut calls, 100 * MS, &[(1, 7), (2, 8)]);
+        calls.take_news(100 * MS);
+        look(&mut calls, 150 * MS, &[(2, 8)]);
+        assert_eq!(calls.take_news(150 * MS).map(|it| it.len()), Some(1));
+    }
+
+    #[test]
+    fn what_was_never_told_is_not_taken_back() {
+        let mut calls = UnderWay::default();
+        look(&mut calls, 100 * MS, &[(1, 7)]);
+        calls.ended((1, 7));
+        assert_eq!(calls.take_news(100 * MS), None);
+        calls.clear();
+        assert_eq!(calls.take_news(100 * MS), None);
+    }
+
+    #[test]
+    fn where_thousands_wait_only_the_longest_are_told_of() {
+        let mut calls = UnderWay::default();
+        let keys: Vec<Key> = (0..1000).map(|thread| (thread, 1)).collect();
+        look(&mut calls, 100 * MS, &keys);
+        assert!(!calls.is_long(0, 999 * MS));
+        assert!(calls.is_long(0, 1000 * MS));
+    }
+}

@@ -108,10 +108,6 @@ macro_rules! keyed {
 pub(crate) use keyed;
 
 impl Object for ContextEntry {
-    #[expect(
-        clippy::declare_interior_mutable_const,
-        reason = "only initialises new entries"
-    )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),
@@ -142,10 +138,6 @@ impl ContextEntry {
 }
 
 impl Object for StreamEntry {
-    #[expect(
-        clippy::declare_interior_mutable_const,
-        reason = "only initialises new entries"
-    )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),
@@ -217,10 +209,6 @@ impl StreamEntry {
 }
 
 impl Object for EventEntry {
-    #[expect(
-        clippy::declare_interior_mutable_const,
-        reason = "only initialises new entries"
-    )]
     const NEW: Self = Self {
         key: AtomicU64::new(0),
         serial: AtomicU32::new(0),

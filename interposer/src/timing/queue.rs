@@ -66,7 +66,8 @@ impl<T: Copy> Queue<T> {
     /// # Safety
     /// No other thread puts in at the same time.
     pub(crate) unsafe fn reserve(&self) -> bool {
-        if self.put.load(Relaxed) as usize % LENGTH != 0 || !self.spare.load(Relaxed).is_null() {
+        let is_full = (self.put.load(Relaxed) as usize).is_multiple_of(LENGTH);
+        if !is_full || !self.spare.load(Relaxed).is_null() {
             // The other side puts one in the place of this one, but takes none away.
             return true;
         }

@@ -6,7 +6,7 @@ use ascend_trace_model::{Archive, Trace};
 
 use super::histogram::Histogram;
 use super::running::{ApiSums, RunningStats};
-use super::{Lost, Stats, graphs, lane_sums, tables};
+use super::{Lost, Stats, Tracing, graphs, lane_sums, tables};
 use crate::graphs::Graphs;
 
 impl Stats {
@@ -96,6 +96,7 @@ fn tables_of(
         stall_causes: running.causes.rows(),
         worst_stalls: running.worst.rows(),
         graphs,
+        tracing: Tracing::of(things),
         lost: Lost {
             calls: losses.calls,
             others: losses.others,

@@ -16,6 +16,7 @@ mod running;
 mod stall;
 mod tables;
 
+use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 use ascend_trace_model::Trace;
 use serde::Serialize;
@@ -56,6 +57,7 @@ pub struct Stats {
     pub worst_stalls: Vec<StallStats>,
     /// In the order in which they were made.
     pub graphs: Vec<GraphStats>,
+    pub tracing: Tracing,
     pub lost: Lost,
 }
 
@@ -112,6 +114,32 @@ pub struct GraphStats {
     pub time: Durations,
 }
 
+/// What timing did to the device, in the whole recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tracing {
+    /// Event records that a timed task brought with it, on average.
+    pub events_per_task: f64,
+    /// Timed tasks that took less time than an event record does.
+    pub short_tasks: u64,
+}
+
+impl Tracing {
+    fn of(trace: &Trace) -> Self {
+        let counter = |counter: Counter| trace.counter(counter as u16);
+        let (events, tasks) = (
+            counter(Counter::InjectedEvents),
+            counter(Counter::TimedTasks),
+        );
+        Self {
+            events_per_task: match tasks {
+                0 => 0.0,
+                _ => events as f64 / tasks as f64,
+            },
+            short_tasks: counter(Counter::ShortTasks),
+        }
+    }
+}
+
 /// What could not be recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
@@ -148,6 +176,7 @@ impl Stats {
             stall_causes: idle::causes(stalls, range),
             worst_stalls: stall::worst(trace, dependencies, stalls, range),
             graphs: graphs::rows(trace, range),
+            tracing: Tracing::of(trace),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 4] = ["main.c", "overlap.c", "pipeline.c", "stall.c"];
+const SOURCES: [&str; 5] = ["main.c", "measure.c", "overlap.c", "pipeline.c", "stall.c"];
 
 /// Compiles the program and answers where it is. `library` is the runtime to link to.
 pub(crate) fn build(out: &Path, library: &Path) -> Result<PathBuf, Box<dyn Error>> {

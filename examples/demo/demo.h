@@ -19,4 +19,7 @@ int demo_overlap(int rounds);
 int demo_pipeline(int rounds);
 int demo_stall(int rounds);
 
+/* What timing does to this device, in numbers. */
+int demo_measure(int device);
+
 #endif

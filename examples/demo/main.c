@@ -1,4 +1,4 @@
-/* The programs of `ascend-trace demo`: demo NAME ROUNDS
+/* The programs of `ascend-trace demo`: demo NAME ROUNDS; and of `doctor --measure`: demo measure DEVICE
  *
  * They know nothing of the tracer, and run on any AscendCL: with real hardware too. */
 #define _POSIX_C_SOURCE 200809L
@@ -51,6 +51,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     int rounds = atoi(argv[2]);
+    if (strcmp(argv[1], "measure") == 0) {
+        return demo_measure(rounds);
+    }
     for (size_t i = 0; i < sizeof DEMOS / sizeof DEMOS[0]; i++) {
         if (strcmp(argv[1], DEMOS[i].name) != 0) {
             continue;

@@ -8,8 +8,8 @@ use ascend_trace_format::api::{ArgKind, Function, Untimed};
 use ascend_trace_format::engine::Outcome;
 use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
 use ascend_trace_format::record::{
-    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, NULL_STRING, RecordKind, SLOT_WORDS, STUB,
-    TaskWord, Words, flags, pair, slots_for,
+    Counter, Header, Lookup, MAX_SLOTS, MAX_STRING, Manner, NULL_STRING, RecordKind, SLOT_WORDS,
+    STUB, TaskWord, Words, flags, pair, slots_for, stream_bits,
 };
 use ascend_trace_ring::Producer;
 
@@ -423,6 +423,15 @@ fn until_nul(bytes: &[u8]) -> &[u8] {
 
 /// A stream, with what is known of it now.
 pub(crate) fn stream(stream: &StreamEntry, id_known: bool) {
+    tell_stream(stream, id_known, 0);
+}
+
+/// How the tasks of a stream are timed from now on.
+pub(crate) fn manner(stream: &StreamEntry, manner: Manner) {
+    tell_stream(stream, stream.acl_id.load(Relaxed) >= 0, manner as u16);
+}
+
+fn tell_stream(stream: &StreamEntry, id_known: bool, manner: u16) {
     let id = stream.acl_id.load(Relaxed) as u32;
     let words = [
         pair(stream.serial.load(Relaxed), stream.context.load(Relaxed)),
@@ -430,7 +439,13 @@ pub(crate) fn stream(stream: &StreamEntry, id_known: bool) {
         pair(id, stream.device.load(Relaxed)),
         pair(stream.flags.load(Relaxed), stream.priority.load(Relaxed)),
     ];
-    let aux = u16::from(stream.is_default()) | u16::from(id_known) << 1;
+    let mut aux = manner << stream_bits::MANNER_SHIFT;
+    if stream.is_default() {
+        aux |= stream_bits::IS_DEFAULT;
+    }
+    if id_known {
+        aux |= stream_bits::HAS_ID;
+    }
     from_inside(RecordKind::Stream, aux, &words);
 }
 

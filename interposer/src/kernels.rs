@@ -1,21 +1,35 @@
 //! Names of kernels that the trace does not learn from the call which looks a kernel up: that may
 //! have gone by entry instead of by name, or have happened before we were there.
+//!
+//! A question that fails leaves its error in the thread that asked, and a name that does not fit is one: so a
+//! thread of ours asks, some milliseconds after a kernel was launched for the first time. Before kernels are
+//! unloaded, nothing is asked any more.
 
 use core::ffi::{CStr, c_char, c_void};
-use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicU64};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 use crate::call::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::HandleTable;
-use crate::{emit, real, session, until_exit};
+use crate::timing::{harvester, teardown};
+use crate::{emit, lifecycle, quiet, real, session, thread, until_exit};
 
-/// A kernel whose name is in the trace.
+/// A kernel that was launched or given a name.
 struct Kernel {
     key: AtomicU64,
-    is_named: AtomicBool,
+    state: AtomicU8,
+    /// Ticks before its first launch.
+    since: AtomicU64,
 }
+
+/// What is known of a kernel's name.
+const UNKNOWN: u8 = 0;
+/// It is in the trace, or there is none.
+const NAMED: u8 = 1;
+/// A thread of ours is to ask for it.
+const WANTED: u8 = 2;
 
 keyed!(Kernel);
 
@@ -23,29 +37,49 @@ static KERNELS: HandleTable<Kernel, 16_384> = HandleTable::new(
     [const {
         Kernel {
             key: AtomicU64::new(0),
-            is_named: AtomicBool::new(false),
+            state: AtomicU8::new(UNKNOWN),
+            since: AtomicU64::new(0),
         }
     }; 16_384],
 );
 
+/// Kernels whose names are wanted.
+static WANTS: AtomicU32 = AtomicU32::new(0);
+/// A question is under way.
+static ASKING: AtomicBool = AtomicBool::new(false);
 /// The runtime does not tell names.
 static REFUSES: AtomicBool = AtomicBool::new(false);
 
-/// A name that does not fit is an error, which would be left to the program; names of templates are long.
+/// Names of templates are long.
 const LONGEST: usize = 8192;
 
-/// Room for a name: more than the stack of a small thread has to spare. Whoever finds it taken asks with the
-/// next launch.
+/// Room for a name: more than the stack of a small thread has to spare.
 static ROOM: SpinLock<[u8; LONGEST]> = SpinLock::new([0; LONGEST]);
+
+/// How long unloading waits for names that are wanted, and then for a question that is under way, in half
+/// milliseconds. Our thread comes by every 5 ms.
+const WANTS_ROUNDS: u32 = 20;
+const ASKING_ROUNDS: u32 = 200;
 
 /// A call has given what `key` stands for a name, and says so itself.
 pub(crate) fn named(key: u64) {
     if let Some(kernel) = KERNELS.get_or_insert(key) {
-        kernel.is_named.store(true, Relaxed);
+        kernel.settle(NAMED);
     }
 }
 
-/// A kernel was launched, so its handle is a good one: asks for its name, once.
+impl Kernel {
+    /// Its name is not wanted any more. Answers whether it was.
+    fn settle(&self, state: u8) -> bool {
+        let was_wanted = self.state.swap(state, SeqCst) == WANTED;
+        if was_wanted {
+            WANTS.fetch_sub(1, SeqCst);
+        }
+        was_wanted
+    }
+}
+
+/// A kernel was launched: its name is wanted, once.
 pub(crate) fn launched(call: &Context<'_>, begin: u64) {
     let is_launch = call.function.name.starts_with("aclrtLaunch");
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
@@ -54,25 +88,83 @@ pub(crate) fn launched(call: &Context<'_>, begin: u64) {
     let Some(kernel) = KERNELS.get_or_insert(handle) else {
         return;
     };
-    if kernel.is_named.load(Relaxed) || !session::is_timed() || REFUSES.load(Relaxed) {
+    if kernel.state.load(Relaxed) == UNKNOWN
+        && session::is_timed()
+        && quiet::is_allowed()
+        && !REFUSES.load(Relaxed)
+    {
+        want(kernel, begin);
+    }
+}
+
+#[cold]
+fn want(kernel: &Kernel, begin: u64) {
+    kernel.since.store(begin, Relaxed);
+    WANTS.fetch_add(1, SeqCst);
+    let wanted = kernel
+        .state
+        .compare_exchange(UNKNOWN, WANTED, SeqCst, Relaxed);
+    if wanted.is_err() {
+        WANTS.fetch_sub(1, SeqCst);
         return;
     }
-    let Some(mut name) = ROOM.try_lock() else {
+    lifecycle::watch_exit();
+    harvester::ensure_running();
+}
+
+/// Asks for the names that are wanted. To be called by a thread of ours, or when the process ends.
+pub(crate) fn ask_wanted(state: &thread::State) {
+    if WANTS.load(Acquire) == 0 {
+        return;
+    }
+    let Some(mut room) = ROOM.try_lock() else {
         return;
     };
-    kernel.is_named.store(true, Relaxed);
-    match ask(handle, &mut name) {
-        Some(name) => emit::name(call.state, handle, begin, name),
-        None => REFUSES.store(true, Relaxed),
+    for kernel in KERNELS.iter() {
+        if kernel.state.load(Relaxed) != WANTED {
+            continue;
+        }
+        // In this order: who unloads kernels takes the wish back, and then looks whether somebody asks.
+        ASKING.store(true, SeqCst);
+        if kernel.settle(NAMED) {
+            let handle = kernel.key.load(Relaxed);
+            if let Some(name) = ask(handle, &mut room) {
+                emit::name(state, handle, kernel.since.load(Relaxed), name);
+            }
+        }
+        ASKING.store(false, SeqCst);
     }
+}
+
+/// Kernels are about to be unloaded. Names that are wanted are waited for, but not for long; nobody asks for one
+/// from then on, and handles may stand for other kernels.
+pub(crate) fn before_unload() {
+    let wait = |rounds: u32, is_over: fn() -> bool| {
+        for _ in 0..rounds {
+            if is_over() {
+                break;
+            }
+            teardown::pause();
+        }
+    };
+    if harvester::is_running() {
+        wait(WANTS_ROUNDS, || WANTS.load(SeqCst) == 0);
+    }
+    for kernel in KERNELS.iter() {
+        kernel.settle(UNKNOWN);
+    }
+    wait(ASKING_ROUNDS, || !ASKING.load(SeqCst));
 }
 
 fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
     type GetName = unsafe extern "C" fn(*mut c_void, u32, *mut c_char) -> i32;
-    let address = real::by_name("aclrtGetFunctionName")?;
+    let Some(address) = real::by_name("aclrtGetFunctionName") else {
+        REFUSES.store(true, Relaxed);
+        return None;
+    };
     // SAFETY: the address is that of the function with this name, whose signature `GetName` repeats.
     let get_name = unsafe { core::mem::transmute::<usize, GetName>(address) };
-    // SAFETY: the program has just launched the kernel; the buffer has the length that is told.
+    // SAFETY: the program has launched the kernel, and has unloaded none since; the buffer has the length that is told.
     let code = until_exit::call(|| unsafe {
         get_name(
             handle as usize as *mut c_void,
@@ -86,7 +178,9 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
 
 pub(crate) fn forget() {
     ROOM.break_after_fork();
+    WANTS.store(0, Relaxed);
+    ASKING.store(false, Relaxed);
     for kernel in KERNELS.iter() {
-        kernel.is_named.store(false, Relaxed);
+        kernel.state.store(UNKNOWN, Relaxed);
     }
 }

@@ -11,7 +11,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{api, capture, counters, harvest, harvester, lane, reference, schedule};
+use crate::timing::{api, capture, counters, harvester, lane, reference, schedule, teardown};
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, until_exit,
     watched,
@@ -53,7 +53,8 @@ extern "C" fn exiting() {
     at_end(|state| {
         if session::is_timed() {
             emit::rename(state);
-            harvest::at_exit();
+            kernels::ask_wanted(state);
+            teardown::at_exit();
         }
         cost::tell_all(state);
     });
@@ -192,7 +193,7 @@ pub(crate) fn default_stream_told(call: &Context<'_>) {
 
 pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry> {
     if session::is_timed() {
-        adopt_context(call.state);
+        refresh_context(call.state);
     }
     let stream = objects::new_stream(call.arg(call.function.stream)?)?;
     stream.begin(STREAM_SERIALS.next(), call.context_serial(), call.device());
@@ -234,6 +235,19 @@ pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEnt
     Some(context)
 }
 
+/// Makes sure of the calling thread's context: something below AscendCL may have changed it. To be asked as
+/// [`adopt_context`], where calls are few.
+fn refresh_context(state: &thread::State) {
+    let told = api::get().and_then(api::Api::current_context);
+    let known = state.context().map(|context| context.handle.load(Relaxed));
+    // A default context may not be known by its handle yet.
+    let is_same = known.is_some_and(|known| Some(known) == told || known == 0);
+    if !is_same && told.is_some() {
+        state.set_context(None);
+    }
+    adopt_context(state);
+}
+
 /// The context of a device that has none yet is its default one.
 fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
     let default = objects::default_context(device)?;
@@ -264,7 +278,7 @@ pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
 pub(crate) fn stream_destroyed(span: &Span, call: &Context<'_>) {
     let Some(stream) = span.stream else { return };
     if let Hold::Ends(kept_out) = &span.hold {
-        harvest::after_stream_end(stream, kept_out, is_forced(call));
+        teardown::after_stream_end(stream, kept_out, is_forced(call));
     }
     capture::stream_ended(stream);
     objects::forget_stream(stream);
@@ -310,9 +324,24 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
     emit::event(event, handle, call.context_serial(), flags, creation);
 }
 
+/// An event is about to be destroyed. Its handle may be given to another thread's event before the call has
+/// returned, so it is gone from now on.
+pub(crate) fn event_goes(call: &Context<'_>) {
+    if let Some(handle) = call.arg(call.function.event) {
+        objects::event_goes(handle);
+    }
+}
+
 pub(crate) fn event_destroyed(call: &Context<'_>) {
-    if let Some(event) = call.arg(call.function.event).and_then(objects::event) {
-        objects::forget_event(event);
+    if let Some(handle) = call.arg(call.function.event) {
+        objects::event_has_gone(handle);
+    }
+}
+
+/// An event could not be destroyed.
+pub(crate) fn event_stays(call: &Context<'_>) {
+    if let Some(handle) = call.arg(call.function.event) {
+        objects::event_is_back(handle);
     }
 }
 
@@ -325,17 +354,24 @@ pub(crate) fn before_end(call: &Context<'_>) {
     let end = |context: &'static ContextEntry| {
         let current = call.state.context();
         let is_current = current.is_some_and(|current| core::ptr::eq(current, context));
-        harvest::before_context_end(context, is_current);
+        teardown::before_context_end(context, is_current);
     };
     match call.function.role {
         Role::ResetDevice => {
-            let context = call
-                .named("deviceId")
-                .and_then(|id| objects::default_context(id as u32));
-            let is_last =
-                |context: &&ContextEntry| is_forced(call) || context.references.load(Relaxed) <= 1;
-            if let Some(context) = context.filter(is_last) {
-                end(context);
+            let Some(device) = call.named("deviceId").map(|id| id as u32) else {
+                return;
+            };
+            let Some(default) = objects::default_context(device) else {
+                return;
+            };
+            if is_forced(call) || default.references.load(Relaxed) <= 1 {
+                end(default);
+            }
+            if is_forced(call) {
+                let others = objects::contexts().filter(|context| {
+                    context.device.load(Relaxed) == device && !core::ptr::eq(*context, default)
+                });
+                others.for_each(teardown::before_forced_reset);
             }
         }
         Role::DestroyContext => {
@@ -344,7 +380,10 @@ pub(crate) fn before_end(call: &Context<'_>) {
             }
         }
         // Finalising without a reset: only what is done already can be had.
-        _ => harvest::at_exit(),
+        _ => {
+            kernels::before_unload();
+            teardown::at_exit();
+        }
     }
 }
 

@@ -46,6 +46,9 @@ struct Slot<E> {
 /// A handle was here, and others may be behind it.
 const GONE: u64 = u64::MAX;
 
+/// Marks the handle of an object that is about to end. Neither addresses nor other keys have this bit.
+const LEAVING: u64 = 1 << 61;
+
 /// Slots of a page of memory, which a table takes one by one.
 pub(crate) const PAGE: usize = 256;
 const PAGE_BYTES: usize = 4096;
@@ -138,6 +141,13 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
             let slot = self.slots.get(at)?;
             match slot.key.load(Acquire) {
                 key if key == handle => return entry_of(slot.node.load(Acquire)),
+                // The object has ended, though its end has not returned to the program yet.
+                key if key == handle | LEAVING => {
+                    let entry = entry_of(slot.node.load(Acquire))?;
+                    entry.clear();
+                    slot.key.store(handle, Release);
+                    return Some(entry);
+                }
                 GONE => room = room.or(Some((at, slot))),
                 0 => {
                     room = room.or(Some((at, slot)));
@@ -215,32 +225,67 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         Some(())
     }
 
+    /// The object behind a handle is about to end. Its handle may be another object's before the end returns,
+    /// so it is not found by it from now on.
+    pub(crate) fn leave(&self, handle: u64) {
+        let _free = self.free.lock_patiently();
+        self.rename(handle, handle | LEAVING);
+    }
+
+    /// It did not end after all. Nothing happens when the handle is another object's by now.
+    pub(crate) fn come_back(&self, handle: u64) {
+        let _free = self.free.lock_patiently();
+        self.rename(handle | LEAVING, handle);
+    }
+
+    /// It has ended: its entry is free for another one.
+    pub(crate) fn remove_left(&self, handle: u64) {
+        let mut free = self.free.lock_patiently();
+        if let Some((at, slot)) = self.find(handle, handle | LEAVING) {
+            let node = slot.node.load(Acquire);
+            self.free_slot(at, node, &mut free);
+        }
+    }
+
+    /// Where a handle is looked for under a key. With the lock held.
+    fn find(&self, handle: u64, wanted: u64) -> Option<(usize, &Slot<E>)> {
+        for step in 0..PROBES {
+            let at = place(handle, step) & (N - 1);
+            let slot = self.slots.get(at)?;
+            match slot.key.load(Acquire) {
+                key if key == wanted => return Some((at, slot)),
+                0 => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn rename(&self, from: u64, to: u64) {
+        if let Some((_, slot)) = self.find(from & !LEAVING, from) {
+            slot.key.store(to, Release);
+        }
+    }
+
+    fn free_slot(&self, at: usize, node: *mut Node<E>, free: &mut Free<E>) {
+        self.clear_slot(at);
+        // SAFETY: nodes live for ever.
+        if let Some(known) = unsafe { node.as_ref() } {
+            known.free.store(free.0, Relaxed);
+            free.0 = node;
+        }
+    }
+
     /// The object behind a handle has ended: its entry is free for another one. Nothing happens when the
     /// handle has another entry by now.
     pub(crate) fn remove(&self, handle: u64, entry: &E) {
         let mut free = self.free.lock_patiently();
-        for step in 0..PROBES {
-            let at = place(handle, step) & (N - 1);
-            let Some(slot) = self.slots.get(at) else {
-                return;
-            };
-            match slot.key.load(Acquire) {
-                key if key == handle => {
-                    let node = slot.node.load(Acquire);
-                    if !entry_of(node).is_some_and(|own| core::ptr::eq(own, entry)) {
-                        return;
-                    }
-                    self.clear_slot(at);
-                    // SAFETY: nodes live for ever.
-                    if let Some(known) = unsafe { node.as_ref() } {
-                        known.free.store(free.0, Relaxed);
-                        free.0 = node;
-                    }
-                    return;
-                }
-                0 => return,
-                _ => {}
-            }
+        let Some((at, slot)) = self.find(handle, handle) else {
+            return;
+        };
+        let node = slot.node.load(Acquire);
+        if entry_of(node).is_some_and(|own| core::ptr::eq(own, entry)) {
+            self.free_slot(at, node, &mut free);
         }
     }
 
@@ -336,6 +381,30 @@ mod tests {
         let again = table.get_or_insert(0x5000).unwrap();
         assert!(std::ptr::eq(first, again), "the entry is used again");
         assert_eq!(again.serial.load(Relaxed), 0);
+    }
+
+    #[test]
+    fn an_object_that_is_about_to_end_is_not_found_and_may_come_back() {
+        let table = table();
+        let first = table.get_or_insert(0x1000).unwrap();
+        first.serial.store(7, Relaxed);
+        table.leave(0x1000);
+        assert!(table.get(0x1000).is_none());
+        table.come_back(0x1000);
+        assert_eq!(table.get(0x1000).unwrap().serial.load(Relaxed), 7);
+        // Another thread's object has the handle before the end of the first has returned.
+        table.leave(0x1000);
+        let second = table.get_or_insert(0x1000).unwrap();
+        assert_eq!(second.serial.load(Relaxed), 0);
+        second.serial.store(8, Relaxed);
+        table.remove_left(0x1000);
+        table.come_back(0x1000);
+        assert_eq!(table.get(0x1000).unwrap().serial.load(Relaxed), 8);
+        table.leave(0x1000);
+        table.remove_left(0x1000);
+        table.come_back(0x1000);
+        assert!(table.get(0x1000).is_none());
+        assert!(std::ptr::eq(table.get_or_insert(0x9000).unwrap(), second));
     }
 
     #[test]

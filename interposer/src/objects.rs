@@ -35,6 +35,7 @@ pub(crate) struct StreamEntry {
     pub(crate) serial: AtomicU32,
     pub(crate) context: AtomicU32,
     pub(crate) device: AtomicU32,
+    /// The runtime's number of it; negative while that is not known.
     pub(crate) acl_id: AtomicI32,
     /// Whether `acl_id` was asked for.
     pub(crate) id_known: AtomicBool,
@@ -192,6 +193,7 @@ impl StreamEntry {
     pub(crate) fn begin(&self, serial: u32, context: u32, device: u32) {
         self.context.store(context, Relaxed);
         self.device.store(device, Relaxed);
+        self.acl_id.store(-1, Relaxed);
         self.id_known.store(false, Relaxed);
         self.was_made.store(self.is_default(), Relaxed);
         self.flags.store(0, Relaxed);
@@ -396,12 +398,6 @@ pub(crate) fn forget_streams_of(context: u32) {
     }
 }
 
-/// An event has ended: what is kept of it is free for another one.
-pub(crate) fn forget_event(event: &'static EventEntry) {
-    event.serial.store(0, Release);
-    EVENTS.remove(event.key.load(Relaxed), event);
-}
-
 /// Every context that this process has used.
 pub(crate) fn contexts() -> impl Iterator<Item = &'static ContextEntry> {
     CONTEXTS
@@ -453,6 +449,21 @@ pub(crate) fn event(handle: u64) -> Option<&'static EventEntry> {
 /// The entry of an event handle that is being made or seen for the first time.
 pub(crate) fn new_event(handle: u64) -> Option<&'static EventEntry> {
     EVENTS.get_or_insert(handle)
+}
+
+/// An event is about to be destroyed: nobody finds it by its handle any more.
+pub(crate) fn event_goes(handle: u64) {
+    EVENTS.leave(handle);
+}
+
+/// It was destroyed: what is kept of it is free for another one.
+pub(crate) fn event_has_gone(handle: u64) {
+    EVENTS.remove_left(handle);
+}
+
+/// It was not destroyed after all.
+pub(crate) fn event_is_back(handle: u64) {
+    EVENTS.come_back(handle);
 }
 
 /// Forgets everything after a fork: the child has no use for its parent's handles, and may bring

@@ -12,12 +12,13 @@ use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::Stranger;
 use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture, failure};
+use crate::timing::{anchor, api, capture, failure, teardown};
 use crate::{emit, graph_roles, kernels, lifecycle, session};
 
-/// Memory copy kinds whose source or destination is host memory.
+/// Memory copy kinds whose source or destination is host memory, or may be.
 const HOST_TO_DEVICE: u64 = 1;
 const DEVICE_TO_HOST: u64 = 2;
+const BY_ADDRESSES: u64 = 4;
 
 /// The call is about to be made.
 pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
@@ -30,6 +31,8 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
         }
+        Role::DestroyEvent => lifecycle::event_goes(call),
+        Role::UnloadKernels if session::is_timed() => kernels::before_unload(),
         Role::SyncStream => {
             if let Some(stream) = span.stream {
                 span.hold = Hold::Waiting {
@@ -54,7 +57,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         Role::DestroyStream | Role::AbortStream => {
             let kept_out = span.stream.filter(|_| session::is_timed());
-            if let Some(kept_out) = kept_out.and_then(harvest::before_stream_end) {
+            if let Some(kept_out) = kept_out.and_then(teardown::before_stream_end) {
                 span.hold = Hold::Ends(kept_out);
             }
         }
@@ -67,6 +70,9 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
     graph_roles::after(span, call, succeeded, result);
     if !succeeded {
         failure::note(call, span.stream, result);
+        if call.function.role == Role::DestroyEvent {
+            lifecycle::event_stays(call);
+        }
         return;
     }
     match call.function.role {
@@ -77,6 +83,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::SetContext => lifecycle::context_set(call),
         Role::GetContext => lifecycle::context_told(call),
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
+        Role::DestroyEvent => lifecycle::event_destroyed(call),
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
         Role::Task if call.function.label.is_some() => kernels::launched(call, span.begin()),
@@ -96,7 +103,6 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
         Role::QueryEvent => after_query(call),
         Role::SyncDevice => after_device_sync(span, call, end),
         Role::DestroyStream => lifecycle::stream_destroyed(span, call),
-        Role::DestroyEvent => lifecycle::event_destroyed(call),
         Role::ResetDevice => lifecycle::device_reset(call),
         Role::DestroyContext => lifecycle::context_destroyed(call),
         Role::Finalize => lifecycle::finalized(call),
@@ -144,10 +150,14 @@ fn event_word(call: &Context<'_>) -> Option<u64> {
     if call.function.args.get(position).is_some_and(|arg| arg.out) {
         return None;
     }
-    let event = objects::event(handle).or_else(|| objects::new_event(handle))?;
-    if event.serial.load(Relaxed) == 0 {
-        lifecycle::begin_event(event, handle, call, 0);
-    }
+    let event = match objects::event(handle) {
+        Some(event) if event.serial.load(Relaxed) != 0 => event,
+        _ => {
+            let event = objects::new_event(handle)?;
+            lifecycle::begin_event(event, handle, call, 0);
+            event
+        }
+    };
     Some(pair(event.serial.load(Relaxed), event.awaited_generation()))
 }
 
@@ -180,9 +190,8 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     let begun = match (span.stream, untouchable) {
         (None, _) => Err(Untimed::Unknown),
         (_, Some(reason)) => Err(reason),
-        (Some(stream), None) => {
-            measurable(call).and_then(|extent| submit::begin(stream, call.state, extent, entry))
-        }
+        (Some(stream), None) => measurable(call, event)
+            .and_then(|extent| submit::begin(stream, call.state, extent, entry)),
     };
     span.task = match begun {
         Ok(submission) => TaskState::Timed(submission),
@@ -194,7 +203,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
 }
 
 /// Whether the task can have a device time at all.
-fn measurable(call: &Context<'_>) -> Result<Extent, Untimed> {
+fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, Untimed> {
     if !session::is_timed() {
         return Err(Untimed::Off);
     }
@@ -204,23 +213,33 @@ fn measurable(call: &Context<'_>) -> Result<Extent, Untimed> {
     if call.function.task == Some(TaskKind::Memcpy) && copies_on_host(call) {
         return Err(Untimed::HostCopy);
     }
-    let moment = call.function.role == Role::RecordEvent;
-    Ok(if moment { Extent::Moment } else { Extent::Span })
+    // For events of other kinds that is no wait.
+    let awaits =
+        |event: &EventEntry| event.resettable.load(Relaxed) && event.awaited_generation() == 0;
+    Ok(match call.function.role {
+        Role::RecordEvent => Extent::Moment,
+        Role::WaitEvent if event.is_some_and(awaits) => Extent::OpenWait,
+        _ => Extent::Span,
+    })
 }
 
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its
 /// host side is pageable.
 fn copies_on_host(call: &Context<'_>) -> bool {
-    let host_side = match call.named("kind") {
-        Some(HOST_TO_DEVICE) => call.named("src"),
-        Some(DEVICE_TO_HOST) => call.named("dst"),
-        _ => None,
+    let (source, destination) = (call.named("src"), call.named("dst"));
+    let host_sides = match call.named("kind") {
+        Some(HOST_TO_DEVICE) => [source, None],
+        Some(DEVICE_TO_HOST) => [None, destination],
+        Some(BY_ADDRESSES) => [source, destination],
+        _ => return false,
     };
+    let Some(api) = api::get() else { return false };
     // No question about no address: it would fail, and leave that behind.
-    let (Some(address @ 1..), Some(api)) = (host_side, api::get()) else {
-        return false;
-    };
-    api.is_pageable(address) == Some(true)
+    let mut addresses = host_sides
+        .into_iter()
+        .flatten()
+        .filter(|address| *address != 0);
+    addresses.any(|address| api.is_pageable(address) == Some(true))
 }
 
 /// How often a synchronising thread compares the clocks for us.

@@ -119,10 +119,10 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
-    /// How tasks are timed: `events` puts a pair of events around each, `chained` saves one where a
-    /// task begins as the one before it ends, `sample=N` times every N-th task of a stream, `auto` finds
-    /// out for each stream by the lengths of its tasks, `off` makes no AscendCL call of the tracer's own
-    #[arg(long, value_name = "HOW", value_parser = timing, default_value = "events")]
+    /// How tasks are timed: `auto` finds out for each stream by the lengths of its tasks, `events` puts a
+    /// pair of events around each, `chained` saves one where a task begins as the one before it ends,
+    /// `sample=N` times every N-th task of a stream, `off` makes no AscendCL call of the tracer's own
+    #[arg(long, value_name = "HOW", value_parser = timing, default_value = "auto")]
     pub(crate) timing: Timing,
 
     /// Run APP on the bundled software runtime instead of an installed CANN; options as
@@ -304,6 +304,17 @@ pub(crate) struct DoctorArgs {
         default_missing_value = ""
     )]
     pub(crate) soft: Option<String>,
+
+    /// Run a program on a device that measures what timing tasks does there: to submitting and synchronising, and how
+    /// long an event record takes [default device: 0]
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0"
+    )]
+    pub(crate) measure: Option<u32>,
 
     /// A program to look at, after --
     #[arg(last = true, value_name = "APP")]

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
             name: format!("demo-{}", demo.name),
         }),
         live,
-        timing: Timing::Events,
+        timing: Timing::Auto,
         buffer: BUDGET,
         wait: false,
         engine: None,

@@ -1,6 +1,7 @@
 //! `doctor`: what tracing would meet here, or with a given program.
 
 mod engines;
+mod measure;
 mod runtime;
 
 use std::ffi::OsString;
@@ -66,6 +67,10 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         ]);
     }
     print(table.render(0).trim_start_matches('\n'))?;
+    if let Some(device) = args.measure {
+        let measured = measure::on_device(device, &environment)?;
+        print(&format!("\n{measured}"))?;
+    }
     let problems = findings
         .iter()
         .filter(|finding| finding.state == State::Problem)

@@ -108,6 +108,16 @@ fn text(stats: &Stats, condition: &Condition, span: Option<(i64, i64)>) -> Strin
             text.push_str(&format!("  … and {} more\n", rows - ROWS));
         }
     }
+    if stats.tracing.events_per_task > 0.0 {
+        text.push_str(&format!(
+            "\nTracing put {:.1} event records beside each timed task{}\n",
+            stats.tracing.events_per_task,
+            match stats.tracing.short_tasks {
+                0 => String::new(),
+                tasks => format!("; {} took less time than such a record", count(tasks)),
+            }
+        ));
+    }
     if stats.lost.calls + stats.lost.others > 0 {
         text.push_str(&format!(
             "\nLOST: {} calls and {} other records are missing from these numbers\n",
@@ -172,6 +182,7 @@ fn streams(stats: &Stats) -> Table {
         ("waiting", Align::Right),
         ("idle", Align::Right),
         ("busy %", Align::Right),
+        ("timing", Align::Left),
         ("mostly because of", Align::Left),
     ]);
     for stream in stats.streams.iter().take(ROWS) {
@@ -186,6 +197,7 @@ fn streams(stats: &Stats) -> Table {
             duration(stream.waiting_ns),
             duration(stream.idle_ns),
             format!("{:.1}", stream.busy_share * 100.0),
+            stream.timing.clone(),
             main_causes(&stream.causes),
         ]);
     }

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
 use ascend_trace_format::record::{
-    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, SLOT_WORDS, STUB, TaskWord, flags, unpair,
+    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, SLOT_WORDS, STUB, TaskWord, flags,
+    stream_bits, unpair,
 };
 use ascend_trace_model::rows::{
     AnchorRow, CallRow, ContextRow, CounterRow, EndRow, Ending, EventRow, GraphRef, NameRow,
@@ -17,10 +18,8 @@ use super::clock::Clock;
 use super::command::Commands;
 use super::found::Found;
 
-/// Bit of `aux` that marks default streams and contexts.
+/// Bit of `aux` that marks default contexts.
 const IS_DEFAULT: u16 = 1;
-/// Bit of `aux` of a stream whose id is known.
-const HAS_ID: u16 = 2;
 
 /// Bounds are multiples of this. A power of two, far below what they are exact to.
 const BOUND_NS: i64 = 64;
@@ -232,10 +231,11 @@ fn stream(header: Header, mut reader: Reader<'_>, process: u32) -> StreamRow {
         context,
         device,
         handle,
-        acl_id: (header.aux & HAS_ID != 0).then_some(acl_id.cast_signed()),
+        acl_id: (header.aux & stream_bits::HAS_ID != 0).then_some(acl_id.cast_signed()),
         flags,
         priority,
-        is_default: header.aux & IS_DEFAULT != 0,
+        is_default: header.aux & stream_bits::IS_DEFAULT != 0,
+        manner: (header.aux >> stream_bits::MANNER_SHIFT) as u8 & 3,
     }
 }
 
@@ -490,7 +490,7 @@ mod tests {
             command: String::new(),
         };
         assert_eq!(process, Some(Row::Process(expected)));
-        let stream = decoded(header(RecordKind::Stream, 1, 0), |words| {
+        let stream = decoded(header(RecordKind::Stream, 0b1001, 0), |words| {
             words.push(pair(1, 2));
             words.push(0xf00);
             words.push(pair(17, 3));
@@ -506,6 +506,7 @@ mod tests {
             flags: 4,
             priority: 5,
             is_default: true,
+            manner: 2,
         };
         assert_eq!(stream, Some(Row::Stream(expected)));
         let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {

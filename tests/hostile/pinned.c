@@ -1,5 +1,6 @@
 // After a thread of the tool's that inherits what the program chose for one of its own: the thread that submits
-// first is bound to one processor. A thread of the tool's must have those of the process.
+// first is bound to one processor, and scheduled in another way than ordinary threads. A thread of the tool's must have
+// the processors of the process, and be an ordinary one.
 #define _GNU_SOURCE
 #include <acl/acl.h>
 #include <dirent.h>
@@ -24,7 +25,7 @@ static int processors(pid_t thread) {
     return sched_getaffinity(thread, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : -1;
 }
 
-// Threads that are not the program's and have fewer processors than the process had.
+// Threads that are not the program's and have fewer processors than the process had, or that are no ordinary ones.
 static int confined(int all) {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -35,7 +36,9 @@ static int confined(int all) {
         if (file == NULL) continue;
         if (fgets(name, sizeof name, file) == NULL) name[0] = 0;
         fclose(file);
-        if (strncmp(name, "ascend-trace", 12) == 0) count += processors(atoi(entry->d_name)) != all;
+        if (strncmp(name, "ascend-trace", 12) != 0) continue;
+        pid_t thread = atoi(entry->d_name);
+        count += processors(thread) != all || sched_getscheduler(thread) != SCHED_OTHER;
     }
     if (tasks != NULL) closedir(tasks);
     return count;
@@ -53,6 +56,8 @@ int main(void) {
     check(aclrtCreateStream(&stream), "stream");
     check(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
     check(sched_setaffinity(0, sizeof one, &one), "pin");
+    struct sched_param parameters = {0};
+    check(sched_setscheduler(0, SCHED_BATCH, &parameters), "schedule");
     for (int i = 0; i < 20; i++) {
         check(aclrtMemsetAsync(memory, BYTES, i, BYTES, stream), "memset");
         check(aclrtSynchronizeStream(stream), "wait");

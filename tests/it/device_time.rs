@@ -8,7 +8,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::accuracy::{DRIFT, proof};
+use crate::support::accuracy::{Accuracy, DRIFT, proof};
+use crate::support::run::has_few_places;
 use crate::support::{Recording, Row, Run, Tables, program, truth};
 
 /// Times of tasks, each with how far it was off; printed and judged by its quantiles.
@@ -81,6 +82,8 @@ struct Point<'t> {
     is_busy: (bool, bool),
 }
 
+/// Why tasks have no time on cards whose streams take few events.
+const REASONS: [&str; 2] = ["queue-full", "not-sampled"];
 const MOST_RATE_OPEN: f64 = 400e-6;
 /// The clock's bar on a machine that has nothing else to do is below this and three quarters of the submit
 /// latency.
@@ -172,6 +175,9 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
             let apart = ((end - begin) - length).abs();
             let open = 2 * task.number("err_device_ns");
             result.inside_device += usize::from(apart <= open);
+            if apart > open {
+                println!("  beyond its bar: off by {apart}, {length} long, {task:?}");
+            }
             let here = (begin, truth.begin);
             let (begun_busy, ended_busy) = point.is_busy;
             if begun_busy {
@@ -243,9 +249,13 @@ fn recorded_on(tasks: usize, soft: &str, options: &[&str]) -> (Tables, Result) {
 fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     let timed = result.bars.0.len();
     let untimed: usize = result.untimed.values().sum();
-    // Until the tool's own thread has had a processor nobody knows the chip, and few events are put into a
-    // queue: what a program submits in a burst by then is left alone, and says so.
-    let early = result.untimed.get("queue-full").copied().unwrap_or(0);
+    // A stream of some cards takes few events: what a program submits in a burst is left alone, and says so.
+    let few_places = has_few_places();
+    let left_out = |reason: &str| match few_places {
+        true => result.untimed.get(reason).copied().unwrap_or(0),
+        false => 0,
+    };
+    let left_out = left_out("queue-full") + left_out("not-sampled");
     let band = result.bands.quantile(0.99);
     // Where others took the processors away from the comparisons of clocks, the rate is not known to the
     // tick.
@@ -270,15 +280,13 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
         ),
         ("idle streams", result.idle_begins.quantile(0.99) <= open),
         ("timed or not", timed + untimed == result.tasks),
-        ("most are timed", (untimed - early) * 100 <= result.tasks),
-        ("few are early", early * 10 <= result.tasks),
+        ("most are timed", (untimed - left_out) * 100 <= result.tasks),
         // Each device has a thread and streams of its own: nobody disturbs anybody.
         (
             "why not",
-            result
-                .untimed
-                .keys()
-                .all(|reason| ["no-event", "queue-full"].contains(&reason.as_str())),
+            result.untimed.keys().all(|reason| {
+                reason == "no-event" || few_places && REASONS.contains(&reason.as_str())
+            }),
         ),
     ];
     let broken = words.into_iter().filter(|(_, is_kept)| !is_kept);
@@ -412,6 +420,12 @@ fn times_are_true_over_a_long_run() {
 }
 
 #[test]
+fn two_events_around_each_task_are_true() {
+    let result = run(10_000, 3000, 20, 50, &["--timing", "events"]);
+    is_true_to_its_word(&result, 3000, 20);
+}
+
+#[test]
 fn chained_events_are_as_true_and_fewer() {
     let result = run(10_000, 3000, 20, 50, &["--timing", "chained"]);
     is_true_to_its_word(&result, 3000, 20);
@@ -423,10 +437,10 @@ fn chained_events_are_as_true_and_fewer() {
 fn what_event_records_take_is_learnt_and_taken_off() {
     const RECORD_NS: i64 = 1_500;
     const JITTER_NS: i64 = 700;
-    for timing in ["events", "chained"] {
+    for timing in ["events", "chained", "auto"] {
         let soft = soft(3000, 20, 50);
         let soft = format!("{soft},record_ns={RECORD_NS},record_jitter_ns={JITTER_NS}");
-        let result = run_with(10_000, &soft, &["--timing", timing]);
+        let result = run_with(6_000, &soft, &["--timing", timing]);
         let timed = result.bars.0.len();
         assert_eq!(
             result.inside_device, timed,
@@ -442,7 +456,9 @@ fn what_event_records_take_is_learnt_and_taken_off() {
 /// Two streams of tasks of a microsecond, and the same where an event record takes longer than that.
 #[test]
 fn automatic_timing_follows_the_lengths_of_tasks() {
-    for (soft, chained, sampled) in [("", true, false), ("record_ns=2500", true, true)] {
+    let few = has_few_places();
+    let ways = [("", !few, few, false), ("record_ns=2500", !few, true, true)];
+    for (soft, chained, sampled, short) in ways {
         let recording = Run::new(&crate::support::compile::hostile("slots"))
             .words(&["60", "2", "40"])
             .options(&["--timing", "auto"])
@@ -457,6 +473,20 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
         let told = |what: &str| info["cost"][what].as_u64().unwrap();
         assert_eq!(told("chained_streams") > 0, chained, "{soft}: {info}");
         assert_eq!(told("sampled_streams") > 0, sampled, "{soft}: {info}");
+        assert_eq!(told("short_tasks") > 0, short, "{soft}: {info}");
+        let chosen = if sampled { "sampled" } else { "chained" };
+        let stats = crate::support::run(
+            crate::support::tool()
+                .args(["stats", "--json"])
+                .arg(recording.trace()),
+        );
+        let stats: serde_json::Value = serde_json::from_str(&stats.out()).unwrap();
+        for document in [&info, &stats] {
+            let streams = document["streams"].as_array().unwrap().iter();
+            let chose = streams.filter(|stream| stream["timing"] == chosen);
+            assert_eq!(chose.count(), 2, "{soft}: {document}");
+        }
+        assert!(stats["tracing"]["events_per_task"].as_f64().unwrap() >= 1.0);
         let tables = Tables::of(&recording);
         assert_eq!(tables.tasks.len(), 4800);
         let left_out = tables
@@ -464,6 +494,10 @@ fn automatic_timing_follows_the_lengths_of_tasks() {
             .iter()
             .filter(|task| task.text("untimed") == "not-sampled");
         assert_eq!(left_out.count() > 1000, sampled, "{soft}");
+        let matched = truth::matched(&tables.tasks, &recording.truth());
+        let accuracy = Accuracy::of(&tables, &matched);
+        let dishonest = accuracy.dishonest();
+        assert!(dishonest.is_empty(), "{soft}: {}", dishonest.join("\n"));
     }
 }
 

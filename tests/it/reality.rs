@@ -1,7 +1,9 @@
 //! What real runtimes do that is hard on a tracer: each fact by a program that meets it. The programs say what
 //! they are after in their first lines.
 
-use crate::support::{Run, Tables, compile, program};
+use crate::support::accuracy::Accuracy;
+use crate::support::run::has_few_places;
+use crate::support::{Run, Tables, compile, program, run, tool, truth};
 
 /// The tool's records are no tasks of the program's: not before it has submitted one, and not when it was
 /// refused.
@@ -49,6 +51,154 @@ fn streams_that_are_taken_apart_are_not_asked_about_and_leave_no_wrong_time() {
     );
 }
 
+/// A device that is reset by force takes contexts along that the program has made, or does not: nobody of the
+/// tool's is inside one meanwhile, and one that lives on is measured on.
+#[test]
+fn contexts_on_a_device_that_is_reset_by_force_are_left_alone_until_they_are_used() {
+    let recording = Run::new(&compile::hostile("forced_reset"))
+        .words(&["6"])
+        .soft("catch,query_ns=20000")
+        .compared();
+    let tables = Tables::of(&recording);
+    assert_eq!(tables.tasks.len(), 6 * 20 + 1);
+    tables.all_timed();
+}
+
+/// Where a capture is known to nobody, a record of the tool's succeeds and records nothing; its event shows the time of
+/// its record before.
+#[test]
+fn records_that_were_never_reached_have_no_time() {
+    let recording = Run::new(&compile::hostile("unseen_capture"))
+        .words(&["40"])
+        .soft("catch")
+        .compared();
+    let tables = Tables::of(&recording);
+    let reasons: Vec<&str> = tables
+        .tasks
+        .iter()
+        .map(|task| task.text("untimed"))
+        .collect();
+    assert_eq!(reasons.len(), 100);
+    assert_eq!(reasons[..40], [""; 40]);
+    // They never ran.
+    assert_eq!(reasons[40..60], ["unreadable"; 20]);
+    assert_eq!(reasons[60..], [""; 40]);
+}
+
+/// On 950 the time from a later event to an earlier one is the difference of unsigned numbers. The tool reads times
+/// against the latest event that it knows, so many of its differences are negative.
+#[test]
+fn times_before_the_reference_are_read_where_differences_are_unsigned() {
+    let recording = Run::new(&program("phases"))
+        .words(&["2000", "5"])
+        .soft("catch,chip=950,memset_mbps=100")
+        .traced();
+    let tables = Tables::of(&recording);
+    tables.all_timed();
+    let matched = truth::matched(&tables.tasks, &recording.truth());
+    assert_eq!(matched.len(), 2000);
+    let accuracy = Accuracy::of(&tables, &matched);
+    let dishonest = accuracy.dishonest();
+    assert!(dishonest.is_empty(), "{}", dishonest.join("\n"));
+}
+
+/// Libraries set devices and make contexts by the layer below, and threads live on the default device.
+#[test]
+fn contexts_that_were_never_shown_are_adopted() {
+    let recording = Run::new(&compile::hostile("unseen_contexts"))
+        .words(&["10"])
+        .soft("catch")
+        .compared();
+    let tables = Tables::of(&recording);
+    assert_eq!(tables.tasks.len(), 30);
+    tables.all_timed();
+    let devices: Vec<i64> = tables
+        .tasks
+        .iter()
+        .map(|task| task.number("device"))
+        .collect();
+    assert_eq!(devices[..10], [0; 10]);
+    assert_eq!(devices[10..], [1; 20]);
+}
+
+/// Streams of models, by every flag, as an argument and in a configuration; and copies of which the runtime finds out
+/// that the host has to make them.
+#[test]
+fn streams_of_models_and_copies_by_the_host_are_left_alone() {
+    let recording = Run::new(&compile::hostile("streams_of_models"))
+        .soft("catch")
+        .compared();
+    let tables = Tables::of(&recording);
+    let reasons: Vec<&str> = tables
+        .tasks
+        .iter()
+        .map(|task| task.text("untimed"))
+        .collect();
+    let mut expected = vec!["bound-stream"; 6];
+    expected.extend(["host-copy", "", "host-copy"]);
+    assert_eq!(reasons, expected);
+}
+
+/// A name that does not fit is an error in the thread that asked, and a kernel that was unloaded must not be asked about:
+/// softacl ends the process for the one, and answers the other with an error.
+#[test]
+fn names_of_kernels_are_asked_for_by_a_thread_of_the_tools() {
+    let library = compile::hostile_with("named_kernels.c", &["-shared", "-fPIC"]);
+    let recording = Run::new(&compile::hostile("kernel_names"))
+        .words(&[library.to_str().unwrap(), "4"])
+        .soft("catch")
+        .compared();
+    let tables = Tables::of(&recording);
+    let names: Vec<&str> = tables.tasks.iter().map(|task| task.text("name")).collect();
+    assert_eq!(names.len(), 8);
+    // What is longer is cut; the other name fits no buffer.
+    let known = format!("kernel_{}", "abc".repeat(38).get(..113).unwrap());
+    for pair in names.chunks(2) {
+        assert_eq!(pair[0], known);
+        assert!(!pair[1].contains("kernel_"), "{pair:?}");
+    }
+}
+
+/// Whoever times tasks makes synchronisations slower; by how much is found out where it matters.
+#[test]
+fn what_timing_does_to_synchronisations_is_measured() {
+    let measured = |soft: &str| {
+        let outcome = run(tool().args(["doctor", "--measure=1", &format!("--soft={soft}")]));
+        outcome.expect(0).out()
+    };
+    let out = measured("record_ns=1500,completion_ns=300000");
+    assert!(out.contains("Measured on device 1 (Ascend910B1)"), "{out}");
+    let row = |what: &str| {
+        let mut lines = out
+            .lines()
+            .filter(|line| line.trim_start().starts_with(what));
+        lines.next().unwrap_or_else(|| panic!("no {what}: {out}"))
+    };
+    assert!(row("an event record").contains("1.50 us"), "{out}");
+    // What the software runtime spends there is more than that.
+    let timed = out
+        .lines()
+        .filter(|line| line.contains("then synchronising"));
+    for line in timed {
+        let numbers: Vec<f64> = line
+            .split_whitespace()
+            .filter_map(|it| it.parse().ok())
+            .collect();
+        assert!(
+            numbers.len() == 3 && (numbers[1] >= 300.0 || line.contains("ms")),
+            "{line}"
+        );
+    }
+    let refused = run(tool().args(["doctor", "--measure=7", "--soft"]));
+    assert!(refused.status != 0, "{refused}");
+    assert!(
+        refused
+            .err()
+            .contains("nothing could be measured on device 7"),
+        "{refused}"
+    );
+}
+
 /// What a library that was opened late has registered for the end runs before the destructors of a preloaded
 /// one.
 #[test]
@@ -56,8 +206,12 @@ fn the_last_times_of_a_runtime_that_was_opened_late_are_read_before_it_ends() {
     let program = compile::built("late_exit", "late_exit.c", &["-std=gnu11", "-O1", "-ldl"]);
     let recording = Run::new(&program).soft("catch").compared();
     let tables = Tables::of(&recording);
-    assert_eq!(tables.tasks.len(), 25);
-    tables.all_timed();
+    let tasks = tables.tasks.iter();
+    let untimed =
+        tasks.filter(|task| task.text("kind") == "memset" && !task.text("untimed").is_empty());
+    // Some cards tell no time before the program has synchronised.
+    let untold = if has_few_places() { 25 } else { 0 };
+    assert_eq!((tables.tasks.len(), untimed.count()), (26, untold));
 }
 
 /// On 310P and 910A a record waits for one of 512 places of its stream, and a stream takes 1,024 tasks; on 310B
@@ -126,9 +280,9 @@ fn a_context_that_has_failed_is_left_alone() {
     assert_eq!(reasons[30..60], ["context-failed"; 30], "{reasons:?}");
 }
 
-/// Frameworks bind their threads to processors.
+/// Frameworks bind their threads to processors, and schedule them in ways of their own.
 #[test]
-fn a_thread_of_the_tools_has_the_processors_of_the_process() {
+fn a_thread_of_the_tools_is_an_ordinary_one_with_the_processors_of_the_process() {
     let recording = Run::new(&compile::hostile("pinned"))
         .soft("catch")
         .compared();

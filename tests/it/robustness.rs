@@ -1,6 +1,7 @@
 //! Programs that are hard on a tracer, each run bare and traced: what they print, how they end and
 //! what the runtime answers them must be the same, and the trace must hold what they did.
 
+use crate::support::run::has_few_places;
 use crate::support::{Row, Run, Tables, program, truth};
 
 fn compare(name: &str) -> Tables {
@@ -45,7 +46,9 @@ fn threads_that_submit_to_one_stream_at_once() {
     assert_eq!(tables.tasks.len(), 800);
     // Nobody is kept waiting to be measured: a task is measured, or left alone and counted.
     let untimed = tables.untimed();
-    let is_contended = |reason: &&str| ["contended", "no-event"].contains(reason);
+    let is_contended = |reason: &&str| {
+        ["contended", "no-event"].contains(reason) || has_few_places() && *reason == "queue-full"
+    };
     assert!(untimed.iter().all(is_contended), "{untimed:?}");
     let executed = truth::read(&recording.truth());
     assert_eq!(
@@ -160,9 +163,13 @@ fn a_queue_that_waits_for_what_is_submitted_next() {
         untimed.iter().all(|reason| *reason == "queue-full"),
         "{untimed:?}"
     );
-    // One event for each of the later tasks does. Until the tool's own thread has asked for the chip, fewer
-    // tasks of a queue have events, but some of each round do.
-    assert!((1..2700).contains(&untimed.len()), "{}", untimed.len());
+    // The program may fill the queue before it records what the queue waits for, and some tasks of each round are
+    // timed all the same.
+    assert!(
+        (1..=3 * 1000 - 3 * 6).contains(&untimed.len()),
+        "{}",
+        untimed.len()
+    );
 }
 
 /// Neither the tracer's events nor its records change what the runtime has left, nor the numbers

@@ -11,6 +11,13 @@ enum { BYTES = 4096, TASKS = 25 };
 
 static void *library;
 
+static volatile int is_reached;
+
+static void reached(void *nothing) {
+    (void)nothing;
+    is_reached = 1;
+}
+
 static void *symbol(const char *name) {
     void *address = dlsym(library, name);
     if (address == NULL) {
@@ -37,8 +44,9 @@ int main(void) {
     for (int i = 0; i < TASKS; i++) {
         CALL(aclrtMemsetAsync)(memory, BYTES, i, BYTES, stream);
     }
-    // The device is done with them, and nobody has asked.
-    usleep(20000);
+    // The device is done with them when it comes to this, and nobody has asked.
+    CALL(aclrtLaunchHostFunc)(stream, reached, NULL);
+    while (!is_reached) usleep(1000);
     printf("left\n");
     return 0;
 }

@@ -123,6 +123,8 @@ coded_enum! {
         RangeBegin = 41 "range-begin",
         /// Ends the range that a `RangeBegin` answered.
         RangeEnd = 42 "range-end",
+        /// Takes kernels out of memory: their handles mean nothing any more.
+        UnloadKernels = 50 "unload-kernels",
     }
 }
 

@@ -199,6 +199,50 @@ pub enum Counter {
     ChainedStreams = 12,
     /// Streams for which it went over to timing every so manieth task.
     SampledStreams = 13,
+    /// Timed tasks that took less time than an event record does.
+    ShortTasks = 14,
+}
+
+/// How the tasks of a stream are timed. The code is that in records and files, where 0 says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Manner {
+    /// An event before and one after each task.
+    Events = 1,
+    /// On a busy stream one event for each task.
+    Chained = 2,
+    /// Every so manieth task.
+    Sampled = 3,
+}
+
+impl Manner {
+    /// The one with this code.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            1 => Self::Events,
+            2 => Self::Chained,
+            3 => Self::Sampled,
+            _ => return None,
+        })
+    }
+
+    /// As tables and documents name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Events => "events",
+            Self::Chained => "chained",
+            Self::Sampled => "sampled",
+        }
+    }
+}
+
+/// Bits of a stream record's `aux`.
+pub mod stream_bits {
+    pub const IS_DEFAULT: u16 = 1;
+    /// Its id is known.
+    pub const HAS_ID: u16 = 1 << 1;
+    /// From here on the code of a [`Manner`](super::Manner), two bits.
+    pub const MANNER_SHIFT: u32 = 2;
 }
 
 /// Flags of a call record: each of [`flags::WITH_WORD`] stands for one more word before the arguments.

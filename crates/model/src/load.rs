@@ -10,6 +10,7 @@ mod times;
 use std::sync::Arc;
 
 use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::record::Manner;
 
 use crate::clock::Clock;
 use crate::counters::{Counters, raise};
@@ -288,6 +289,9 @@ impl TraceBuilder {
     fn stream_row(&mut self, row: &StreamRow) {
         let process = self.process(row.process);
         let id = self.stream(process, row.serial, row.device);
+        // Rows of several threads come in any order.
+        let known = self.trace.streams[id.index()].manner;
+        let manner = Manner::from_code(row.manner).max(known);
         self.trace.streams[id.index()] = Stream {
             process,
             serial: row.serial,
@@ -298,6 +302,7 @@ impl TraceBuilder {
             flags: row.flags,
             priority: row.priority,
             is_default: row.is_default,
+            manner: manner.filter(|manner| *manner != Manner::Events),
         };
     }
 
@@ -471,6 +476,7 @@ impl TraceBuilder {
             flags: 0,
             priority: 0,
             is_default: false,
+            manner: None,
         });
         id
     }

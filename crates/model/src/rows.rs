@@ -161,6 +161,9 @@ pub struct StreamRow {
     pub flags: u32,
     pub priority: u32,
     pub is_default: bool,
+    /// `ascend_trace_format::record::Manner` code: how `--timing auto` times its tasks from here on; 0 where nothing
+    /// is said.
+    pub manner: u8,
 }
 
 /// An event.

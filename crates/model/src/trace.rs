@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::record::Manner;
 
 use crate::cost::Costs;
 use crate::counters::Counters;
@@ -118,6 +119,9 @@ pub struct Stream {
     pub flags: u32,
     pub priority: u32,
     pub is_default: bool,
+    /// How `--timing auto` came to time its tasks: the way that takes the fewest events of those that it chose. `None`
+    /// where it stayed with two events for each, or was not asked for.
+    pub manner: Option<Manner>,
 }
 
 impl Stream {
@@ -319,6 +323,15 @@ impl Trace {
 
     pub fn session(&self) -> &SessionRow {
         &self.session
+    }
+
+    /// How the tasks of a stream were timed: as asked for, or as `auto` came to do it.
+    pub fn timing_of(&self, stream: StreamId) -> &str {
+        match self.stream(stream).manner {
+            Some(manner) => manner.name(),
+            None if self.session.timing == "auto" => Manner::Events.name(),
+            None => &self.session.timing,
+        }
     }
 
     /// The number of a call in the whole recording, of which this trace may be a part.

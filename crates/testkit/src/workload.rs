@@ -194,6 +194,7 @@ impl<S: FnMut(Row)> Run<S> {
                     flags: 0,
                     priority: 0,
                     is_default: stream == 0,
+                    manner: 0,
                 }));
             }
             for event in 0..EVENTS {

@@ -24,7 +24,8 @@ const SLOTTED_NAMES: [&str; 5] = [
     "Ascend910PremiumA",
 ];
 
-/// Asks the runtime once, from a thread of ours: a question that fails leaves its mark.
+/// Asks the runtime once. To be called where a device is in use: the runtime had to ask its driver for the name
+/// before that, so this question does not fail.
 pub(crate) fn learn() {
     if KIND.load(Relaxed) != UNKNOWN {
         return;
@@ -58,6 +59,15 @@ pub(crate) fn most_events() -> u64 {
         FREE => 1024,
         SLOTTED => 128,
         _ => 256,
+    }
+}
+
+/// How many pairs are put behind a wait for what the program has not submitted yet: it may have to fill most of the
+/// queue before it does.
+pub(crate) fn most_held() -> u64 {
+    match KIND.load(Relaxed) {
+        FREE => 128,
+        _ => 8,
     }
 }
 

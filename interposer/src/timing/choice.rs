@@ -5,6 +5,8 @@
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI32, AtomicU8};
 
+use ascend_trace_format::record::Manner;
+
 use crate::timing::{chip, counters};
 
 /// Tasks below this are short.
@@ -43,8 +45,9 @@ impl Choice {
         self.how.store(EVENTS, Relaxed);
     }
 
-    /// A task took so long, where an event record takes `record_ns`.
-    pub(crate) fn note(&self, length_ns: i64, record_ns: i64) {
+    /// A task took so long, where an event record takes `record_ns`. Answers how the stream's tasks are timed from
+    /// now on, if that is another way.
+    pub(crate) fn note(&self, length_ns: i64, record_ns: i64) -> Option<Manner> {
         let is_short = length_ns < SHORT_NS;
         let is_tiny = length_ns < record_ns || is_short && chip::has_few_places();
         let was = self.how.load(Relaxed);
@@ -56,14 +59,20 @@ impl Choice {
             (false, false) => EVENTS,
         };
         if how == was {
-            return;
+            return None;
         }
         self.how.store(how, Relaxed);
-        match how {
-            CHAINED => counters::CHAINED_STREAMS.add(1),
-            SAMPLED => counters::SAMPLED_STREAMS.add(1),
-            _ => {}
-        }
+        Some(match how {
+            CHAINED => {
+                counters::CHAINED_STREAMS.add(1);
+                Manner::Chained
+            }
+            SAMPLED => {
+                counters::SAMPLED_STREAMS.add(1);
+                Manner::Sampled
+            }
+            _ => Manner::Events,
+        })
     }
 
     /// Whether the end event of a task may be the start of the next.
@@ -96,17 +105,19 @@ mod tests {
     fn short_tasks_are_chained_tiny_ones_sampled_and_long_ones_bring_pairs_back() {
         chip::is_free();
         let choice = Choice::new();
-        let note = |count: usize, length: i64| (0..count).for_each(|_| choice.note(length, 1_500));
-        note(31, 4_000);
+        let note = |count: usize, length: i64| {
+            (0..count).filter_map(|_| choice.note(length, 1_500)).last()
+        };
+        assert_eq!(note(31, 4_000), None);
         assert!(!choice.is_chained());
-        note(1, 4_000);
+        assert_eq!(note(1, 4_000), Some(Manner::Chained));
         assert!(choice.is_chained());
         assert_eq!(choice.step(), 1);
-        note(40, 900);
+        assert_eq!(note(40, 900), Some(Manner::Sampled));
         assert_eq!(choice.step(), STEP);
         note(20, 4_000);
         assert_eq!((choice.is_chained(), choice.step()), (true, 1));
-        note(20, 50_000);
+        assert_eq!(note(20, 50_000), Some(Manner::Events));
         assert!(!choice.is_chained());
     }
 

@@ -41,7 +41,10 @@ pub(crate) static CHAINED_STREAMS: Tally = Tally::new(Counter::ChainedStreams);
 /// Streams whose tasks turned out to be shorter than what surrounds them.
 pub(crate) static SAMPLED_STREAMS: Tally = Tally::new(Counter::SampledStreams);
 
-static ALL: [&Tally; 10] = [
+/// Timed tasks that took less time than an event record does.
+pub(crate) static SHORT_TASKS: Tally = Tally::new(Counter::ShortTasks);
+
+static ALL: [&Tally; 11] = [
     &INJECTED,
     &LOST,
     &TIMED,
@@ -52,6 +55,7 @@ static ALL: [&Tally; 10] = [
     &CLOCK_STEPS,
     &CHAINED_STREAMS,
     &SAMPLED_STREAMS,
+    &SHORT_TASKS,
 ];
 
 impl Tally {

@@ -3,17 +3,18 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::ticks;
-use crate::objects::{self, ContextEntry, StreamEntry};
-use crate::timing::anchor;
+use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api, Refusal};
 use crate::timing::failure;
-use crate::timing::lane::{self, KeptOut, Lane, Pair, UNREAD};
+use crate::timing::lane::{self, Lane, UNREAD};
+use crate::timing::pair::Pair;
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
 use crate::timing::{chip, counters};
-use crate::{emit, quiet, session, thread};
+use crate::{emit, session, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -36,6 +37,42 @@ pub(crate) enum Ask {
     All,
 }
 
+/// When reading stops, whatever is left.
+pub(crate) struct Limit {
+    /// After so many pairs of a lane.
+    pairs: usize,
+    /// At this moment of `CLOCK_MONOTONIC`.
+    until: u64,
+}
+
+impl Limit {
+    /// All that is done.
+    pub(crate) const ALL: Self = Self::pairs(usize::MAX);
+
+    pub(crate) const fn pairs(pairs: usize) -> Self {
+        Self {
+            pairs,
+            until: u64::MAX,
+        }
+    }
+
+    /// So many nanoseconds from now, for all lanes together.
+    pub(crate) fn time(nanoseconds: u64) -> Self {
+        Self {
+            pairs: usize::MAX,
+            until: monotonic().saturating_add(nanoseconds),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.until != u64::MAX && monotonic() >= self.until
+    }
+
+    fn allows(&self, read: usize) -> bool {
+        read < self.pairs && !self.is_over()
+    }
+}
+
 /// Pairs that wait on one lane from which on they are asked about at once: the tool's places in a
 /// queue are as many.
 const MANY_PENDING: usize = 128;
@@ -47,8 +84,8 @@ const PATIENCE_NS: u64 = 50_000_000;
 /// How often a time is asked for that should be there, before it is given up.
 const MOST_REFUSALS: u32 = 400;
 
-/// Reads what is done on a lane, at most `limit` pairs. Answers how many were read.
-pub(crate) fn lane(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>, ask: Ask) -> usize {
+/// Reads what is done on a lane, within the limit. Answers how many pairs were read.
+pub(crate) fn lane(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
     if lane.harvesting.swap(true, Acquire) {
         return 0;
     }
@@ -58,9 +95,9 @@ pub(crate) fn lane(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>, a
 }
 
 /// Reads what is done for a caller that has set `harvesting`.
-fn take(lane: &Lane, api: &Api, limit: usize, proof: Option<Proof>, ask: Ask) -> usize {
+pub(super) fn take(lane: &Lane, api: &Api, limit: &Limit, proof: Option<Proof>, ask: Ask) -> usize {
     let mut count = 0;
-    while count < limit {
+    while limit.allows(count) {
         // SAFETY: `harvesting` is set, so nobody else takes out.
         let Some(pair) = (unsafe { lane.pending.front() }) else {
             break;
@@ -158,9 +195,8 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         match times {
             Some((begin, end)) => {
                 let record = reference::record_time(context).map_or((0, 0), RecordTime::known);
-                if session::is_auto() && pair.start != pair.end {
-                    let length = end.wrapping_sub(begin).wrapping_sub(record.0.into());
-                    lane.choice.note(length, record.0.into());
+                if pair.start != pair.end {
+                    note_length(lane, end.wrapping_sub(begin), record.0.into());
                 }
                 emit::task_time(&emit::TaskTime {
                     stream: lane.stream.load(Relaxed),
@@ -179,6 +215,20 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
         context.timing.give_event(api, event);
     }
     true
+}
+
+/// A task and the record after it took so long, and the record takes about as long as told.
+fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) {
+    let length = both_ns.wrapping_sub(record_ns);
+    if length < record_ns {
+        counters::SHORT_TASKS.add(1);
+    }
+    if session::is_auto()
+        && let Some(manner) = lane.choice.note(length, record_ns)
+        && let Some(stream) = lane.entry()
+    {
+        emit::manner(stream, manner);
+    }
 }
 
 /// Learns how long records take from a pair that was reached at these times. Answers by how much the
@@ -212,7 +262,7 @@ fn may_wait(lane: &Lane) -> bool {
 }
 
 /// Leaves a pair's events alone: nobody knows whether they are still pending.
-fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
+pub(super) fn give_up(lane: &Lane, pair: Pair, reason: Untimed) {
     lane.last_end.store(UNREAD, Relaxed);
     report_untimed(lane, pair, reason);
     let Some(context) = lane.context() else {
@@ -273,24 +323,23 @@ fn times(
     Ok((begin, begin.wrapping_add(length.max(0.0).round() as i64)))
 }
 
-fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
+pub(super) fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
     if let Some(sequence) = pair.sequence {
         emit::task_untimed(lane.stream.load(Relaxed), sequence, reason);
     }
 }
 
-/// Pairs that the program's own thread reads after one of its synchronisations; what is left is
-/// the harvester's.
-const AFTER_SYNC: usize = 64;
-/// The same for all streams together, when it has waited for a whole device.
-const AFTER_DEVICE_SYNC: usize = 256;
+/// How long the program's own thread reads times after one of its synchronisations, of all streams together; what
+/// is left is the harvester's.
+const AFTER_SYNC_NS: u64 = 30_000;
 
 /// The program has synchronised a stream.
 pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
     let begin = ticks();
     if let Some(lane) = lane_of(stream) {
-        self::lane(lane, api, AFTER_SYNC, Some(proof), Ask::Nothing);
+        let limit = Limit::time(AFTER_SYNC_NS);
+        self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
     }
     spent_since(begin);
 }
@@ -299,12 +348,14 @@ pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
 pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
     let begin = ticks();
-    let mut left = AFTER_DEVICE_SYNC;
-    for lane in lanes_of(context).filter(|lane| lane.has_pending()) {
-        let count = self::lane(lane, api, AFTER_SYNC.min(left), Some(proof), Ask::Nothing);
-        left = left.saturating_sub(count);
-        if left == 0 {
+    let limit = Limit::time(AFTER_SYNC_NS);
+    for lane in lanes_of(context) {
+        // Where there are thousands of streams, to look which of them have times takes its time as well.
+        if limit.is_over() {
             break;
+        }
+        if lane.has_pending() {
+            self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
         }
     }
     spent_since(begin);
@@ -316,208 +367,15 @@ fn spent_since(begin: u64) {
     thread::with(|state| state.meter().reading.add(spent));
 }
 
-fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {
+pub(super) fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {
     let raw = stream.lane.load(Acquire);
     // SAFETY: lanes live for ever.
     unsafe { raw.as_ref() }
 }
 
-fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {
+pub(super) fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {
     let wanted = core::ptr::from_ref(context);
     lane::all().filter(move |lane| {
         lane.is_used() && lane.context().is_some_and(|own| core::ptr::eq(own, wanted))
     })
-}
-
-/// A stream is about to be destroyed or aborted: reads what is done, and keeps everybody out until the
-/// call has returned. A question about a stream that goes meanwhile would find it gone.
-pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
-    let Some(kept_out) = lane_of(stream)?.keep_out(&mut { EXIT_ROUNDS }) else {
-        // Nobody touches the lane any more.
-        stream.lane.store(core::ptr::null_mut(), Release);
-        return None;
-    };
-    let lane = kept_out.lane();
-    if let Some(api) = api::get().filter(|_| is_open(lane)) {
-        // The first question may only make the runtime take note.
-        for _ in 0..2 {
-            take(lane, api, usize::MAX, None, Ask::Harmless);
-        }
-    }
-    Some(kept_out)
-}
-
-/// A stream has been destroyed. What it had submitted is done, unless it was taken down by force.
-pub(crate) fn after_stream_end(stream: &StreamEntry, kept_out: &KeptOut, was_forced: bool) {
-    let lane = kept_out.lane();
-    let Some(api) = api::get() else { return };
-    if !was_forced && is_open(lane) {
-        stream.seen.knows(u64::MAX);
-        take(lane, api, usize::MAX, None, Ask::Nothing);
-    }
-    forsake(lane, api);
-    stream.lane.store(core::ptr::null_mut(), Release);
-    lane.release();
-}
-
-/// Whether the runtime may be asked about a lane's context.
-fn is_open(lane: &Lane) -> bool {
-    lane.context()
-        .is_some_and(|context| context.timing.is_open())
-}
-
-/// How long a teardown that will itself wait for the device waits for the last times, in half
-/// milliseconds and for all streams together.
-const TEARDOWN_ROUNDS: u32 = 40;
-
-/// A context is about to end: reads what can be read and destroys the events, which must not
-/// outlive it. The runtime itself waits here for unfinished tasks, so waiting a little first
-/// costs the program nothing. `is_current` says whether it is the calling thread's.
-pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: bool) {
-    if context.timing.has_failed() {
-        after_failure(context);
-        return;
-    }
-    if !context.timing.is_open() {
-        return;
-    }
-    context.timing.close();
-    let Some(api) = api::get() else { return };
-    wait_for_last(context, api);
-    let mut rounds = EXIT_ROUNDS;
-    for lane in lanes_of(context) {
-        drain(lane, api, &mut rounds);
-    }
-    if is_current {
-        anchor::take_last(api, context);
-    }
-    counters::tell();
-    reference::release(api, context);
-    context.timing.destroy_events(api);
-    release_lanes(context);
-}
-
-/// A context that has failed is about to end: nothing of it is touched.
-fn after_failure(context: &'static ContextEntry) {
-    let mut rounds = EXIT_ROUNDS;
-    for lane in lanes_of(context) {
-        let Some(kept_out) = lane.keep_out(&mut rounds) else {
-            continue;
-        };
-        // SAFETY: `harvesting` is set, so nobody else takes out.
-        while let Some(pair) = unsafe { kept_out.lane().pending.front() } {
-            // SAFETY: as above.
-            unsafe { kept_out.lane().pending.pop() };
-            give_up(lane, pair, Untimed::ContextFailed);
-        }
-        lane.forget_stash();
-    }
-    counters::tell();
-    reference::abandon(context);
-    context.timing.forget_events();
-    release_lanes(context);
-}
-
-fn release_lanes(context: &ContextEntry) {
-    for stream in objects::streams_of(context.serial.load(Relaxed)) {
-        if let Some(lane) = lane_of(stream) {
-            stream.lane.store(core::ptr::null_mut(), Release);
-            if !lane.harvesting.load(Acquire) {
-                lane.release();
-            }
-        }
-    }
-}
-
-/// How long the end of a process waits for another thread that is reading times, in half milliseconds
-/// and for all streams together. It may have thousands to read; one that a signal holds up is left.
-const EXIT_ROUNDS: u32 = 200;
-/// How often everything is asked about, half a millisecond apart.
-const EXIT_PASSES: u32 = 3;
-
-/// The process ends: reads what is done already.
-pub(crate) fn at_exit() {
-    let Some(api) = api::get() else { return };
-    let mut rounds = EXIT_ROUNDS;
-    // The first question may only make the runtime take note.
-    for pass in 0..EXIT_PASSES {
-        if pass > 0 {
-            pause();
-        }
-        if !read_all(api, &mut rounds) {
-            break;
-        }
-    }
-    counters::tell();
-}
-
-/// Reads what is done on all lanes. Answers whether something is left.
-fn read_all(api: &Api, rounds: &mut u32) -> bool {
-    let mut is_left = false;
-    let lanes = lane::all().filter(|lane| lane.is_used() && lane.has_pending());
-    for lane in lanes {
-        let is_open = |context: &ContextEntry| context.timing.is_open();
-        if lane.context().is_some_and(is_open)
-            && let Some(kept_out) = lane.keep_out(rounds)
-        {
-            take(kept_out.lane(), api, usize::MAX, None, Ask::All);
-            is_left |= lane.has_pending();
-        }
-    }
-    is_left
-}
-
-/// Reads what is done in a context until nothing is left, or for as long as a teardown waits.
-fn wait_for_last(context: &ContextEntry, api: &Api) {
-    for round in 0..=TEARDOWN_ROUNDS {
-        let mut is_left = false;
-        for lane in lanes_of(context) {
-            self::lane(lane, api, usize::MAX, None, Ask::All);
-            is_left |= lane.has_pending();
-        }
-        if !is_left {
-            return;
-        }
-        if round < TEARDOWN_ROUNDS {
-            pause();
-        }
-    }
-}
-
-/// Reads what is done on a lane and gives the rest up.
-fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
-    // Nobody else may be reading a pair that is about to be thrown away.
-    let Some(_kept_out) = lane.keep_out(rounds) else {
-        return;
-    };
-    take(lane, api, usize::MAX, None, Ask::All);
-    forsake(lane, api);
-}
-
-/// Gives up what is left on a lane, and the events that it has at hand. The caller has set `harvesting`.
-fn forsake(lane: &Lane, api: &Api) {
-    // SAFETY: `harvesting` is set, so nobody else takes out.
-    while let Some(pair) = unsafe { lane.pending.front() } {
-        // SAFETY: as above.
-        unsafe { lane.pending.pop() };
-        counters::LOST.add(1);
-        report_untimed(lane, pair, Untimed::ContextGone);
-        for event in pair.events().filter(|_| is_open_or_closing(lane)) {
-            api.destroy_event(event);
-        }
-    }
-    if let Some(context) = lane.context() {
-        lane.empty_stash(context, api);
-    }
-}
-
-/// Whether the runtime may be told anything about a lane's context.
-fn is_open_or_closing(lane: &Lane) -> bool {
-    !lane
-        .context()
-        .is_some_and(|context| context.timing.has_failed())
-}
-
-pub(super) fn pause() {
-    quiet::sleep(500_000);
 }

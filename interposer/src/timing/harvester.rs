@@ -6,10 +6,10 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
-use crate::timing::harvest::{self, Ask};
+use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, chip, counters, lane, schedule};
-use crate::{cost, quiet, system, thread};
+use crate::timing::{anchor, chip, counters, lane, schedule, teardown};
+use crate::{cost, kernels, quiet, system, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
 /// microseconds each fills up.
@@ -42,7 +42,7 @@ pub(crate) fn stop() {
         if !AT_WORK.load(SeqCst) {
             return;
         }
-        harvest::pause();
+        teardown::pause();
     }
 }
 /// The number of the thread that is or was the last harvester.
@@ -56,6 +56,11 @@ pub(crate) fn ensure_running() {
     if start(STACK).or_else(|| start(LEAST_STACK)).is_none() {
         RUNNING.store(false, Relaxed);
     }
+}
+
+/// Whether there is a thread that reads times.
+pub(crate) fn is_running() -> bool {
+    RUNNING.load(Acquire)
 }
 
 /// How long the harvester is waited for when it has to end, in half milliseconds.
@@ -136,6 +141,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
                 }
                 is_behind |= visit(api, context, trim);
             }
+            thread::with(kernels::ask_wanted);
             clocks = clocks.follow();
             counters::tell();
         }
@@ -192,7 +198,7 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
             .for_each(|lane| lane.tidy(context, api));
     }
     for lane in waiting {
-        is_behind |= harvest::lane(lane, api, BATCH, None, ask) == BATCH;
+        is_behind |= harvest::lane(lane, api, &Limit::pairs(BATCH), None, ask) == BATCH;
     }
     context.timing.tend_events(api, trim);
     if !is_idle {

@@ -10,10 +10,15 @@ use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
 use crate::timing::choice::Choice;
+use crate::timing::pair::Pair;
 use crate::timing::queue::Queue;
 use crate::timing::slots::Slots;
 use crate::timing::stash::Stash;
-use crate::{memory, quiet, thread};
+use crate::{quiet, thread};
+
+mod list;
+
+pub(crate) use list::{all, is_quiet, of, used};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
@@ -26,62 +31,6 @@ const TURN_NS: u64 = 50_000;
 const STRANGERS_NS: u64 = 20_000;
 /// How long it waits for all that are before it.
 const ALL_TURNS_NS: u64 = 500_000;
-
-/// The events around one task.
-#[derive(Clone, Copy)]
-pub(crate) struct Pair {
-    /// 0 when the task begins with the end of the pair before it.
-    pub(crate) start: u64,
-    /// The same as `start` for an event record, which takes no time.
-    pub(crate) end: u64,
-    /// A second record behind the end event, 0 for none: see [`crate::timing::record_time`].
-    pub(crate) behind: u64,
-    /// The task's number on its stream; `None` when the submission failed and only the events are
-    /// to be had back.
-    pub(crate) sequence: Option<u32>,
-    /// Ticks before the start event.
-    pub(crate) entry: u64,
-    /// Ticks between the start event and the task.
-    pub(crate) begin: u64,
-    /// Ticks after the end event, and after the one behind it.
-    pub(crate) closed: u64,
-    pub(crate) closed_behind: u64,
-    /// The latest device time that had been read before the start event: its own are later.
-    pub(crate) floor: i64,
-}
-
-impl Pair {
-    /// Ticks before its start event; those of its begin when it has none of its own.
-    pub(crate) fn armed_from(self) -> u64 {
-        if self.start == 0 {
-            self.begin
-        } else {
-            self.entry
-        }
-    }
-
-    /// Its events, each once.
-    pub(crate) fn events(self) -> impl Iterator<Item = u64> {
-        let start = Some(self.start).filter(|start| *start != 0 && *start != self.end);
-        let behind = Some(self.behind).filter(|behind| *behind != 0);
-        start.into_iter().chain([self.end]).chain(behind)
-    }
-
-    /// Whether all of its events had been submitted before `known`, in ticks. When it was begun is not
-    /// enough: a thread may lose its processor before its events, while another synchronises the stream.
-    pub(crate) fn was_submitted_before(self, known: u64) -> bool {
-        // The event after the program's own record comes after what that proves.
-        self.closed_behind < known && self.entry.saturating_add(1) < known
-    }
-
-    /// The one that is reached last.
-    pub(crate) fn last(self) -> u64 {
-        match self.behind {
-            0 => self.end,
-            behind => behind,
-        }
-    }
-}
 
 /// What belongs to who has the turn to submit.
 pub(crate) struct Turn {
@@ -161,9 +110,12 @@ pub(crate) struct Lane {
     /// often that has happened to the pair. For who has set `harvesting`.
     pub(crate) refused: AtomicU64,
     pub(crate) refusals: AtomicU32,
+    /// The number of pairs when its stream was last told to wait for a record that was yet to come; `FREE` when it was not.
+    held: AtomicU64,
     /// How its tasks are timed, where that is to be found out.
     pub(crate) choice: Choice,
     context: AtomicPtr<ContextEntry>,
+    /// The next one in the list of all.
     next: AtomicPtr<Lane>,
     used: AtomicBool,
 }
@@ -171,112 +123,8 @@ pub(crate) struct Lane {
 /// No device time.
 pub(crate) const UNREAD: i64 = i64::MIN;
 
-static FIRST: AtomicPtr<Lane> = AtomicPtr::new(core::ptr::null_mut());
-/// Lanes that are used.
-static USED: AtomicU32 = AtomicU32::new(0);
-
-/// How many streams are measured.
-pub(crate) fn used() -> u32 {
-    USED.load(Relaxed)
-}
-
-/// A lane as a reference; lanes live for ever.
-fn deref(lane: *mut Lane) -> Option<&'static Lane> {
-    // SAFETY: lanes in the list and in stream entries are complete and never freed.
-    unsafe { lane.as_ref() }
-}
-
-/// Every lane there is, used or not.
-pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
-    let mut next = deref(FIRST.load(Acquire));
-    core::iter::from_fn(move || {
-        let lane = next?;
-        next = deref(lane.next.load(Acquire));
-        Some(lane)
-    })
-}
-
-/// Whether streams of a context's device may be looked at without changing an answer to the program: it
-/// has no records there that it has not seen done itself. The runtime that looks at one stream takes
-/// note of what is done on all of its device.
-pub(crate) fn is_quiet(context: &ContextEntry) -> bool {
-    let device = context.device.load(Relaxed);
-    !all().any(|lane| {
-        lane.is_used()
-            && lane.has_unseen()
-            && lane
-                .context()
-                .is_some_and(|context| context.device.load(Relaxed) == device)
-    })
-}
-
-/// The lane of a stream; made, or taken over from a stream that has ended, at its first use.
-pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option<&'static Lane> {
-    if let Some(lane) = deref(stream.lane.load(Acquire)) {
-        return Some(lane);
-    }
-    let lane = reuse().or_else(make)?;
-    USED.fetch_add(1, Relaxed);
-    lane.stream.store(stream.serial.load(Relaxed), Relaxed);
-    lane.entry
-        .store(core::ptr::from_ref(stream).cast_mut(), Relaxed);
-    lane.context
-        .store(core::ptr::from_ref(context).cast_mut(), Release);
-    let raw = core::ptr::from_ref(lane).cast_mut();
-    match stream
-        .lane
-        .compare_exchange(core::ptr::null_mut(), raw, AcqRel, Acquire)
-    {
-        Ok(_) => Some(lane),
-        Err(other) => {
-            lane.release();
-            deref(other)
-        }
-    }
-}
-
-fn reuse() -> Option<&'static Lane> {
-    all().find(|lane| {
-        !lane.used.load(Relaxed)
-            && lane
-                .used
-                .compare_exchange(false, true, Acquire, Relaxed)
-                .is_ok()
-    })
-}
-
-/// A new one; `None` where there is no memory.
-fn make() -> Option<&'static Lane> {
-    let made = memory::make(Lane {
-        submission: SpinLock::new(Turn::new()),
-        strangers_in: AtomicU32::new(0),
-        strangers_out: AtomicU32::new(0),
-        turns: AtomicU32::new(0),
-        tidied: AtomicU32::new(0),
-        stalled: AtomicU32::new(u32::MAX),
-        pending: Queue::new(),
-        last_end: AtomicI64::new(UNREAD),
-        harvesting: AtomicBool::new(false),
-        stream: AtomicU32::new(0),
-        entry: AtomicPtr::new(core::ptr::null_mut()),
-        refused: AtomicU64::new(0),
-        refusals: AtomicU32::new(0),
-        choice: Choice::new(),
-        context: AtomicPtr::new(core::ptr::null_mut()),
-        next: AtomicPtr::new(core::ptr::null_mut()),
-        used: AtomicBool::new(true),
-    })?;
-    let raw = made.as_ptr();
-    let lane = deref(raw)?;
-    let mut first = FIRST.load(Acquire);
-    loop {
-        lane.next.store(first, Relaxed);
-        match FIRST.compare_exchange(first, raw, AcqRel, Acquire) {
-            Ok(_) => return Some(lane),
-            Err(current) => first = current,
-        }
-    }
-}
+/// The stream of a lane waits for nothing that the program has not submitted yet.
+const FREE: u64 = u64::MAX;
 
 /// What the submission that is under way in a thread holds. If its call never returns, somebody has to
 /// let it go.
@@ -322,7 +170,7 @@ pub(crate) struct Stranger(&'static Lane);
 impl Stranger {
     /// `None` when nothing on the stream is measured.
     pub(crate) fn enter(stream: &StreamEntry) -> Option<Self> {
-        let lane = deref(stream.lane.load(Acquire))?;
+        let lane = list::deref(stream.lane.load(Acquire))?;
         lane.strangers_in.fetch_add(1, AcqRel);
         thread::with(|state| state.submission.stranger.set(Some(lane)));
         Some(Self(lane))
@@ -395,7 +243,7 @@ impl Lane {
     }
 
     /// The stream that it is of. Must not be asked once that has ended.
-    fn entry(&self) -> Option<&'static StreamEntry> {
+    pub(crate) fn entry(&self) -> Option<&'static StreamEntry> {
         // SAFETY: stream entries lie in static memory.
         unsafe { self.entry.load(Acquire).as_ref() }
     }
@@ -433,9 +281,30 @@ impl Lane {
     pub(crate) fn keep_out(&'static self, rounds: &mut u32) -> Option<KeptOut> {
         while self.harvesting.swap(true, Acquire) {
             *rounds = rounds.checked_sub(1)?;
-            super::harvest::pause();
+            super::teardown::pause();
         }
         Some(KeptOut(self))
+    }
+
+    /// Its stream is told to wait for a record that the program has not submitted yet. What comes after that fills
+    /// the queue until the program has.
+    pub(crate) fn hold(&self) {
+        self.held.store(self.pending.counts().0, Relaxed);
+    }
+
+    /// How many pairs have been put in since the stream waits for what the program has not submitted, as far as is
+    /// known; 0 when it waits for nothing of that kind.
+    pub(crate) fn pairs_held(&self) -> u64 {
+        let held = self.held.load(Relaxed);
+        if held == FREE {
+            return 0;
+        }
+        let (put, taken) = self.pending.counts();
+        if taken > held {
+            self.held.store(FREE, Relaxed);
+            return 0;
+        }
+        put.saturating_sub(held)
     }
 
     pub(crate) fn is_used(&self) -> bool {
@@ -517,8 +386,9 @@ impl Lane {
         self.refused.store(0, Relaxed);
         self.refusals.store(0, Relaxed);
         self.choice.forget();
+        self.held.store(FREE, Relaxed);
         if self.used.swap(false, Release) {
-            let _ = USED.fetch_update(Relaxed, Relaxed, |used| used.checked_sub(1));
+            list::given_back();
         }
     }
 
@@ -539,35 +409,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_submitted_in_full_is_proven_done() {
-        let pair = Pair {
-            start: 1,
-            end: 2,
-            behind: 3,
-            sequence: Some(0),
-            entry: 100,
-            begin: 110,
-            closed: 120,
-            closed_behind: 130,
-            floor: 0,
-        };
-        // Another thread synchronised while this one was between its events.
-        for known in [0, 100, 101, 105, 115, 125, 130] {
-            assert!(!pair.was_submitted_before(known), "{known}");
-        }
-        assert!(pair.was_submitted_before(131));
-        // The program's own record at 100, whose call took no tick.
-        let quick = Pair {
-            closed_behind: 100,
-            ..pair
-        };
-        assert!(!quick.was_submitted_before(101));
-        assert!(quick.was_submitted_before(102));
-    }
-
-    #[test]
     fn a_turn_that_takes_its_time_is_given_up_and_the_next_one_waited_for_again() {
-        let lane = make().unwrap();
+        let lane = list::make().unwrap();
         let turn = lane.turn();
         assert!(turn.is_some());
         assert!(lane.turn().is_none(), "it gives up while the turn lasts");
@@ -581,7 +424,7 @@ mod tests {
 
     #[test]
     fn submissions_without_a_turn_are_told_apart_and_waited_for() {
-        let lane = make().unwrap();
+        let lane = list::make().unwrap();
         assert_eq!(lane.strangers_gone(), Some(0));
         lane.strangers_in.fetch_add(1, AcqRel);
         let stranger = Stranger(lane);

@@ -317,7 +317,7 @@ impl Clock {
         drop(state);
         // Whoever still reads by one of these does so for the length of one call.
         while self.readers.load(Acquire) != 0 {
-            super::harvest::pause();
+            super::teardown::pause();
         }
         if let Some(context) = context.filter(|_| last != 0) {
             context.timing.give_event(api, last);

@@ -1,6 +1,6 @@
 //! How many places of a stream's queue our events take. A queue that they filled would make the
 //! program wait where it would not without us; where it waits for something that it would only have
-//! done next, for ever. So no more than half of a queue is theirs.
+//! done next, for ever. So no more than half of a queue is theirs, and far less where that is known to be so.
 
 use crate::timing::api::Api;
 use crate::timing::lane::Lane;
@@ -60,6 +60,9 @@ impl Slots {
     /// Whether there is room for the events of one more task.
     #[inline]
     pub(crate) fn room(&mut self, lane: &Lane, api: &Api) -> Room {
+        if lane.pairs_held() >= chip::most_held() {
+            return Room::None;
+        }
         if self.inside() >= most() / 2 {
             self.look(lane, api);
         }

@@ -8,10 +8,11 @@ use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::timing::api::{self, Api};
-use crate::timing::lane::{self, Lane, MOST_PENDING, Pair, Turn};
+use crate::timing::lane::{self, Lane, MOST_PENDING, Turn};
+use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
-use crate::timing::{capture, counters, harvester, reference};
+use crate::timing::{capture, chip, counters, harvester, reference};
 use crate::{emit, last_task, quiet, session, thread};
 
 /// A submission between its start event and its end event.
@@ -37,6 +38,8 @@ pub(crate) struct Submission {
 pub(crate) enum Extent {
     /// One event before and one after.
     Span,
+    /// The same, of a wait for a record that the program has not submitted yet.
+    OpenWait,
     /// One event after: an event record takes no time.
     Moment,
 }
@@ -71,6 +74,9 @@ pub(crate) fn begin(
     prepare_context(api, context)?;
     learn_id(api, stream);
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
+    if extent == Extent::OpenWait {
+        lane.hold();
+    }
     let step = if session::is_auto() {
         lane.choice.step()
     } else {
@@ -94,9 +100,9 @@ pub(crate) fn begin(
     let is_chained =
         (wants_chain || room == Room::Little) && pending > 0 && order.chain == Some(strangers);
     let begins = match extent {
-        Extent::Span if !is_chained => Begins::Itself,
-        Extent::Span => Begins::WithTheLast,
         Extent::Moment => Begins::AtItsEnd,
+        Extent::Span | Extent::OpenWait if is_chained => Begins::WithTheLast,
+        Extent::Span | Extent::OpenWait => Begins::Itself,
     };
     let floor = reference::latest(context);
     let (start, end) = take_events(&mut order.stash, context, api, begins)?;
@@ -156,6 +162,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
     } else if context.handle.load(Relaxed) != handle {
         return Err(Untimed::Unknown);
     }
+    chip::learn();
     context.timing.open();
     crate::lifecycle::watch_exit();
     harvester::ensure_running();

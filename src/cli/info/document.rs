@@ -86,6 +86,8 @@ pub(crate) struct Stream {
     pub(crate) is_default: bool,
     pub(crate) tasks: u64,
     pub(crate) timed: u64,
+    /// How its tasks were timed, at least for a while.
+    pub(crate) timing: String,
 }
 
 #[derive(Serialize)]
@@ -163,6 +165,8 @@ pub(crate) struct Cost {
     /// Streams for which `--timing auto` went over to one event per task, or to some tasks only.
     pub(crate) chained_streams: u64,
     pub(crate) sampled_streams: u64,
+    /// Timed tasks that took less time than an event record does.
+    pub(crate) short_tasks: u64,
 }
 
 fn cost(trace: &Trace) -> Cost {
@@ -197,6 +201,7 @@ fn cost(trace: &Trace) -> Cost {
         functions_without_stub: counter(Counter::StubsShort),
         chained_streams: counter(Counter::ChainedStreams),
         sampled_streams: counter(Counter::SampledStreams),
+        short_tasks: counter(Counter::ShortTasks),
     }
 }
 
@@ -323,6 +328,7 @@ fn streams(trace: &Trace, counts: &Counts) -> Vec<Stream> {
             is_default: stream.is_default,
             tasks,
             timed,
+            timing: trace.timing_of(id).to_owned(),
         }
     });
     rows.collect()

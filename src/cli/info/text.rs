@@ -108,6 +108,13 @@ fn head(document: &Document) -> String {
             count(document.cost.sampled_streams),
         ));
     }
+    if document.cost.short_tasks > 0 {
+        text.push_str(&format!(
+            "{:<12} {} timed tasks took less time than an event record: what surrounds them is longer\n",
+            "short tasks",
+            count(document.cost.short_tasks),
+        ));
+    }
     if document.cost.suspended_ns > 0 || document.cost.wall_clock_steps > 0 {
         text.push_str(&format!(
             "{:<12} suspended for {}, wall clock set {} times\n",
@@ -270,6 +277,7 @@ fn streams(document: &Document) -> Table {
         ("stream", Align::Right),
         ("tasks", Align::Right),
         ("timed", Align::Right),
+        ("timing", Align::Left),
         ("", Align::Left),
     ]);
     for stream in &document.streams {
@@ -279,6 +287,7 @@ fn streams(document: &Document) -> Table {
             stream.stream_id.to_string(),
             count(stream.tasks),
             percent(stream.timed, stream.tasks),
+            stream.timing.clone(),
             if stream.is_default { "default" } else { "" }.to_owned(),
         ]);
     }

@@ -61,6 +61,7 @@ fn trace(folder: &TempDir) -> PathBuf {
         flags: 0,
         priority: 0,
         is_default: false,
+        manner: 0,
     };
     writer.push(Row::Stream(stream)).unwrap();
     for place in 0..2 {

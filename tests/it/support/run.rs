@@ -11,6 +11,12 @@ use super::process::{Outcome, clean, feed, tool};
 /// The card that all programs of this run of the tests see, if not 910b.
 pub(crate) const CHIP: &str = "ASCEND_TRACE_TEST_CHIP";
 
+/// Whether that card's streams take few records with a time, whose times are there only after the program has
+/// synchronised.
+pub(crate) fn has_few_places() -> bool {
+    std::env::var(CHIP).is_ok_and(|chip| ["310p", "910a"].contains(&chip.as_str()))
+}
+
 /// A program and how it is to be run.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
@@ -92,6 +98,10 @@ impl Run {
         let mut command = tool();
         command.args(["record", "--no-tui"]);
         command.arg(format!("--soft={}", self.soft_options()));
+        if has_few_places() && !self.options.iter().any(|option| option == "--timing") {
+            // There, most short tasks are left out otherwise.
+            command.args(["--timing", "events"]);
+        }
         command.args(&self.options).arg("-o").arg(trace_in(folder));
         command.arg("--").arg(&self.program).args(&self.words);
         command.env("SOFTACL_TRUTH", truth_in(folder));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::process::{run, tool};
-use super::run::Recording;
+use super::run::{Recording, has_few_places};
 
 /// A line of a table, by the names of its columns. Some tables have millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,10 +116,14 @@ impl Tables {
     }
 
     /// The program never waits for the tracer: where a thread of ours lost its processor with a
-    /// lock in its hands, a task is left alone, and says so. Every other task has times.
+    /// lock in its hands, a task is left alone, and says so. Every other task has times, but for what a card cannot do.
     #[track_caller]
     pub(crate) fn all_timed(&self) {
-        let untimed = self.untimed();
+        let mut untimed = self.untimed();
+        if has_few_places() {
+            untimed
+                .retain(|reason| !["queue-full", "not-harvested", "unreadable"].contains(reason));
+        }
         let is_contended = |reason: &&str| ["contended", "no-event"].contains(reason);
         assert!(untimed.iter().all(is_contended), "{untimed:?}");
         assert!(untimed.len() <= 2 + self.tasks.len() / 50, "{untimed:?}");

@@ -1,6 +1,7 @@
 //! Reasons in words.
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::Manner;
 use ascend_trace_model::{ProcessId, Trace};
 
 pub(crate) use crate::names::{arguments, result, stream};
@@ -24,6 +25,15 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
         Untimed::ContextFailed => "its context had failed: nothing more is asked there",
+    }
+}
+
+/// How `--timing auto` came to time the tasks of a stream.
+pub(crate) fn manner(manner: Manner) -> &'static str {
+    match manner {
+        Manner::Events => "timed by two events",
+        Manner::Chained => "timed by one event, since tasks here are short",
+        Manner::Sampled => "some tasks are timed, since they are so short",
     }
 }
 

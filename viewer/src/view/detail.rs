@@ -178,6 +178,10 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
     }
     groups.extend(speed(trace, id).map(|text| vec![Span::raw(text)]));
     groups.extend(rank(scene));
+    if let Some(manner) = trace.stream(task.stream).manner {
+        let text = describe::manner(manner);
+        groups.push(vec![Span::styled(text, theme.dim())]);
+    }
     let thread = names::thread(trace, call.thread);
     let launched = since_start(scene, call.begin);
     let took = duration(call.end.saturating_sub(call.begin));

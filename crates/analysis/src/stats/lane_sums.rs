@@ -218,6 +218,7 @@ fn stream_row(
         device: stream.device,
         stream_id: stream.number(),
         is_default: stream.is_default,
+        timing: trace.timing_of(id).to_owned(),
         tasks: sums.tasks,
         untimed: sums.untimed,
         begin_ns: life.map(|life| life.0),

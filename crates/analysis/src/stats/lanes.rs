@@ -20,6 +20,8 @@ pub struct StreamStats {
     pub device: u32,
     pub stream_id: i64,
     pub is_default: bool,
+    /// How its tasks were timed, at least for a while: `events`, `chained`, `sampled`, or as asked for.
+    pub timing: String,
     pub tasks: u64,
     /// Tasks among them that have no device time.
     pub untimed: u64,
@@ -240,6 +242,7 @@ fn lane(trace: &Trace, stalls: &Stalls, id: StreamId, range: Range) -> StreamLan
         device: stream.device,
         stream_id: stream.number(),
         is_default: stream.is_default,
+        timing: trace.timing_of(id).to_owned(),
         tasks: tasks.len() as u64,
         untimed: tasks.iter().filter(|task| task.time.is_none()).count() as u64,
         begin_ns: life.map(|life| life.0),

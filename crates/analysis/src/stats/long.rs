@@ -6,7 +6,7 @@ use ascend_trace_model::{Archive, Trace};
 
 use super::histogram::Histogram;
 use super::running::{ApiSums, RunningStats};
-use super::{Lost, Stats, graphs, lane_sums, open, tables};
+use super::{Lost, Stats, Tracing, graphs, lane_sums, open, tables};
 use crate::graphs::Graphs;
 
 impl Stats {
@@ -97,6 +97,7 @@ fn tables_of(
         worst_stalls: running.worst.rows(),
         graphs,
         open_calls: open::sorted(running.open),
+        tracing: Tracing::of(things),
         lost: Lost {
             calls: losses.calls,
             others: losses.others,

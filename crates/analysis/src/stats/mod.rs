@@ -17,6 +17,7 @@ mod running;
 mod stall;
 mod tables;
 
+use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 use ascend_trace_model::Trace;
 use serde::Serialize;
@@ -60,6 +61,7 @@ pub struct Stats {
     pub graphs: Vec<GraphStats>,
     /// Calls that had not returned, longest first.
     pub open_calls: Vec<OpenCallStats>,
+    pub tracing: Tracing,
     pub lost: Lost,
 }
 
@@ -116,6 +118,32 @@ pub struct GraphStats {
     pub time: Durations,
 }
 
+/// What timing did to the device, in the whole recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tracing {
+    /// Event records that a timed task brought with it, on average.
+    pub events_per_task: f64,
+    /// Timed tasks that took less time than an event record does.
+    pub short_tasks: u64,
+}
+
+impl Tracing {
+    fn of(trace: &Trace) -> Self {
+        let counter = |counter: Counter| trace.counter(counter as u16);
+        let (events, tasks) = (
+            counter(Counter::InjectedEvents),
+            counter(Counter::TimedTasks),
+        );
+        Self {
+            events_per_task: match tasks {
+                0 => 0.0,
+                _ => events as f64 / tasks as f64,
+            },
+            short_tasks: counter(Counter::ShortTasks),
+        }
+    }
+}
+
 /// What could not be recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Lost {
@@ -153,6 +181,7 @@ impl Stats {
             worst_stalls: stall::worst(trace, dependencies, stalls, range),
             graphs: graphs::rows(trace, range),
             open_calls: open::rows(trace, range),
+            tracing: Tracing::of(trace),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,

@@ -90,11 +90,13 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     let latest = launch.end.saturating_add(first.latency);
     let begin = first.host.max(earliest).min(last_host.max(launch.begin));
     let end = last_host.max(begin);
-    // What is not known of the latency speaks for an event that came late.
+    // What is not known of the latency speaks for an event that came late; and so does what its record may have taken
+    // more than that of the quickest submission, from which the latency was learnt.
     let is_busy = reached
         > closed
             .saturating_add(last.latency)
-            .saturating_add(last.vague);
+            .saturating_add(last.vague)
+            .saturating_add(reading.record_open.saturating_mul(2));
     // If the stream was idle when the event after the task arrived, the task had ended before.
     let end_open = match (is_busy, reading.is_moment) {
         (true, _) => 0,
@@ -322,6 +324,26 @@ mod tests {
         // On a busy stream it came early enough all the same.
         let time = placed((AT - 300, end), call, end - 2 * LATENCY);
         assert!(time.error < 3_200, "{time:?}");
+    }
+
+    /// The latency was learnt from an event whose record took less time.
+    #[test]
+    fn an_end_event_that_came_late_and_took_long_leaves_the_end_open() {
+        let late = 1_000_000;
+        let reading = Reading {
+            begin: AT - 300 + OFFSET,
+            end: AT + late + OFFSET,
+            is_moment: false,
+            record: 1_500,
+            record_open: 350,
+        };
+        let launch = Launch {
+            begin: AT - 3_400,
+            end: AT - 2_900,
+            closed: Some(AT + late - LATENCY - 600),
+        };
+        let time = place(&clock(), reading, launch).unwrap();
+        assert!(time.local_error >= late - 3_000, "{time:?}");
     }
 
     #[test]

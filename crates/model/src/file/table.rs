@@ -121,7 +121,8 @@ impl Table for ContextRow {
 
 impl Table for StreamRow {
     const KIND: Kind = chunk::STREAM;
-    const COLUMNS: usize = 9;
+    const COLUMNS: usize = 10;
+    const REQUIRED: usize = 9;
     const MEMORY: u64 = 256;
     type Memory = ();
 
@@ -135,6 +136,7 @@ impl Table for StreamRow {
         columns.put(6, self.flags.into());
         columns.put(7, self.priority.into());
         columns.put(8, self.is_default.into());
+        columns.put(9, self.manner.into());
     }
 
     fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
@@ -148,6 +150,10 @@ impl Table for StreamRow {
             flags: cursors.take_as(6)?,
             priority: cursors.take_as(7)?,
             is_default: cursors.take(8)? != 0,
+            manner: match cursors.has(9) {
+                true => cursors.take_as(9)?,
+                false => 0,
+            },
         })
     }
 

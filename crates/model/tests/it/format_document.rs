@@ -135,6 +135,7 @@ fn things() {
         numbers(&[3, 3]),
         numbers(&[7, 7]),
         numbers(&[0, 1]),
+        numbers(&[0, 3]),
     ];
     let stream = StreamRow {
         process: 1,
@@ -146,12 +147,14 @@ fn things() {
         flags: 3,
         priority: 7,
         is_default: false,
+        manner: 0,
     };
     let second = StreamRow {
         serial: 6,
         handle: 0xabce,
         acl_id: Some(-1),
         is_default: true,
+        manner: 3,
         ..stream.clone()
     };
     assert_eq!(

@@ -115,6 +115,7 @@ fn things() -> Vec<Row> {
             flags: 1,
             priority: 7,
             is_default: false,
+            manner: 0,
         }),
         Row::Event(EventRow {
             process: 1,

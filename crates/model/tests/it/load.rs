@@ -83,6 +83,7 @@ fn a_thing_may_be_mentioned_before_its_own_row_comes() {
         flags: 1,
         priority: 2,
         is_default: false,
+        manner: 0,
     };
     let thread = ThreadRow {
         thread: 1,

@@ -179,8 +179,9 @@ fn thing() -> impl Strategy<Value = Row> {
         word(),
         option::of(any::<i32>()),
     );
-    let stream = (stream, number(), number(), any::<bool>());
-    let stream = stream.prop_map(|((names, handle, acl_id), flags, priority, is_default)| {
+    let stream = (stream, number(), number(), any::<(bool, u8)>());
+    let stream = stream.prop_map(|((names, handle, acl_id), flags, priority, last)| {
+        let (is_default, manner) = last;
         Row::Stream(StreamRow {
             process: names.0,
             serial: names.1,
@@ -191,6 +192,7 @@ fn thing() -> impl Strategy<Value = Row> {
             flags,
             priority,
             is_default,
+            manner,
         })
     });
     let event = (number(), number(), number(), word(), number(), any::<u8>());

@@ -105,6 +105,7 @@ impl Writer<'_> {
                 flags: 0,
                 priority: 0,
                 is_default: serial == 0,
+                manner: 0,
             }));
         }
         for (&(process, _), &serial) in &self.events {

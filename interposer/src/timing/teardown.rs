@@ -1,0 +1,225 @@
+//! What is read before something ends that would take times along: streams, contexts, the process.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use ascend_trace_format::api::Untimed;
+
+use crate::objects::{self, ContextEntry, StreamEntry};
+use crate::quiet;
+use crate::timing::api::{self, Api};
+use crate::timing::harvest::{self, Ask, Limit};
+use crate::timing::lane::{self, KeptOut, Lane};
+use crate::timing::{anchor, counters, reference};
+
+/// A stream is about to be destroyed or aborted: reads what is done, and keeps everybody out until the
+/// call has returned. A question about a stream that goes meanwhile would find it gone.
+pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
+    let Some(kept_out) = harvest::lane_of(stream)?.keep_out(&mut { EXIT_ROUNDS }) else {
+        // Nobody touches the lane any more.
+        stream.lane.store(core::ptr::null_mut(), Release);
+        return None;
+    };
+    let lane = kept_out.lane();
+    if let Some(api) = api::get().filter(|_| is_open(lane)) {
+        // The first question may only make the runtime take note.
+        for _ in 0..2 {
+            harvest::take(lane, api, &Limit::ALL, None, Ask::Harmless);
+        }
+    }
+    Some(kept_out)
+}
+
+/// A stream has been destroyed. What it had submitted is done, unless it was taken down by force.
+pub(crate) fn after_stream_end(stream: &StreamEntry, kept_out: &KeptOut, was_forced: bool) {
+    let lane = kept_out.lane();
+    let Some(api) = api::get() else { return };
+    if !was_forced && is_open(lane) {
+        stream.seen.knows(u64::MAX);
+        harvest::take(lane, api, &Limit::ALL, None, Ask::Nothing);
+    }
+    forsake(lane, api);
+    stream.lane.store(core::ptr::null_mut(), Release);
+    lane.release();
+}
+
+/// Whether the runtime may be asked about a lane's context.
+fn is_open(lane: &Lane) -> bool {
+    lane.context()
+        .is_some_and(|context| context.timing.is_open())
+}
+
+/// How long a teardown that will itself wait for the device waits for the last times, in half
+/// milliseconds and for all streams together.
+const TEARDOWN_ROUNDS: u32 = 40;
+
+/// A context is about to end: reads what can be read and destroys the events, which must not
+/// outlive it. The runtime itself waits here for unfinished tasks, so waiting a little first
+/// costs the program nothing. `is_current` says whether it is the calling thread's.
+pub(crate) fn before_context_end(context: &'static ContextEntry, is_current: bool) {
+    if context.timing.has_failed() {
+        after_failure(context);
+        return;
+    }
+    if !context.timing.is_open() {
+        return;
+    }
+    context.timing.close();
+    let Some(api) = api::get() else { return };
+    wait_for_last(context, api);
+    let mut rounds = EXIT_ROUNDS;
+    for lane in harvest::lanes_of(context) {
+        drain(lane, api, &mut rounds);
+    }
+    if is_current {
+        anchor::take_last(api, context);
+    }
+    counters::tell();
+    reference::release(api, context);
+    context.timing.destroy_events(api);
+    release_lanes(context);
+}
+
+/// The device of a context is about to be reset by force. Nobody says what becomes of contexts that the program has
+/// made itself: what is done is read, and the runtime is asked nothing until the program submits there again.
+pub(crate) fn before_forced_reset(context: &'static ContextEntry) {
+    if !context.timing.is_open() {
+        return;
+    }
+    context.timing.close();
+    let Some(api) = api::get() else { return };
+    let mut rounds = EXIT_ROUNDS;
+    for lane in harvest::lanes_of(context) {
+        let Some(kept_out) = lane.keep_out(&mut rounds) else {
+            continue;
+        };
+        // The first question may only make the runtime take note.
+        for _ in 0..2 {
+            harvest::take(kept_out.lane(), api, &Limit::ALL, None, Ask::Harmless);
+        }
+    }
+}
+
+/// A context that has failed is about to end: nothing of it is touched.
+fn after_failure(context: &'static ContextEntry) {
+    let mut rounds = EXIT_ROUNDS;
+    for lane in harvest::lanes_of(context) {
+        let Some(kept_out) = lane.keep_out(&mut rounds) else {
+            continue;
+        };
+        // SAFETY: `harvesting` is set, so nobody else takes out.
+        while let Some(pair) = unsafe { kept_out.lane().pending.front() } {
+            // SAFETY: as above.
+            unsafe { kept_out.lane().pending.pop() };
+            harvest::give_up(lane, pair, Untimed::ContextFailed);
+        }
+        lane.forget_stash();
+    }
+    counters::tell();
+    reference::abandon(context);
+    context.timing.forget_events();
+    release_lanes(context);
+}
+
+fn release_lanes(context: &ContextEntry) {
+    for stream in objects::streams_of(context.serial.load(Relaxed)) {
+        if let Some(lane) = harvest::lane_of(stream) {
+            stream.lane.store(core::ptr::null_mut(), Release);
+            if !lane.harvesting.load(Acquire) {
+                lane.release();
+            }
+        }
+    }
+}
+
+/// How long the end of a process waits for another thread that is reading times, in half milliseconds
+/// and for all streams together. It may have thousands to read; one that a signal holds up is left.
+const EXIT_ROUNDS: u32 = 200;
+/// How often everything is asked about, half a millisecond apart.
+const EXIT_PASSES: u32 = 3;
+
+/// The process ends: reads what is done already.
+pub(crate) fn at_exit() {
+    let Some(api) = api::get() else { return };
+    let mut rounds = EXIT_ROUNDS;
+    // The first question may only make the runtime take note.
+    for pass in 0..EXIT_PASSES {
+        if pass > 0 {
+            pause();
+        }
+        if !read_all(api, &mut rounds) {
+            break;
+        }
+    }
+    counters::tell();
+}
+
+/// Reads what is done on all lanes. Answers whether something is left.
+fn read_all(api: &Api, rounds: &mut u32) -> bool {
+    let mut is_left = false;
+    let lanes = lane::all().filter(|lane| lane.is_used() && lane.has_pending());
+    for lane in lanes {
+        let is_open = |context: &ContextEntry| context.timing.is_open();
+        if lane.context().is_some_and(is_open)
+            && let Some(kept_out) = lane.keep_out(rounds)
+        {
+            harvest::take(kept_out.lane(), api, &Limit::ALL, None, Ask::All);
+            is_left |= lane.has_pending();
+        }
+    }
+    is_left
+}
+
+/// Reads what is done in a context until nothing is left, or for as long as a teardown waits.
+fn wait_for_last(context: &ContextEntry, api: &Api) {
+    for round in 0..=TEARDOWN_ROUNDS {
+        let mut is_left = false;
+        for lane in harvest::lanes_of(context) {
+            harvest::lane(lane, api, &Limit::ALL, None, Ask::All);
+            is_left |= lane.has_pending();
+        }
+        if !is_left {
+            return;
+        }
+        if round < TEARDOWN_ROUNDS {
+            pause();
+        }
+    }
+}
+
+/// Reads what is done on a lane and gives the rest up.
+fn drain(lane: &'static Lane, api: &Api, rounds: &mut u32) {
+    // Nobody else may be reading a pair that is about to be thrown away.
+    let Some(_kept_out) = lane.keep_out(rounds) else {
+        return;
+    };
+    harvest::take(lane, api, &Limit::ALL, None, Ask::All);
+    forsake(lane, api);
+}
+
+/// Gives up what is left on a lane, and the events that it has at hand. The caller has set `harvesting`.
+fn forsake(lane: &Lane, api: &Api) {
+    // SAFETY: `harvesting` is set, so nobody else takes out.
+    while let Some(pair) = unsafe { lane.pending.front() } {
+        // SAFETY: as above.
+        unsafe { lane.pending.pop() };
+        counters::LOST.add(1);
+        harvest::report_untimed(lane, pair, Untimed::ContextGone);
+        for event in pair.events().filter(|_| is_open_or_closing(lane)) {
+            api.destroy_event(event);
+        }
+    }
+    if let Some(context) = lane.context() {
+        lane.empty_stash(context, api);
+    }
+}
+
+/// Whether the runtime may be told anything about a lane's context.
+fn is_open_or_closing(lane: &Lane) -> bool {
+    !lane
+        .context()
+        .is_some_and(|context| context.timing.has_failed())
+}
+
+pub(crate) fn pause() {
+    quiet::sleep(500_000);
+}

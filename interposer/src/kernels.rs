@@ -9,6 +9,7 @@ use crate::call::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::{Entry, HandleTable};
+use crate::thread::Asking;
 use crate::{emit, real, session};
 
 /// A kernel whose name is in the trace.
@@ -45,9 +46,12 @@ pub(crate) fn named(key: u64) {
     }
 }
 
+/// Launches whose handles the runtime tells the names of.
+const LAUNCHES: [&str; 2] = ["aclrtLaunch", "rtLaunchKernelByFuncHandle"];
+
 /// A kernel was launched, so its handle is a good one: asks for its name, once.
 pub(crate) fn launched(call: &Context<'_>, begin: u64) {
-    let is_launch = call.function.name.starts_with("aclrtLaunch");
+    let is_launch = (LAUNCHES.iter()).any(|prefix| call.function.name.starts_with(prefix));
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
         return;
     };
@@ -72,6 +76,7 @@ fn ask(handle: u64, name: &mut [u8; LONGEST]) -> Option<&[u8]> {
     let address = real::by_name("aclrtGetFunctionName")?;
     // SAFETY: the address is that of the function with this name, whose signature `GetName` repeats.
     let get_name = unsafe { core::mem::transmute::<usize, GetName>(address) };
+    let _asking = Asking::begin();
     // SAFETY: the program has just launched the kernel; the buffer has the length that is told.
     let code = unsafe {
         get_name(

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr};
 
 use crate::real;
+use crate::thread::Asking;
 
 /// Event flag: a timestamp is taken. Such an event uses no hardware event id.
 const TIME_LINE: u32 = 0x8;
@@ -177,6 +178,7 @@ impl Api {
     /// A new timeline event of the current context.
     pub(crate) fn create_event(&self) -> Option<u64> {
         let mut event: Handle = core::ptr::null_mut();
+        let _asking = Asking::begin();
         // SAFETY: `event` is a live local; the flag is a documented one.
         let code = unsafe {
             match self.creation {
@@ -188,12 +190,14 @@ impl Api {
     }
 
     pub(crate) fn destroy_event(&self, event: u64) {
+        let _asking = Asking::begin();
         // SAFETY: `event` was made by `create_event` and is not used after this.
         unsafe { (self.destroy)(handle(event)) };
     }
 
     /// Records `event` on a stream of the current context.
     pub(crate) fn record(&self, event: u64, stream: u64) -> bool {
+        let _asking = Asking::begin();
         // SAFETY: `event` is ours and pending nowhere; `stream` is what the program passes.
         unsafe { (self.record)(handle(event), handle(stream)) == 0 }
     }
@@ -202,6 +206,7 @@ impl Api {
     /// is done on the event's stream can be read from then on.
     pub(crate) fn is_complete(&self, event: u64) -> Result<bool, i32> {
         let mut status = 0;
+        let _asking = Asking::begin();
         // SAFETY: `event` is ours; `status` is a live local of the enumeration's size.
         let code = unsafe { (self.query)(handle(event), &mut status) };
         match code {
@@ -221,6 +226,7 @@ impl Api {
 
     fn elapsed_raw(&self, from: u64, to: u64) -> Result<f64, Refusal> {
         let mut milliseconds = 0f32;
+        let _asking = Asking::begin();
         // SAFETY: both events are ours; `milliseconds` is a live local.
         let code = unsafe { (self.elapsed)(&mut milliseconds, handle(from), handle(to)) };
         answer(code, f64::from(milliseconds) * 1e6)
@@ -229,6 +235,7 @@ impl Api {
     /// The device clock at a completed event, in whole microseconds.
     pub(crate) fn timestamp_us(&self, event: u64) -> Result<u64, Refusal> {
         let mut microseconds = 0;
+        let _asking = Asking::begin();
         // SAFETY: `event` is ours; `microseconds` is a live local.
         let code = unsafe { (self.timestamp)(handle(event), &mut microseconds) };
         answer(code, microseconds)
@@ -237,6 +244,7 @@ impl Api {
     /// The current context's handle.
     pub(crate) fn current_context(&self) -> Option<u64> {
         let mut context: Handle = core::ptr::null_mut();
+        let _asking = Asking::begin();
         // SAFETY: `context` is a live local.
         let code = unsafe { (self.get_context)(&mut context) };
         (code == 0 && !context.is_null()).then_some(context as usize as u64)
@@ -244,6 +252,7 @@ impl Api {
 
     /// Makes a context current in the calling thread.
     pub(crate) fn enter_context(&self, context: u64) -> bool {
+        let _asking = Asking::begin();
         // SAFETY: the caller vouches that the context exists.
         unsafe { (self.set_context)(handle(context)) == 0 }
     }
@@ -251,6 +260,7 @@ impl Api {
     /// The runtime's number of a stream.
     pub(crate) fn stream_id(&self, stream: u64) -> Option<i32> {
         let mut id = 0;
+        let _asking = Asking::begin();
         // SAFETY: `stream` is what the program passes; `id` is a live local.
         let code = unsafe { (self.stream_id?)(handle(stream), &mut id) };
         (code == 0).then_some(id)
@@ -259,6 +269,7 @@ impl Api {
     /// With which flags a stream was made.
     pub(crate) fn stream_flags(&self, stream: u64) -> Option<u32> {
         let mut flags = 0;
+        let _asking = Asking::begin();
         // SAFETY: `stream` was made by the program just now; `flags` is a live local.
         let code = unsafe { (self.stream_flags?)(handle(stream), &mut flags) };
         (code == 0).then_some(flags)
@@ -267,6 +278,7 @@ impl Api {
     /// The device of the thread's current context.
     pub(crate) fn device(&self) -> Option<u32> {
         let mut device = 0;
+        let _asking = Asking::begin();
         // SAFETY: `device` is a live local.
         let code = unsafe { (self.get_device?)(&mut device) };
         (code == 0).then_some(device as u32)
@@ -284,6 +296,7 @@ impl Api {
         }
         let mut status = 0;
         let mut model: Handle = core::ptr::null_mut();
+        let _asking = Asking::begin();
         // SAFETY: `stream` is what the program passes; both outputs are live locals.
         let code = unsafe { (self.capture_info?)(handle(stream), &mut status, &mut model) };
         let is_capturing = status != CAPTURE_NONE;
@@ -300,6 +313,7 @@ impl Api {
     /// Whether an address is pageable host memory; `None` when the runtime cannot say.
     pub(crate) fn is_pageable(&self, address: u64) -> Option<bool> {
         let mut attribute = PointerAttribute::default();
+        let _asking = Asking::begin();
         // SAFETY: the address is only classified, not read; `attribute` has the size of the
         // runtime's structure.
         let code = unsafe { (self.attributes?)(handle(address), &mut attribute) };

@@ -1,7 +1,7 @@
 //! What real runtimes do that is hard on a tracer: each fact by a program that meets it. The programs say what
 //! they are after in their first lines.
 
-use crate::support::{Run, Tables, compile, program};
+use crate::support::{Run, Tables, compile, program, truth};
 
 /// The tool's records are no tasks of the program's: not before it has submitted one, and not when it was
 /// refused.
@@ -106,6 +106,35 @@ fn three_thousand_streams_are_timed() {
     let tables = Tables::of(&recording);
     assert_eq!(tables.tasks.len(), 9000);
     tables.all_timed();
+}
+
+/// What the runtime's own examples do beyond the usual: streams of configurations, random numbers, labels.
+#[test]
+fn configured_streams_random_numbers_and_labels_are_shown() {
+    let recording = Run::new(&program("configured")).soft("catch").compared();
+    let tables = Tables::of(&recording);
+    let timed = tables.tasks.iter();
+    let timed: Vec<_> = timed
+        .filter(|task| task.text("untimed").is_empty())
+        .map(|task| task.text("kind"))
+        .collect();
+    assert_eq!(timed[..10], ["kernel", "memset"].repeat(5));
+    assert_eq!(timed[10..], ["graph"; 2], "{timed:?}");
+    assert_eq!(tables.untimed(), ["bound-stream"; 6]);
+    let log = truth::read(&recording.truth());
+    for kind in ["kernel", "graph"] {
+        let length = |begin: i64, end: i64| end - begin;
+        let traced = (tables.tasks.iter()).filter(|task| task.text("kind") == kind);
+        let truly = log.iter().filter(|entry| entry.kind == kind);
+        for (task, entry) in traced.zip(truly) {
+            let length = length(task.number("begin_ns"), task.number("end_ns"));
+            let error = length - (entry.end - entry.begin);
+            assert!(
+                error.abs() <= 2 * task.number("err_ns"),
+                "{task:?} {entry:?}"
+            );
+        }
+    }
 }
 
 /// Once a context has failed, whoever asks the runtime about it takes the text of the failure away.

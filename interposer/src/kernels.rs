@@ -10,7 +10,7 @@ use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::{Entry, HandleTable};
 use crate::thread::Asking;
-use crate::{emit, lifecycle, real, session};
+use crate::{emit, real, session};
 
 /// A kernel whose name is in the trace.
 struct Kernel {
@@ -58,8 +58,7 @@ pub(crate) fn launched(call: &Context<'_>, begin: u64) {
     let Some(kernel) = KERNELS.get_or_insert(handle) else {
         return;
     };
-    let may_ask = session::is_timed() && lifecycle::may_ask(call.state);
-    if kernel.is_named.load(Relaxed) || !may_ask || REFUSES.load(Relaxed) {
+    if kernel.is_named.load(Relaxed) || !session::is_timed() || REFUSES.load(Relaxed) {
         return;
     }
     let Some(mut name) = ROOM.try_lock() else {

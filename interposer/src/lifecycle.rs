@@ -1,7 +1,7 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Role};
 use ascend_trace_format::record::pair;
@@ -11,9 +11,7 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{
-    anchor, api, capture, counters, harvest, harvester, lane, reference, schedule,
-};
+use crate::timing::{api, capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
 };
@@ -48,12 +46,9 @@ extern "C" fn unloaded() {
 
 /// The process is ending in an orderly way, and the runtime is still there: what it has registered for
 /// the end was registered before, and runs after this. The last times that are ready are read. From
-/// then on the runtime is called only inside the program's own calls, and only in the thread that ends the
-/// process; who is inside it for us in another thread is waited for, but not for long.
+/// then on the runtime is called only inside the program's own calls.
 extern "C" fn exiting() {
-    EXITING.store(thread::current().addr(), Release);
     harvester::stop();
-    lane::all().for_each(lane::Lane::await_submission);
     at_end(|state| {
         if session::is_timed() {
             emit::rename(state);
@@ -61,19 +56,6 @@ extern "C" fn exiting() {
         }
         cost::tell_all(state);
     });
-    anchor::await_all();
-    lane::all().for_each(lane::Lane::await_reader);
-}
-
-/// The thread that the process ends in, by its state; 0 while it does not end.
-static EXITING: AtomicUsize = AtomicUsize::new(0);
-
-/// Whether a thread may call the runtime for us, inside a call of the program's. While the process ends, only the
-/// thread that ends it may: the runtime goes, and a call of ours in any other thread could be too late.
-#[inline]
-pub(crate) fn may_ask(state: &thread::State) -> bool {
-    let by = EXITING.load(Acquire);
-    by == 0 || by == core::ptr::from_ref(state).addr()
 }
 
 fn at_end(action: impl FnOnce(&thread::State)) {
@@ -128,8 +110,6 @@ pub(crate) fn become_child(state: &thread::State) {
     cost::forget();
     reference::forget();
     harvester::forget();
-    anchor::forget();
-    EXITING.store(0, Relaxed);
     emit::announce_again();
     state.forget_parent();
     if !quiet::is_allowed() {
@@ -232,7 +212,7 @@ pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEnt
     if let Some(context) = state.context() {
         return Some(context);
     }
-    let api = api::get().filter(|_| may_ask(state))?;
+    let api = api::get()?;
     let handle = api.current_context()?;
     let known = objects::context(handle).filter(|context| context.serial.load(Relaxed) != 0);
     let context = match known {

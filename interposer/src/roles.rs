@@ -222,9 +222,6 @@ fn measurable(call: &Context<'_>) -> Result<Extent, Untimed> {
     if !session::is_timed() {
         return Err(Untimed::Off);
     }
-    if !lifecycle::may_ask(call.state) {
-        return Err(Untimed::Lost);
-    }
     if !call.function.timed {
         return Err(Untimed::Bound);
     }
@@ -253,14 +250,9 @@ fn copies_on_host(call: &Context<'_>) -> bool {
 /// How often a synchronising thread compares the clocks for us.
 const ANCHOR_NS: u64 = 10_000_000;
 
-/// Whether something may be read, or the clocks compared, after the call.
-fn may_look(call: &Context<'_>) -> bool {
-    session::is_timed() && !call.state.in_callback() && lifecycle::may_ask(call.state)
-}
-
 fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
     let Some(stream) = span.stream else { return };
-    if !may_look(call) {
+    if !session::is_timed() || call.state.in_callback() {
         return;
     }
     stream.seen.knows(span.begin());
@@ -287,7 +279,7 @@ fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
 }
 
 fn after_event_sync(call: &Context<'_>, end: u64) {
-    if !may_look(call) {
+    if !session::is_timed() || call.state.in_callback() {
         return;
     }
     let event = call.arg(call.function.event).and_then(objects::event);
@@ -305,7 +297,7 @@ fn after_event_sync(call: &Context<'_>, end: u64) {
 }
 
 fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
-    if !may_look(call) {
+    if !session::is_timed() || call.state.in_callback() {
         return;
     }
     let Some(context) = call.state.context() else {

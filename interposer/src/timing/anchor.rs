@@ -2,8 +2,7 @@
 //! microseconds later, and the host's clock before the record and after the first query that saw
 //! it done bounds its time.
 
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_ring::ticks::monotonic;
 
@@ -11,7 +10,7 @@ use crate::clock::{ticks, ticks_after_all};
 use crate::objects::ContextEntry;
 use crate::timing::api::Api;
 use crate::timing::{capture, chip, lane, reference};
-use crate::{emit, last_task, lifecycle, quiet, thread};
+use crate::{emit, last_task, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
 const LONGEST_NS: u64 = 200_000;
@@ -29,41 +28,6 @@ const RETRIES: u32 = 2;
 
 /// How often the time between comparisons may double when they fail.
 const MOST_DOUBLINGS: u32 = 7;
-
-/// Comparisons under way.
-static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
-
-struct UnderWay(());
-
-impl UnderWay {
-    fn begin() -> Self {
-        UNDER_WAY.fetch_add(1, AcqRel);
-        Self(())
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        // One that a fork has left behind is forgotten.
-        let _ = UNDER_WAY.fetch_update(AcqRel, Relaxed, |count| count.checked_sub(1));
-    }
-}
-
-/// Waits until no thread compares clocks, but not for long.
-pub(crate) fn await_all() {
-    let begin = monotonic();
-    while UNDER_WAY.load(Acquire) != 0 && monotonic().wrapping_sub(begin) < MOST_NS {
-        quiet::yield_now();
-    }
-}
-
-/// How long the end of the process waits for comparisons. One takes as long as its event.
-const MOST_NS: u64 = 10_000_000;
-
-/// Forgets those of the parent process.
-pub(crate) fn forget() {
-    UNDER_WAY.store(0, Relaxed);
-}
 
 /// Compares the clocks on a stream of the current context, unless that was done less than
 /// `interval_ns` ago.
@@ -86,10 +50,6 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     }
     // Whoever looks makes the program's own times readable.
     if !chip::tells_by_query() || !lane::is_quiet(context) {
-        return;
-    }
-    let _under_way = UnderWay::begin();
-    if !thread::with(lifecycle::may_ask) {
         return;
     }
     let Some(event) = context.timing.take_event(api) else {

@@ -10,7 +10,6 @@ use ascend_trace_format::record::pair;
 use crate::graphs::{self, GRAPH_SERIALS};
 use crate::objects::{EventEntry, StreamEntry};
 use crate::timing::api::{self, Told};
-use crate::{lifecycle, thread};
 
 /// Captures that can be under way at one time before tracking gives up and only asks the runtime.
 const MOST: usize = 256;
@@ -192,9 +191,7 @@ pub(crate) fn of(stream: &StreamEntry) -> Option<u32> {
     }
     let seen = seen(stream);
     let serial = seen.map(|capture| capture.serial.load(Relaxed));
-    let may_ask = thread::with(lifecycle::may_ask);
-    let api = api::get().filter(|_| may_ask);
-    match api.and_then(|api| api.capture_of(stream.handle())) {
+    match api::get().and_then(|api| api.capture_of(stream.handle())) {
         None => serial,
         Some(told) if told.is_capturing => {
             let known = serial.unwrap_or_else(|| graphs::serial_of(told.handle));

@@ -472,21 +472,6 @@ impl Lane {
         self.pending.len() > 0
     }
 
-    /// Waits for the submission that is under way, if one is, but not for long.
-    pub(crate) fn await_submission(&self) {
-        if self.is_used() {
-            drop(self.turn());
-        }
-    }
-
-    /// Waits for who reads times of the lane, if anybody does, but not for long.
-    pub(crate) fn await_reader(&'static self) {
-        const ROUNDS: u32 = 20;
-        if self.is_used() {
-            drop(self.keep_out(&mut { ROUNDS }));
-        }
-    }
-
     /// The turn to submit. Another thread's submission is waited for, but not for long: `None`
     /// when it takes its time.
     pub(crate) fn turn(&self) -> Option<Guard<'_, Turn>> {

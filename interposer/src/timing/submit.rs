@@ -82,9 +82,6 @@ pub(crate) fn begin(
         return Err(Untimed::NotSampled);
     }
     let mut order = lane.turn().ok_or(Untimed::Contended)?;
-    if !crate::lifecycle::may_ask(state) {
-        return Err(Untimed::Lost);
-    }
     let pending = lane.pending.len();
     if pending >= MOST_PENDING {
         return Err(Untimed::NoEvent);
@@ -226,9 +223,7 @@ impl Submission {
         (begin, end): (u64, u64),
     ) -> Untimed {
         // Another thread may have begun to capture the stream meanwhile.
-        let may_end = sequence.is_some()
-            && crate::lifecycle::may_ask(state)
-            && capture::of(self.stream).is_none();
+        let may_end = sequence.is_some() && capture::of(self.stream).is_none();
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
         let is_followed =

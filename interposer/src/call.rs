@@ -88,6 +88,12 @@ impl Context<'_> {
         self.args.get(position).copied()
     }
 
+    /// The first argument of this kind.
+    pub(crate) fn of_kind(&self, kind: ArgKind) -> Option<u64> {
+        let position = (self.function.args.iter()).position(|arg| arg.kind == kind)?;
+        self.args.get(position).copied()
+    }
+
     /// Serial of the thread's context, 0 when unknown.
     pub(crate) fn context_serial(&self) -> u32 {
         self.state
@@ -265,7 +271,7 @@ impl Span {
             None
         };
         if succeeded && function.role == Role::LastTaskId {
-            last_task::answer(state, args.first().copied());
+            last_task::answer(state, args);
         }
         if succeeded && self.traits.has_outputs {
             read_outputs(function, args);
@@ -329,7 +335,13 @@ impl Span {
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
         let is_timed = matches!(state, TaskState::Timed(_));
-        if !is_timed {
+        let is_part = matches!(state, TaskState::None);
+        if is_part {
+            // It is the last one until the call around it ends. A wait may have submitted nothing.
+            if succeeded && kind != TaskKind::Wait {
+                last_task::release(thread);
+            }
+        } else if !is_timed {
             // A call that failed has submitted nothing.
             if sequence.is_some() {
                 last_task::release(thread);

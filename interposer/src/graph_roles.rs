@@ -56,7 +56,9 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
 
 /// The handle of the graph that the call names.
 fn handle(call: &Context<'_>) -> u64 {
-    call.named("modelRI").unwrap_or(0)
+    let names = ["modelRI", "mdl", "captureMdl"];
+    let mut handles = names.into_iter().filter_map(|name| call.named(name));
+    handles.next().unwrap_or(0)
 }
 
 fn event(call: &Context<'_>) -> Option<&'static EventEntry> {

@@ -14,6 +14,10 @@ macro_rules! hook {
             [$($crate::word::Word::to_word($arg)),*];
         // Here, where all that the real function does is further down the stack.
         let here = $crate::thread::stack();
+        if const { $crate::traits::is_below($id) } && $crate::below::is_told($id, here) {
+            // SAFETY: the arguments are the program's own.
+            return unsafe { real($($arg),*) };
+        }
         if const { $crate::traits::is_simple($id) } {
             return match $crate::simple::Simple::enter($id, here, &words) {
                 // SAFETY: the arguments are the program's own.

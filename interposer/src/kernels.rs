@@ -79,9 +79,12 @@ impl Kernel {
     }
 }
 
+/// Launches whose handles the runtime tells the names of.
+const LAUNCHES: [&str; 2] = ["aclrtLaunch", "rtLaunchKernelByFuncHandle"];
+
 /// A kernel was launched: its name is wanted, once.
 pub(crate) fn launched(call: &Context<'_>, begin: u64) {
-    let is_launch = call.function.name.starts_with("aclrtLaunch");
+    let is_launch = (LAUNCHES.iter()).any(|prefix| call.function.name.starts_with(prefix));
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
         return;
     };

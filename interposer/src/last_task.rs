@@ -1,5 +1,5 @@
-//! The id of a thread's last task. CANN's operator libraries ask for it right after a launch and tie
-//! what they know of the operator to it; a record of ours must not be taken for that task.
+//! The id of a thread's last task, and its stream's. CANN's operator libraries ask for them right after a launch
+//! and tie what they know of the operator to it; a record of ours must not be taken for that task.
 
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
@@ -14,35 +14,69 @@ pub(crate) enum Last {
     None,
     /// The runtime tells it: nothing of ours came after it.
     Told,
-    /// It has this id, and something of ours came after it.
-    Kept(u32),
+    /// It was this one, and something of ours came after it.
+    Kept(Task),
+}
+
+/// A task as the runtime names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    id: u32,
+    /// Only the layer below tells it.
+    stream: Option<u32>,
 }
 
 /// What the runtime answers to a thread that has submitted nothing.
-const NOTHING: u32 = 0;
+const NOTHING: Task = Task {
+    id: 0,
+    stream: Some(0),
+};
 
-/// The runtime's function; 1 when it has none.
-static GET: AtomicUsize = AtomicUsize::new(0);
+/// A function of the runtime; 1 when it has none.
+struct Known(&'static str, AtomicUsize);
+
 const NONE: usize = 1;
 
-fn runtime_says() -> Option<u32> {
-    let address = match GET.load(Acquire) {
-        0 => {
-            let found = real::by_name("aclrtGetThreadLastTaskId").unwrap_or(NONE);
-            GET.store(found, Release);
-            found
-        }
-        known => known,
-    };
-    if address == NONE {
-        return None;
+impl Known {
+    const fn new(name: &'static str) -> Self {
+        Self(name, AtomicUsize::new(0))
+    }
+
+    fn address(&self) -> Option<usize> {
+        let address = match self.1.load(Acquire) {
+            0 => {
+                let found = real::by_name(self.0).unwrap_or(NONE);
+                self.1.store(found, Release);
+                found
+            }
+            known => known,
+        };
+        (address != NONE).then_some(address)
+    }
+}
+
+static TELLS_BOTH: Known = Known::new("rtGetTaskIdAndStreamID");
+static TELLS_ID: Known = Known::new("aclrtGetThreadLastTaskId");
+
+fn runtime_says() -> Option<Task> {
+    if let Some(address) = TELLS_BOTH.address() {
+        type GetBoth = unsafe extern "C" fn(*mut u32, *mut u32) -> i32;
+        // SAFETY: the address is that of the function with this name, whose signature `GetBoth` repeats.
+        let get = unsafe { core::mem::transmute::<usize, GetBoth>(address) };
+        let (mut id, mut stream) = (0, 0);
+        // SAFETY: both are live locals.
+        let code = until_exit::call(|| unsafe { get(&mut id, &mut stream) })?;
+        return (code == 0).then_some(Task {
+            id,
+            stream: Some(stream),
+        });
     }
     type GetId = unsafe extern "C" fn(*mut u32) -> i32;
     // SAFETY: the address is that of the function with this name, whose signature `GetId` repeats.
-    let get = unsafe { core::mem::transmute::<usize, GetId>(address) };
+    let get = unsafe { core::mem::transmute::<usize, GetId>(TELLS_ID.address()?) };
     let mut id = 0;
     // SAFETY: `id` is a live local.
-    (until_exit::call(|| unsafe { get(&mut id) })? == 0).then_some(id)
+    (until_exit::call(|| unsafe { get(&mut id) })? == 0).then_some(Task { id, stream: None })
 }
 
 /// A record of ours is to be submitted. What the thread has submitted itself until now is what counts.
@@ -64,12 +98,17 @@ pub(crate) fn release(state: &State) {
     state.set_last_task(Last::Told);
 }
 
-/// The program has asked: it gets the id of its own task.
-pub(crate) fn answer(state: &State, place: Option<u64>) {
-    let (Last::Kept(id), Some(place)) = (state.last_task(), place.filter(|place| *place != 0))
-    else {
+/// The program has asked: it gets what the runtime would say of its own task. The first argument is the place for the
+/// id, the second one, if there is one, that for the stream's.
+pub(crate) fn answer(state: &State, places: &[u64]) {
+    let Last::Kept(task) = state.last_task() else {
         return;
     };
-    // SAFETY: the call has succeeded and written an id to this place of the program's.
-    unsafe { core::ptr::write_unaligned(place as usize as *mut u32, id) };
+    let values = [Some(task.id), task.stream];
+    for (place, value) in places.iter().zip(values) {
+        if let (Some(value), 1..) = (value, *place) {
+            // SAFETY: the call has succeeded and written a number of this width to this place of the program's.
+            unsafe { core::ptr::write_unaligned(*place as usize as *mut u32, value) };
+        }
+    }
 }

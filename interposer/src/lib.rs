@@ -15,6 +15,7 @@
 
 mod alternate;
 mod asked;
+mod below;
 mod call;
 mod checker;
 mod clock;

@@ -44,6 +44,11 @@ pub(crate) fn is_acl(file: &[u8]) -> bool {
     begins(PREFIXES) && !begins(OTHERS)
 }
 
+/// Whether a file name is that of a library of the layer below AscendCL.
+pub(crate) fn is_below(file: &[u8]) -> bool {
+    file.starts_with(b"libruntime")
+}
+
 fn next_new() -> Option<Path> {
     let mut found = None;
     walk::each(|place| {

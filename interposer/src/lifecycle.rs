@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::Role;
+use ascend_trace_format::api::{ArgKind, Role};
 use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Hold, Span};
@@ -141,7 +141,7 @@ fn begin_context(context: &ContextEntry, device: u32) {
 }
 
 pub(crate) fn device_set(call: &Context<'_>) {
-    let Some(device) = call.named("deviceId") else {
+    let Some(device) = call.of_kind(ArgKind::Device) else {
         return;
     };
     let Some(context) = objects::default_context(device as u32) else {
@@ -154,7 +154,7 @@ pub(crate) fn device_set(call: &Context<'_>) {
 }
 
 pub(crate) fn context_created(call: &Context<'_>) {
-    let Some(handle) = call.named("context") else {
+    let Some(handle) = call.of_kind(ArgKind::Context) else {
         return;
     };
     let Some(context) = objects::new_context(handle) else {
@@ -162,17 +162,17 @@ pub(crate) fn context_created(call: &Context<'_>) {
     };
     context.handle.store(handle, Relaxed);
     context.alias.store(0, Relaxed);
-    begin_context(context, call.named("deviceId").unwrap_or(0) as u32);
+    begin_context(context, call.of_kind(ArgKind::Device).unwrap_or(0) as u32);
     call.state.set_context(Some(context));
 }
 
 pub(crate) fn context_set(call: &Context<'_>) {
-    let context = call.named("context").and_then(objects::context);
+    let context = call.of_kind(ArgKind::Context).and_then(objects::context);
     call.state.set_context(context);
 }
 
 pub(crate) fn context_told(call: &Context<'_>) {
-    if let (Some(context), Some(handle)) = (call.state.context(), call.named("context"))
+    if let (Some(context), Some(handle)) = (call.state.context(), call.of_kind(ArgKind::Context))
         && context.is_default()
     {
         objects::name_default_context(context, handle);
@@ -181,7 +181,7 @@ pub(crate) fn context_told(call: &Context<'_>) {
 
 pub(crate) fn default_stream_told(call: &Context<'_>) {
     let serial = call.context_serial();
-    if let Some(handle) = call.named("stream")
+    if let Some(handle) = call.arg(call.function.stream)
         && serial != 0
     {
         // The entry first, so that the alias leads somewhere.
@@ -208,9 +208,9 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
 
 /// The flags that a stream was made with. Where they are in a configuration, the runtime is asked.
 fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
-    match call.named("flag") {
+    match call.named("flag").or_else(|| call.named("flags")) {
         Some(flags) => flags as u32,
-        None if call.function.name == "aclrtCreateStreamV2" => api::get()
+        None if call.named("handle").is_some() => api::get()
             .and_then(|api| api.stream_flags(stream.handle()))
             .unwrap_or(0),
         None => 0,
@@ -295,8 +295,8 @@ const MADE_EX: u32 = 2;
 /// How an event was created, as the trace names it.
 fn creation_kind(function: &str) -> u32 {
     match function {
-        "aclrtCreateEventWithFlag" => 1,
-        "aclrtCreateEventExWithFlag" => MADE_EX,
+        "aclrtCreateEventWithFlag" | "rtEventCreateWithFlag" => 1,
+        "aclrtCreateEventExWithFlag" | "rtEventCreateExWithFlag" => MADE_EX,
         _ => 0,
     }
 }
@@ -317,7 +317,7 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
         uncapturable: creation == MADE_EX && flags & SYNC == 0,
         external: creation == 1 && flags & EXTERNAL != 0,
         timeline: flags & TIME_LINE != 0
-            || call.function.name == "aclrtCreateEvent"
+            || matches!(call.function.name, "aclrtCreateEvent" | "rtEventCreate")
             || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
@@ -358,7 +358,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
     };
     match call.function.role {
         Role::ResetDevice => {
-            let Some(device) = call.named("deviceId").map(|id| id as u32) else {
+            let Some(device) = call.of_kind(ArgKind::Device).map(|id| id as u32) else {
                 return;
             };
             let Some(default) = objects::default_context(device) else {
@@ -375,7 +375,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
             }
         }
         Role::DestroyContext => {
-            if let Some(context) = call.named("context").and_then(objects::context) {
+            if let Some(context) = call.of_kind(ArgKind::Context).and_then(objects::context) {
                 end(context);
             }
         }
@@ -405,7 +405,7 @@ fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
 }
 
 pub(crate) fn device_reset(call: &Context<'_>) {
-    let Some(device) = call.named("deviceId") else {
+    let Some(device) = call.of_kind(ArgKind::Device) else {
         return;
     };
     let Some(context) = objects::default_context(device as u32) else {
@@ -424,7 +424,7 @@ pub(crate) fn device_reset(call: &Context<'_>) {
 }
 
 pub(crate) fn context_destroyed(call: &Context<'_>) {
-    if let Some(context) = call.named("context").and_then(objects::context) {
+    if let Some(context) = call.of_kind(ArgKind::Context).and_then(objects::context) {
         end_context(call, context);
     }
 }

@@ -31,6 +31,13 @@ pub(crate) fn is_acl(name: &[u8]) -> bool {
     }
 }
 
+/// Whether a name looks like one of the layer below AscendCL. Others may have such names as well.
+pub(crate) fn is_below(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(b"rts").or(name.strip_prefix(b"rt"));
+    rest.and_then(<[u8]>::first)
+        .is_some_and(u8::is_ascii_uppercase)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +63,12 @@ mod tests {
             "aclnnAbs", "aclrtNew", "AclThing", "HcclNew", "LcclNew", "mstxNewA",
         ] {
             assert!(is_acl(name.as_bytes()), "{name}");
+        }
+        for name in ["rtNew", "rtsNew", "rtSNew"] {
+            assert!(is_below(name.as_bytes()), "{name}");
+        }
+        for name in ["rt", "rtld", "rts", "rtsp_open", "sRtNew"] {
+            assert!(!is_below(name.as_bytes()), "{name}");
         }
         for name in ["acl_get_file", "acl", "acl2", "Hccl", "malloc", "mst"] {
             assert!(!is_acl(name.as_bytes()), "{name}");

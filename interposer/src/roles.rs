@@ -2,14 +2,14 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{ArgKind, Function, Role, TaskKind, Untimed};
 use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Hold, Span, TaskState};
 use crate::clock::ticks;
 use crate::objects::{self, EventEntry, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
-use crate::timing::lane::Stranger;
+use crate::timing::lane::{self, Stranger};
 use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
 use crate::timing::{anchor, api, capture, failure, teardown};
@@ -27,6 +27,11 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
     match call.function.role {
         Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent => {
             begin_task(span, call);
+        }
+        Role::Plain if may_submit(call.function) => span.stranger = stranger(span, call),
+        Role::ExecuteGraph => {
+            span.stranger = stranger(span, call);
+            graph_roles::before(span, call);
         }
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
@@ -175,6 +180,18 @@ fn event_reset(call: &Context<'_>) {
     }
 }
 
+/// Whether a call of which nothing else is known may put something on its stream. Those that only ask do not.
+fn may_submit(function: &Function) -> bool {
+    let asks = ["Get", "Query", "Subscribe"];
+    function.stream.is_some() && !asks.iter().any(|verb| function.name.contains(verb))
+}
+
+/// Says that something unmeasured may come onto the stream, unless that is part of the task of a call around.
+fn stranger(span: &Span, call: &Context<'_>) -> Option<Stranger> {
+    let stream = span.stream.filter(|_| !call.state.in_task())?;
+    Stranger::enter(stream)
+}
+
 /// A task is about to be submitted.
 fn begin_task(span: &mut Span, call: &Context<'_>) {
     let entry = ticks();
@@ -185,6 +202,13 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     }
     let untouchable = graph_roles::before_task(span, call);
     if call.state.in_task() {
+        // It belongs to the task of the call around it, of whose stream only that has the turn.
+        if let Some(stream) = span
+            .stream
+            .filter(|stream| !call.state.submission.is_on(stream))
+        {
+            lane::pass(stream);
+        }
         return;
     }
     let begun = match (span.stream, untouchable) {
@@ -311,13 +335,13 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
 
 /// The program has asked whether an event is done.
 fn after_query(call: &Context<'_>) {
-    let complete = match call.function.name {
-        "aclrtQueryEvent" => 0,
-        _ => 1,
+    let is_complete = match call.function.name {
+        "aclrtQueryEvent" => call.named("status") == Some(0),
+        // It succeeds once the event is done.
+        "rtEventQuery" => true,
+        _ => call.named("status") == Some(1),
     };
-    if call.named("status") == Some(complete)
-        && let Some(event) = call.arg(call.function.event).and_then(objects::event)
-    {
+    if is_complete && let Some(event) = call.arg(call.function.event).and_then(objects::event) {
         event.was_seen();
     }
 }

@@ -20,7 +20,7 @@ mod gate;
 pub(crate) mod open;
 pub(crate) mod spill;
 
-pub(crate) use gate::{AtWork, Way};
+pub(crate) use gate::{Asking, AtWork, Way};
 pub(crate) use open::Around;
 use spill::Spill;
 

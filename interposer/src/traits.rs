@@ -17,6 +17,25 @@ pub(crate) struct Traits {
     pub(crate) has_strings: bool,
     /// It means something for streams, events or contexts.
     pub(crate) has_role: bool,
+    /// It is one of the runtime's, on either of its two layers.
+    pub(crate) is_runtime: bool,
+}
+
+/// The libraries of the two layers.
+const UPPER: &str = "libacl_rt.so";
+const LOWER: &str = "libruntime.so";
+
+const fn is_in(function: &Function, library: &str) -> bool {
+    let (mut one, mut other) = (function.library.as_bytes(), library.as_bytes());
+    loop {
+        match (one, other) {
+            ([], []) => return true,
+            ([first, rest @ ..], [same, others @ ..]) if *first == *same => {
+                (one, other) = (rest, others)
+            }
+            _ => return false,
+        }
+    }
 }
 
 pub(crate) const fn traits_of(function: &Function) -> Traits {
@@ -29,6 +48,7 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
             || function.stream.is_some()
             || function.event.is_some()
             || function.names.is_some(),
+        is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
     };
     let mut args = function.args;
     while let [arg, rest @ ..] = args {
@@ -49,6 +69,15 @@ pub(crate) const fn is_simple(id: usize) -> bool {
     !traits.has_role && !traits.submits && !traits.has_strings && !traits.calls_back
 }
 
+/// Whether the function with this id is of the layer below AscendCL.
+pub(crate) const fn is_below(id: usize) -> bool {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated at compile time, within bounds"
+    )]
+    is_in(&FUNCTIONS[id], LOWER)
+}
+
 static TRAITS: [Traits; FUNCTIONS.len()] = {
     let nothing = Traits {
         submits: false,
@@ -56,6 +85,7 @@ static TRAITS: [Traits; FUNCTIONS.len()] = {
         has_outputs: false,
         has_strings: false,
         has_role: false,
+        is_runtime: false,
     };
     let mut all = [nothing; FUNCTIONS.len()];
     let mut id = 0;
@@ -99,5 +129,7 @@ mod tests {
         assert!(named("aclInit").has_strings);
         assert!(named("aclCreateTensor").has_strings);
         assert!(!named("aclrtFree").has_role);
+        assert!(named("aclrtFree").is_runtime && named("rtFree").is_runtime);
+        assert!(!named("HcclAllReduce").is_runtime);
     }
 }

@@ -10,7 +10,8 @@ use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use core::sync::atomic::{AtomicPtr, compiler_fence};
 
 use crate::cost::{self, Meter};
-use crate::{quiet, thread};
+use crate::quiet;
+use crate::thread::{self, Asking};
 
 /// The meter of the thread that ends the process; null until it does.
 static EXITING: AtomicPtr<Meter> = AtomicPtr::new(core::ptr::null_mut());
@@ -21,6 +22,7 @@ const ROUNDS: u32 = 1000;
 
 /// A call that is under way. Dropping it also ends a call that an exception has left.
 struct UnderWay {
+    _asking: Asking,
     meter: &'static Meter,
     /// The runtime has called the program back, and that has led here.
     was: bool,
@@ -33,7 +35,11 @@ impl UnderWay {
         let was = meter.in_runtime.load(Acquire);
         meter.in_runtime.store(true, Release);
         compiler_fence(SeqCst);
-        Self { meter, was }
+        Self {
+            _asking: Asking::begin(),
+            meter,
+            was,
+        }
     }
 }
 

@@ -8,6 +8,8 @@ mod counts;
 mod calls;
 /// Many processes, many recorders, targets that are taken, memory that others left.
 mod collector;
+/// Programs that end things, and themselves, at any moment.
+mod ends;
 /// Files that were made to harm their reader.
 mod files;
 /// How a program is started: sanitizers, other C libraries, filters, limits, privileges.

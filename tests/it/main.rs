@@ -6,6 +6,8 @@ mod support;
 
 /// Crates depend on each other in one direction only.
 mod architecture;
+/// The layer below AscendCL.
+mod below;
 /// Causes of idle time on random programs, and links of waits, against the truth and an oracle.
 mod causes;
 /// All of it on the other cards.

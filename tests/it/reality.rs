@@ -262,6 +262,35 @@ fn three_thousand_streams_are_timed() {
     tables.all_timed();
 }
 
+/// What the runtime's own examples do beyond the usual: streams of configurations, random numbers, labels.
+#[test]
+fn configured_streams_random_numbers_and_labels_are_shown() {
+    let recording = Run::new(&program("configured")).soft("catch").compared();
+    let tables = Tables::of(&recording);
+    let timed = tables.tasks.iter();
+    let timed: Vec<_> = timed
+        .filter(|task| task.text("untimed").is_empty())
+        .map(|task| task.text("kind"))
+        .collect();
+    assert_eq!(timed[..10], ["kernel", "memset"].repeat(5));
+    assert_eq!(timed[10..], ["graph"; 2], "{timed:?}");
+    assert_eq!(tables.untimed(), ["bound-stream"; 6]);
+    let log = truth::read(&recording.truth());
+    for kind in ["kernel", "graph"] {
+        let length = |begin: i64, end: i64| end - begin;
+        let traced = (tables.tasks.iter()).filter(|task| task.text("kind") == kind);
+        let truly = log.iter().filter(|entry| entry.kind == kind);
+        for (task, entry) in traced.zip(truly) {
+            let length = length(task.number("begin_ns"), task.number("end_ns"));
+            let error = length - (entry.end - entry.begin);
+            assert!(
+                error.abs() <= 2 * task.number("err_ns"),
+                "{task:?} {entry:?}"
+            );
+        }
+    }
+}
+
 /// Once a context has failed, whoever asks the runtime about it takes the text of the failure away.
 #[test]
 fn a_context_that_has_failed_is_left_alone() {

@@ -6,7 +6,7 @@ use crate::rows::{CallRow, GraphRef};
 use crate::trace::Function;
 
 /// Completes a graph that is built by hand.
-const BUILD_END: &str = "aclmdlRIBuildEnd";
+const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// Whether a call returns this code only because of a capture.
 pub fn is_capture_code(code: i64) -> bool {
@@ -104,7 +104,7 @@ impl GraphFunction {
             | Role::BuildGraph
             | Role::BindStream
             | Role::DestroyGraph => true,
-            Role::UseGraph => function.name == BUILD_END,
+            Role::UseGraph => BUILD_END.contains(&function.name.as_str()),
             _ => false,
         };
         Self {

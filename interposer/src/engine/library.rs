@@ -13,7 +13,7 @@ use crate::hooks::SHAPES;
 use crate::loader::fork::Inside;
 use crate::loader::walk::{self, Holder};
 use crate::stubs::{self, Refusal};
-use crate::{asked, emit, names, real};
+use crate::{asked, emit, libraries, names, real};
 
 /// The number of a function that the table does not have.
 const UNKNOWN: usize = usize::MAX;
@@ -73,9 +73,11 @@ fn exports(holder: &Holder) -> Vec<Export> {
         if place.object.base != holder.base {
             return ControlFlow::Continue(());
         }
+        let is_below = libraries::is_below(place.object.file_name());
         place.object.each_function(|name, address, size| {
             let bytes = name.to_bytes();
-            if names::id(bytes).is_some() || names::is_acl(bytes) {
+            let is_unknown = names::is_acl(bytes) || is_below && names::is_below(bytes);
+            if names::id(bytes).is_some() || is_unknown {
                 // SAFETY: the names of a library that is never unloaded stay where they are.
                 let name = unsafe { CStr::from_ptr(name.as_ptr()) };
                 exports.push(Export {

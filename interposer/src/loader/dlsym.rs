@@ -226,7 +226,7 @@ fn decide(
 }
 
 fn is_ours(name: &[u8]) -> bool {
-    names::is_acl(name) || names::id(name).is_some()
+    names::is_acl(name) || names::is_below(name) || names::id(name).is_some()
 }
 
 fn decide_here(
@@ -258,6 +258,7 @@ fn decide_here(
     let Some(id) = names::id(name.to_bytes()) else {
         return match name.to_bytes() {
             _ if is_acl && session::is_on() => unknown(&question, handle, caller),
+            text if names::is_below(text) && session::is_on() => unknown_below(&question, handle),
             text if has_stand_in(text) => own_question(&question, handle),
             _ => Verdict::jump(function),
         };
@@ -311,6 +312,19 @@ fn unknown(question: &Question<'_>, handle: Handle, caller: usize) -> Verdict {
             found
         }
     })
+}
+
+/// A name that may be one of the layer below AscendCL, and is not in the table. That of another library is left
+/// to the real function.
+fn unknown_below(question: &Question<'_>, handle: Handle) -> Verdict {
+    let found = match handle {
+        libc::RTLD_NEXT => 0,
+        handle => question.ask(handle),
+    };
+    match stubs::install(question.name, found) {
+        Ok(stub) if found != 0 => Verdict::answer(stub),
+        _ => Verdict::jump(question.function),
+    }
 }
 
 /// An explicit handle.

@@ -187,7 +187,7 @@ impl Interest {
     fn of(name: &[u8], is_late: bool) -> Option<Self> {
         match names::id(name) {
             Some(id) => is_late.then_some(Self::Known(id)),
-            None if names::is_acl(name) => Some(Self::Unknown),
+            None if names::is_acl(name) || names::is_below(name) => Some(Self::Unknown),
             None => (is_late && dlsym::has_stand_in(name)).then_some(Self::Lookup),
         }
     }

@@ -6,6 +6,8 @@ use super::frame::Frame;
 use super::table::{self, Stub};
 use super::{FEW_STACK_BYTES, STACK_BYTES, entry, planning, reach, submit};
 use crate::simple::Simple;
+use crate::timing::lane;
+use crate::{below, thread};
 
 /// A stub has been entered. Answers where to go on with all registers as they were, or 0 when the
 /// call has been made and its results lie in the frame.
@@ -23,10 +25,24 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
         return match stub.shape() {
             Shape::Submitting => submit::way(index, limit),
             // SAFETY: as this function.
+            Shape::Unknown => unsafe { below(index, stub, frame) },
+            // SAFETY: as this function.
             _ => unsafe { plan(index, stub, frame) },
         };
     }
+    // SAFETY: as this function.
+    unsafe { pass(index, stub, frame) }
+}
+
+/// Makes and records a call of which nothing else is known.
+///
+/// # Safety
+/// As [`enter`].
+#[inline(always)]
+unsafe fn pass(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
     let target = stub.target();
+    // SAFETY: as in `enter`.
+    let limit = unsafe { &mut *frame };
     let Some(call) = Simple::enter(usize::from(STUB) + index, limit.stack, &[]) else {
         return target;
     };
@@ -37,6 +53,29 @@ pub(super) unsafe extern "C-unwind" fn enter(index: u32, frame: *mut Frame) -> u
     let result = unsafe { (*frame).integers[0] };
     call.leave_stub(index, &[], number(result));
     0
+}
+
+/// The same for a function of the layer below AscendCL, which may submit anything to any stream.
+///
+/// # Safety
+/// As [`enter`].
+#[inline(never)]
+unsafe fn below(index: usize, stub: &'static Stub, frame: *mut Frame) -> usize {
+    // SAFETY: as in `enter`.
+    let here = unsafe { (*frame).stack };
+    if below::is_unknown_told(here) {
+        return stub.target();
+    }
+    let is_on_its_own = thread::with(|state| !state.in_task());
+    if is_on_its_own {
+        lane::note_unknown();
+    }
+    // SAFETY: as this function.
+    let way = unsafe { pass(index, stub, frame) };
+    if is_on_its_own {
+        lane::note_unknown();
+    }
+    way
 }
 
 /// The same for a function that plans an operator. Apart from the others, which need no room for what

@@ -6,10 +6,11 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::Shape;
 
+use super::table::Kind;
 use super::{entry, planning, table};
 use crate::loader::object::Object;
 use crate::loader::{self, home, walk};
-use crate::{asked, names};
+use crate::{asked, libraries, names};
 
 /// Why a function got no stub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub enum Refusal {
     Own,
     /// The hook table has it: it has a wrapper.
     Known,
-    /// Its name is none of AscendCL's.
+    /// Its name is none of AscendCL's, or its library is not the one whose name it would be.
     Foreign,
     /// There is data at the address, or nothing of that name.
     NoFunction,
@@ -41,19 +42,31 @@ pub fn install(name: &CStr, address: usize) -> Result<usize, Refusal> {
     if names::id(bytes).is_some() {
         return Err(Refusal::Known);
     }
-    if !names::is_acl(bytes) {
+    let is_below = names::is_below(bytes);
+    if !names::is_acl(bytes) && !is_below {
         return Err(Refusal::Foreign);
     }
     if let Some(index) = table::find(bytes, address) {
         return Ok(entry::address(index));
     }
-    let look = |object: &Object<'_>| (shape_of(bytes, object), twin_of(bytes, object));
-    let (holder, ((shape, operator), is_twin)) =
+    let look = |object: &Object<'_>| {
+        let is_foreign = is_below && !libraries::is_below(object.file_name());
+        (shape_of(bytes, object), twin_of(bytes, object), is_foreign)
+    };
+    let (holder, ((shape, operator), is_twin, is_foreign)) =
         home::of(name, address, look).ok_or(Refusal::NoFunction)?;
+    if is_foreign {
+        return Err(Refusal::Foreign);
+    }
     if is_twin || other_of(bytes).is_some_and(home::anybody_offers) {
         return Err(Refusal::Twin);
     }
-    let Some(index) = table::add(bytes, address, shape, hash(operator)) else {
+    let kind = if is_below {
+        Kind::Below
+    } else {
+        Kind::Of(shape)
+    };
+    let Some(index) = table::add(bytes, address, kind, hash(operator)) else {
         asked::short(SHORT.fetch_add(1, Relaxed) + 1);
         return Err(Refusal::Full);
     };
@@ -129,6 +142,7 @@ mod tests {
         let getpid = libc::getpid as *const () as usize;
         assert_eq!(install(c"aclrtMalloc", getpid), Err(Refusal::Known));
         assert_eq!(install(c"getpid", getpid), Err(Refusal::Foreign));
+        assert_eq!(install(c"rtNew", getpid), Err(Refusal::NoFunction));
         assert_eq!(install(c"aclNew", getpid), Err(Refusal::NoFunction));
         assert_eq!(install(c"aclNew", 8), Err(Refusal::NoFunction));
         assert!(!set_target(getpid, getpid));

@@ -26,6 +26,8 @@ const BLIND: u8 = 64;
 const SPILLED: u8 = 16;
 /// The thread is the tool's own.
 const OWN: u8 = 32;
+/// The tracer, at work in this thread, has called the runtime.
+const ASKING: u8 = 128;
 
 /// What a new thread begins with.
 pub(super) const AT_FIRST: u8 = NEW;
@@ -52,7 +54,38 @@ impl AtWork {
     }
 }
 
+/// A call of the tracer's own to the runtime, for as long as it lasts: what the runtime calls below AscendCL
+/// meanwhile is not the program's.
+pub(crate) struct Asking {
+    /// The runtime has called the program back, and that has led here.
+    was: bool,
+}
+
+impl Asking {
+    #[inline]
+    pub(crate) fn begin() -> Self {
+        super::with(|state| {
+            let was = state.is_asking();
+            state.set(ASKING, true);
+            Self { was }
+        })
+    }
+}
+
+impl Drop for Asking {
+    #[inline]
+    fn drop(&mut self) {
+        super::with(|state| state.set(ASKING, self.was));
+    }
+}
+
 impl State {
+    /// Whether the tracer has called the runtime in this thread.
+    #[inline]
+    pub(crate) fn is_asking(&self) -> bool {
+        self.gate.get() & ASKING != 0
+    }
+
     /// Whether nothing stands in the way of a call.
     #[inline(always)]
     pub(crate) fn is_clear(&self) -> bool {
@@ -239,7 +272,7 @@ impl State {
         if matches!(channel, Channel::Open(producer) if producer.is_torn()) {
             self.close();
         }
-        self.set(BUSY, false);
+        self.set(BUSY | ASKING, false);
         self.set(SPILLED, true);
         true
     }

@@ -78,6 +78,17 @@ impl State {
         }
     }
 
+    /// The function of the innermost call around one that begins with the stack at `here`, if it is told.
+    pub(crate) fn innermost(&self, here: usize) -> Option<usize> {
+        // Who works for the tracer calls the runtime itself, and is asked no questions.
+        if !self.is_clear_to_leave() {
+            return None;
+        }
+        let slot = self.slot(self.depth_at(here).checked_sub(1)?)?;
+        let header = Header::decode(slot.0[0].load(Relaxed))?;
+        Some(usize::from(header.aux))
+    }
+
     /// Whether the call at this depth has been left, as the stack at `here` shows.
     fn is_left(&self, depth: u8, here: usize) -> bool {
         // Where deeper calls stood is not remembered; but they went with one that is.

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::AtomicU8;
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::real;
+use crate::{real, until_exit};
 
 const UNKNOWN: u8 = 0;
 /// Times come with the completion of a task; any number of them may be pending.
@@ -36,10 +36,12 @@ pub(crate) fn learn() {
         return;
     };
     // SAFETY: the address is that of the function with this name, whose signature `Name` repeats.
-    let name = unsafe { core::mem::transmute::<usize, Name>(address)() };
-    if name.is_null() {
+    let ask = unsafe { core::mem::transmute::<usize, Name>(address) };
+    // SAFETY: as above.
+    let told = until_exit::call(|| unsafe { ask() });
+    let Some(name) = told.filter(|name| !name.is_null()) else {
         return;
-    }
+    };
     // SAFETY: the runtime answers a C string that it keeps.
     KIND.store(kind_of(unsafe { CStr::from_ptr(name) }.to_bytes()), Relaxed);
 }

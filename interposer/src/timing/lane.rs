@@ -37,8 +37,8 @@ pub(crate) struct Turn {
     pub(crate) stash: Stash,
     pub(crate) slots: Slots,
     /// The last thing on the stream is the end event of a pair, unless there have been more
-    /// unmeasured submissions than these.
-    pub(crate) chain: Option<u32>,
+    /// unmeasured submissions than these, or more calls of unknown functions.
+    pub(crate) chain: Option<(u32, u32)>,
 }
 
 impl Turn {
@@ -146,6 +146,12 @@ impl Submitting {
         self.turn.set(lane);
     }
 
+    /// Whether the thread has the turn of this stream.
+    pub(crate) fn is_on(&self, stream: &StreamEntry) -> bool {
+        let lane = stream.lane.load(Acquire).cast_const();
+        (self.turn.get()).is_some_and(|turn| core::ptr::eq(turn, lane))
+    }
+
     /// The call around the submission has been left.
     pub(crate) fn release(&self) {
         if let Some(lane) = self.turn.take() {
@@ -182,6 +188,27 @@ impl Drop for Stranger {
         thread::with(|state| state.submission.stranger.set(None));
         self.0.strangers_out.fetch_add(1, AcqRel);
     }
+}
+
+/// Something unmeasured comes onto a stream as part of another stream's task.
+pub(crate) fn pass(stream: &StreamEntry) {
+    if let Some(lane) = list::deref(stream.lane.load(Acquire)) {
+        lane.strangers_in.fetch_add(1, AcqRel);
+        lane.strangers_out.fetch_add(1, AcqRel);
+    }
+}
+
+/// Calls of functions below AscendCL that no table knows: each may have submitted anything to any stream.
+static UNKNOWN: AtomicU32 = AtomicU32::new(0);
+
+/// Such calls so far.
+pub(crate) fn unknown_calls() -> u32 {
+    UNKNOWN.load(Acquire)
+}
+
+/// Such a call is made, or has returned.
+pub(crate) fn note_unknown() {
+    UNKNOWN.fetch_add(1, AcqRel);
 }
 
 /// Nobody else reads times of the lane: the runtime is about to take its stream apart, and a question

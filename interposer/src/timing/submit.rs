@@ -31,6 +31,8 @@ pub(crate) struct Submission {
     floor: i64,
     /// Unmeasured submissions that the lane had seen before the start event.
     strangers: u32,
+    /// Calls of unknown functions that there had been then.
+    unknown: u32,
 }
 
 /// How much of a pair a task needs.
@@ -92,13 +94,14 @@ pub(crate) fn begin(
         return Err(Untimed::NoEvent);
     }
     let strangers = lane.strangers_gone().ok_or(Untimed::Contended)?;
+    let unknown = lane::unknown_calls();
     let room = order.slots.room(lane, api);
     if room == Room::None {
         return Err(Untimed::QueueFull);
     }
     let wants_chain = session::is_chained() || session::is_auto() && lane.choice.is_chained();
-    let is_chained =
-        (wants_chain || room == Room::Little) && pending > 0 && order.chain == Some(strangers);
+    let is_unbroken = order.chain == Some((strangers, unknown));
+    let is_chained = (wants_chain || room == Room::Little) && pending > 0 && is_unbroken;
     let begins = match extent {
         Extent::Moment => Begins::AtItsEnd,
         Extent::Span | Extent::OpenWait if is_chained => Begins::WithTheLast,
@@ -134,6 +137,7 @@ pub(crate) fn begin(
         entry,
         floor,
         strangers,
+        unknown,
     })
 }
 
@@ -251,7 +255,7 @@ impl Submission {
             // SAFETY: the submission lock is held, so nobody else puts in.
             unsafe { self.lane.pending.push(pair) };
         }
-        self.order.chain = Some(self.strangers).filter(|_| has_ended && alone);
+        self.order.chain = Some((self.strangers, self.unknown)).filter(|_| has_ended && alone);
         let meter = state.meter();
         let spent = begin.wrapping_sub(self.entry);
         let spent = spent.wrapping_add(closed_behind.wrapping_sub(end));

@@ -16,6 +16,14 @@ use super::truth::Entry;
 const FAR_NS: i64 = 20_000;
 /// Bars of a machine that is not too busy are narrower than this.
 const WIDE_NS: i64 = 50_000;
+/// Calls that return when all is done.
+const WAITS: [&str; 5] = [
+    "aclrtSynchronizeStream",
+    "aclrtSynchronizeDevice",
+    "rtStreamSynchronize",
+    "rtStreamSynchronizeWithTimeout",
+    "rtDeviceSynchronize",
+];
 /// No clock drifts faster than one part in this many.
 pub(crate) const DRIFT: i64 = 5_000;
 
@@ -169,7 +177,7 @@ pub(crate) fn proof(tables: &Tables, pid: i64, device: i64) -> i64 {
             for stream in [stream, ""] {
                 launched.insert((thread, stream), call.number("begin_ns"));
             }
-        } else if ["aclrtSynchronizeStream", "aclrtSynchronizeDevice"].contains(&call.text("name"))
+        } else if WAITS.contains(&call.text("name"))
             && let Some(begin) = launched.get(&(thread, stream))
         {
             let window = call.number("end_ns") - begin;

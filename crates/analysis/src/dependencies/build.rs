@@ -18,7 +18,7 @@ const DEVICE_ERRORS: i64 = 500_000;
 const TIMEOUTS: [i64; 2] = [507_046, 507_047];
 
 /// Completes a graph that is built by hand.
-const BUILD_END: &str = "aclmdlRIBuildEnd";
+const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// `EventRow::creation` of `aclrtCreateEventWithFlag`: such an event may be waited for before it
 /// is recorded.
@@ -64,7 +64,9 @@ impl Builder {
         match function.role {
             Role::RecordEvent => self.note_record(trace, call),
             Role::CaptureEnd => self.note_graph(trace, id, call),
-            Role::UseGraph if function.name == BUILD_END => self.note_graph(trace, id, call),
+            Role::UseGraph if BUILD_END.contains(&function.name.as_str()) => {
+                self.note_graph(trace, id, call)
+            }
             Role::Task if is_signal(function.task) && took_effect(trace, call) => {
                 self.signals.note(trace, call);
             }

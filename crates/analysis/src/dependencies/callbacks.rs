@@ -7,19 +7,30 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_model::{CallId, ProcessId, TaskId, Trace};
+use ascend_trace_model::{CallId, Function, ProcessId, TaskId, Trace};
 
 use super::{Edge, EdgeKind, Node};
 
-/// Submits a callback for a thread that the program sets aside for them.
-const LAUNCH: &str = "aclrtLaunchCallback";
+/// Submit a callback for a thread that the program sets aside for them; with the argument that says whether the
+/// stream waits for it.
+const LAUNCHES: [(&str, &str); 2] = [
+    ("aclrtLaunchCallback", "blockType"),
+    ("rtCallbackLaunch", "isBlock"),
+];
+
+/// The argument by which a function that submits callbacks says whether the stream waits.
+fn launch(function: &Function) -> Option<&'static str> {
+    let mut launches = LAUNCHES.iter();
+    let (_, blocks) = launches.find(|(name, _)| function.name == *name)?;
+    Some(blocks)
+}
 
 /// Reports that are considered for one callback.
 const CANDIDATES: usize = 64;
 
 /// Links all callbacks of a trace.
 pub(super) fn link(trace: &Trace, emit: &mut dyn FnMut(Edge)) {
-    let is_callback = |function: &ascend_trace_model::Function| function.name == LAUNCH;
+    let is_callback = |function: &Function| launch(function).is_some();
     if !trace.functions().iter().any(is_callback) {
         return;
     }
@@ -27,10 +38,10 @@ pub(super) fn link(trace: &Trace, emit: &mut dyn FnMut(Edge)) {
     for (index, task) in trace.tasks().iter().enumerate() {
         let call = trace.call(task.call);
         let function = trace.function(call.function);
-        if task.kind != TaskKind::HostFunc || function.name != LAUNCH {
+        let Some(blocks) = launch(function).filter(|_| task.kind == TaskKind::HostFunc) else {
             continue;
-        }
-        let blocks = function.args.iter().position(|arg| arg.name == "blockType");
+        };
+        let blocks = function.args.iter().position(|arg| arg.name == blocks);
         let blocks = blocks.and_then(|place| trace.args(call).get(place));
         let blocks = blocks.is_none_or(|value| *value != 0);
         let id = TaskId(index as u32);

@@ -128,8 +128,10 @@ fn usage(trace: &Trace, call: &Call) -> Option<Use> {
         trace.args(call).get(place).copied()
     };
     Some(match function.name.as_str() {
-        "aclrtRecordNotify" => Use::SetNotify(arg("notify")?),
-        "aclrtWaitAndResetNotify" => Use::AwaitNotify(arg("notify")?),
+        "aclrtRecordNotify" | "rtNotifyRecord" => Use::SetNotify(arg("notify")?),
+        "aclrtWaitAndResetNotify" | "rtNotifyWait" | "rtNotifyWaitWithTimeOut" => {
+            Use::AwaitNotify(arg("notify")?)
+        }
         // What a counting notify is set to lies in memory that is not recorded.
         "aclrtCntNotifyRecord" => Use::SetValue(arg("cntNotify")?, 0),
         "aclrtCntNotifyWaitWithTimeout" => {
@@ -139,8 +141,8 @@ fn usage(trace: &Trace, call: &Call) -> Option<Use> {
             };
             Use::AwaitValue(arg("cntNotify")?, wanted)
         }
-        "aclrtValueWrite" => Use::SetValue(arg("devAddr")?, arg("value")?),
-        "aclrtValueWait" => {
+        "aclrtValueWrite" | "rtsValueWrite" => Use::SetValue(arg("devAddr")?, arg("value")?),
+        "aclrtValueWait" | "rtsValueWait" => {
             let wanted = Wanted {
                 value: arg("value")?,
                 flag: arg("flag"),

@@ -85,7 +85,7 @@ impl Graph {
                 self.making = Making::Built;
             }
             Role::BindStream => self.making = Making::Built,
-            Role::UseGraph if trace.function(call.function).name == BUILD_END => {
+            Role::UseGraph if BUILD_END.contains(&trace.function(call.function).name.as_str()) => {
                 self.end = Some(id);
                 self.outcome = Outcome::Ready;
             }
@@ -144,7 +144,7 @@ impl Graph {
 }
 
 /// Ends the building of a graph by hand.
-const BUILD_END: &str = "aclmdlRIBuildEnd";
+const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// Puts an item in its place; nearly always that is the end.
 fn insert<T, K: Ord>(items: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {

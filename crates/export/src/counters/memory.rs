@@ -96,11 +96,12 @@ fn effect(function: &Function) -> Option<(bool, Effect)> {
         None => (true, place("hostPtr")?),
     };
     let argument = function.args.get(pointer)?;
-    if function.name.starts_with("aclrtFree") {
+    let begins = |names: [&str; 2]| names.iter().any(|name| function.name.starts_with(name));
+    if begins(["aclrtFree", "rtFree"]) {
         return Some((is_host, Effect::Frees { pointer }));
     }
     let is_answer = argument.out && argument.kind == ArgKind::Pointer;
-    let allocates = function.name.starts_with("aclrtMalloc") && is_answer;
+    let allocates = begins(["aclrtMalloc", "rtMalloc"]) && is_answer;
     let size = place("size").filter(|_| allocates)?;
     Some((is_host, Effect::Allocates { pointer, size }))
 }

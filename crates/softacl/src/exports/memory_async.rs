@@ -12,8 +12,8 @@ use crate::{graph, memory, runtime, stream};
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Descriptor {
-    src: usize,
-    dst: usize,
+    pub(crate) src: usize,
+    pub(crate) dst: usize,
     len: usize,
     reserved: usize,
 }
@@ -173,7 +173,7 @@ fn refuse_in_graphs(stream: &stream::Stream) -> Outcome {
 }
 
 /// The checked parts of a batch; the index of the first bad one is told.
-fn batch(
+pub(crate) fn batch(
     dsts: &In<usize>,
     rooms: &In<usize>,
     srcs: &In<usize>,
@@ -205,13 +205,13 @@ fn batch(
     Ok(parts)
 }
 
-fn batch_now(parts: &[Checked]) -> Outcome {
+pub(crate) fn batch_now(parts: &[Checked]) -> Outcome {
     parts
         .iter()
         .try_for_each(|part| copy::copy_at_once(part.transfer))
 }
 
-fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
+pub(crate) fn batch_async(parts: &[Checked], stream: usize) -> Outcome {
     let stream = stream::of_context(stream)?;
     if parts.iter().any(Checked::touches_pageable) {
         graph::permit_blocking_copy(&stream)?;

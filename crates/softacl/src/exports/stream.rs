@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::acl;
-use crate::code::{RT_STREAM_ABORT, check};
+use crate::code::{Outcome, RT_STREAM_ABORT, check};
 use crate::ffi::{In, Out};
 use crate::{runtime, stream};
 
@@ -15,6 +15,14 @@ pub(crate) struct StreamConfig {
     work_size: usize,
     flags: usize,
     priority: u32,
+}
+
+/// Makes a stream of what a configuration says.
+pub(crate) fn create_as(stream: &Out<usize>, config: &In<StreamConfig>) -> Outcome {
+    stream.check()?;
+    let config = config.get()?;
+    let flags = u32::try_from(config.flags).unwrap_or(u32::MAX);
+    stream.put(stream::create(flags, config.priority)?)
 }
 
 const STATUS_COMPLETE: u32 = 0;
@@ -32,10 +40,7 @@ acl! {
     }
 
     fn aclrtCreateStreamV2(stream: Out<usize>, config: In<StreamConfig>) {
-        stream.check()?;
-        let config = config.get()?;
-        let flags = u32::try_from(config.flags).unwrap_or(u32::MAX);
-        stream.put(stream::create(flags, config.priority)?)
+        create_as(&stream, &config)
     }
 
     fn aclrtDestroyStreamConfigHandle(config: Out<StreamConfig>) {
@@ -110,7 +115,7 @@ acl! {
 
     fn aclrtGetThreadLastTaskId(task: Out<u32>) {
         task.check()?;
-        task.put(stream::last_task())
+        task.put(stream::last_task().0)
     }
 }
 

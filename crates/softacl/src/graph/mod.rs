@@ -109,7 +109,7 @@ impl State {
         let seq = self.lanes[lane].nodes.len() as u32;
         self.nodes.push(Arc::new(Node::new(lane, seq, action)));
         self.lanes[lane].nodes.push(index);
-        crate::stream::remember_task(seq);
+        crate::stream::remember_task((seq, crate::stream::last_task().1));
         index
     }
 

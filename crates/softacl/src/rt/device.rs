@@ -3,7 +3,7 @@
 use super::rt;
 use crate::code::Outcome;
 use crate::ffi::Out;
-use crate::{context, device, runtime, stream};
+use crate::{context, device, init, runtime, stream};
 
 fn create_context(context: &Out<usize>, device: i32) -> Outcome {
     context.check()?;
@@ -11,6 +11,12 @@ fn create_context(context: &Out<usize>, device: i32) -> Outcome {
 }
 
 rt! {
+    fn rtInit() { init::initialise(None) }
+
+    fn rtDeinit() { init::finalise() }
+
+    fn rtDeviceTaskAbort(id: i32, timeout_ms: u32) { device::abort_tasks(id, timeout_ms) }
+
     fn rtSetDevice(id: i32) { device::set(id) }
 
     fn rtSetDeviceEx(id: i32) { device::set(id) }

@@ -1,12 +1,44 @@
-//! Events and notifies.
+//! Events, notifies and values.
 
 use super::rt;
-use crate::code::{RT_NOT_COMPLETE_EVENT, check, fault};
-use crate::ffi::Out;
+use crate::code::{RT_NOT_COMPLETE_EVENT, RT_NOT_SUPPORTED, check, fault};
+use crate::ffi::{In, Out};
+use crate::memory::value;
 use crate::signal::{self, Change, Condition};
 use crate::{event, runtime, stream};
 
+/// `rtIpcEventHandle_t`, as it is passed.
+#[repr(C)]
+pub(crate) struct Shared([u8; 64]);
+
+/// `rtWriteValueInfo_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct WriteValue {
+    address: usize,
+    /// 4 for 64 bits.
+    width: u32,
+    value: usize,
+}
+
 rt! {
+    fn rtWriteValue(info: In<WriteValue>, stream: usize) {
+        const BITS_64: u32 = 4;
+        let WriteValue { address, width, value } = info.get()?;
+        if width != BITS_64 {
+            return fault(RT_NOT_SUPPORTED, "values have 64 bits here");
+        }
+        value::submit_write(address, In::<u64>::at(value).get()?, 0, stream)
+    }
+
+    fn rtsValueWrite(address: usize, number: u64, flag: u32, stream: usize) {
+        value::submit_write(address, number, flag, stream)
+    }
+
+    fn rtsValueWait(address: usize, number: u64, flag: u32, stream: usize) {
+        value::submit_wait(address, number, flag, stream)
+    }
+
     fn rtEventCreate(out: Out<usize>) {
         out.check()?;
         out.put(event::create()?)
@@ -50,6 +82,10 @@ rt! {
     fn rtEventQueryStatus(handle: usize, status: Out<u32>) {
         status.check()?;
         status.put(u32::from(event::of(handle)?.is_complete()?))
+    }
+
+    fn rtIpcOpenEventHandle(_handle: Shared, _event: Out<usize>) {
+        fault(RT_NOT_SUPPORTED, "not supported by the software runtime")
     }
 
     fn rtEventElapsedTime(ms: Out<f32>, start: usize, end: usize) {

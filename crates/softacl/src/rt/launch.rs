@@ -1,11 +1,11 @@
-//! Kernels, callbacks and models. A host cannot run a card's kernels: each launch is a task of the length
+//! Kernels and callbacks. A host cannot run a card's kernels: each launch is a task of the length
 //! `launch_ns` that does nothing.
 
 use super::rt;
 use crate::code::Outcome;
 use crate::engine::task::Operator;
 use crate::ffi::Callback;
-use crate::{callback, graph, runtime, stream};
+use crate::{callback, runtime, stream};
 
 fn launch(name: &'static str, stream: usize) -> Outcome {
     let operator = Operator {
@@ -97,15 +97,106 @@ rt! {
         callback::launch(bound, u32::from(blocks), stream)
     }
 
+    fn rtVectorCoreKernelLaunch(
+        _f: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+        _config: usize,
+    ) {
+        launch("rtVectorCoreKernelLaunch", stream)
+    }
+
+    fn rtVectorCoreKernelLaunchWithHandle(
+        _handle: usize,
+        _key: u64,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _config: usize,
+    ) {
+        launch("rtVectorCoreKernelLaunchWithHandle", stream)
+    }
+
+    fn rtCpuKernelLaunchWithFlag(
+        _library: usize,
+        _name: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+    ) {
+        launch("rtCpuKernelLaunchWithFlag", stream)
+    }
+
+    fn rtAicpuKernelLaunchExWithArgs(
+        _kind: u32,
+        _name: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+    ) {
+        launch("rtAicpuKernelLaunchExWithArgs", stream)
+    }
+
+    fn rtAicpuKernelLaunchWithFlag(
+        _names: usize,
+        _n: u32,
+        _args: usize,
+        _sm: usize,
+        stream: usize,
+        _flags: u32,
+    ) {
+        launch("rtAicpuKernelLaunchWithFlag", stream)
+    }
+
+    fn rtLaunchKernelByFuncHandle(_f: usize, _n: u32, _args: usize, stream: usize) {
+        launch("rtLaunchKernelByFuncHandle", stream)
+    }
+
+    fn rtLaunchKernelByFuncHandleV2(_f: usize, _n: u32, _args: usize, stream: usize, _c: usize) {
+        launch("rtLaunchKernelByFuncHandleV2", stream)
+    }
+
+    fn rtLaunchKernelByFuncHandleV3(_f: usize, _n: u32, _args: usize, stream: usize, _c: usize) {
+        launch("rtLaunchKernelByFuncHandleV3", stream)
+    }
+
+    fn rtLaunchKernelWithArgsArray(_f: usize, _n: u32, stream: usize, _c: usize, _args: usize) {
+        launch("rtLaunchKernelWithArgsArray", stream)
+    }
+
+    fn rtMultipleTaskInfoLaunch(_info: usize, stream: usize) {
+        launch("rtMultipleTaskInfoLaunch", stream)
+    }
+
+    fn rtCCULaunch(_info: usize, stream: usize) { launch("rtCCULaunch", stream) }
+
+    fn rtLaunchDqsTask(stream: usize, _config: usize) { launch("rtLaunchDqsTask", stream) }
+
+    fn rtLaunchDvppTask(_sqe: usize, _len: u32, stream: usize, _config: usize) {
+        launch("rtLaunchDvppTask", stream)
+    }
+
+    fn rtProcessHostFunc(timeout_ms: i32) { callback::process_host(timeout_ms) }
+
+    fn rtSubscribeHostFunc(thread: u64, stream: usize) {
+        callback::subscribe_host(thread, stream)
+    }
+
+    fn rtUnSubscribeHostFunc(thread: u64, stream: usize) {
+        callback::unsubscribe_host(thread, stream)
+    }
+
     fn rtSubscribeReport(thread: u64, stream: usize) { callback::subscribe(thread, stream) }
 
     fn rtUnSubscribeReport(thread: u64, stream: usize) { callback::unsubscribe(thread, stream) }
 
     fn rtProcessReport(timeout_ms: i32) { callback::process(timeout_ms) }
-
-    fn rtModelExecute(model: usize, stream: usize, _flags: u32) {
-        graph::execute_async(model, stream)
-    }
-
-    fn rtModelDestroy(model: usize) { graph::destroy(model) }
 }

@@ -1,18 +1,37 @@
-//! Memory: allocation, copies, fills and reductions.
+//! Memory: allocation, and copies and fills that the host waits for.
 
 use super::rt;
 use crate::code::Outcome;
-use crate::ffi::Out;
+use crate::exports::memory_async::{batch, batch_now};
+use crate::ffi::{In, Out};
 use crate::memory::copy::{self, Fill, Transfer};
-use crate::memory::reduce;
-use crate::{memory, stream};
+use crate::{memory, runtime};
 
-fn copy_async(dst: usize, room: u64, src: usize, len: u64, stream: usize) -> Outcome {
-    let transfer = Transfer {
+fn linear(dst: usize, room: u64, src: usize, len: u64) -> Transfer {
+    Transfer {
         dst_pitch: room as usize,
         ..Transfer::linear(dst, src, len as usize)
-    };
-    copy::copy_async(transfer, &stream::of_context(stream)?)
+    }
+}
+
+/// A copy of rows, each of a width at a distance.
+pub(super) fn in_rows(
+    (dst, dst_pitch): (usize, u64),
+    (src, src_pitch): (usize, u64),
+    (width, rows): (u64, u64),
+) -> Transfer {
+    Transfer {
+        dst,
+        src,
+        dst_pitch: dst_pitch as usize,
+        src_pitch: src_pitch as usize,
+        width: width as usize,
+        rows: rows as usize,
+    }
+}
+
+fn synchronize() -> Outcome {
+    runtime::get().context()?.synchronize_device(None)
 }
 
 rt! {
@@ -31,121 +50,50 @@ rt! {
     fn rtFreeHost(address: usize) { memory::free_host(address) }
 
     fn rtMemcpy(dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
-        let transfer = Transfer {
-            dst_pitch: room as usize,
-            ..Transfer::linear(dst, src, len as usize)
-        };
-        copy::copy_now(transfer)
+        copy::copy_now(linear(dst, room, src, len))
     }
 
-    fn rtMemcpyAsync(dst: usize, room: u64, src: usize, len: u64, _kind: u32, stream: usize) {
-        copy_async(dst, room, src, len, stream)
+    fn rtMemcpyEx(dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
+        copy::copy_now(linear(dst, room, src, len))
     }
 
-    fn rtMemcpyAsyncWithoutCheckKind(
+    fn rtMemcpy2d(
         dst: usize,
-        room: u64,
+        dst_pitch: u64,
         src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
+        src_pitch: u64,
+        width: u64,
+        rows: u64,
+        kind: u32,
     ) {
-        copy_async(dst, room, src, len, stream)
+        let rows = in_rows((dst, dst_pitch), (src, src_pitch), (width, rows));
+        copy::copy_now(rows.in_rows(kind)?)
     }
 
-    fn rtMemcpyAsyncEx(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
-        _config: usize,
+    fn rtsMemcpyBatch(
+        dsts: In<usize>,
+        srcs: In<usize>,
+        lens: In<usize>,
+        count: usize,
+        _attrs: usize,
+        _indexes: usize,
+        _attr_count: usize,
+        failed_at: Out<usize>,
     ) {
-        copy_async(dst, room, src, len, stream)
+        batch_now(&batch(&dsts, &lens, &srcs, &lens, count, &failed_at)?)
     }
 
-    fn rtMemcpyAsyncWithCfg(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
-        _quality: u32,
-    ) {
-        copy_async(dst, room, src, len, stream)
+    fn rtFreeWithDevSync(address: usize) {
+        synchronize()?;
+        memory::free_device(address)
     }
 
-    fn rtMemcpyAsyncWithCfgV2(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
-        _config: usize,
-    ) {
-        copy_async(dst, room, src, len, stream)
+    fn rtFreeHostWithDevSync(address: usize) {
+        synchronize()?;
+        memory::free_host(address)
     }
 
     fn rtMemset(dst: usize, room: u64, value: u32, len: u64) {
         copy::fill_now(Fill::bytes(dst, room as usize, value as i32, len as usize)?)
-    }
-
-    fn rtMemsetAsync(dst: usize, room: u64, value: u32, len: u64, stream: usize) {
-        let stream = stream::of_context(stream)?;
-        copy::fill_async(Fill::bytes(dst, room as usize, value as i32, len as usize)?, &stream)
-    }
-
-    fn rtReduceAsync(
-        dst: usize,
-        _room: u64,
-        src: usize,
-        len: u64,
-        kind: u32,
-        data_type: i32,
-        stream: usize,
-    ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
-    }
-
-    fn rtReduceAsyncV2(
-        dst: usize,
-        _room: u64,
-        src: usize,
-        len: u64,
-        kind: u32,
-        data_type: i32,
-        stream: usize,
-        _overflow: usize,
-    ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
-    }
-
-    fn rtReduceAsyncWithCfg(
-        dst: usize,
-        _room: u64,
-        src: usize,
-        len: u64,
-        kind: u32,
-        data_type: i32,
-        stream: usize,
-        _quality: u32,
-    ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
-    }
-
-    fn rtReduceAsyncWithCfgV2(
-        dst: usize,
-        _room: u64,
-        src: usize,
-        len: u64,
-        kind: u32,
-        data_type: i32,
-        stream: usize,
-        _config: usize,
-    ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
     }
 }

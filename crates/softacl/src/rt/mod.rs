@@ -7,6 +7,9 @@ mod device;
 mod event;
 mod launch;
 mod memory;
+mod memory_async;
+mod model;
+mod order;
 mod stream;
 
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};

@@ -1,8 +1,11 @@
 //! Streams, and captures that begin and end on this layer.
 
+use std::sync::atomic::Ordering;
+
 use super::rt;
 use crate::code::{Outcome, RT_NOT_COMPLETE, RT_STREAM_ABORT, check, fault};
-use crate::ffi::Out;
+use crate::exports::stream::{StreamConfig, create_as};
+use crate::ffi::{In, Out};
 use crate::{event, graph, stream};
 
 fn create(out: &Out<usize>, priority: i32, flags: u32) -> Outcome {
@@ -27,6 +30,38 @@ rt! {
 
     fn rtStreamCreateWithFlagsExternal(out: Out<usize>, priority: i32, flags: u32) {
         create(&out, priority, flags)
+    }
+
+    fn rtStreamCreateByGrp(out: Out<usize>, priority: i32, flags: u32, _group: usize) {
+        create(&out, priority, flags)
+    }
+
+    fn rtStreamCreateWithConfig(out: Out<usize>, config: In<StreamConfig>) {
+        create_as(&out, &config)
+    }
+
+    fn rtStreamGetFlags(handle: usize, flags: Out<u32>) {
+        flags.check()?;
+        flags.put(stream::of_any_context(handle)?.flags)
+    }
+
+    fn rtStreamGetPriority(handle: usize, priority: Out<u32>) {
+        priority.check()?;
+        let stream = stream::of_any_context(handle)?;
+        priority.put(stream.priority.load(Ordering::Relaxed))
+    }
+
+    fn rtSetStreamOverflowSwitch(handle: usize, flag: u32) {
+        check(flag <= 1, "the switch is on or off")?;
+        stream::of_context(handle)?.mark()
+    }
+
+    fn rtGetTaskIdAndStreamID(task: Out<u32>, stream: Out<u32>) {
+        task.check()?;
+        stream.check()?;
+        let (last, on) = stream::last_task();
+        task.put(last)?;
+        stream.put(on)
     }
 
     fn rtStreamDestroy(handle: usize) { stream::destroy(handle, false) }

@@ -295,22 +295,22 @@ impl Room<'_> {
         if stream.inlet.must_call() {
             runtime::get().engine.enqueue(stream);
         }
-        remember_task((seq - 1) as u32);
+        remember_task(((seq - 1) as u32, stream.id as u32));
         seq
     }
 }
 
 thread_local! {
-    static LAST_TASK: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    static LAST_TASK: std::cell::Cell<(u32, u32)> = const { std::cell::Cell::new((0, 0)) };
 }
 
-/// Notes the number of the task that this thread submitted last.
-pub(crate) fn remember_task(seq: u32) {
+/// Notes the number of the task that this thread submitted last, and its stream's.
+pub(crate) fn remember_task(task: (u32, u32)) {
     // During thread exit nobody can ask for it any more.
-    let _ = LAST_TASK.try_with(|last| last.set(seq));
+    let _ = LAST_TASK.try_with(|last| last.set(task));
 }
 
-/// Number of the task that this thread submitted last; 0 when there is none.
-pub(crate) fn last_task() -> u32 {
-    LAST_TASK.try_with(std::cell::Cell::get).unwrap_or(0)
+/// Numbers of the task that this thread submitted last, and of its stream; 0 when there is none.
+pub(crate) fn last_task() -> (u32, u32) {
+    LAST_TASK.try_with(std::cell::Cell::get).unwrap_or((0, 0))
 }

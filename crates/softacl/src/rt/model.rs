@@ -1,0 +1,112 @@
+//! Graphs, captured or built by hand, and the labels in them.
+
+use super::rt;
+use crate::code::{Outcome, RT_NOT_SUPPORTED, fault};
+use crate::ffi::{Out, Text};
+use crate::{graph, label, stream};
+
+/// What a card can do and this runtime cannot.
+fn missing() -> Outcome {
+    fault(RT_NOT_SUPPORTED, "not supported by the software runtime")
+}
+
+rt! {
+    fn rtModelCreate(out: Out<usize>, flags: u32) {
+        out.check()?;
+        out.put(graph::build_begin(flags)?)
+    }
+
+    fn rtModelBindStream(model: usize, stream: usize, flags: u32) {
+        graph::bind(model, stream, flags)
+    }
+
+    fn rtModelUnbindStream(model: usize, stream: usize) { graph::unbind(model, stream) }
+
+    fn rtEndGraph(model: usize, stream: usize) { graph::end_task(model, stream) }
+
+    fn rtEndGraphEx(model: usize, stream: usize, _flags: u32) { graph::end_task(model, stream) }
+
+    fn rtModelLoadComplete(model: usize) { graph::build_end(model) }
+
+    fn rtModelExecute(model: usize, stream: usize, _flags: u32) {
+        graph::execute_async(model, stream)
+    }
+
+    fn rtModelExecuteSync(model: usize, stream: usize, _flags: u32, timeout_ms: i32) {
+        let limit = stream::timeout(timeout_ms)?;
+        graph::execute_async(model, stream)?;
+        stream::of_any_context(stream)?.synchronize(limit)
+    }
+
+    fn rtModelDestroy(model: usize) { graph::destroy(model) }
+
+    fn rtModelGetId(model: usize, id: Out<u32>) {
+        id.check()?;
+        id.put(graph::of_context(model)?.id)
+    }
+
+    fn rtSetModelName(model: usize, name: Text) {
+        graph::of_context(model)?.set_name(name.get()?);
+        Ok(())
+    }
+
+    fn rtModelDebugJsonPrint(model: usize, path: Text, flags: u32) {
+        graph::write(model, path.optional(), flags)
+    }
+
+    fn rtModelDebugDotPrint(model: usize) { graph::print(model) }
+
+    fn rtModelSetExtId(model: usize, _id: u32) { graph::of_context(model).map(drop) }
+
+    fn rtModelAbort(_model: usize) { missing() }
+
+    fn rtModelExit(_model: usize, _stream: usize) { missing() }
+
+    fn rtModelTaskUpdate(_stream: usize, _task: u32, _sink: usize, _info: usize) { missing() }
+
+    fn rtLaunchSqeUpdateTask(_stream: u32, _task: u32, _src: usize, _len: u64, _on: usize) {
+        missing()
+    }
+
+    fn rtStreamActive(_active: usize, _stream: usize) { missing() }
+
+    fn rtStreamSwitchEx(_l: usize, _c: u32, _r: usize, _to: usize, _stream: usize, _t: u32) {
+        missing()
+    }
+
+    fn rtStreamSwitchN(
+        _l: usize,
+        _n: u32,
+        _r: usize,
+        _to: usize,
+        _each: u32,
+        _stream: usize,
+        _t: u32,
+    ) {
+        missing()
+    }
+
+    fn rtLabelCreate(out: Out<usize>) {
+        out.check()?;
+        out.put(label::create()?)
+    }
+
+    fn rtLabelCreateV2(out: Out<usize>, _model: usize) {
+        out.check()?;
+        out.put(label::create()?)
+    }
+
+    fn rtLabelDestroy(label: usize) { label::destroy(label) }
+
+    fn rtLabelSet(label: usize, stream: usize) { graph::set_label(label, stream) }
+
+    fn rtLabelGoto(_label: usize, _stream: usize) { missing() }
+
+    fn rtLabelGotoEx(_label: usize, _stream: usize) { missing() }
+
+    fn rtLabelSwitchByIndex(_index: usize, _count: u32, _list: usize, _stream: usize) {
+        missing()
+    }
+
+    fn rtLabelListCpy(_labels: usize, _count: u32, _dst: usize, _room: u32) { missing() }
+}

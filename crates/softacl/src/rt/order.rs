@@ -1,0 +1,63 @@
+//! Tasks that have a place in the order of a stream and do nothing that a host could see: hints for caches,
+//! barriers, doorbells of network cards, marks of profilers, and states of overflow, which are always zero.
+
+use super::rt;
+use crate::code::Outcome;
+use crate::memory::copy::{self, Fill};
+use crate::stream;
+
+fn mark(stream: usize) -> Outcome {
+    stream::of_context(stream)?.mark()
+}
+
+fn no_overflow(output: usize, size: u64, stream: usize) -> Outcome {
+    let stream = stream::of_context(stream)?;
+    copy::fill_async(
+        Fill::bytes(output, size as usize, 0, size as usize)?,
+        &stream,
+    )
+}
+
+rt! {
+    fn rtNopTask(stream: usize) { mark(stream) }
+
+    fn rtBarrierTaskLaunch(_info: usize, stream: usize, _flags: u32) { mark(stream) }
+
+    fn rtCmoTaskLaunch(_info: usize, stream: usize, _flags: u32) { mark(stream) }
+
+    fn rtCmoAddrTaskLaunch(_info: usize, _room: u64, _code: u32, stream: usize, _flags: u32) {
+        mark(stream)
+    }
+
+    fn rtCmoAsync(_src: usize, _len: usize, _kind: u32, stream: usize) { mark(stream) }
+
+    fn rtRDMASend(_queue: u32, _entry: u32, stream: usize) { mark(stream) }
+
+    fn rtRDMADBSend(_bell: u32, _info: u64, stream: usize) { mark(stream) }
+
+    fn rtUbDbSend(_info: usize, stream: usize) { mark(stream) }
+
+    fn rtUbDirectSend(_info: usize, stream: usize) { mark(stream) }
+
+    fn rtProfilerTrace(_id: u64, _notify: bool, _flags: u32, stream: usize) { mark(stream) }
+
+    fn rtProfilerTraceEx(_id: u64, _model: u64, _tag: u16, stream: usize) { mark(stream) }
+
+    fn rtCleanDeviceSatStatus(stream: usize) { mark(stream) }
+
+    fn rtGetDeviceSatStatus(output: usize, size: u64, stream: usize) {
+        no_overflow(output, size, stream)
+    }
+
+    fn rtNpuGetFloatStatus(output: usize, size: u64, _mode: u32, stream: usize) {
+        no_overflow(output, size, stream)
+    }
+
+    fn rtNpuGetFloatDebugStatus(output: usize, size: u64, _mode: u32, stream: usize) {
+        no_overflow(output, size, stream)
+    }
+
+    fn rtNpuClearFloatStatus(_mode: u32, stream: usize) { mark(stream) }
+
+    fn rtNpuClearFloatDebugStatus(_mode: u32, stream: usize) { mark(stream) }
+}

@@ -1,0 +1,72 @@
+//! Programs that end what they have made, and themselves, at any moment, by either layer's calls.
+
+use std::collections::BTreeMap;
+
+use crate::support::{Run, Tables, compile, truth};
+
+/// What the programs run on. The runtime ends the process where the tracer meddles.
+const SOFT: [&str; 6] = [
+    "catch",
+    "catch,query_ns=20000",
+    "catch,record_ns=1500,record_jitter_ns=300",
+    "catch,chip=310p",
+    "catch,chip=950",
+    "catch,chip=310b",
+];
+
+/// The programs are answered the same as without the tracer, errors and their texts included, end the same, and no
+/// task has a wrong time.
+#[track_caller]
+fn hold(first: usize, count: usize, soft: &str) {
+    let words = [first.to_string(), count.to_string()];
+    let recording = Run::new(&compile::hostile("random_ends"))
+        .words(&[&words[0], &words[1]])
+        .soft(soft)
+        .compared();
+    let tables = Tables::of(&recording);
+    let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for entry in truth::read(&recording.truth()) {
+        let place = (entry.pid, entry.device, entry.kind.clone());
+        lanes.entry(place).or_default().push(entry);
+    }
+    let (mut timed, mut found) = (0, 0);
+    for task in &tables.tasks {
+        if !task.text("untimed").is_empty() {
+            continue;
+        }
+        timed += 1;
+        let number = |name| task.number(name);
+        let (begin, end, bar) = (number("begin_ns"), number("end_ns"), number("err_ns"));
+        let place = (
+            number("pid"),
+            number("device"),
+            task.text("kind").to_owned(),
+        );
+        let entries = lanes.get(&place).map_or(&[][..], Vec::as_slice);
+        let is_it = |entry: &&truth::Entry| {
+            (entry.begin - begin).abs() <= bar && (entry.end - end).abs() <= bar
+        };
+        // What a process that was killed has not written any more is not known.
+        let is_known = entries.iter().any(|entry| entry.begin > end + bar);
+        match entries.iter().find(is_it) {
+            Some(_) => found += 1,
+            None => assert!(!is_known, "{soft}: {task:?}"),
+        }
+    }
+    assert!(timed > count && found > timed / 2, "{found} of {timed}");
+}
+
+#[test]
+fn random_programs_end_as_without_the_tracer() {
+    for (place, soft) in SOFT.iter().enumerate().take(2) {
+        hold(1 + 1000 * place, 40, soft);
+    }
+}
+
+#[test]
+#[ignore = "ten thousand programs"]
+fn ten_thousand_random_programs_end_as_without_the_tracer() {
+    for (round, soft) in SOFT.iter().cycle().take(50).enumerate() {
+        hold(10_000 + 200 * round, 200, soft);
+    }
+}

@@ -30,6 +30,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
         }
+        Role::DestroyEvent => lifecycle::event_goes(call),
         Role::SyncStream => {
             if let Some(stream) = span.stream {
                 span.hold = Hold::Waiting {
@@ -60,6 +61,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         _ => graph_roles::before(span, call),
     }
+    lifecycle::goes(span, call);
 }
 
 /// The call has returned `result`; its record has not been written yet.
@@ -67,6 +69,10 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
     graph_roles::after(span, call, succeeded, result);
     if !succeeded {
         failure::note(call, span.stream, result);
+        if call.function.role == Role::DestroyEvent {
+            lifecycle::event_stays(call);
+        }
+        lifecycle::stays(span, call);
         return;
     }
     match call.function.role {
@@ -96,9 +102,9 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
         Role::QueryEvent => after_query(call),
         Role::SyncDevice => after_device_sync(span, call, end),
         Role::DestroyStream => lifecycle::stream_destroyed(span, call),
-        Role::DestroyEvent => lifecycle::event_destroyed(call),
+        Role::DestroyEvent => lifecycle::event_has_gone(call),
         Role::ResetDevice => lifecycle::device_reset(call),
-        Role::DestroyContext => lifecycle::context_destroyed(call),
+        Role::DestroyContext => lifecycle::context_destroyed(span, call),
         Role::Finalize => lifecycle::finalized(call),
         _ => {}
     }
@@ -144,10 +150,14 @@ fn event_word(call: &Context<'_>) -> Option<u64> {
     if call.function.args.get(position).is_some_and(|arg| arg.out) {
         return None;
     }
-    let event = objects::event(handle).or_else(|| objects::new_event(handle))?;
-    if event.serial.load(Relaxed) == 0 {
-        lifecycle::begin_event(event, handle, call, 0);
-    }
+    let event = match objects::event(handle) {
+        Some(event) if event.serial.load(Relaxed) != 0 => event,
+        _ => {
+            let event = objects::new_event(handle)?;
+            lifecycle::begin_event(event, handle, call, 0);
+            event
+        }
+    };
     Some(pair(event.serial.load(Relaxed), event.awaited_generation()))
 }
 

@@ -11,7 +11,7 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::graph_roles::{self, Step};
 use crate::hooks::FUNCTIONS;
-use crate::objects::StreamEntry;
+use crate::objects::{ContextEntry, StreamEntry};
 use crate::stubs::shapes::Known;
 use crate::thread::{Around, AtWork, Way};
 use crate::timing::lane::{KeptOut, Stranger};
@@ -34,6 +34,9 @@ pub(crate) struct Span {
     around: Around,
     device: Option<u8>,
     pub(crate) stream: Option<&'static StreamEntry>,
+    /// The context that it destroys, and whether it destroys its stream.
+    pub(crate) ends_context: Option<&'static ContextEntry>,
+    pub(crate) ends_stream: bool,
     /// The word that names an event and its generation.
     pub(crate) object: Option<u64>,
     pub(crate) task: TaskState,
@@ -147,6 +150,8 @@ impl Span {
             },
             device: device_of(state),
             stream: None,
+            ends_context: None,
+            ends_stream: false,
             object: None,
             task: TaskState::None,
             step: Step::None,

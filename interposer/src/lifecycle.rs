@@ -281,7 +281,9 @@ pub(crate) fn stream_destroyed(span: &Span, call: &Context<'_>) {
         teardown::after_stream_end(stream, kept_out, is_forced(call));
     }
     capture::stream_ended(stream);
-    objects::forget_stream(stream);
+    if span.ends_stream {
+        objects::stream_has_gone(stream);
+    }
 }
 
 /// `ACL_EVENT_SYNC`: streams may wait for the event.
@@ -325,16 +327,10 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
 }
 
 /// An event is about to be destroyed. Its handle may be given to another thread's event before the call has
-/// returned, so it is gone from now on.
+/// returned, so it is free from now on.
 pub(crate) fn event_goes(call: &Context<'_>) {
     if let Some(handle) = call.arg(call.function.event) {
-        objects::event_goes(handle);
-    }
-}
-
-pub(crate) fn event_destroyed(call: &Context<'_>) {
-    if let Some(handle) = call.arg(call.function.event) {
-        objects::event_has_gone(handle);
+        objects::event_is_gone(handle);
     }
 }
 
@@ -342,6 +338,41 @@ pub(crate) fn event_destroyed(call: &Context<'_>) {
 pub(crate) fn event_stays(call: &Context<'_>) {
     if let Some(handle) = call.arg(call.function.event) {
         objects::event_is_back(handle);
+    }
+}
+
+/// An event has been destroyed.
+pub(crate) fn event_has_gone(call: &Context<'_>) {
+    if let Some(handle) = call.arg(call.function.event) {
+        objects::event_has_gone(handle);
+    }
+}
+
+/// What a call destroys is about to go; as for events.
+pub(crate) fn goes(span: &mut Span, call: &Context<'_>) {
+    match call.function.role {
+        Role::DestroyStream => {
+            span.ends_stream = span.stream.is_some_and(objects::stream_is_gone);
+        }
+        Role::DestroyContext => {
+            let context = call.of_kind(ArgKind::Context);
+            span.ends_context = context.and_then(objects::context_is_gone);
+        }
+        _ => {}
+    }
+}
+
+/// It could not be destroyed.
+pub(crate) fn stays(span: &Span, call: &Context<'_>) {
+    match call.function.role {
+        Role::DestroyStream if span.ends_stream => {
+            span.stream.into_iter().for_each(objects::stream_is_back);
+        }
+        Role::DestroyContext if span.ends_context.is_some() => {
+            let context = call.of_kind(ArgKind::Context);
+            context.into_iter().for_each(objects::context_is_back);
+        }
+        _ => {}
     }
 }
 
@@ -400,8 +431,6 @@ fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
     if call.state.context().is_none() {
         call.state.set_context(None);
     }
-    // Last: it may be another one from here on.
-    objects::forget_context(context);
 }
 
 pub(crate) fn device_reset(call: &Context<'_>) {
@@ -420,12 +449,15 @@ pub(crate) fn device_reset(call: &Context<'_>) {
     context.references.store(left, Relaxed);
     if left == 0 {
         end_context(call, context);
+        // Last: it may be another one from here on.
+        objects::forget_context(context);
     }
 }
 
-pub(crate) fn context_destroyed(call: &Context<'_>) {
-    if let Some(context) = call.of_kind(ArgKind::Context).and_then(objects::context) {
+pub(crate) fn context_destroyed(span: &Span, call: &Context<'_>) {
+    if let (Some(context), Some(handle)) = (span.ends_context, call.of_kind(ArgKind::Context)) {
         end_context(call, context);
+        objects::context_has_gone(handle, context);
     }
 }
 

@@ -6,6 +6,9 @@
 //! between the calls that make and end its object; what tells one object from another in an entry is
 //! its serial.
 //!
+//! The runtime may give a handle to another thread before the call that ends its object has returned. So a
+//! handle leaves the table before that call, and comes back when the call fails.
+//!
 //! Invariant: a key that is seen in a place was put there after its entry, and a search ends only at a
 //! place that no key has been put beyond.
 
@@ -22,6 +25,10 @@ pub(crate) trait Object: Sync + 'static {
     /// Of no object yet.
     const NEW: Self;
 
+    /// Whether an object may have the entry of one with the same handle while the call that ends that is
+    /// under way, since nothing is done with the entry after the call. Else it gets another one.
+    const CAN_BE_TAKEN_OVER: bool;
+
     /// The handle of the object it is of, or was last.
     fn key(&self) -> &AtomicU64;
 
@@ -30,6 +37,7 @@ pub(crate) trait Object: Sync + 'static {
 }
 
 /// An entry in its memory.
+#[repr(C)]
 struct Node<E> {
     entry: E,
     /// The next one that is of no object.
@@ -45,9 +53,8 @@ struct Slot<E> {
 
 /// A handle was here, and others may be behind it.
 const GONE: u64 = u64::MAX;
-
-/// Marks the handle of an object that is about to end. Neither addresses nor other keys have this bit.
-const LEAVING: u64 = 1 << 61;
+/// Marks the key of a handle whose object is about to end; neither addresses nor other keys have this bit.
+const LEFT: u64 = 1 << 61;
 
 /// Slots of a page of memory, which a table takes one by one.
 pub(crate) const PAGE: usize = 256;
@@ -141,12 +148,13 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
             let slot = self.slots.get(at)?;
             match slot.key.load(Acquire) {
                 key if key == handle => return entry_of(slot.node.load(Acquire)),
-                // The object has ended, though its end has not returned to the program yet.
-                key if key == handle | LEAVING => {
-                    let entry = entry_of(slot.node.load(Acquire))?;
-                    entry.clear();
-                    slot.key.store(handle, Release);
-                    return Some(entry);
+                key if key == handle | LEFT => {
+                    // The call that ends the other one is under way.
+                    let node = match E::CAN_BE_TAKEN_OVER {
+                        true => slot.node.load(Acquire),
+                        false => self.take_node(&mut free)?,
+                    };
+                    return enter(slot, node, handle);
                 }
                 GONE => room = room.or(Some((at, slot))),
                 0 => {
@@ -161,12 +169,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
             return None;
         }
         let node = self.take_node(&mut free)?;
-        let entry = entry_of(node)?;
-        entry.clear();
-        entry.key().store(handle, Relaxed);
-        slot.node.store(node, Release);
-        slot.key.store(handle, Release);
-        Some(entry)
+        enter(slot, node, handle)
     }
 
     /// Whether the page of a place may be used.
@@ -225,68 +228,64 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
         Some(())
     }
 
-    /// The object behind a handle is about to end. Its handle may be another object's before the end returns,
-    /// so it is not found by it from now on.
-    pub(crate) fn leave(&self, handle: u64) {
+    /// The object behind a handle is about to end. The handle is not found any more; answers its entry.
+    pub(crate) fn leave(&self, handle: u64) -> Option<&'static E> {
         let _free = self.free.lock_patiently();
-        self.rename(handle, handle | LEAVING);
+        let (_, slot) = self.find(handle)?;
+        slot.key.store(handle | LEFT, Release);
+        entry_of(slot.node.load(Acquire))
     }
 
-    /// It did not end after all. Nothing happens when the handle is another object's by now.
+    /// The object behind a handle has not ended after all, unless the handle has another one by now.
     pub(crate) fn come_back(&self, handle: u64) {
         let _free = self.free.lock_patiently();
-        self.rename(handle | LEAVING, handle);
-    }
-
-    /// It has ended: its entry is free for another one.
-    pub(crate) fn remove_left(&self, handle: u64) {
-        let mut free = self.free.lock_patiently();
-        if let Some((at, slot)) = self.find(handle, handle | LEAVING) {
-            let node = slot.node.load(Acquire);
-            self.free_slot(at, node, &mut free);
+        if let Some((_, slot)) = self.find(handle | LEFT) {
+            slot.key.store(handle, Release);
         }
     }
 
-    /// Where a handle is looked for under a key. With the lock held.
-    fn find(&self, handle: u64, wanted: u64) -> Option<(usize, &Slot<E>)> {
+    /// The object behind a handle that has left has ended: its entry, which [`Self::leave`] has answered, is
+    /// free for another one. Where it can be taken over it need not be named.
+    pub(crate) fn gone(&self, handle: u64, entry: Option<&'static E>) {
+        let mut free = self.free.lock_patiently();
+        let mut node = entry.map(node_of);
+        if let Some((at, slot)) = self.find(handle | LEFT) {
+            let own = slot.node.load(Acquire);
+            if node.is_none_or(|node| node == own) {
+                self.clear_slot(at);
+                node = Some(own);
+            }
+        }
+        if let Some(node) = node {
+            put_back(&mut free, node);
+        }
+    }
+
+    /// The object of an entry has ended, without its handle having left.
+    pub(crate) fn remove(&self, handle: u64, entry: &'static E) {
+        let mut free = self.free.lock_patiently();
+        let Some((at, slot)) = self.find(handle) else {
+            return;
+        };
+        let node = slot.node.load(Acquire);
+        if node == node_of(entry) {
+            self.clear_slot(at);
+            put_back(&mut free, node);
+        }
+    }
+
+    /// The place that has a key, for who has the lock.
+    fn find(&self, key: u64) -> Option<(usize, &Slot<E>)> {
         for step in 0..PROBES {
-            let at = place(handle, step) & (N - 1);
+            let at = place(key & !LEFT, step) & (N - 1);
             let slot = self.slots.get(at)?;
             match slot.key.load(Acquire) {
-                key if key == wanted => return Some((at, slot)),
+                found if found == key => return Some((at, slot)),
                 0 => return None,
                 _ => {}
             }
         }
         None
-    }
-
-    fn rename(&self, from: u64, to: u64) {
-        if let Some((_, slot)) = self.find(from & !LEAVING, from) {
-            slot.key.store(to, Release);
-        }
-    }
-
-    fn free_slot(&self, at: usize, node: *mut Node<E>, free: &mut Free<E>) {
-        self.clear_slot(at);
-        // SAFETY: nodes live for ever.
-        if let Some(known) = unsafe { node.as_ref() } {
-            known.free.store(free.0, Relaxed);
-            free.0 = node;
-        }
-    }
-
-    /// The object behind a handle has ended: its entry is free for another one. Nothing happens when the
-    /// handle has another entry by now.
-    pub(crate) fn remove(&self, handle: u64, entry: &E) {
-        let mut free = self.free.lock_patiently();
-        let Some((at, slot)) = self.find(handle, handle) else {
-            return;
-        };
-        let node = slot.node.load(Acquire);
-        if entry_of(node).is_some_and(|own| core::ptr::eq(own, entry)) {
-            self.free_slot(at, node, &mut free);
-        }
     }
 
     /// Nothing is in this place any more. Where nothing lies behind it, searches end here again, and in
@@ -328,6 +327,31 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
     }
 }
 
+/// Puts an entry of no object into a place.
+fn enter<E: Object>(slot: &Slot<E>, node: *mut Node<E>, handle: u64) -> Option<&'static E> {
+    let entry = entry_of(node)?;
+    entry.clear();
+    entry.key().store(handle, Relaxed);
+    slot.node.store(node, Release);
+    slot.key.store(handle, Release);
+    Some(entry)
+}
+
+/// An entry that is in no place is of no object any more.
+fn put_back<E: Object>(free: &mut Free<E>, node: *mut Node<E>) {
+    // SAFETY: nodes live for ever.
+    if let Some(known) = unsafe { node.as_ref() } {
+        known.entry.clear();
+        known.free.store(free.0, Relaxed);
+        free.0 = node;
+    }
+}
+
+/// The node of an entry, which it begins with.
+fn node_of<E>(entry: &'static E) -> *mut Node<E> {
+    core::ptr::from_ref(entry).cast_mut().cast()
+}
+
 fn entry_of<E: 'static>(node: *mut Node<E>) -> Option<&'static E> {
     // SAFETY: nodes live for ever, and are complete before they are told of.
     unsafe { node.as_ref() }.map(|node| &node.entry)
@@ -348,6 +372,7 @@ mod tests {
             key: AtomicU64::new(0),
             serial: AtomicU32::new(0),
         };
+        const CAN_BE_TAKEN_OVER: bool = true;
 
         fn key(&self) -> &AtomicU64 {
             &self.key
@@ -384,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_about_to_end_is_not_found_and_may_come_back() {
+    fn a_handle_that_has_left_comes_back_or_is_taken_by_another_object() {
         let table = table();
         let first = table.get_or_insert(0x1000).unwrap();
         first.serial.store(7, Relaxed);
@@ -392,19 +417,46 @@ mod tests {
         assert!(table.get(0x1000).is_none());
         table.come_back(0x1000);
         assert_eq!(table.get(0x1000).unwrap().serial.load(Relaxed), 7);
-        // Another thread's object has the handle before the end of the first has returned.
+        // Another thread gets the handle before the call that ends the object has returned.
         table.leave(0x1000);
-        let second = table.get_or_insert(0x1000).unwrap();
-        assert_eq!(second.serial.load(Relaxed), 0);
-        second.serial.store(8, Relaxed);
-        table.remove_left(0x1000);
+        let other = table.get_or_insert(0x1000).unwrap();
+        assert_eq!(other.serial.load(Relaxed), 0);
+        other.serial.store(8, Relaxed);
+        table.gone(0x1000, None);
         table.come_back(0x1000);
         assert_eq!(table.get(0x1000).unwrap().serial.load(Relaxed), 8);
         table.leave(0x1000);
-        table.remove_left(0x1000);
-        table.come_back(0x1000);
+        table.gone(0x1000, None);
         assert!(table.get(0x1000).is_none());
-        assert!(std::ptr::eq(table.get_or_insert(0x9000).unwrap(), second));
+        table.come_back(0x1000);
+        table.leave(0x9000);
+        table.gone(0x9000, None);
+        assert!(table.get(0x1000).is_none() && table.get(0x9000).is_none());
+    }
+
+    #[test]
+    fn an_entry_that_is_still_looked_at_is_not_taken_over() {
+        struct Kept(AtomicU64);
+        impl Object for Kept {
+            const NEW: Self = Self(AtomicU64::new(0));
+            const CAN_BE_TAKEN_OVER: bool = false;
+            fn key(&self) -> &AtomicU64 {
+                &self.0
+            }
+            fn clear(&self) {}
+        }
+        let table: &'static ObjectTable<Kept, 512, 2, 4> = Box::leak(Box::new(ObjectTable::new()));
+        let first = table.get_or_insert(0x1000).unwrap();
+        assert!(std::ptr::eq(table.leave(0x1000).unwrap(), first));
+        assert!(table.leave(0x1000).is_none(), "it has left");
+        let second = table.get_or_insert(0x1000).unwrap();
+        assert!(!std::ptr::eq(first, second));
+        table.gone(0x1000, Some(first));
+        assert!(std::ptr::eq(second, table.get(0x1000).unwrap()));
+        assert!(std::ptr::eq(first, table.get_or_insert(0x2000).unwrap()));
+        table.leave(0x2000);
+        table.gone(0x2000, Some(first));
+        assert!(table.get(0x2000).is_none());
     }
 
     #[test]

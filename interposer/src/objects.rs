@@ -118,6 +118,7 @@ impl Object for ContextEntry {
         references: AtomicU32::new(0),
         timing: crate::timing::context::ContextTiming::new(),
     };
+    const CAN_BE_TAKEN_OVER: bool = false;
 
     fn key(&self) -> &AtomicU64 {
         &self.key
@@ -158,6 +159,7 @@ impl Object for StreamEntry {
         lane: AtomicPtr::new(core::ptr::null_mut()),
         seen: Seen::new(),
     };
+    const CAN_BE_TAKEN_OVER: bool = false;
 
     fn key(&self) -> &AtomicU64 {
         &self.key
@@ -224,6 +226,7 @@ impl Object for EventEntry {
         stream: AtomicPtr::new(core::ptr::null_mut()),
         recorded: AtomicU64::new(0),
     };
+    const CAN_BE_TAKEN_OVER: bool = true;
 
     fn key(&self) -> &AtomicU64 {
         &self.key
@@ -380,10 +383,35 @@ pub(crate) fn forget_context(context: &'static ContextEntry) {
     CONTEXTS.remove(key, context);
 }
 
-/// A stream has ended: what is kept of it is free for another one.
-pub(crate) fn forget_stream(stream: &'static StreamEntry) {
-    stream.serial.store(0, Release);
-    STREAMS.remove(stream.key.load(Relaxed), stream);
+/// A context is about to be destroyed: its handle may be another one's before the call returns.
+pub(crate) fn context_is_gone(handle: u64) -> Option<&'static ContextEntry> {
+    CONTEXTS.leave(handle)
+}
+
+/// It was not destroyed after all.
+pub(crate) fn context_is_back(handle: u64) {
+    CONTEXTS.come_back(handle);
+}
+
+/// It has been destroyed.
+pub(crate) fn context_has_gone(handle: u64, context: &'static ContextEntry) {
+    CONTEXTS.gone(handle, Some(context));
+}
+
+/// A stream is about to be destroyed: its handle may be another one's before the call returns. `false` when
+/// that is so already.
+pub(crate) fn stream_is_gone(stream: &StreamEntry) -> bool {
+    STREAMS.leave(stream.key.load(Relaxed)).is_some()
+}
+
+/// It was not destroyed after all.
+pub(crate) fn stream_is_back(stream: &StreamEntry) {
+    STREAMS.come_back(stream.key.load(Relaxed));
+}
+
+/// It has been destroyed.
+pub(crate) fn stream_has_gone(stream: &'static StreamEntry) {
+    STREAMS.gone(stream.key.load(Relaxed), Some(stream));
 }
 
 /// All streams of a context have ended, and the handle of its default one.
@@ -393,7 +421,8 @@ pub(crate) fn forget_streams_of(context: u32) {
         let is_alive = stream.serial.load(Acquire) != 0;
         let is_own = is_alive && stream.context.load(Relaxed) == context;
         if is_own || stream.alias.load(Acquire) == default {
-            forget_stream(stream);
+            stream.serial.store(0, Release);
+            STREAMS.remove(stream.key.load(Relaxed), stream);
         }
     }
 }
@@ -451,19 +480,19 @@ pub(crate) fn new_event(handle: u64) -> Option<&'static EventEntry> {
     EVENTS.get_or_insert(handle)
 }
 
-/// An event is about to be destroyed: nobody finds it by its handle any more.
-pub(crate) fn event_goes(handle: u64) {
+/// An event is about to be destroyed: its entry is free for another one.
+pub(crate) fn event_is_gone(handle: u64) {
     EVENTS.leave(handle);
 }
 
-/// It was destroyed: what is kept of it is free for another one.
-pub(crate) fn event_has_gone(handle: u64) {
-    EVENTS.remove_left(handle);
-}
-
-/// It was not destroyed after all.
+/// It was not destroyed after all, and keeps its serial unless its entry was taken meanwhile.
 pub(crate) fn event_is_back(handle: u64) {
     EVENTS.come_back(handle);
+}
+
+/// It has been destroyed.
+pub(crate) fn event_has_gone(handle: u64) {
+    EVENTS.gone(handle, None);
 }
 
 /// Forgets everything after a fork: the child has no use for its parent's handles, and may bring

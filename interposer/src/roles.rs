@@ -68,6 +68,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         _ => graph_roles::before(span, call),
     }
+    lifecycle::goes(span, call);
 }
 
 /// The call has returned `result`; its record has not been written yet.
@@ -78,6 +79,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         if call.function.role == Role::DestroyEvent {
             lifecycle::event_stays(call);
         }
+        lifecycle::stays(span, call);
         return;
     }
     match call.function.role {
@@ -88,7 +90,6 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::SetContext => lifecycle::context_set(call),
         Role::GetContext => lifecycle::context_told(call),
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
-        Role::DestroyEvent => lifecycle::event_destroyed(call),
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
         Role::Task if call.function.label.is_some() => kernels::launched(call, span.begin()),
@@ -108,8 +109,9 @@ pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: 
         Role::QueryEvent => after_query(call),
         Role::SyncDevice => after_device_sync(span, call, end),
         Role::DestroyStream => lifecycle::stream_destroyed(span, call),
+        Role::DestroyEvent => lifecycle::event_has_gone(call),
         Role::ResetDevice => lifecycle::device_reset(call),
-        Role::DestroyContext => lifecycle::context_destroyed(call),
+        Role::DestroyContext => lifecycle::context_destroyed(span, call),
         Role::Finalize => lifecycle::finalized(call),
         _ => {}
     }

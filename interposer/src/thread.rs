@@ -14,6 +14,7 @@ use crate::last_task::Last;
 use crate::objects::ContextEntry;
 use crate::spin::Held;
 use crate::timing::lane::Submitting;
+use crate::timing::seen::Seen;
 use crate::{emit, quiet, session, shortcut, stubs};
 
 mod gate;
@@ -45,6 +46,8 @@ pub(crate) struct State {
     depth: Cell<u8>,
     /// Where the stack stood in the calls that are under way, outermost first, and what they are.
     levels: [Cell<usize>; LEVELS],
+    /// What the calls that are under way wait for.
+    waits: [Cell<Option<&'static Seen>>; LEVELS],
     /// Calls around the present one that submit tasks: what is submitted inside them is part of
     /// their task.
     submitting: Cell<u8>,
@@ -111,6 +114,7 @@ thread_local! {
             meter: Cell::new(None),
             depth: Cell::new(0),
             levels: [const { Cell::new(0) }; LEVELS],
+            waits: [const { Cell::new(None) }; LEVELS],
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
             context: Cell::new(None),
@@ -362,6 +366,7 @@ impl State {
         self.forget_open();
         self.spill.forget();
         self.submission.forget();
+        self.waits.iter().for_each(|wait| wait.set(None));
         self.forget_stubs();
         self.mark_new();
         self.context.set(None);

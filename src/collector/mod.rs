@@ -14,6 +14,7 @@ pub(crate) mod file;
 mod found;
 mod liveness;
 mod marks;
+mod open;
 mod outcome;
 mod patching;
 mod pattern;
@@ -39,6 +40,7 @@ use dictionary::Dictionary;
 use file::Recorder;
 use liveness::Liveness;
 use marks::Marks;
+use open::Open;
 use patching::Engine;
 use roster::{Roster, Settled, possible};
 
@@ -159,7 +161,7 @@ impl Collector {
         let mut last_begin = None;
         // Before the channel is somebody else's, and before its records are read: what is open now and not
         // among them was under way when they were.
-        let under_way = match open {
+        let mut under_way = match open {
             Open::NotLookedAt => Vec::new(),
             Open::GoOn(_) | Open::UntilNow(_) => self.arena.open_calls(channel),
         };
@@ -207,44 +209,12 @@ impl Collector {
             });
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);
-        for words in under_way {
+        // A call that was killed just after it had been recorded is there already.
+        under_way.retain(|words| {
             let begin = words.get(1).copied();
-            // A call that was killed just after it had been recorded is there already.
-            if begin == last_begin || begin.is_some_and(|begin| returned.contains(&begin)) {
-                continue;
-            }
-            let key = (origin.thread, begin.unwrap_or(0));
-            let (end_ns, goes_on) = match open {
-                Open::NotLookedAt => continue,
-                Open::GoOn(now) => {
-                    let is_long = file.under_way.is_long(clock.ns(key.1), now);
-                    if file.under_way.goes_on(key, now) || !is_long {
-                        continue;
-                    }
-                    (now, true)
-                }
-                Open::UntilNow(end) => (end, false),
-            };
-            let call = decoder.open_call(&words, end_ns, origin, tables::FUNCTIONS, clock);
-            let Some(call) = call else {
-                counts.unreadable += u64::from(!goes_on);
-                continue;
-            };
-            let function = call.function;
-            if let Some(tables) = dictionary.translate(call) {
-                file.push_tables(tables);
-            }
-            if goes_on {
-                file.under_way.note(key, call.clone());
-                continue;
-            }
-            calls += 1;
-            coverage.count(function);
-            let row = Row::Call(call.clone());
-            counts.add(&row, origin.process);
-            file.under_way.ended(key);
-            file.push(&row);
-        }
+            begin != last_begin && begin.is_none_or(|begin| !returned.contains(&begin))
+        });
+        calls += self.take_open(&under_way, origin, open);
         self.costs.count(origin.thread, calls);
         match self.roster.settle(channel, drained, clock::now()) {
             Settled::Lost(loss) => self.lose(loss),
@@ -337,16 +307,6 @@ impl Collector {
             engine: self.engine.summary(),
         }
     }
-}
-
-/// What becomes of the calls that a thread has under way.
-#[derive(Clone, Copy)]
-enum Open {
-    NotLookedAt,
-    /// They go on at this moment, and are told of if they have lasted long.
-    GoOn(i64),
-    /// Their thread is dead, or nobody waits for it any more: that is their end.
-    UntilNow(i64),
 }
 
 /// How long to rest after so many passes without a record: briefly while something may come, as a

@@ -5,6 +5,7 @@
  *   devices N  so many devices are used
  *   streams N D  so many streams on each of so many devices, and an event for each
  *   events N   so many events live at one time, each recorded
+ *   churn N    threads make and destroy streams and events as fast as they can: handles go from one to another
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "counted.h"
 
@@ -31,7 +32,7 @@ static void tell_memory(void)
 /* A call that must succeed. */
 #define GOOD(call) (COUNT(last = (call)), must(last, #call, __LINE__))
 
-static aclError last;
+static _Thread_local aclError last;
 
 /* Tasks on a stream of the current context, which is awaited and stays. */
 static aclrtStream with_tasks(void *buffer)
@@ -126,6 +127,39 @@ static void events(int number)
     GOOD(aclrtSynchronizeStream(stream));
 }
 
+static int churns;
+
+static void *churn(void *buffer)
+{
+    GOOD(aclrtSetDevice(0));
+    for (int i = 0; i < churns; i++) {
+        aclrtStream stream = with_tasks(buffer);
+        aclrtEvent event;
+
+        GOOD(aclrtCreateEvent(&event));
+        GOOD(aclrtRecordEvent(event, stream));
+        GOOD(aclrtSynchronizeStream(stream));
+        GOOD(aclrtDestroyEvent(event));
+        GOOD(aclrtDestroyStream(stream));
+    }
+    return NULL;
+}
+
+static void churn_in_threads(int number)
+{
+    pthread_t threads[4];
+
+    churns = number;
+    GOOD(aclrtSetDevice(0));
+    void *buffer = memory();
+    for (int i = 0; i < 4; i++) {
+        require(pthread_create(&threads[i], NULL, churn, buffer) == 0, "a thread");
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
 int main(int count, char **words)
 {
     const char *what = count > 2 ? words[1] : "";
@@ -140,6 +174,8 @@ int main(int count, char **words)
         devices(number);
     } else if (strcmp(what, "streams") == 0) {
         streams(number, count > 3 ? atoi(words[3]) : 1);
+    } else if (strcmp(what, "churn") == 0) {
+        churn_in_threads(number);
     } else if (strcmp(what, "events") == 0) {
         events(number);
     } else {

@@ -12,6 +12,7 @@ use ascend_trace_ring::OpenCall;
 use super::gate::AtWork;
 use super::{LEVELS, State};
 use crate::clock::ticks;
+use crate::timing::seen::Seen;
 use crate::{emit, quiet};
 
 /// What a call is, in the low bits of its place on the stack.
@@ -137,6 +138,9 @@ impl State {
         if level & SUBMITS != 0 {
             self.submission.release();
         }
+        if let Some(seen) = self.waits.get(usize::from(depth)).and_then(Cell::take) {
+            seen.is_left();
+        }
         self.record_left(depth);
         self.depth.set(depth);
     }
@@ -162,6 +166,24 @@ impl State {
             self.rest();
         } else {
             self.count_lost();
+        }
+    }
+
+    /// The call that is about to be made waits for what is noted there. Answers how many calls are around it.
+    pub(crate) fn note_wait(&self, seen: &'static Seen) -> u8 {
+        let depth = self.depth.get();
+        if let Some(wait) = self.waits.get(usize::from(depth)) {
+            wait.set(Some(seen));
+        }
+        depth
+    }
+
+    /// Whether the call within so many others still waits for that, which it does no longer.
+    pub(crate) fn take_wait(&self, depth: u8, seen: &'static Seen) -> bool {
+        match self.waits.get(usize::from(depth)) {
+            Some(wait) => wait.take().is_some_and(|own| core::ptr::eq(own, seen)),
+            // So deep it is not noted.
+            None => true,
         }
     }
 
@@ -294,6 +316,29 @@ mod tests {
             assert_eq!(state.deepen(0x8000), 2);
             state.restore_depth(0);
             assert_eq!(state.deepen(0x9000), 0);
+            state.restore_depth(0);
+        });
+    }
+
+    #[test]
+    fn a_wait_that_was_left_by_a_jump_is_over() {
+        use crate::timing::seen::Waiting;
+        static SEEN: Seen = Seen::new();
+        with(|state| {
+            let around = state.around(0x9000);
+            let waiting = Waiting::begin(&SEEN);
+            state.descend(around, false, false);
+            assert!(SEEN.is_awaited());
+            drop(waiting);
+            state.ascend(around);
+            assert!(!SEEN.is_awaited(), "it has returned");
+            // Another one never does.
+            let around = state.around(0x9000);
+            core::mem::forget(Waiting::begin(&SEEN));
+            state.descend(around, false, false);
+            assert!(SEEN.is_awaited());
+            assert_eq!(state.deepen(0x9000), 0);
+            assert!(!SEEN.is_awaited());
             state.restore_depth(0);
         });
     }

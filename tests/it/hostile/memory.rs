@@ -1,7 +1,10 @@
 //! What tracing adds to the memory of a program that has very many objects.
 #![expect(clippy::print_stderr, reason = "the figures are told with --nocapture")]
 
-use ascend_trace_model::Trace;
+use std::collections::HashSet;
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::{StreamId, Trace};
 
 use super::counts::balanced;
 use crate::support::compile::hostile;
@@ -66,6 +69,34 @@ fn contexts_one_after_another_take_the_memory_of_one() {
     // All of them are followed.
     let (timed, tasks) = timed(&recording);
     assert_eq!((timed, tasks), (3 * 1500, 3 * 1500));
+}
+
+#[test]
+fn streams_and_events_whose_handles_go_from_thread_to_thread_are_told_apart() {
+    const EACH: usize = 300;
+    let (recording, _) = bounded(&["churn", &EACH.to_string()], 1);
+    let (trace, _) = Trace::open(recording.trace()).unwrap();
+    let streams = (0..trace.streams().len() as u32).map(StreamId);
+    let used: Vec<_> = streams
+        .map(|id| trace.stream_tasks(id))
+        .filter(|tasks| !tasks.is_empty())
+        .collect();
+    assert_eq!(used.len(), 4 * EACH);
+    for tasks in used {
+        let tasks: Vec<_> = tasks.iter().map(|id| trace.task(*id)).collect();
+        let numbers: Vec<_> = tasks.iter().map(|task| task.sequence).collect();
+        assert_eq!(numbers, [0, 1, 2, 3]);
+        // All in one thread, on a stream that was seen being made.
+        let threads = tasks.iter().map(|task| trace.call(task.call).thread);
+        assert_eq!(threads.collect::<HashSet<_>>().len(), 1);
+        assert!(tasks.iter().all(|task| task.untimed != Untimed::Unknown));
+    }
+    // Each event was recorded once.
+    let records = trace.calls().iter();
+    let records = records.filter(|call| trace.function(call.function).name == "aclrtRecordEvent");
+    let generations: HashSet<_> = records.map(|call| call.event.unwrap()).collect();
+    assert_eq!(generations.len(), 4 * EACH);
+    assert!(generations.iter().all(|generation| generation.number == 1));
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! Calls that a thread has under way: told of while they last, or recorded as open.
+
+use ascend_trace_format::record::SLOT_WORDS;
+use ascend_trace_model::rows::Row;
+
+use super::Collector;
+use super::decode::Origin;
+use crate::tables;
+
+/// What becomes of the calls that a thread has under way.
+#[derive(Clone, Copy)]
+pub(super) enum Open {
+    NotLookedAt,
+    /// They go on at this moment, and are told of if they have lasted long.
+    GoOn(i64),
+    /// Their thread is dead, or nobody waits for it any more: that is their end.
+    UntilNow(i64),
+}
+
+impl Collector {
+    /// Takes the calls that a thread said it has under way and has not recorded since. Answers how many of them
+    /// are recorded now.
+    pub(super) fn take_open(
+        &mut self,
+        under_way: &[[u64; SLOT_WORDS]],
+        origin: Origin,
+        open: Open,
+    ) -> u64 {
+        let taken = under_way.iter().filter(|words| match open {
+            Open::NotLookedAt => false,
+            Open::GoOn(now_ns) => {
+                self.note_open(words, origin, now_ns);
+                false
+            }
+            Open::UntilNow(end_ns) => self.record_open(words, origin, end_ns),
+        });
+        taken.count() as u64
+    }
+
+    /// Tells of a call that goes on, if it has lasted long.
+    fn note_open(&mut self, words: &[u64; SLOT_WORDS], origin: Origin, now_ns: i64) {
+        let begin = words.get(1).copied().unwrap_or(0);
+        let (key, begin_ns) = ((origin.thread, begin), self.clock.ns(begin));
+        let under_way = &mut self.file.under_way;
+        if under_way.goes_on(key, now_ns) || !under_way.is_long(begin_ns, now_ns) {
+            return;
+        }
+        let (functions, clock) = (tables::FUNCTIONS, &self.clock);
+        let call = self
+            .decoder
+            .open_call(words, now_ns, origin, functions, clock);
+        let Some(call) = call else {
+            return;
+        };
+        if let Some(tables) = self.dictionary.translate(call) {
+            self.file.push_tables(tables);
+        }
+        self.file.under_way.note(key, call.clone());
+    }
+
+    /// Records a call that was under way until then. Answers whether it makes sense.
+    fn record_open(&mut self, words: &[u64; SLOT_WORDS], origin: Origin, end_ns: i64) -> bool {
+        let (functions, clock) = (tables::FUNCTIONS, &self.clock);
+        let call = self
+            .decoder
+            .open_call(words, end_ns, origin, functions, clock);
+        let Some(call) = call else {
+            self.counts.unreadable += 1;
+            return false;
+        };
+        self.coverage.count(call.function);
+        if let Some(tables) = self.dictionary.translate(call) {
+            self.file.push_tables(tables);
+        }
+        let row = Row::Call(call.clone());
+        self.counts.add(&row, origin.process);
+        let begin = words.get(1).copied().unwrap_or(0);
+        self.file.under_way.ended((origin.thread, begin));
+        self.file.push(&row);
+        true
+    }
+}

@@ -18,3 +18,5 @@ mod loader;
 mod looks;
 /// Which function is called where several libraries have one of a name.
 mod scopes;
+/// How commands end that read traces which are not complete.
+mod statuses;

@@ -221,7 +221,6 @@ fn narrow_ranges_of_random_traces_are_the_same_by_the_index() {
 /// How long a narrow range takes by the index, and by reading the whole file; run by hand, with `--release`.
 #[test]
 #[ignore = "measures, judges nothing; ROWS says how long the file is"]
-#[expect(clippy::print_stdout, reason = "the figure is what it is for")]
 fn a_narrow_range_of_a_long_file() {
     let rows: u32 = std::env::var("ROWS").map_or(2_000_000, |it| it.parse().expect("a number"));
     let folder = tempfile::tempdir().expect("a folder");

@@ -130,7 +130,7 @@ pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
         true => Some(spooled(path).with_context(context)?),
         false => None,
     };
-    let own = spool.as_ref().map(|file| descriptor_path(file));
+    let own = spool.as_ref().map(descriptor_path);
     let place = own.as_deref().unwrap_or(path);
     let opened = Archive::open(place, |_, _| true).with_context(context)?;
     let rows = opened.rows();

@@ -37,19 +37,13 @@ impl WholeCheck {
 
     /// How complete the file is as it is now: one that has grown meanwhile is read once more.
     pub(super) fn finish(mut self) -> anyhow::Result<Condition> {
-        let checked = self.thread.take().map(JoinHandle::join);
         let now = length(&self.file)?;
-        match checked {
-            Some(Ok(checked)) => {
-                let checked = checked?;
-                if checked.bytes == now {
-                    return Ok(checked.condition);
-                }
-            }
-            // One that panicked has told nothing of the file.
-            Some(Err(_)) | None => {}
+        // One that panicked has told nothing of the file.
+        let checked = self.thread.take().and_then(|thread| thread.join().ok());
+        match checked.transpose()? {
+            Some(checked) if checked.bytes == now => Ok(checked.condition),
+            _ => Ok(check(&self.file)?.condition),
         }
-        Ok(check(&self.file)?.condition)
     }
 }
 

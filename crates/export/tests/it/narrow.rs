@@ -246,7 +246,14 @@ fn a_narrow_range_of_a_long_file() {
     let what: (&dyn Exporter, _) = (&Chrome, &wanted);
     let mut sink = std::io::sink();
     let nothing = &mut |_, _| {};
-    stream(&mut archive, what, Step::default(), &mut Single::new(&mut sink), nothing).expect("a sink");
+    stream(
+        &mut archive,
+        what,
+        Step::default(),
+        &mut Single::new(&mut sink),
+        nothing,
+    )
+    .expect("a sink");
     let whole = start.elapsed();
     println!(
         "{rows} rows, {} calls read: {narrow:.2?} by the index, {whole:.2?} by the whole file, 1 to {:.0}",

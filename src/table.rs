@@ -37,6 +37,18 @@ impl Table {
         self.rows.push(cells.collect());
     }
 
+    /// The same without the column of this title, unless it is to be kept.
+    pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
+        let place = self.columns.iter().position(|column| column.0 == title);
+        if let Some(place) = place.filter(|_| !kept) {
+            self.columns.remove(place);
+            for row in &mut self.rows {
+                row.remove(place);
+            }
+        }
+        self
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -127,6 +139,21 @@ mod tests {
             table.render(1),
             " name                n\n aclInit             1\n aclrtMemcpyAsync  250  x\n"
         );
+    }
+
+    #[test]
+    fn a_column_is_there_where_it_is_wanted() {
+        let table = || {
+            let mut table = Table::new([("process", Align::Right), ("pid", Align::Right)]);
+            table.row(["1".into(), "77".into()]);
+            table
+        };
+        let (with, without) = (
+            table().with_only_if("process", true),
+            table().with_only_if("process", false),
+        );
+        assert_eq!(with.render(0), "process  pid\n      1   77\n");
+        assert_eq!(without.render(0), "pid\n 77\n");
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod loader;
 mod reader;
 #[cfg(test)]
 mod tests;
+mod whole;
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -25,6 +26,7 @@ use crate::log::LogBook;
 use crate::output::manner;
 use exporting::Export;
 use loader::Loader;
+use whole::WholeCheck;
 
 /// A file without an end that has not grown for so long is taken as stopped short; if it grows
 /// after all, it is followed again.
@@ -273,16 +275,24 @@ impl Log for LogBook {
 }
 
 /// Shows a file until the user has seen enough. Answers the signal that ended the view, if any, and how
-/// complete what was read of the file is.
-pub(crate) fn view(path: &Path) -> anyhow::Result<(Option<i32>, Condition)> {
+/// complete the file is: as far as it was read, or with `strict` all of it.
+pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Condition)> {
     let mut source = FileSource::open(path)?;
     ascend_trace_viewer::check_size()?;
+    let check = match strict {
+        true => Some(WholeCheck::start(path)?),
+        false => None,
+    };
     let options = Options {
         title: path.display().to_string(),
         ..Options::default()
     };
     let signal = show(&mut source, options)?;
-    Ok((signal, source.condition()))
+    let condition = match check.filter(|_| signal.is_none()) {
+        Some(check) => check.finish()?,
+        None => source.condition(),
+    };
+    Ok((signal, condition))
 }
 
 /// The colours that the user asked for; else the view asks the environment.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
+use ascend_trace_analysis::part::Streams;
 use ascend_trace_export::{
     ExportError, Exporter, Layout, Only, Single, Sink, Source, Step, StreamError, Wanted, format,
     stream,
@@ -93,7 +94,9 @@ impl Job {
 
     fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
         let part = match &mut self.opened {
-            Opened::Long(archive) => trace::small_part(archive, self.wanted.range)?,
+            Opened::Long(archive) => {
+                trace::small_part(archive, self.wanted.range, Streams::Active)?
+            }
             Opened::Whole(..) => None,
         };
         let exported = match (&part, &mut self.opened) {

@@ -22,11 +22,7 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     trace::say_warnings(&args.file, &opened);
     let condition = opened.condition();
     let status = condition.status(args.strict);
-    let things = match &opened {
-        Opened::Whole(trace, _) => trace,
-        Opened::Long(archive) => archive.things(),
-    };
-    let document = Document::of(things, facts, condition.damage);
+    let document = Document::of(opened.things(), facts, condition.damage);
     match args.json {
         true => print_json("info", &document)?,
         false => print(&text::text(&document))?,

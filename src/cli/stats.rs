@@ -3,6 +3,7 @@
 use anyhow::Context;
 use serde_json::Value;
 
+use ascend_trace_analysis::part::Streams;
 use ascend_trace_analysis::stats::{Site, Spent, StallStats};
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
 use ascend_trace_model::{Archive, Trace};
@@ -32,7 +33,12 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let condition = opened.condition();
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
-        false => print(&text(&stats, &condition, opened.span()))?,
+        false => {
+            let things = opened.things();
+            let several = things.processes().len() > 1;
+            let text = text(&stats, &condition, (opened.span(), several));
+            print(&(text + &unusual_clocks(things)))?;
+        }
     }
     Ok(condition.status(args.report.strict))
 }
@@ -49,7 +55,7 @@ fn of_archive(
     asked: Option<(i64, i64)>,
     range: Option<(i64, i64)>,
 ) -> anyhow::Result<Stats> {
-    if let Some(part) = trace::small_part(archive, asked)? {
+    if let Some(part) = trace::small_part(archive, asked, Streams::All)? {
         return Ok(of_trace(&part, range));
     }
     let stats = Stats::of_archive(archive, range, |_| true)?;
@@ -69,6 +75,18 @@ fn document(stats: &Stats, condition: &Condition) -> anyhow::Result<Value> {
     Ok(document)
 }
 
+/// A line for each device whose clock runs as clocks usually do not.
+fn unusual_clocks(trace: &Trace) -> String {
+    let clocks = trace.clocks().iter().filter(|clock| clock.is_unusual);
+    let lines = clocks.map(|clock| {
+        let process = trace.processes().get(clock.process as usize);
+        let process = process.map(|process| process.serial);
+        let line = trace::unusual_clock(clock.device, process, clock.drift_ppm);
+        format!("\nDEVICE CLOCK: {line}\n")
+    });
+    lines.collect()
+}
+
 /// The same of a trace that is in memory.
 #[cfg(test)]
 pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
@@ -76,8 +94,13 @@ pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
     document(&stats, &Condition::of(trace, &[]))
 }
 
-/// `span` is that of the whole recording.
-fn text(stats: &Stats, condition: &Condition, span: Option<(i64, i64)>) -> String {
+/// `span` is that of the whole recording. With `several` processes in it, of which pids need not tell, tables have
+/// their numbers.
+fn text(
+    stats: &Stats,
+    condition: &Condition,
+    (span, several): (Option<(i64, i64)>, bool),
+) -> String {
     let begin = span.map_or(0, |span| span.0);
     let length = stats
         .end_ns
@@ -103,6 +126,7 @@ fn text(stats: &Stats, condition: &Condition, span: Option<(i64, i64)>) -> Strin
         if table.is_empty() {
             continue;
         }
+        let table = table.with_only_if("process", several);
         text.push_str(&format!("\n{title}\n{}", table.render(2)));
         if rows > ROWS {
             text.push_str(&format!("  … and {} more\n", rows - ROWS));
@@ -173,6 +197,7 @@ fn percent(part: i64, whole: i64) -> String {
 
 fn streams(stats: &Stats) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("device", Align::Right),
         ("stream", Align::Right),
@@ -188,6 +213,7 @@ fn streams(stats: &Stats) -> Table {
     for stream in stats.streams.iter().take(ROWS) {
         let default = if stream.is_default { " (default)" } else { "" };
         table.row([
+            stream.process.to_string(),
             stream.pid.to_string(),
             stream.device.to_string(),
             format!("{}{default}", stream.stream_id),
@@ -206,6 +232,7 @@ fn streams(stats: &Stats) -> Table {
 
 fn devices(stats: &Stats) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("device", Align::Right),
         ("streams", Align::Right),
@@ -219,6 +246,7 @@ fn devices(stats: &Stats) -> Table {
     ]);
     for device in stats.devices.iter().take(ROWS) {
         table.row([
+            device.process.to_string(),
             device.pid.to_string(),
             device.device.to_string(),
             count(device.streams),
@@ -236,6 +264,7 @@ fn devices(stats: &Stats) -> Table {
 
 fn threads(stats: &Stats) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("tid", Align::Right),
         ("name", Align::Left),
@@ -247,6 +276,7 @@ fn threads(stats: &Stats) -> Table {
     ]);
     for thread in stats.threads.iter().take(ROWS) {
         table.row([
+            thread.process.to_string(),
             thread.pid.to_string(),
             thread.tid.to_string(),
             thread.name.clone(),
@@ -289,6 +319,7 @@ fn operations(stats: &Stats) -> Table {
 
 fn graphs(stats: &Stats) -> Table {
     let columns = [
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("graph", Align::Right),
         ("outcome", Align::Left),
@@ -305,6 +336,7 @@ fn graphs(stats: &Stats) -> Table {
             None => graph.outcome.to_owned(),
         };
         let cells = [
+            graph.process.to_string(),
             graph.pid.to_string(),
             graph.graph.to_string(),
             outcome,
@@ -398,6 +430,7 @@ fn worst(stats: &Stats) -> Table {
     let mut table = Table::new([
         ("length", Align::Right),
         ("cause", Align::Left),
+        ("process", Align::Right),
         ("where", Align::Left),
         ("what", Align::Left),
         ("because of", Align::Left),
@@ -413,6 +446,7 @@ fn worst(stats: &Stats) -> Table {
         table.row([
             duration(stall.length_ns),
             stall.cause.to_owned(),
+            stall.process.to_string(),
             place,
             stall.name.clone(),
             culprit(stall),

@@ -1,9 +1,13 @@
 //! Opens the trace that a command is about.
 
-use std::path::Path;
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_model::{Archive, Trace, Warning};
 
 use crate::error::INCOMPLETE;
@@ -73,6 +77,14 @@ impl Opened {
         }
     }
 
+    /// Everything but calls and tasks, at least.
+    pub(crate) fn things(&self) -> &Trace {
+        match self {
+            Self::Whole(trace, _) => trace,
+            Self::Long(archive) => archive.things(),
+        }
+    }
+
     /// First and last moment of the recording.
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
         match self {
@@ -80,6 +92,16 @@ impl Opened {
             Self::Long(archive) => archive.span(),
         }
     }
+}
+
+/// What there is to say of a device whose clock runs as clocks usually do not.
+pub(crate) fn unusual_clock(device: u32, process: Option<u32>, drift_ppm: Option<f64>) -> String {
+    let process = process.map_or_else(String::new, |it| format!(" of process {it}"));
+    let drift = drift_ppm.map_or_else(String::new, |ppm| format!(" ({ppm:.0} ppm)"));
+    format!(
+        "device {device}{process} deviates unusually, by more than 200 ppm{drift}: \
+         error bars allow for it"
+    )
 }
 
 /// Rows of a part of a long recording that is read by the index, alone.
@@ -90,16 +112,12 @@ const MOST_OF_PART: u64 = 400_000;
 pub(crate) fn small_part(
     archive: &mut Archive,
     range: Option<(i64, i64)>,
+    streams: Streams,
 ) -> anyhow::Result<Option<Trace>> {
-    let Some(range) = range else {
-        return Ok(None);
-    };
-    let rows = archive.rows_in(range);
-    if rows > MOST_OF_PART || rows > archive.rows() / 4 {
-        return Ok(None);
+    match range {
+        Some(range) => Ok(part_of(archive, range, streams, MOST_OF_PART)?),
+        None => Ok(None),
     }
-    // One that is fuller than the index told is read like the others.
-    Ok(archive.window_with_graphs(range, MOST_OF_PART).ok())
 }
 
 /// The trace, however long it is: one with fewer than `short` calls and task times is read whole, and
@@ -108,31 +126,67 @@ pub(crate) fn small_part(
 pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
     let context = || format!("cannot open {}", path.display());
     // What comes through a pipe can only be read once, from begin to end.
-    if std::fs::metadata(path).is_ok_and(|it| !it.is_file()) {
-        let (trace, warnings) = Trace::open(path).with_context(context)?;
-        return Ok(Opened::Whole(Box::new(trace), warnings));
-    }
-    let archive = archive_of(path)?;
-    let rows = archive.rows();
+    let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
+        true => Some(spooled(path).with_context(context)?),
+        false => None,
+    };
+    let own = spool.as_ref().map(descriptor_path);
+    let place = own.as_deref().unwrap_or(path);
+    // Of a recording that goes on this is what it is now.
+    let archive = || {
+        let mut archive = Archive::open(place, |_, _| true)?;
+        archive.close()?;
+        anyhow::Ok(archive)
+    };
+    let opened = archive().with_context(context)?;
+    let rows = opened.rows();
     if rows >= short {
-        return Ok(Opened::Long(Box::new(archive)));
+        return Ok(Opened::Long(Box::new(opened)));
     }
     // Not both at once in memory.
-    drop(archive);
-    if let Some((trace, warnings)) = Trace::open_counted(path, rows).with_context(context)? {
+    drop(opened);
+    if let Some((trace, warnings)) = Trace::open_counted(place, rows).with_context(context)? {
         return Ok(Opened::Whole(Box::new(trace), warnings));
     }
-    Ok(Opened::Long(Box::new(archive_of(path)?)))
+    let archive = archive().with_context(context)?;
+    Ok(Opened::Long(Box::new(archive)))
 }
 
-fn archive_of(path: &Path) -> anyhow::Result<Archive> {
-    let mut archive = Archive::open(path, |_, _| true)
-        .with_context(|| format!("cannot open {}", path.display()))?;
-    // Of a recording that goes on this is what it is now.
-    archive
-        .close()
-        .with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(archive)
+/// What comes through a pipe, in a file without a name that is gone with this process: a trace is read
+/// where one looks, and not kept in memory.
+fn spooled(pipe: &Path) -> anyhow::Result<File> {
+    let mut pipe = File::open(pipe)?;
+    let folder = std::env::temp_dir();
+    let context = || {
+        format!(
+            "cannot keep what comes through the pipe in {}",
+            folder.display()
+        )
+    };
+    let mut file = unnamed(&folder).with_context(context)?;
+    std::io::copy(&mut pipe, &mut file).with_context(context)?;
+    Ok(file)
+}
+
+/// A new file without a name.
+fn unnamed(folder: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).mode(0o600);
+    let mut direct = options.clone();
+    let flags = rustix::fs::OFlags::TMPFILE.bits();
+    if let Ok(file) = direct.custom_flags(flags.cast_signed()).open(folder) {
+        return Ok(file);
+    }
+    // Not all file systems have such files.
+    let path = folder.join(format!("ascend-trace-{}.pipe", std::process::id()));
+    let file = options.create_new(true).open(&path)?;
+    std::fs::remove_file(&path)?;
+    Ok(file)
+}
+
+/// A path to a file that has none, for this process.
+fn descriptor_path(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// Says what of the file is damaged or missing.

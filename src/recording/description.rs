@@ -1,16 +1,17 @@
 //! What a trace says of its own recording: its first chunk.
 
-use chrono::{Local, SecondsFormat};
+use chrono::{Local, SecondsFormat, TimeZone};
 
 use ascend_trace_format::session::Timing;
 use ascend_trace_model::rows::SessionRow;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::Plan;
-use crate::collector::clock;
 
 /// How and where this recording is made.
 pub(crate) fn session(plan: &Plan) -> SessionRow {
-    let wall = Local::now();
+    let start = Moment::now();
+    let wall = Local.timestamp_nanos(start.realtime);
     let words = plan
         .words
         .iter()
@@ -35,7 +36,74 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
             None => "installed".to_owned(),
         },
         start_time: wall.to_rfc3339_opts(SecondsFormat::Micros, false),
-        start_ns: clock::now(),
-        start_realtime_ns: wall.timestamp_nanos_opt().unwrap_or(0),
+        start_ns: start.monotonic,
+        start_realtime_ns: start.realtime,
+        start_boottime_ns: start.boottime,
+    }
+}
+
+/// One moment on the host's clocks, as well as they can be read together.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    monotonic: i64,
+    realtime: i64,
+    boottime: i64,
+    /// For how long they were read.
+    length: i64,
+}
+
+/// Readings, of which the quickest is taken: a thread can lose its processor in one.
+const READINGS: usize = 5;
+
+impl Moment {
+    fn now() -> Self {
+        let readings = (0..READINGS).map(|_| Self::read());
+        let first = Self::read();
+        readings.fold(first, |best, it| match it.length < best.length {
+            true => it,
+            false => best,
+        })
+    }
+
+    fn read() -> Self {
+        let before = time(ClockId::Monotonic);
+        let boottime = time(ClockId::Boottime);
+        let realtime = time(ClockId::Realtime);
+        let after = time(ClockId::Monotonic);
+        Self {
+            monotonic: before + (after - before) / 2,
+            realtime,
+            boottime,
+            length: after - before,
+        }
+    }
+}
+
+fn time(clock: ClockId) -> i64 {
+    let time = clock_gettime(clock);
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clocks_are_read_at_one_moment() {
+        let before = [
+            time(ClockId::Monotonic),
+            time(ClockId::Realtime),
+            time(ClockId::Boottime),
+        ];
+        let now = Moment::now();
+        let after = [
+            time(ClockId::Monotonic),
+            time(ClockId::Realtime),
+            time(ClockId::Boottime),
+        ];
+        let read = [now.monotonic, now.realtime, now.boottime];
+        for ((before, now), after) in before.into_iter().zip(read).zip(after) {
+            assert!(before <= now && now <= after, "{before} {now} {after}");
+        }
     }
 }

@@ -41,7 +41,7 @@ fn task_of_slice(slice: &Slice, zero: i64) -> String {
     format!(
         "pid {} device {device} stream {} seq {} {} {} {}..{} bar {} call {}",
         pid.trim_end_matches(')'),
-        number(slice, "stream_id"),
+        number(slice, "stream"),
         number(slice, "seq"),
         slice.category,
         slice.name,

@@ -419,6 +419,73 @@ fn times_are_true_over_a_long_run() {
     assert_eq!(broken, [""; 0]);
 }
 
+/// Clocks within what is assumed of them, and far beyond: the comparisons tell which, unless the machine was too
+/// busy for good ones. Where they do, bars hold.
+#[test]
+fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
+    for drifts in [[0, 150], [250, -1000]] {
+        let [first, second] = drifts;
+        let soft = format!(
+            "submit_ns=3000,tick_ns=20,drift_ppm={first}/{second},memset_mbps=100,\
+             clock_offset_ns=412345678901/-98765432101"
+        );
+        let recording = Run::new(&program("phases"))
+            .words(&["6000", "7"])
+            .soft(&soft)
+            .traced();
+        let tables = Tables::of(&recording);
+        let told = |words: &[&str]| {
+            let mut command = crate::support::tool();
+            crate::support::run(command.args(words).arg(recording.trace())).out()
+        };
+        let info: serde_json::Value = serde_json::from_str(&told(&["info", "--json"])).unwrap();
+        let devices = info["devices"].as_array().unwrap();
+        assert_eq!(devices.len(), 2, "{info}");
+        let mut unusual = 0;
+        for (number, drift) in (0..).zip(drifts) {
+            let device = devices.iter().find(|it| it["device"] == number).unwrap();
+            let is_told = device["unusual"] == true;
+            unusual += usize::from(is_told);
+            let lanes = points(&tables, &recording).into_iter();
+            let own = |lane: &Vec<Point<'_>>| lane.iter().all(|it| it.entry.device == number);
+            let result = judge(&tables, &lanes.filter(own).collect::<Vec<_>>());
+            result.print(&format!("device {number}, {drift} ppm, told {is_told}"));
+            let timed = result.bars.0.len();
+            assert!(timed > 1000, "{:?}", result.untimed);
+            let beyond = i64::abs(drift) - 200;
+            if beyond <= 0 {
+                assert!(!is_told, "{device}");
+                assert_eq!(result.inside, timed, "{drift} ppm: times beyond their bars");
+            } else if is_told {
+                assert_eq!(result.inside, timed, "{drift} ppm: times beyond their bars");
+            } else {
+                let blunt = rate_proof(&tables, number);
+                assert!(blunt > beyond, "{blunt} ppm would do for {drift}: {device}");
+            }
+        }
+        for words in ["info", "stats"] {
+            let text = told(&[words]);
+            assert_eq!(
+                text.matches("deviates unusually").count(),
+                unusual,
+                "{text}"
+            );
+        }
+    }
+}
+
+/// How exactly, in ppm, the program's own calls tell the rate of a device's clock: the tool compares clocks no
+/// worse, but not at the very begin and end.
+fn rate_proof(tables: &Tables, device: i64) -> i64 {
+    let own = tables.tasks.iter();
+    let own: Vec<&Row> = own.filter(|it| it.number("device") == device).collect();
+    let pid = own[0].number("pid");
+    let begin = own.iter().filter_map(|it| it.maybe("begin_ns")).min();
+    let end = own.iter().filter_map(|it| it.maybe("end_ns")).max();
+    let span = end.unwrap() - begin.unwrap();
+    6 * proof(tables, pid, device) * 1_000_000 / span.max(1)
+}
+
 #[test]
 fn two_events_around_each_task_are_true() {
     let result = run(10_000, 3000, 20, 50, &["--timing", "events"]);

@@ -24,3 +24,5 @@ mod memory;
 mod open;
 /// Which function is called where several libraries have one of a name.
 mod scopes;
+/// How commands end that read traces which are not complete.
+mod statuses;

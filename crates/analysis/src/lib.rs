@@ -7,6 +7,7 @@
 //! - [`collectives`]: communicators and what they move;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
+//! - [`part`]: a narrow range of a long recording;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
@@ -15,6 +16,7 @@ pub mod collectives;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;
+pub mod part;
 pub mod past;
 pub mod stalls;
 pub mod stats;

@@ -12,7 +12,7 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
     let mut strings = trace.strings(call).iter();
     let arguments = &trace.function(call.function).args;
     for (place, (argument, word)) in arguments.iter().zip(trace.args(call)).enumerate() {
-        let name = Name::of(&argument.name);
+        let name = name_of(argument);
         match argument.kind {
             ArgKind::String | ArgKind::Integers => match strings.next() {
                 Some(Some(text)) => fields.text(name, text),
@@ -30,8 +30,18 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
     }
 }
 
+/// An argument's name, unless that is what every slice calls something of its own.
+fn name_of(argument: &Argument) -> Name<'_> {
+    match argument.name.as_str() {
+        "stream" => "stream_handle".into(),
+        "device" => "device_argument".into(),
+        "correlation" => "correlation_argument".into(),
+        name => Name::of(name),
+    }
+}
+
 fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u64) {
-    let name = Name::of(&argument.name);
+    let name = name_of(argument);
     match argument.kind {
         ArgKind::Int | ArgKind::Timeout | ArgKind::Enum => fields.integer(name, word as i64),
         ArgKind::Uint | ArgKind::Size | ArgKind::Device => fields.unsigned(name, word),

@@ -69,8 +69,16 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     write_result(fields, source, call);
     write_process(fields, trace, trace.thread(call.thread).process);
     fields.unsigned("call", u64::from(trace.call_number(id)));
-    if let Some(stream) = call.stream {
-        fields.integer("stream_id", trace.stream(stream).number());
+    let stream = call.stream.map(|id| trace.stream(id));
+    let device = stream.map_or(call.device.map(u32::from), |stream| Some(stream.device));
+    if let Some(device) = device {
+        fields.unsigned("device", u64::from(device));
+    }
+    if let Some(stream) = stream {
+        fields.integer("stream", stream.number());
+    }
+    if call.task.is_some() {
+        write_correlation(fields, trace, id);
     }
     write_event(fields, trace, call);
     write_work(fields, trace, call);
@@ -97,7 +105,10 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     let call = trace.call(task.call);
     fields.constant("kind", task.kind.name());
     write_process(fields, trace, trace.stream(task.stream).process);
-    fields.integer("stream_id", trace.stream(task.stream).number());
+    let stream = trace.stream(task.stream);
+    fields.unsigned("device", u64::from(stream.device));
+    fields.integer("stream", stream.number());
+    write_correlation(fields, trace, task.call);
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
         fields.integer("err_ns", time.error);
@@ -188,8 +199,18 @@ pub(crate) fn write_recording<'t>(
     fields.text("runtime", &session.runtime);
     fields.text("timing", &session.timing);
     fields.text("start_time", &session.start_time);
-    // CLOCK_MONOTONIC of the recording host.
-    fields.integer("begin_ns", source.part.begin);
+    // The first moment, on the recording host's CLOCK_MONOTONIC and, as far as they were read, its other clocks.
+    let begin = source.part.begin;
+    fields.integer("begin_ns", begin);
+    for (name, start) in [
+        ("begin_boottime_ns", session.start_boottime_ns),
+        ("begin_realtime_ns", session.start_realtime_ns),
+    ] {
+        if start != 0 {
+            let passed = begin.saturating_sub(session.start_ns);
+            fields.integer(name, start.saturating_add(passed));
+        }
+    }
     // It ended properly, and what was read of it is not damaged.
     fields.boolean("complete", trace.is_complete());
     fields.unsigned("calls", facts.calls);
@@ -206,6 +227,11 @@ pub(crate) fn write_recording<'t>(
 /// Number of the process, since pids do not tell processes apart.
 fn write_process<'t>(fields: &mut impl Fields<'t>, trace: &Trace, process: ProcessId) {
     fields.unsigned("process", u64::from(trace.process(process).serial));
+}
+
+/// The same number on a task and on the call that submitted it; never 0, which readers take for none.
+fn write_correlation<'t>(fields: &mut impl Fields<'t>, trace: &Trace, call: CallId) {
+    fields.unsigned("correlation", u64::from(trace.call_number(call)) + 1);
 }
 
 /// What an operator works on, and which way a copy goes.

@@ -171,11 +171,6 @@ impl Json {
         write_thousandths(&mut self.text, ns.unsigned_abs());
     }
 
-    /// Adds decimals to the number that was written last.
-    pub(crate) fn more_digits(&mut self, digits: &'static str) {
-        self.text.extend_from_slice(digits.as_bytes());
-    }
-
     /// The name of a member, as the exports name values.
     #[inline]
     fn field<'t>(&mut self, name: impl Into<Name<'t>>) -> &mut Self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ascend_trace_analysis::past::Keys;
 use ascend_trace_analysis::{Dependencies, Edge, Graphs, Lane, Learnt, Node, Stall, Stalls, Step};
-use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::constants::Constants;
 use crate::selection::{Selection, Shown, Wanted};
@@ -106,6 +106,22 @@ pub struct Source<'a> {
     pub(crate) part: Part,
     pub(crate) selection: Selection,
     pub(crate) constants: Constants<'a>,
+    /// By function: what timelines file its calls under.
+    host_categories: Vec<String>,
+}
+
+/// What calls are filed under.
+const HOST: &str = "host";
+
+fn host_categories(trace: &Trace) -> Vec<String> {
+    let functions = trace.functions().iter();
+    let category = |group: &str| match group {
+        "" => HOST.to_owned(),
+        group => format!("{HOST}.{group}"),
+    };
+    functions
+        .map(|function| category(&function.category))
+        .collect()
 }
 
 impl<'a> Source<'a> {
@@ -148,7 +164,15 @@ impl<'a> Source<'a> {
             part,
             selection: Selection::of(trace, wanted, Arc::clone(shown)),
             constants: Constants::of(trace),
+            host_categories: host_categories(trace),
         }
+    }
+
+    /// What timelines file a call under. Tasks are under their kinds, which some groups of functions are called
+    /// like: who asks for kernels wants those of devices.
+    pub(crate) fn host_category(&self, call: &Call) -> &str {
+        let category = self.host_categories.get(call.function.index());
+        category.map_or(HOST, String::as_str)
     }
 
     /// The calls of a thread that are wanted, by begin time.

@@ -13,7 +13,7 @@ mod numbers;
 use std::collections::HashSet;
 
 use ascend_trace_analysis::graphs::{Graph, Outcome};
-use ascend_trace_analysis::{Node, Stall};
+use ascend_trace_analysis::{Class, Node, Stall};
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
@@ -276,7 +276,11 @@ impl Tracks {
                 continue;
             };
             let place = match is_beside(task) {
-                true => first_fit(&mut lane.ends[EVENTS], time.end, |end| end < time.begin),
+                true => {
+                    // Where there may be a mark at the end, what holds it is a little longer.
+                    let until = time.end.saturating_add(i64::from(is_waiter(trace, task)));
+                    first_fit(&mut lane.ends[EVENTS], until, |end| end < time.begin)
+                }
                 false => first_fit(&mut lane.ends[WORK], time.end, |end| end <= time.begin),
             };
             if place > 0 {
@@ -361,8 +365,14 @@ fn arrives_late(role: Role) -> bool {
     )
 }
 
+/// Whether a task waits for another one, and so ends when that does.
+pub(crate) fn is_waiter(trace: &Trace, task: &Task) -> bool {
+    matches!(Class::of(trace, task), Class::EventWait | Class::SignalWait)
+}
+
 /// Whether a task is drawn beside its stream's track.
 pub(crate) fn is_beside(task: &Task) -> bool {
-    matches!(task.kind, TaskKind::Record | TaskKind::Wait)
+    use TaskKind::{Notify, Record, Value, Wait};
+    matches!(task.kind, Record | Wait | Notify | Value)
         || task.time.is_some_and(|time| time.begin == time.end)
 }

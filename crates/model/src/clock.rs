@@ -8,14 +8,15 @@
 //! stretch knows is handed on to the next, less what the rate may have changed meanwhile.
 
 mod place;
+mod rates;
 mod region;
 
+use std::borrow::Cow;
+
 pub(crate) use place::{Launch, Reading, place};
+use rates::{MAX_RATE, Rates};
 use region::{Line, Region};
 
-/// No device clock drifts faster than this against the host. Oscillators are off by a tenth of it, but
-/// nothing in a trace says that the clock is one: a limit that a clock goes beyond makes bars untrue.
-const MAX_RATE: f64 = 1_010e-6;
 /// A rate that may be off by more than this is not known.
 const KNOWN_RATE: f64 = 20e-6;
 /// A stretch ends after this long, so that a rate that changes is followed.
@@ -227,8 +228,11 @@ impl Clock {
     /// one ends that has no heir.
     fn draw(&mut self) {
         self.knots.clear();
-        for (place, stretch) in self.stretches.iter().enumerate() {
-            let heir = self.stretches.get(place + 1).filter(|next| next.heir);
+        let limits = self.rates().limits();
+        let stretches = self.stretches.iter();
+        let stretches: Vec<_> = stretches.map(|it| it.limited(limits)).collect();
+        for (place, stretch) in stretches.iter().enumerate() {
+            let heir = stretches.get(place + 1).filter(|next| next.heir);
             let from = stretch.first_knot();
             let to = match heir {
                 Some(heir) => heir.first_knot(),
@@ -246,16 +250,18 @@ impl Clock {
                 push_rising(&mut self.knots, to);
             }
         }
-        self.before = self
-            .stretches
-            .first()
-            .map(Stretch::slope)
-            .unwrap_or_default();
-        self.after = self
-            .stretches
-            .last()
-            .map(Stretch::slope)
-            .unwrap_or_default();
+        let slope = |stretch: Option<&Cow<'_, Stretch>>| stretch.map(|it| it.slope());
+        self.before = slope(stretches.first()).unwrap_or_default();
+        self.after = slope(stretches.last()).unwrap_or_default();
+    }
+
+    fn rates(&self) -> Rates {
+        Rates::of(self.stretches.iter().map(|it| it.region.rates()))
+    }
+
+    /// Whether the comparisons prove that its rate is none that clocks usually have.
+    pub(crate) fn is_unusual(&self) -> bool {
+        self.rates().is_unusual()
     }
 
     /// The host time of a device time; `None` as long as nothing is known.
@@ -409,8 +415,19 @@ impl Stretch {
         let t = elapsed(self.pivot, pivot);
         let change = (RATE_CHANGE * t.abs()).min(MAX_RATE_CHANGE);
         let mut region = self.region.carried(t, bend(t), change);
-        region.limit_rate(MAX_RATE);
+        region.limit_rate((-MAX_RATE, MAX_RATE));
         region
+    }
+
+    /// The same without the lines whose rate is beyond these limits; itself if no line were left.
+    fn limited(&self, limits: (f64, f64)) -> Cow<'_, Self> {
+        let (slow, fast) = self.region.rates();
+        if limits.0 <= slow && fast <= limits.1 {
+            return Cow::Borrowed(self);
+        }
+        let mut limited = self.clone();
+        limited.region.limit_rate(limits);
+        Cow::Owned(limited)
     }
 
     fn slope(&self) -> Slope {

@@ -179,9 +179,11 @@ impl TraceBuilder {
         self.trace.counters = counters;
     }
 
-    /// Says which numbers the calls have in the whole recording.
-    pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>) {
+    /// Says which numbers the calls have in the whole recording, and whether that goes beyond these, back and
+    /// on.
+    pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>, beyond: (bool, bool)) {
         self.trace.call_numbers = Some(numbers);
+        (self.trace.has_past, self.trace.has_future) = beyond;
     }
 
     /// The process with this number in the file.
@@ -230,6 +232,11 @@ impl TraceBuilder {
     pub(crate) fn stream_of(&mut self, process: u32, serial: u32, device: u32) -> StreamId {
         let process = self.process(process);
         self.stream(process, serial, device)
+    }
+
+    /// About so many bytes its calls and tasks take, with the threads and streams that they name.
+    pub(crate) fn rows_memory(&self) -> u64 {
+        self.trace.rows_memory() + self.times.memory()
     }
 
     /// The trace as of the last [`Self::settle`].

@@ -30,6 +30,17 @@ pub struct SessionRow {
     pub start_ns: i64,
     /// `CLOCK_REALTIME` at the same moment, nanoseconds since 1970.
     pub start_realtime_ns: i64,
+    /// `CLOCK_BOOTTIME` at the same moment; 0 in traces of older recorders.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub start_boottime_ns: i64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_unknown(moment: &i64) -> bool {
+    *moment == 0
 }
 
 /// A function of the hook table, as the recording tool knew it.

@@ -218,6 +218,9 @@ pub struct DeviceClock {
     /// Device clock rate over host clock rate, minus 1, in parts per million; `None` while too little is
     /// known for one.
     pub drift_ppm: Option<f64>,
+    /// The comparisons prove a rate beyond the 200 ppm that are assumed where they prove none: the device
+    /// has a poor clock, or one that the host's does not keep up with.
+    pub is_unusual: bool,
     /// How often the clock was found to have stepped against the host's.
     pub steps: u64,
     /// Comparisons that contradicted all others around them and were left out.
@@ -260,6 +263,9 @@ pub struct Trace {
     pub(crate) calls: Vec<Call>,
     /// Of a part of a recording: the number of each call in the whole.
     pub(crate) call_numbers: Option<Vec<u32>>,
+    /// The recording goes back beyond it.
+    pub(crate) has_past: bool,
+    pub(crate) has_future: bool,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
     /// Calls that are under way, by thread and depth, and their arguments.
@@ -332,6 +338,32 @@ impl Trace {
             None if self.session.timing == "auto" => Manner::Events.name(),
             None => &self.session.timing,
         }
+    }
+
+    /// The same of what comes after it.
+    pub fn has_future(&self) -> bool {
+        self.has_future
+    }
+
+    /// About so many bytes the calls and tasks take, with the threads, streams and events that they name.
+    pub(crate) fn rows_memory(&self) -> u64 {
+        /// With its name, and what is kept of it beside.
+        const LANE: usize = 200;
+        let bytes = [
+            (self.threads.len() + self.streams.len()) * LANE,
+            self.events.len() * 2 * size_of::<Event>(),
+            // Tables have room for twice as many.
+            2 * self.calls.len() * (size_of::<Call>() + size_of::<CallId>()),
+            2 * self.tasks.len() * (size_of::<Task>() + size_of::<TaskId>()),
+            2 * self.words.len() * size_of::<u64>(),
+            2 * self.texts.len() * size_of::<Option<Arc<str>>>(),
+        ];
+        bytes.into_iter().sum::<usize>() as u64
+    }
+
+    /// Whether this is a range of a recording that goes back beyond it: what is not in it may have been before.
+    pub fn has_past(&self) -> bool {
+        self.has_past
     }
 
     /// The number of a call in the whole recording, of which this trace may be a part.

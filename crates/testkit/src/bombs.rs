@@ -47,6 +47,16 @@ pub fn all() -> Vec<Bomb> {
     bombs
 }
 
+/// Files whose calls name more things than such a file can have, or keep each other in memory.
+pub fn crowds() -> Vec<Bomb> {
+    vec![
+        threads_of_calls(),
+        streams_of_tasks(),
+        tasks_that_never_end(),
+        streams_that_are_made(),
+    ]
+}
+
 /// One text of the greatest length, to which each of many calls refers 255 times.
 fn texts() -> Bomb {
     let rows = 120_000;
@@ -100,6 +110,71 @@ fn copies() -> Bomb {
     Bomb {
         name: "calls in many chunks",
         bytes: bytes.into_bytes(),
+    }
+}
+
+/// Chunks of calls with something that is another one in each call.
+fn each(name: &'static str, change: impl Fn(&mut Vec<Column>, &[u64])) -> Bomb {
+    const ROWS: u32 = 120_000;
+    let mut bytes = file();
+    for chunk in 0..4 {
+        // So large that they all take three bytes, and pack well.
+        let first = (1 << 14) + chunk * u64::from(ROWS);
+        let numbers: Vec<u64> = (first..first + u64::from(ROWS)).collect();
+        let mut columns = call(ROWS);
+        change(&mut columns, &numbers);
+        bytes = bytes.packed_table(b"CALL", ROWS, &columns);
+    }
+    Bomb {
+        name,
+        bytes: bytes.into_bytes(),
+    }
+}
+
+/// Each call is made by a thread of its own.
+fn threads_of_calls() -> Bomb {
+    each("threads of calls", |columns, numbers| {
+        columns[0] = Column::numbers(numbers).split();
+    })
+}
+
+/// A kernel for each call.
+fn kernels(columns: &mut [Column]) {
+    columns[11] = Column::numbers(&[4]).same();
+    columns[12] = Column::numbers(&[0]).same();
+    columns[13] = Column::signed(&[1]).same();
+}
+
+/// Each task runs on a stream of its own.
+fn streams_of_tasks() -> Bomb {
+    each("streams of tasks", |columns, numbers| {
+        columns[7] = Column::numbers(numbers).split();
+        kernels(columns);
+    })
+}
+
+/// Tasks whose times do not come, spread over some streams.
+fn tasks_that_never_end() -> Bomb {
+    each("tasks that never end", |columns, numbers| {
+        let streams: Vec<u64> = numbers.iter().map(|it| 1 + it % 100).collect();
+        columns[7] = Column::numbers(&streams);
+        kernels(columns);
+    })
+}
+
+/// Calls that are kept for as long as there may be something on their streams.
+fn streams_that_are_made() -> Bomb {
+    let bomb = each("streams that are made", |columns, numbers| {
+        columns[7] = Column::numbers(numbers).split();
+    });
+    let tables = TABLES.replace("\"none\"", "\"create-stream\"");
+    let leading = file().into_bytes().len();
+    let own = TraceBytes::new(3)
+        .chunk(b"SESS", b"{}")
+        .chunk(b"TABL", &crate::bytes::packed(tables.as_bytes()));
+    Bomb {
+        bytes: own.raw(&bomb.bytes[leading..]).into_bytes(),
+        ..bomb
     }
 }
 

@@ -185,21 +185,23 @@ pub fn packed(plain: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Packs a payload by its repetitions, at distances from 1 to 4 bytes: LZ4 sequences of literals and a
-/// copy.
+/// Packs a payload by its repetitions, at distances from 1 to 4 bytes and of 128: LZ4 sequences of literals and
+/// a copy.
 pub fn packed_runs(plain: &[u8]) -> Vec<u8> {
     const SHORTEST: usize = 20;
     /// So many bytes at the end are literals.
     const LAST: usize = 12;
     let mut packed = (plain.len() as u32).to_le_bytes().to_vec();
     let (mut from, mut at) = (0, 4);
+    const DISTANCES: [usize; 5] = [1, 2, 3, 4, 128];
     while at + LAST + SHORTEST < plain.len() {
         let most = plain.len() - LAST - at;
         let run = |distance: usize| {
             let same = (0..most).take_while(|it| plain[at + it] == plain[at + it - distance]);
             same.count()
         };
-        let found = (1..=4)
+        let mut near = DISTANCES.into_iter().filter(|distance| *distance <= at);
+        let found = near
             .find(|distance| (0..SHORTEST).all(|it| plain[at + it] == plain[at + it - distance]));
         let Some(distance) = found else {
             at += 1;

@@ -71,6 +71,8 @@ pub(crate) struct Device {
     pub(crate) max_error_ns: i64,
     /// `null` while too little is known for one.
     pub(crate) drift_ppm: Option<f64>,
+    /// The comparisons prove a rate beyond what clocks usually have.
+    pub(crate) unusual: bool,
     /// How often the clock stepped against the host's: a suspended host, a device that was reset.
     pub(crate) steps: u64,
     /// Comparisons that contradicted the others and were left out.
@@ -310,6 +312,7 @@ fn devices(trace: &Trace) -> Vec<Device> {
             median_error_ns: clock.median_error_ns,
             max_error_ns: clock.max_error_ns,
             drift_ppm: clock.drift_ppm,
+            unusual: clock.is_unusual,
             steps: clock.steps,
             mistakes: clock.mistakes,
         })

@@ -3,6 +3,7 @@
 use ascend_trace_model::text::plain;
 
 use super::document::Document;
+use crate::cli::trace::unusual_clock;
 use crate::table::{Align, Table, count, duration, percent};
 
 pub(crate) fn text(document: &Document) -> String {
@@ -19,6 +20,9 @@ pub(crate) fn text(document: &Document) -> String {
         ("Fetched by name, calls not seen", unseen(document)),
         ("Not patched: seen when called by name", refused(document)),
     ] {
+        // Of several processes the pids need not tell them apart.
+        let several = document.processes.len() > 1 || title == "Processes";
+        let table = table.with_only_if("process", several);
         if !table.is_empty() {
             text.push_str(&format!("\n{title}\n{}", table.render(2)));
         }
@@ -123,6 +127,10 @@ fn head(document: &Document) -> String {
             document.cost.wall_clock_steps,
         ));
     }
+    for device in document.devices.iter().filter(|device| device.unusual) {
+        let line = unusual_clock(device.device, device.process, device.drift_ppm);
+        text.push_str(&format!("{:<12} {line}\n", "device clock"));
+    }
     if document.cost.functions_without_stub > 0 {
         text.push_str(&format!(
             "{:<12} all taken: calls of {} functions that no table has are not seen\n",
@@ -200,6 +208,7 @@ fn graphs(document: &Document) -> String {
 
 fn failed_graphs(document: &Document) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("graph", Align::Right),
         ("code", Align::Right),
@@ -207,6 +216,7 @@ fn failed_graphs(document: &Document) -> Table {
     ]);
     for graph in &document.graphs.failed {
         table.row([
+            graph.process.to_string(),
             graph.pid.to_string(),
             graph.graph.to_string(),
             graph
@@ -265,6 +275,10 @@ fn processes(document: &Document) -> Table {
     table
 }
 
+fn number(known: Option<u32>) -> String {
+    known.map_or_else(String::new, |number| number.to_string())
+}
+
 fn listed(numbers: &[u32]) -> String {
     let words: Vec<String> = numbers.iter().map(u32::to_string).collect();
     words.join(", ")
@@ -272,6 +286,7 @@ fn listed(numbers: &[u32]) -> String {
 
 fn streams(document: &Document) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("device", Align::Right),
         ("stream", Align::Right),
@@ -282,6 +297,7 @@ fn streams(document: &Document) -> Table {
     ]);
     for stream in &document.streams {
         table.row([
+            stream.process.to_string(),
             stream.pid.to_string(),
             stream.device.to_string(),
             stream.stream_id.to_string(),
@@ -312,6 +328,7 @@ fn untimed(document: &Document) -> Table {
 
 fn clocks(document: &Document) -> Table {
     let mut table = Table::new([
+        ("process", Align::Right),
         ("pid", Align::Right),
         ("device", Align::Right),
         ("anchors", Align::Right),
@@ -331,7 +348,8 @@ fn clocks(document: &Document) -> Table {
             }
         };
         table.row([
-            device.pid.map_or_else(String::new, |pid| pid.to_string()),
+            number(device.process),
+            number(device.pid),
             device.device.to_string(),
             count(u64::from(device.anchors)),
             known(duration(device.median_error_ns)),

@@ -141,6 +141,10 @@ fn slice(event: &Value, names: &Names) -> Slice {
         "a track without a name: {event}"
     );
     let begin = nanoseconds(event, "ts");
+    let mut length = nanoseconds(event, "dur");
+    // So that it holds a mark at its end.
+    let is_wait = event["cat"] == "wait" && !event["args"]["err_ns"].is_null();
+    length -= i64::from(is_wait && length > 0);
     Slice {
         process: names.processes[&place.0].clone(),
         category: event["cat"].as_str().unwrap_or("").to_owned(),
@@ -149,7 +153,7 @@ fn slice(event: &Value, names: &Names) -> Slice {
             .expect("a slice has a name")
             .to_owned(),
         begin,
-        end: begin + nanoseconds(event, "dur"),
+        end: begin + length,
         args: event["args"].clone(),
         track: place,
     }

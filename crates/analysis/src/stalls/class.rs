@@ -67,6 +67,8 @@ pub(super) fn held(
             };
             recorded.end.saturating_sub(tolerance) > time.begin
         }
+        // A record that has no part in the window of its wait was over before that began.
+        None if records.is_none() && trace.has_past() && is_named(trace, id) => false,
         None => {
             let event = trace.call(task.call).event;
             let was_recorded = |it: ascend_trace_model::Generation| {
@@ -75,6 +77,12 @@ pub(super) fn held(
             event.is_none_or(was_recorded)
         }
     }
+}
+
+/// Whether the record that a wait waits for had been made when the wait was submitted.
+fn is_named(trace: &Trace, wait: TaskId) -> bool {
+    let event = trace.call(trace.task(wait).call).event;
+    event.is_some_and(|generation| generation.number > 0)
 }
 
 /// The task that a wait waited for.

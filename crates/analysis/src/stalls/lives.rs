@@ -112,7 +112,7 @@ impl Lives {
         let device = || self.held(trace, id, used)?.1;
         let finalized = || self.finalized.get(&stream.process).copied();
         let process = || self.last.get(&stream.process).copied();
-        let process = || process().filter(|_| trace.end().is_some());
+        let process = || process().filter(|_| trace.end().is_some() && !trace.has_future());
         let found = own.or_else(context).or_else(device).or_else(finalized);
         found.or_else(process)
     }

@@ -16,7 +16,7 @@ use ascend_trace_model::{CallId, TaskId, Trace};
 
 use super::output::{Output, Phase};
 use crate::Source;
-use crate::tracks::{Track, Tracks, is_beside};
+use crate::tracks::{Track, Tracks, is_beside, is_waiter};
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]
@@ -181,19 +181,22 @@ pub(super) fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> 
     let time = trace.task(id).time?;
     let (begin, end) = (time.begin, time.end);
     let is_beside = is_beside(trace.task(id));
+    let is_waiter = is_waiter(trace, trace.task(id));
     let (first, last) = match end - begin {
-        _ if is_beside => (begin, end),
+        // One with a mark at its end is a little longer; see [`Members::lasting_until`].
+        _ if is_beside && (is_waiter || begin == end) => (begin, end),
+        _ if is_beside => (begin, end - 1),
         1 => (begin, begin),
         _ => (begin + 1, end - 1),
     };
-    let mark = if is_beside { end } else { end - 2 };
+    let mark = if is_waiter { end } else { end - 2 };
     Some(Reach {
         track,
         first,
         last,
         begin,
         end,
-        mark: (mark > first || is_beside && mark > begin).then_some(mark),
+        mark: (mark > first).then_some(mark),
     })
 }
 

@@ -67,11 +67,16 @@ impl<'a> Output<'a> {
         self.hand_on(CHUNK)
     }
 
-    /// Closes the list of events and adds the file's `otherData`.
-    pub(super) fn end(&mut self, other: impl FnOnce(&mut Json)) -> io::Result<()> {
+    /// Closes the list of events and adds what there is to say of the file: as `otherData`, which Chrome's
+    /// viewer shows, and as `metadata`, which Perfetto imports.
+    pub(super) fn end(&mut self, about: impl Fn(&mut Json)) -> io::Result<()> {
         self.json.plain(b"\n],\"otherData\":");
         self.json.open(b'{');
-        other(&mut self.json);
+        about(&mut self.json);
+        self.json.close(b'}');
+        self.json.plain(b",\n\"metadata\":");
+        self.json.open(b'{');
+        about(&mut self.json);
         self.json.close(b'}');
         self.json.plain(b"}\n");
         self.hand_on(0)?;
@@ -174,19 +179,11 @@ impl Members<'_> {
         self.json.next(b",\"dur\":").micros(end - begin);
     }
 
-    /// As [`Members::lasting`], for a slice that holds something at its very end. Readers turn
-    /// microseconds into milliseconds and add in floating point, which can fall short of the end:
-    /// the duration gets a small part of a nanosecond more, by how coarse a double is there.
+    /// As [`Members::lasting`], for a slice that holds a mark at its very end. Readers count whole
+    /// nanoseconds and take a slice for over at its end, so it gets one more.
     pub(super) fn lasting_until(&mut self, begin: i64, end: i64) {
-        self.lasting(begin, end);
-        if begin < end {
-            self.json
-                .more_digits(match (end - self.begin) / 1_000_000_000 {
-                    ..1_000 => "0005",
-                    1_000..10_000 => "005",
-                    _ => "05",
-                });
-        }
+        let more = i64::from(begin < end);
+        self.lasting(begin, end.saturating_add(more));
     }
 
     #[inline]

@@ -46,5 +46,8 @@ fn describe(members: &mut Members<'_>, trace: &Trace, range: &Range, id: u64) {
         range.name.as_str().into(),
         trace.domain(range).unwrap_or(CATEGORY),
     );
-    members.json.next(b",\"id\":").unsigned(id);
+    // Of its process: an `id` alone is one of the whole trace, and has a track there.
+    members.json.plain(b",\"id2\":{\"local\":\"");
+    members.json.unsigned(id);
+    members.json.plain(b"\"}");
 }

@@ -8,7 +8,7 @@ use ascend_trace_model::{StreamId, ThreadId};
 use super::output::Output;
 use crate::Source;
 use crate::fields::{write_call, write_task};
-use crate::tracks::{Tracks, is_beside};
+use crate::tracks::{Tracks, is_waiter};
 
 pub(super) fn write_calls(
     output: &mut Output<'_>,
@@ -21,7 +21,8 @@ pub(super) fn write_calls(
             let call = trace.call(id);
             let function = trace.function(call.function);
             output.event(b'X', tracks.call(trace, id), |members| {
-                members.named(function.name.as_str().into(), &function.category);
+                let category = source.host_category(call);
+                members.named(function.name.as_str().into(), category);
                 members.lasting(call.begin, call.end);
                 members.args(|json| write_call(json, source, id));
             })?;
@@ -44,7 +45,7 @@ pub(super) fn write_tasks(
             };
             output.event(b'X', track, |members| {
                 members.named(task_label(trace, task), task.kind.name());
-                match is_beside(task) {
+                match is_waiter(trace, task) {
                     true => members.lasting_until(time.begin, time.end),
                     false => members.lasting(time.begin, time.end),
                 }

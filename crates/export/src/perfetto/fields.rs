@@ -96,4 +96,5 @@ pub(super) mod clock {
     /// Clocks that Perfetto knows.
     pub(crate) const REALTIME: u64 = 1;
     pub(crate) const MONOTONIC: u64 = 3;
+    pub(crate) const BOOTTIME: u64 = 6;
 }

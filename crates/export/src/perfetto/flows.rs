@@ -9,14 +9,13 @@ use std::io;
 
 use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{CallId, TaskId, Trace};
+use ascend_trace_model::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
 use super::meta::uuid;
 use super::output::{Event, Output};
 use crate::Source;
-use crate::tracks::{Track, Tracks};
+use crate::tracks::{Track, Tracks, is_waiter};
 
 /// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers
 /// of 31 bits as far as anyone has memory for an export of more.
@@ -259,7 +258,7 @@ impl<'s, 't> Flows<'s, 't> {
         Some(Extent {
             begin: time.begin,
             end: time.end,
-            rank: rank(task.kind),
+            rank: rank(self.source.trace, task),
         })
     }
 
@@ -331,8 +330,8 @@ fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
 /// The file holds the tasks, then the waits, then the calls.
 const CALLS: u8 = 2;
 
-pub(super) fn rank(kind: TaskKind) -> u8 {
-    u8::from(kind == TaskKind::Wait)
+pub(super) fn rank(trace: &Trace, task: &Task) -> u8 {
+    u8::from(is_waiter(trace, task))
 }
 
 /// The flows that touch one slice.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use ascend_trace_model::rows::SessionRow;
 use ascend_trace_model::{Thread, Trace};
 
 use super::fields::event::INSTANT;
@@ -39,10 +40,20 @@ pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<
         wire.close(defaults);
         let snapshot = wire.open(packet::CLOCK_SNAPSHOT);
         write_clock(wire, clock::MONOTONIC, session.start_ns);
+        // Importers relate everything to this one, and what is merged with traces of the system has it.
+        write_clock(wire, clock::BOOTTIME, boottime(session));
         write_clock(wire, clock::REALTIME, session.start_realtime_ns);
         wire.unsigned(clock::PRIMARY, clock::MONOTONIC);
         wire.close(snapshot);
     })
+}
+
+/// Older traces do not tell it: then the host is taken not to have been suspended since it started.
+pub(crate) fn boottime(session: &SessionRow) -> i64 {
+    match session.start_boottime_ns {
+        0 => session.start_ns,
+        known => known,
+    }
 }
 
 fn write_clock(wire: &mut Wire, id: u64, time: i64) {

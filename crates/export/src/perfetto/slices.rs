@@ -24,7 +24,7 @@ pub(super) fn write_tasks(
     for pass in 0..2 {
         for stream in 0..source.trace.streams().len() as u32 {
             for id in source.tasks(StreamId(stream)) {
-                if rank(source.trace.task(id).kind) == pass {
+                if rank(source.trace, source.trace.task(id)) == pass {
                     write_one_task(output, source, tracks, flows, id)?;
                 }
             }
@@ -113,7 +113,7 @@ fn begin_call(
     let function = trace.function(call.function);
     let touch = flows.of_call(id);
     output.event(SLICE_BEGIN, track, call.begin, |event| {
-        event.named(function.name.as_str().into(), &function.category);
+        event.named(function.name.as_str().into(), source.host_category(call));
         write_call(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);

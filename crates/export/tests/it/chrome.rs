@@ -46,7 +46,9 @@ fn slice_key(slice: &Slice) -> Key {
     let pid = after(&slice.process, "(pid ");
     let device = after(&slice.process, " device ");
     let stream = after(&slice.track, "stream ");
-    assert_eq!(number("stream_id"), Some(stream));
+    assert_eq!(number("stream"), Some(stream));
+    assert_eq!(number("device"), Some(device));
+    assert_eq!(number("correlation"), number("call").map(|call| call + 1));
     (
         Some((pid, device, stream, number("seq").expect("seq"))),
         None,

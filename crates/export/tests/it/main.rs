@@ -12,6 +12,8 @@ mod csv;
 mod graphs;
 /// A sink that keeps files in memory.
 mod memory;
+/// Narrow ranges by the index, against the whole file.
+mod narrow;
 /// Parquet against the CSV tables, and its first queries.
 #[cfg(feature = "parquet")]
 mod parquet;

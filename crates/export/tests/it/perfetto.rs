@@ -2,11 +2,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_export::Perfetto;
 use ascend_trace_model::Trace;
+use ascend_trace_model::rows::{SessionRow, TablesRow};
 use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, Slice};
 use super::chrome::{self, Key, chrome, is_mark};
 use super::memory::export;
+use super::protobuf::Message;
 use super::trace_processor::import;
 
 pub(crate) fn perfetto(trace: &Trace) -> Imported {
@@ -84,4 +86,39 @@ fn slices_that_touch_or_have_no_length_nest_as_they_should() {
 fn an_empty_trace_is_a_valid_file() {
     let imported = perfetto(&Trace::default());
     assert!(imported.slices.is_empty() && imported.flows.is_empty());
+}
+
+/// The clocks of the first packet, each with its time.
+fn snapshot(start_boottime_ns: i64) -> Vec<(u64, u64)> {
+    let session = SessionRow {
+        start_ns: 7_000,
+        start_realtime_ns: 1_700_000_000_000_000_000,
+        start_boottime_ns,
+        ..SessionRow::default()
+    };
+    let trace = Trace::from_rows(session, TablesRow::default(), []);
+    let files = export(&Perfetto, &trace);
+    let file = Message::parse(files.bytes(""));
+    let snapshot = file.messages(1)[0].message(6).expect("a snapshot");
+    let clocks = snapshot.messages(1);
+    let clock = |it: &Message<'_>| (it.number(1).expect("an id"), it.number(2).expect("a time"));
+    clocks.iter().map(clock).collect()
+}
+
+#[test]
+fn the_first_packet_relates_the_clocks_of_the_host_to_each_other() {
+    let (monotonic, realtime) = ((3, 7_000), (1, 1_700_000_000_000_000_000));
+    assert_eq!(snapshot(9_500), [monotonic, (6, 9_500), realtime]);
+    // Older recorders did not tell how long the host was suspended.
+    assert_eq!(snapshot(0), [monotonic, (6, 7_000), realtime]);
+}
+
+#[test]
+fn the_recording_tells_its_first_moment_on_every_clock() {
+    let trace = timeline("s1: A[1000..2000] by t1[100..110]");
+    let told = perfetto(&trace).other;
+    assert_eq!(told["begin_ns"], 100);
+    assert_eq!(told["begin_boottime_ns"], 5_000_000_100_i64);
+    // Beyond what is exact in a double.
+    assert_eq!(told["begin_realtime_ns"], "1767225600000000100");
 }

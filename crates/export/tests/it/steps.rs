@@ -112,9 +112,7 @@ fn collectives_are_the_same_in_tiny_steps() {
     check_timelines(&file, &Wanted::default());
     let stalls = &tables(&file, SMALL, &Wanted::default())["stalls.csv"];
     let peers = stalls.iter().filter(|it| it.contains("collective-peer"));
-    // The clocks are compared at the beginning alone and may drift: by and by a rank that is 300 ns late
-    // cannot be told from one that is not. What is blamed goes far beyond one step all the same.
-    assert!(peers.count() > 150, "{stalls:#?}");
+    assert!(peers.count() > 600, "{stalls:#?}");
 }
 
 #[test]

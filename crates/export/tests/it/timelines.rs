@@ -71,8 +71,56 @@ fn arguments_results_and_errors_are_named() {
         assert_eq!(copy.category, "memcpy");
         assert!(copy.args["queue_ns"].as_i64().expect("a number") > 0);
         let launch = slice("aclrtMemcpyAsync", true);
-        let stream = launch.args["stream"].as_str().expect("a handle");
+        let stream = launch.args["stream_handle"].as_str().expect("a handle");
         assert!(stream.starts_with("0x"));
         assert_eq!(launch.args["ret_name"], "ACL_SUCCESS");
+    }
+}
+
+/// Kernels of devices are found by their category, and lead to the calls that launched them.
+#[test]
+fn host_and_device_are_told_apart_and_joined_by_numbers() {
+    for imported in check(
+        "s3@1: A[10..20] by t1[0..1] B[20..30] by t1[2..3]
+         t1: sync(s3)[4..30]",
+    ) {
+        let slices = || imported.slices.iter().filter(|it| !is_mark(it));
+        let tasks: Vec<_> = slices().filter(|it| it.category == "kernel").collect();
+        let calls: Vec<_> = slices()
+            .filter(|it| it.category.starts_with("host"))
+            .collect();
+        assert_eq!((tasks.len(), calls.len()), (2, 3));
+        for task in tasks {
+            let number = |key: &str| task.args[key].as_u64().expect("a number");
+            assert_eq!((number("device"), number("stream")), (1, 3));
+            assert!(number("correlation") > 0);
+            let same = |it: &&&Slice| it.args["correlation"] == task.args["correlation"];
+            let call = calls.iter().find(same).expect("a launch");
+            assert_eq!(call.name, task.name);
+            assert_eq!(call.args["device"], 1);
+            assert_eq!(call.args["stream"], 3);
+        }
+        let sync = calls.iter().find(|it| it.name == "aclrtSynchronizeStream");
+        assert!(sync.expect("a call").args["correlation"].is_null());
+    }
+}
+
+/// Also where what sets a notify or a value takes time, and ends when the wait does.
+#[test]
+fn arrows_of_notifies_and_values_lead_from_task_to_task() {
+    for set in ["notify(7)", "value(64,5)"] {
+        let wait = match set {
+            "notify(7)" => "aclrtWaitAndResetNotify(7)",
+            _ => "aclrtValueWait(64,5,1)",
+        };
+        let text = format!(
+            "s1: A[0..10000] {set}[10000..10020]
+             s2: {wait}[1000..10020] B[10020..20000]"
+        );
+        for imported in check(&text) {
+            let waits = |it: &&Slice| it.name.contains("Wait") && !it.args["err_ns"].is_null();
+            let wait = imported.slices.iter().find(waits).expect("a wait");
+            assert_eq!(wait.track, "stream 2 events");
+        }
     }
 }

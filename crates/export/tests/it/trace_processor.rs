@@ -257,17 +257,19 @@ impl Importer {
     }
 }
 
-/// The first packet says which clock the times are of and ties it to the time of day.
+/// The first packet says which clock the times are of, and ties it to the one that importers relate everything
+/// to and to the time of day.
 fn check_start(packet: &Message<'_>) {
     const MONOTONIC: u64 = 3;
     const REALTIME: u64 = 1;
+    const BOOTTIME: u64 = 6;
     assert_eq!(packet.number(87), Some(1), "the first of its sequence");
     let defaults = packet.message(59).expect("defaults");
     assert_eq!(defaults.number(58), Some(MONOTONIC));
     let snapshot = packet.message(6).expect("a snapshot");
     assert_eq!(snapshot.number(2), Some(MONOTONIC));
     let clocks: Vec<_> = snapshot.messages(1).iter().map(|it| it.number(1)).collect();
-    assert_eq!(clocks, [Some(MONOTONIC), Some(REALTIME)]);
+    assert_eq!(clocks, [Some(MONOTONIC), Some(BOOTTIME), Some(REALTIME)]);
 }
 
 impl Names {

@@ -80,6 +80,7 @@ impl Clocks {
                 median_error_ns: totals.median_width(),
                 max_error_ns: totals.max_width,
                 drift_ppm: clock.and_then(|clock| clock.drift_ppm()),
+                is_unusual: clock.is_some_and(|clock| clock.is_unusual()),
                 steps,
                 mistakes,
             }

@@ -36,9 +36,9 @@ impl Archive {
         }
         let groups = self.layout.groups();
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
-        let rows = segments.iter().map(Segment::rows).sum();
-        let mut budget = Budget::window(self.parts.length()?, rows);
+        let length = self.parts.length()?;
         for segment in segments {
+            let mut budget = Budget::segment(length, segment.rows());
             if segment.calls == 0 || segment.graph_calls == Some(0) {
                 continue;
             }
@@ -63,7 +63,11 @@ impl Archive {
             let is_call = |kind| kind == wanted;
             let warnings = self.parts.range(bytes, is_call, &mut budget, &mut take)?;
             self.warn(warnings);
+            if builder.rows_memory() > Budget::most_held(length) {
+                return Err(OpenError::TooMuch);
+            }
         }
+        let mut budget = Budget::window(length, 0);
         let nowhen = (i64::MAX, i64::MIN);
         let left = self.layout.left();
         let warnings = left.take(&self.parts, &mut builder, nowhen, &mut budget)?;

@@ -121,6 +121,16 @@ impl Layout {
         self.groups.push(group);
     }
 
+    /// As [`Layout::push`], for a group that was made of chunks. What it tells beyond what is where is left out
+    /// where it is out of proportion to the file.
+    fn push_made(&mut self, mut group: Group, reader: &mut Reader<'_>) {
+        if !self.budget.spend(group.memory()) {
+            reader.warnings.push(excess(group.begin));
+            group.strip();
+        }
+        self.push(group);
+    }
+
     pub(super) fn missing(&self, length: u64) -> Vec<Warning> {
         let offset = self.position;
         let left = length.saturating_sub(offset) + self.skipped;
@@ -168,6 +178,12 @@ impl Layout {
         self.read_loose(&mut reader, progress)?;
         let (mut tail, fine) = self.indexer.peek();
         tail.hold(&fine);
+        // It is made anew with each look, and paid for when it is complete.
+        let mut budget = self.budget;
+        if !budget.spend(tail.memory()) {
+            reader.warnings.push(excess(tail.begin));
+            tail.strip();
+        }
         self.tail = (!tail.segments.is_empty()).then_some(tail);
         Ok(true)
     }
@@ -228,7 +244,7 @@ impl Layout {
 
     /// The index at a place, if its group begins where it should.
     fn index_at(
-        &self,
+        &mut self,
         offset: u64,
         begin: u64,
         reader: &Reader<'_>,
@@ -240,11 +256,16 @@ impl Layout {
             return Ok(None);
         };
         let group = index::decode(&payload, offset).filter(|group| group.begin == begin);
+        let group = group.filter(|group| self.budget.spend(group.memory()));
         Ok(group.map(|group| (found, group)))
     }
 
     /// What an index tells, if nothing of its group has been counted already.
-    fn index_ahead(&self, found: &Found, reader: &Reader<'_>) -> Result<Option<Group>, OpenError> {
+    fn index_ahead(
+        &mut self,
+        found: &Found,
+        reader: &Reader<'_>,
+    ) -> Result<Option<Group>, OpenError> {
         let Some(payload) = reader.parts.unpacked(found)? else {
             return Ok(None);
         };
@@ -253,7 +274,8 @@ impl Layout {
         let fits = |group: &Group| {
             group.begin == begin || (group.begin > begin && self.indexer.end() <= group.begin)
         };
-        let Some(group) = group.filter(fits) else {
+        let group = group.filter(fits);
+        let Some(group) = group.filter(|group| self.budget.spend(group.memory())) else {
             return Ok(None);
         };
         Ok(reader.parts.has_header(group.begin)?.then_some(group))
@@ -268,7 +290,7 @@ impl Layout {
         self.read_loose(reader, &mut |_, _| true)?;
         let (mut lost, fine) = self.indexer.take(group.begin);
         lost.hold(&fine);
-        self.push(lost);
+        self.push_made(lost, reader);
         Ok(())
     }
 
@@ -398,10 +420,19 @@ impl Layout {
             if self.indexer.is_overdue() {
                 let (mut group, fine) = self.indexer.take(found.end());
                 group.hold(&fine);
-                self.push(group);
+                self.push_made(group, reader);
             }
         }
         Ok(())
+    }
+}
+
+/// Says that the chunks from here on name more than is counted.
+fn excess(offset: u64) -> Warning {
+    let kind = String::from_utf8_lossy(&kinds::INDEX).into_owned();
+    Warning {
+        offset,
+        lost: Lost::Excess { kind, read: 0 },
     }
 }
 

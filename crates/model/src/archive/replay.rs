@@ -23,7 +23,6 @@ pub struct Replay<'a> {
     /// All before has been read.
     position: u64,
     rows_done: u64,
-    budget: Budget,
 }
 
 /// What may still come.
@@ -42,8 +41,6 @@ impl Archive {
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         let mut builder = self.builder.clone();
         builder.set_forgetful();
-        let rows = segments.iter().map(Segment::rows).sum();
-        let length = self.parts.length().unwrap_or(0);
         Replay {
             ahead: ahead(&segments),
             archive: self,
@@ -52,7 +49,6 @@ impl Archive {
             next: 0,
             position: 0,
             rows_done: 0,
-            budget: Budget::window(length, rows),
         }
     }
 }
@@ -84,43 +80,52 @@ impl Replay<'_> {
     pub fn advance(&mut self, rows: u64) -> Result<bool, OpenError> {
         let until = self.rows_done.saturating_add(rows.max(1));
         let begin = self.next;
+        let limit = Budget::most_held(self.archive.parts.length()?);
+        let mut read = 0;
         while self.rows_done < until
+            && read < rows.max(1)
             && let Some(segment) = self.segments.get(self.next).copied()
         {
             self.next += 1;
             self.rows_done += segment.rows();
-            self.read(&segment)?;
+            // The index need not tell the truth.
+            read += self.read(&segment)?;
+            if self.builder.rows_memory() > limit {
+                return Err(OpenError::TooMuch);
+            }
         }
         self.builder.settle();
         Ok(self.next > begin)
     }
 
-    fn read(&mut self, segment: &Segment) -> Result<(), OpenError> {
+    /// Reads a segment, and tells how many rows that were.
+    fn read(&mut self, segment: &Segment) -> Result<u64, OpenError> {
         let archive = &mut *self.archive;
         let builder = &mut self.builder;
+        let mut budget = Budget::segment(archive.parts.length()?, segment.rows());
+        let mut rows = 0;
         let mut take = |item| match item {
-            Item::Row(row) => builder.apply(row),
+            Item::Row(row) => {
+                rows += 1;
+                builder.apply(row);
+            }
             item => calls(item).for_each(|row| builder.apply(Row::Call(row))),
         };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
         for found in archive.layout.left().within(left) {
-            warnings.extend(archive.parts.items(found, &mut self.budget, &mut take)?);
+            warnings.extend(archive.parts.items(found, &mut budget, &mut take)?);
         }
         self.position = self.position.max(segment.end());
         let bytes = (segment.offset, segment.end());
         let is_call = archive.layout.calls_of(segment);
         let wanted = |kind| kind == is_call || kind == kinds::TASK_TIME;
-        warnings.extend(
-            archive
-                .parts
-                .range(bytes, wanted, &mut self.budget, &mut take)?,
-        );
+        warnings.extend(archive.parts.range(bytes, wanted, &mut budget, &mut take)?);
         if !warnings.is_empty() {
             builder.set_damaged();
         }
         archive.warn(warnings);
-        Ok(())
+        Ok(rows)
     }
 
     /// What is in memory now.

@@ -26,6 +26,16 @@ pub enum WindowError {
     Open(#[from] OpenError),
 }
 
+impl WindowError {
+    /// There is more than so much, or, where any number would do, more than such a file can have.
+    fn more_than(most: u64) -> Self {
+        match most {
+            u64::MAX => Self::Open(OpenError::TooMuch),
+            most => Self::TooMany(most),
+        }
+    }
+}
+
 impl From<std::io::Error> for WindowError {
     fn from(error: std::io::Error) -> Self {
         Self::Open(error.into())
@@ -102,7 +112,7 @@ impl Archive {
         graphs: BTreeSet<(u32, u32)>,
     ) -> Result<Trace, WindowError> {
         if self.rows_in(range) > most {
-            return Err(WindowError::TooMany(most));
+            return Err(WindowError::more_than(most));
         }
         let segments: Vec<Segment> = self
             .layout
@@ -115,7 +125,7 @@ impl Archive {
         let needed = chosen.iter().filter(|(_, what)| what.times || what.calls);
         let cost: u64 = needed.map(|(segment, _)| segment.rows()).sum();
         if cost > most.saturating_mul(READ_PER_KEPT) {
-            return Err(WindowError::TooMany(most));
+            return Err(WindowError::more_than(most));
         }
         let mut window = Window {
             builder: self.builder.clone(),
@@ -126,10 +136,15 @@ impl Archive {
             numbers: Vec::new(),
             kept: 0,
             most: most.saturating_mul(2),
+            beyond: self
+                .span
+                .map_or((false, false), |span| (span.0 < range.0, range.1 < span.1)),
             captures: Captures::new(graphs, self.builder.trace()),
         };
-        let mut budget = Budget::window(self.parts.length()?, cost);
+        let length = self.parts.length()?;
+        let limit = Budget::most_held(length);
         for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
+            let mut budget = Budget::segment(length, segment.rows());
             let bytes = (segment.offset, segment.end());
             let is_time = |kind| kind == kinds::TASK_TIME;
             let warnings = self.parts.range(bytes, is_time, &mut budget, &mut |item| {
@@ -138,8 +153,12 @@ impl Archive {
                 }
             })?;
             self.warn(warnings);
+            if window.memory() > limit {
+                return Err(WindowError::more_than(most));
+            }
         }
         for (segment, _) in chosen.iter().filter(|(_, what)| what.calls || what.graphs) {
+            let mut budget = Budget::segment(length, segment.rows());
             let bytes = (segment.offset, segment.end());
             let mut number = numbers.first_of(segment);
             let wanted = self.layout.calls_of(segment);
@@ -151,10 +170,11 @@ impl Archive {
                 }
             })?;
             self.warn(warnings);
-            if window.kept > window.most {
-                return Err(WindowError::TooMany(most));
+            if window.kept > window.most || window.memory() > limit {
+                return Err(WindowError::more_than(most));
             }
         }
+        let mut budget = Budget::window(length, 0);
         let left = self.layout.left();
         let warnings = left.take(&self.parts, &mut window.builder, range, &mut budget)?;
         self.warn(warnings);
@@ -222,6 +242,8 @@ struct Window {
     numbers: Vec<u32>,
     kept: u64,
     most: u64,
+    /// The recording begins before the range, and ends after it.
+    beyond: (bool, bool),
     captures: Captures,
 }
 
@@ -283,6 +305,15 @@ impl<'s> Numbering<'s> {
 }
 
 impl Window {
+    /// About so many bytes of what has been read are kept.
+    fn memory(&self) -> u64 {
+        /// In a set, half of which may be empty.
+        const KEY: usize = 2 * size_of::<TaskKey>();
+        let keys = (self.inside.len() + self.launched.len()) * KEY;
+        let times = self.times.len() * size_of::<(TaskKey, TaskTimeRow)>();
+        (keys + times) as u64 + self.builder.rows_memory()
+    }
+
     fn time(&mut self, row: TaskTimeRow, clocks: &super::Clocks) {
         let process = self.builder.process_of(row.process);
         let stream = self.builder.stream_of(row.process, row.stream, 0);
@@ -331,7 +362,7 @@ impl Window {
                 self.builder.apply(Row::TaskTime(row));
             }
         }
-        self.builder.set_call_numbers(self.numbers);
+        self.builder.set_call_numbers(self.numbers, self.beyond);
         self.builder.finish()
     }
 }

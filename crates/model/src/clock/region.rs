@@ -71,11 +71,11 @@ impl Region {
         }
     }
 
-    /// Keeps the lines whose rate is no more than this either way.
-    pub(super) fn limit_rate(&mut self, most: f64) {
+    /// Keeps the lines whose rate is within these limits, unless there would be none.
+    pub(super) fn limit_rate(&mut self, (slow, fast): (f64, f64)) {
         let limited = self
-            .cut(|line| most - line.rate)
-            .and_then(|below| below.cut(|line| most + line.rate));
+            .cut(|line| fast - line.rate)
+            .and_then(|below| below.cut(|line| line.rate - slow));
         if let Some(limited) = limited {
             *self = limited;
         }
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn a_rate_is_limited() {
         let mut region = Region::rectangle((0.0, 1.0), (-3.0, 0.5));
-        region.limit_rate(1.0);
+        region.limit_rate((-1.0, 1.0));
         assert_eq!(region.rates(), (-1.0, 0.5));
         assert_eq!(region.range(0.0), (0.0, 1.0));
     }

@@ -12,6 +12,8 @@ const PER_BYTE: u64 = 16;
 /// each of its rows.
 const DENSE: u64 = 640 << 20;
 const DENSE_PER_BYTE: u64 = 8 * PER_ROW;
+/// The same of a file that somebody follows.
+const FOLLOWED: u64 = 128 << 20;
 /// Bytes of a file that are not taken for so dense.
 const NOT_DENSE: u64 = 1 << 16;
 /// What a row that an index counts may take, arguments and texts included.
@@ -20,11 +22,19 @@ const PER_ROW: u64 = 256;
 /// byte.
 const ROWS_PER_BYTE: u64 = 4;
 
+/// Rows of a segment: it ends when it has 8192, which a whole chunk may have added to.
+const MOST_OF_SEGMENT: u64 = 1 << 18;
+/// What the calls and tasks of a file may take for each of its bytes that have to be in memory together: each of
+/// five bytes is all there is.
+const HELD_PER_BYTE: u64 = 48;
+
 /// What a pass over a file may still take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     base: u64,
     per_byte: u64,
+    /// The same for the first of the bytes.
+    small_per_byte: u64,
     /// What the bytes are good for at least, at an eighth of one for each row.
     dense: u64,
     bytes: u64,
@@ -36,6 +46,7 @@ impl Budget {
         Self {
             base,
             per_byte,
+            small_per_byte: 0,
             dense: 0,
             bytes: 0,
             spent: 0,
@@ -52,6 +63,16 @@ impl Budget {
         }
     }
 
+    /// For a trace of which no more is kept in memory than a view of it can draw: it is read part by part when
+    /// there is more to it.
+    pub(crate) fn followed() -> Self {
+        Self {
+            small_per_byte: 512,
+            dense: FOLLOWED,
+            ..Self::new(BASE, PER_BYTE)
+        }
+    }
+
     /// For processes, streams, names and the like. What the program did to make one is in the file, too.
     pub(crate) fn things(bytes: u64) -> Self {
         Self::new(BASE, PER_BYTE).of(bytes)
@@ -61,6 +82,22 @@ impl Budget {
     pub(crate) fn window(bytes: u64, rows: u64) -> Self {
         let rows = rows.min(bytes.saturating_mul(ROWS_PER_BYTE));
         Self::new(BASE.saturating_add(rows.saturating_mul(PER_ROW)), PER_BYTE).of(bytes)
+    }
+
+    /// For a segment of a file, of which the index counts so many rows: no more than a segment has.
+    pub(crate) fn segment(bytes: u64, rows: u64) -> Self {
+        Self::window(bytes, rows.min(MOST_OF_SEGMENT))
+    }
+
+    /// What the calls and tasks of a file may take that are in memory at a time while it is gone through. As a
+    /// rule it is what a step holds; but what was launched while one task was still to be timed waits for that.
+    pub(crate) fn most_held(bytes: u64) -> u64 {
+        let rows = bytes.saturating_mul(ROWS_PER_BYTE).min(MOST_OF_SEGMENT);
+        let dense = bytes
+            .saturating_sub(NOT_DENSE)
+            .saturating_mul(DENSE_PER_BYTE);
+        let more = bytes.saturating_mul(HELD_PER_BYTE).max(dense.min(DENSE));
+        more.saturating_add(BASE + rows * PER_ROW)
     }
 
     /// For rows that are not kept.
@@ -84,7 +121,8 @@ impl Budget {
     pub(crate) fn spend(&mut self, bytes: u64) -> bool {
         let dense = self.bytes.saturating_sub(NOT_DENSE);
         let dense = dense.saturating_mul(DENSE_PER_BYTE).min(self.dense);
-        let limit = self.bytes.saturating_mul(self.per_byte).max(dense);
+        let small = self.bytes.min(NOT_DENSE) * self.small_per_byte;
+        let limit = self.bytes.saturating_mul(self.per_byte).max(small + dense);
         let limit = limit.saturating_add(self.base);
         let spent = self.spent.saturating_add(bytes);
         let is_enough = spent <= limit;

@@ -21,6 +21,11 @@ pub enum OpenError {
     TooNew { found: u32, known: u32 },
     #[error("the file has become shorter while it was read: it was replaced or cut")]
     Shrunk,
+    #[error(
+        "the file asks for more memory than one of its length may take: it was made to, or some of its \
+         tasks ended very much later than they were submitted"
+    )]
+    TooMuch,
     #[error("reading the file was stopped")]
     Stopped,
 }

@@ -106,7 +106,7 @@ impl Follower {
             file: File::open(path)?,
             room: Vec::new(),
             read: 0,
-            decoder: Decoder::new(Budget::whole()),
+            decoder: Decoder::new(Budget::followed()),
             builder: TraceBuilder::default(),
             open: None,
         };
@@ -217,6 +217,9 @@ impl Trace {
     /// Reads a trace file. What is damaged or missing is told of in the warnings.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Warning>), OpenError> {
         let mut follower = Follower::open(path)?;
+        follower
+            .decoder
+            .set_budget(Budget::whole().of(FILE_HEADER as u64));
         follower.poll()?;
         follower.finish()
     }

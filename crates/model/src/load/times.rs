@@ -72,6 +72,14 @@ impl Times {
             })
     }
 
+    /// About so many bytes are kept of times.
+    pub(super) fn memory(&self) -> u64 {
+        let waiting: usize = self.waiting.iter().map(Vec::len).sum();
+        let rows = waiting * size_of::<TaskTimeRow>();
+        let lanes = self.waiting.len() * size_of::<Vec<TaskTimeRow>>();
+        (rows + lanes + self.raw.len() * size_of::<Option<DeviceTime>>()) as u64
+    }
+
     /// Maps what is new. Now and then everything is mapped anew, since later anchors sharpen what
     /// is known about earlier times: each time the number of timed tasks has grown by a quarter,
     /// so that the cost per task stays bounded, and with `last` once more from the beginning.
@@ -297,6 +305,7 @@ fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> Device
         median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
         max_error_ns: errors.last().copied().unwrap_or(0),
         drift_ppm: device.clock.as_deref().and_then(Clock::drift_ppm),
+        is_unusual: device.clock.as_deref().is_some_and(Clock::is_unusual),
         steps,
         mistakes,
     }

@@ -29,6 +29,7 @@ fn session() -> SessionRow {
         start_time: "2026-11-21T04:30:00+00:00".to_owned(),
         start_ns: 1_000_000_000,
         start_realtime_ns: 1_795_235_400_000_000_000,
+        start_boottime_ns: 0,
     }
 }
 

@@ -10,6 +10,8 @@ use ascend_trace_testkit::bombs;
 
 /// What is to be read, for a process with little memory.
 const TASK: &str = "ASCEND_TRACE_TEST_MEMORY";
+/// How files are called of which only the index is looked at.
+const LOOK: &str = ".look";
 const BASE: u64 = 64 << 20;
 /// Files with more calls are not read as a whole.
 const SHORT: u64 = 1 << 17;
@@ -42,8 +44,16 @@ fn in_little_memory() {
     };
     match task.to_str() {
         Some("mutations") => crate::mutations::short(),
+        Some(path) if path.ends_with(LOOK) => look(Path::new(path)),
         _ => read(Path::new(&task)),
     }
+}
+
+/// Only what the index tells.
+fn look(path: &Path) {
+    let mut archive = Archive::open(path, |_, _| true).unwrap();
+    let _ = archive.summary((i64::MIN, i64::MAX), 50);
+    let _ = archive.counts();
 }
 
 /// In every way that commands do.
@@ -95,6 +105,23 @@ fn more_files_that_ask_for_much_memory_get_little() {
 #[test]
 fn the_last_files_that_ask_for_much_memory_get_little() {
     bombs_get_little(2);
+}
+
+/// What is told of a file without going through it takes little; what has to be in memory together while it is
+/// gone through is given up where it is out of proportion.
+#[test]
+fn files_that_name_crowds_of_things_take_memory_in_proportion() {
+    const HELD: u64 = 768 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    for bomb in bombs::crowds() {
+        let path = folder.path().join(format!("bomb{LOOK}"));
+        std::fs::write(&path, &bomb.bytes).unwrap();
+        let bytes = bomb.bytes.len() as u64;
+        with_memory(BASE + PER_BYTE * bytes, bomb.name, &path);
+        let path = folder.path().join("bomb.atrace");
+        std::fs::write(&path, &bomb.bytes).unwrap();
+        with_memory(HELD + 3 * PER_BYTE * bytes, bomb.name, &path);
+    }
 }
 
 #[test]

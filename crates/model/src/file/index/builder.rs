@@ -39,6 +39,13 @@ const FINE: (u64, usize) = (64, 4);
 const COARSE: (u64, usize) = (512, 2);
 const COARSE_ENTRIES: usize = 64;
 
+/// Threads, and streams, that any file may have.
+const LANES: usize = 1 << 14;
+/// Bytes of a file for each further one.
+const LANE_BYTES: u64 = 16;
+/// Clocks of devices, as processes see them.
+const MOST_CLOCKS: usize = 4096;
+
 /// Slots of the calls of a function that no table has.
 const UNKNOWN: [u8; 2] = [7; 2];
 
@@ -152,6 +159,7 @@ impl Indexer {
         }
         self.end = offset.saturating_add(length);
         self.segment.length = self.end.saturating_sub(self.segment.offset);
+        self.streams.set_most(self.most_lanes());
         match kind {
             chunk::CALL => Calls::new(payload)
                 .into_iter()
@@ -200,11 +208,20 @@ impl Indexer {
         }
     }
 
+    /// Lanes of a kind that a file can have which is as long as what has been taken in: a thread or a stream
+    /// takes more bytes than that, but in files that are made to do harm.
+    fn most_lanes(&self) -> usize {
+        LANES.saturating_add(usize::try_from(self.end / LANE_BYTES).unwrap_or(usize::MAX))
+    }
+
     fn thread(&mut self, number: u32) -> Option<usize> {
         if let Some(place) = self.threads.get(number) {
             return Some(place as usize);
         }
         let place = self.thread_states.len();
+        if place >= self.most_lanes() {
+            return None;
+        }
         self.threads.insert(number, u32::try_from(place).ok()?);
         self.thread_states.push(ThreadState {
             number,
@@ -270,21 +287,29 @@ impl Indexer {
 
     fn task(&mut self, process: u32, call: &CallFacts, task: &TaskFacts) {
         let serial = call.stream.unwrap_or(NO_STREAM);
-        let stream = self.streams.touch(process, serial);
-        if stream.totals.tasks == 0 {
-            stream.totals.device = call.device;
-        }
-        stream.totals.tasks += 1;
         let kind = TaskKind::from_code(task.kind).unwrap_or(TaskKind::Other);
         self.totals.kinds[code(kind as u8)] += 1;
-        match task.untimed {
-            0 => stream.launch(Launch {
+        let launch = match task.untimed {
+            0 => Some(Launch {
                 sequence: task.sequence,
                 slot: Category::of_task(kind).slot() as u8,
                 begin: call.begin,
                 segment: self.segment.offset,
             }),
-            reason => self.totals.untimed[code(reason)] += 1,
+            reason => {
+                self.totals.untimed[code(reason)] += 1;
+                None
+            }
+        };
+        let Some(stream) = self.streams.touch(process, serial) else {
+            return;
+        };
+        if stream.totals.tasks == 0 {
+            stream.totals.device = call.device;
+        }
+        stream.totals.tasks += 1;
+        if let Some(launch) = launch {
+            self.streams.launch(process, serial, launch);
         }
     }
 
@@ -299,15 +324,19 @@ impl Indexer {
         };
         let end = end.max(first);
         let length = end.saturating_sub(first);
-        let stream = self.streams.touch(row.process, row.stream);
-        let launch = stream.launched(row.sequence);
-        if row.untimed == Untimed::Timed as u8 {
+        let launch = self.streams.launched(row.process, row.stream, row.sequence);
+        let is_timed = row.untimed == Untimed::Timed as u8;
+        match is_timed {
+            true => self.totals.timed += 1,
+            false => self.totals.untimed[code(row.untimed)] += 1,
+        }
+        let Some(stream) = self.streams.touch(row.process, row.stream) else {
+            return;
+        };
+        if is_timed {
             stream.totals.timed += 1;
-            self.totals.timed += 1;
             let slot = launch.map_or(7, |launch| launch.slot);
             stream.lane.add(first, end, usize::from(slot));
-        } else {
-            self.totals.untimed[code(row.untimed)] += 1;
         }
         // When the task was not seen complete, the times are no help: it may have ended whenever.
         let seen = (row.seen_ns > 0).then_some(row.seen_ns);
@@ -321,9 +350,10 @@ impl Indexer {
         self.segment.task_span = joined(self.segment.task_span, span);
         if let Some(launch) = launch {
             self.segment.launched_from = self.segment.launched_from.min(launch.segment);
-            if let Some(latest) = seen.filter(|_| row.untimed == Untimed::Timed as u8) {
-                let key = (row.process, stream.device);
-                let clock = self.clocks.entry(key).or_default();
+            let key = (row.process, stream.device);
+            if let Some(latest) = seen.filter(|_| is_timed)
+                && let Some(clock) = self.clock(key)
+            {
                 if row.arming_ns > 0 {
                     clock.add(&Bound {
                         device: row.begin_device_ns,
@@ -347,11 +377,20 @@ impl Indexer {
             let totals = self.totals.devices.entry(key).or_default();
             totals.anchor(half, row.device_ns % 1000 == 0);
         }
-        self.clocks.entry(key).or_default().add_anchor(&Bound {
-            device: row.device_ns,
-            earliest: row.before_ns,
-            latest: row.after_ns,
-        });
+        if let Some(clock) = self.clock(key) {
+            clock.add_anchor(&Bound {
+                device: row.device_ns,
+                earliest: row.before_ns,
+                latest: row.after_ns,
+            });
+        }
+    }
+
+    fn clock(&mut self, key: (u32, u32)) -> Option<&mut DeviceBounds> {
+        if self.clocks.len() >= MOST_CLOCKS && !self.clocks.contains_key(&key) {
+            return None;
+        }
+        Some(self.clocks.entry(key).or_default())
     }
 
     fn loss(&mut self, row: &LossRow) {

@@ -500,18 +500,18 @@ fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
     totals.timed = sums.take(0)?;
     totals.losses.calls = sums.take(0)?;
     totals.losses.others = sums.take(0)?;
-    let mut functions = sections.next(3)?;
+    let mut functions = few(sections.next(3)?)?;
     for _ in 0..functions.rows() {
         let number = functions.take_as(0)?;
         let (calls, failed) = (functions.take(1)?, functions.take(2)?);
         *totals.function(number) = (calls, failed);
         totals.calls = totals.calls.saturating_add(calls);
     }
-    let mut threads = sections.next(2)?;
+    let mut threads = few(sections.next(2)?)?;
     for _ in 0..threads.rows() {
         totals.threads.insert(threads.take_as(0)?, threads.take(1)?);
     }
-    let mut streams = sections.next(5)?;
+    let mut streams = few(sections.next(5)?)?;
     for _ in 0..streams.rows() {
         let key = (streams.take_as(0)?, streams.take_as(1)?);
         let stream = StreamTotals {
@@ -521,34 +521,30 @@ fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
         };
         totals.streams.insert(key, stream);
     }
-    let mut counters = sections.next(3)?;
+    let mut counters = few(sections.next(3)?)?;
     for _ in 0..counters.rows() {
         let key = (counters.take_as(0)?, counters.take_as(1)?);
         totals.counters.insert(key, counters.take(2)?);
     }
     take_devices(sections, &mut totals)?;
     // Indexes that were made before have none.
-    if let Some(mut replays) = sections.next(3) {
+    if let Some(replays) = sections.next(3) {
+        let mut replays = few(replays)?;
         for _ in 0..replays.rows() {
             let key = (replays.take_as(0)?, replays.take_as(1)?);
             totals.replays.insert(key, replays.take(2)?);
         }
     }
-    let sizes = [
-        totals.threads.len(),
-        totals.streams.len(),
-        totals.counters.len(),
-        totals.devices.len(),
-        totals.replays.len(),
-    ];
-    sizes
-        .iter()
-        .all(|size| *size <= 16 * MOST)
-        .then_some(totals)
+    Some(totals)
+}
+
+/// A table that has no more rows than there can be things of a kind.
+fn few(cursors: Cursors<'_>) -> Option<Cursors<'_>> {
+    (cursors.rows() as usize <= 16 * MOST).then_some(cursors)
 }
 
 fn take_devices(sections: &mut Sections<'_>, totals: &mut Totals) -> Option<()> {
-    let mut devices = sections.next(6)?;
+    let mut devices = few(sections.next(6)?)?;
     let mut widths = sections.next(2)?;
     let mut left = widths.rows();
     for _ in 0..devices.rows() {

@@ -100,6 +100,46 @@ impl Group {
         self.fine = Fine::Held(lz4_flex::compress_prepend_size(fine).into());
     }
 
+    /// About so many bytes it takes in memory, with what is derived from it.
+    pub(crate) fn memory(&self) -> u64 {
+        /// A lane: its counts here and over all groups, its thread or stream, and what belongs to that.
+        const LANE: usize = 400;
+        /// An entry of another table of counts, here and over all groups.
+        const COUNT: usize = 100;
+        let held = match &self.fine {
+            Fine::Held(bytes) => bytes.len(),
+            Fine::None | Fine::InFile(_) => 0,
+        };
+        let totals = &self.totals;
+        let widths: usize = totals.devices.values().map(|it| it.widths.len()).sum();
+        let bounds: usize = self.bounds.values().map(Vec::len).sum();
+        let bytes = [
+            self.coarse.len() + held,
+            self.segments.len() * size_of::<Segment>(),
+            self.things.len() * size_of::<Thing>(),
+            // Each device's are kept as stretches of its clock, too.
+            bounds * 2 * size_of::<Bound>() + self.bounds.len() * COUNT,
+            (totals.threads.len() + totals.streams.len()) * LANE,
+            (totals.counters.len() + totals.devices.len() + widths + totals.replays.len()) * COUNT,
+            totals.functions.len() * 2 * size_of::<(u64, u64)>(),
+            size_of::<Self>(),
+        ];
+        bytes.into_iter().sum::<usize>() as u64
+    }
+
+    /// Keeps only what is where: for a file that holds more of all else than one of its length can.
+    pub(crate) fn strip(&mut self) {
+        self.coarse = Arc::default();
+        self.fine = Fine::None;
+        self.bounds.clear();
+        let totals = &mut self.totals;
+        totals.threads.clear();
+        totals.streams.clear();
+        totals.counters.clear();
+        totals.devices.clear();
+        totals.replays.clear();
+    }
+
     pub(crate) fn rows(&self) -> u64 {
         self.segments.iter().map(Segment::rows).sum()
     }

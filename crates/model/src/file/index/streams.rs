@@ -8,6 +8,8 @@ use super::totals::StreamTotals;
 
 /// Launches of one stream that wait for their times. The oldest are given up beyond that.
 const MOST_WAITING: usize = 1 << 16;
+/// Those of all streams.
+const MOST_OF_ALL: usize = 1 << 20;
 /// A time is looked for among so many of the oldest launches: times come nearly in their order.
 const NEAR: usize = 64;
 const CACHE: usize = 64;
@@ -34,15 +36,8 @@ pub(super) struct StreamState {
 }
 
 impl StreamState {
-    pub(super) fn launch(&mut self, launch: Launch) {
-        if self.waiting.len() >= MOST_WAITING {
-            self.waiting.pop_front();
-        }
-        self.waiting.push_back(launch);
-    }
-
     /// Takes the launch with this sequence out; older ones than those near the front stay lost.
-    pub(super) fn launched(&mut self, sequence: u32) -> Option<Launch> {
+    fn launched(&mut self, sequence: u32) -> Option<Launch> {
         // What is far behind was passed over for good.
         while let Some(first) = self.waiting.front()
             && i64::from(first.sequence) + (NEAR as i64) < i64::from(sequence)
@@ -72,6 +67,10 @@ pub(super) struct Streams {
     cache: [((u32, u32), usize); CACHE],
     touched: Vec<usize>,
     lane_limit: usize,
+    /// There may be so many.
+    most: usize,
+    /// Launches of all streams that wait.
+    waiting: usize,
 }
 
 impl Streams {
@@ -82,22 +81,58 @@ impl Streams {
             cache: [((0, 0), usize::MAX); CACHE],
             touched: Vec::new(),
             lane_limit,
+            most: usize::MAX,
+            waiting: 0,
         }
     }
 
-    /// The stream, which is about to be changed.
-    pub(super) fn touch(&mut self, process: u32, serial: u32) -> &mut StreamState {
-        let place = self.place((process, serial));
+    /// From now on further streams are passed over when there are so many.
+    pub(super) fn set_most(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// The stream, which is about to be changed; none when there are too many.
+    pub(super) fn touch(&mut self, process: u32, serial: u32) -> Option<&mut StreamState> {
+        let place = self.place((process, serial))?;
         if self.states[place].is_untouched() {
             self.touched.push(place);
         }
-        &mut self.states[place]
+        self.states.get_mut(place)
     }
 
-    fn place(&mut self, key: (u32, u32)) -> usize {
+    /// Notes a launch on a stream, in place of its oldest one when very many wait.
+    pub(super) fn launch(&mut self, process: u32, serial: u32, launch: Launch) {
+        let Some(place) = self.place((process, serial)) else {
+            return;
+        };
+        let waiting = &mut self.states[place].waiting;
+        if waiting.len() >= MOST_WAITING || self.waiting >= MOST_OF_ALL {
+            if waiting.pop_front().is_none() {
+                return;
+            }
+            self.waiting -= 1;
+        }
+        waiting.push_back(launch);
+        self.waiting += 1;
+    }
+
+    /// Takes the launch of a task out; older ones than those near it stay lost.
+    pub(super) fn launched(&mut self, process: u32, serial: u32, sequence: u32) -> Option<Launch> {
+        let place = self.place((process, serial))?;
+        let state = &mut self.states[place];
+        let before = state.waiting.len();
+        let launch = state.launched(sequence);
+        self.waiting -= before - state.waiting.len();
+        launch
+    }
+
+    fn place(&mut self, key: (u32, u32)) -> Option<usize> {
         let cached = &mut self.cache[(key.0.wrapping_mul(7).wrapping_add(key.1)) as usize % CACHE];
         if cached.1 != usize::MAX && cached.0 == key {
-            return cached.1;
+            return Some(cached.1);
+        }
+        if self.states.len() >= self.most && !self.places.contains_key(&key) {
+            return None;
         }
         let states = &mut self.states;
         let limit = self.lane_limit;
@@ -112,13 +147,14 @@ impl Streams {
             states.len() - 1
         });
         *cached = (key, place);
-        place
+        Some(place)
     }
 
     /// A stream's row says on which device it is.
     pub(super) fn set_device(&mut self, process: u32, serial: u32, device: u32) {
-        let place = self.place((process, serial));
-        self.states[place].device = device;
+        if let Some(place) = self.place((process, serial)) {
+            self.states[place].device = device;
+        }
     }
 
     /// The streams that this group has touched.

@@ -1,0 +1,220 @@
+//! A narrow range of a long recording, found by the index, with as much around it as it takes to say
+//! what happened there.
+//!
+//! Why a stream was idle at first depends on the work before the range, and when a task ran that was submitted
+//! last may be told long after it. So the range is read with its surroundings, wider and wider, until each
+//! stream that has something to do in it has done something before and after.
+
+use std::collections::HashSet;
+
+use ascend_trace_format::api::Role;
+use ascend_trace_model::archive::WindowError;
+use ascend_trace_model::{Archive, OpenError, StreamId, Task, TaskId, Trace};
+
+use crate::dependencies::runs;
+use crate::stalls::Class;
+
+/// Surroundings that are looked at first, on either side, of a range that is shorter.
+const FIRST_NS: i64 = 100_000;
+/// So many times wider they are each time.
+const WIDER: i64 = 4;
+
+/// Which streams are to be accounted for in a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Streams {
+    /// Those that have something to do in it.
+    Active,
+    /// Those that did nothing as well: why is told by what they did next.
+    All,
+}
+
+/// Whether enough is known of what came before a range, and after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    before: bool,
+    after: bool,
+}
+
+/// Reads a range of a recording and its surroundings, about `most` calls and task times at most.
+///
+/// `None` where the range holds more than that or more than a quarter of the recording, or where so many do
+/// not tell how its tasks ended: then the recording is read from its begin. What a stream did last before, and
+/// what a stream did next that did nothing in the range, is not looked for any further than that.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn part_of(
+    archive: &mut Archive,
+    range: (i64, i64),
+    streams: Streams,
+    most: u64,
+) -> Result<Option<Trace>, OpenError> {
+    let Some(span) = archive.span() else {
+        return Ok(None);
+    };
+    let counts = archive.counts();
+    let used: Vec<StreamId> = counts
+        .streams
+        .iter()
+        .filter(|it| it.1.0 > 0)
+        .map(|it| *it.0)
+        .collect();
+    let mut wide = range;
+    let mut step = range.1.saturating_sub(range.0).max(FIRST_NS);
+    let mut enough = None;
+    if archive.rows_in(range) > archive.rows() / 4 {
+        return Ok(None);
+    }
+    loop {
+        if archive.rows_in(wide) > most {
+            return Ok(enough);
+        }
+        let part = match archive.window_with_graphs(wide, most) {
+            Ok(part) => part,
+            // It is fuller than the index told.
+            Err(WindowError::TooMany(_)) => return Ok(enough),
+            Err(WindowError::Open(error)) => return Err(error),
+        };
+        let active = surroundings(&part, &used, (range, wide, span), Streams::Active);
+        let known = match streams {
+            Streams::Active => active,
+            Streams::All => surroundings(&part, &used, (range, wide, span), streams),
+        };
+        let before = known.before || wide.0 <= span.0;
+        let after = known.after || wide.1 >= span.1;
+        if active.after || wide.1 >= span.1 {
+            enough = Some(part);
+        }
+        if before && after {
+            return Ok(enough);
+        }
+        if !before {
+            wide.0 = wide.0.saturating_sub(step);
+        }
+        if !after {
+            wide.1 = wide.1.saturating_add(step);
+        }
+        step = step.saturating_mul(WIDER);
+    }
+}
+
+/// What a trace that holds all of `wide` knows of what surrounds a range of a recording, of the streams that
+/// have any tasks.
+fn surroundings(
+    trace: &Trace,
+    used: &[StreamId],
+    (range, wide, span): (Span, Span, Span),
+    streams: Streams,
+) -> Known {
+    let named = Named::in_range(trace, range);
+    let mut known = Known {
+        before: true,
+        // What a call waits for may end with it.
+        after: named.until <= wide.1,
+    };
+    for stream in used.iter().copied() {
+        let tasks = trace.stream_tasks(stream);
+        let inside = |id: &TaskId| overlaps(extent(trace, trace.task(*id)), range);
+        let first = tasks.iter().position(inside);
+        let last = tasks.iter().rposition(inside);
+        if let (Some(first), Some(last)) = (first, last) {
+            let before = tasks[..first].iter().rposition(|id| is_place(trace, *id));
+            let is_whole = |from: usize| follows(trace, &tasks[from..=first]);
+            let reaches_back = extent(trace, trace.task(tasks[first])).0 >= wide.0;
+            let is_rooted = before.is_some_and(is_whole) || ends(trace, stream, Role::CreateStream);
+            known.before &= is_rooted && reaches_back;
+            known.after &= tasks[last + 1..].iter().any(|id| is_place(trace, *id))
+                || ends(trace, stream, Role::DestroyStream);
+        } else if named.is_about(stream) || wide.1 >= span.1 {
+            // What is waited for, and what was left to do at the end, is told by the last task.
+            known.before &= tasks.iter().any(|id| is_place(trace, *id))
+                || ends(trace, stream, Role::CreateStream);
+        } else if streams == Streams::All {
+            let is_after = |id: &TaskId| extent(trace, trace.task(*id)).0 > range.1;
+            let next = tasks.partition_point(|id| !is_after(id));
+            let (before, after) = tasks.split_at(next);
+            known.before &= before.iter().any(|id| is_place(trace, *id))
+                || ends(trace, stream, Role::CreateStream);
+            known.after &= after.iter().any(|id| is_place(trace, *id))
+                || ends(trace, stream, Role::DestroyStream);
+        }
+    }
+    known
+}
+
+type Span = (i64, i64);
+
+fn overlaps((begin, end): Span, range: Span) -> bool {
+    begin <= range.1 && end >= range.0
+}
+
+/// Streams that calls in a range work on.
+struct Named {
+    streams: HashSet<StreamId>,
+    /// Some work on all of them.
+    all: bool,
+    /// Until when calls last that wait for something.
+    until: i64,
+}
+
+impl Named {
+    fn in_range(trace: &Trace, range: Span) -> Self {
+        let calls = trace.calls().iter();
+        let inside = calls.filter(|call| overlaps((call.begin, call.end), range));
+        let mut named = Self {
+            streams: HashSet::new(),
+            all: false,
+            until: i64::MIN,
+        };
+        for call in inside {
+            named.streams.extend(call.stream);
+            let role = trace.function(call.function).role;
+            if matches!(
+                role,
+                Role::SyncStream | Role::SyncEvent | Role::SyncDevice | Role::BlockingCopy
+            ) {
+                named.until = named.until.max(call.end);
+            }
+            named.all |= matches!(
+                role,
+                Role::SyncDevice | Role::ResetDevice | Role::DestroyContext | Role::Finalize
+            );
+        }
+        named
+    }
+
+    fn is_about(&self, stream: StreamId) -> bool {
+        self.all || self.streams.contains(&stream)
+    }
+}
+
+fn extent(trace: &Trace, task: &Task) -> (i64, i64) {
+    match task.time {
+        Some(time) => (time.begin, time.end),
+        None => {
+            let call = trace.call(task.call);
+            (call.begin, call.end)
+        }
+    }
+}
+
+/// Whether it is known when the task ran, and that its stream did nothing else then.
+fn is_place(trace: &Trace, id: TaskId) -> bool {
+    let task = trace.task(id);
+    let class = Class::of(trace, task);
+    task.time.is_some() && matches!(class, Class::Work | Class::Callback)
+}
+
+/// Whether no task is missing between the first and the last of these.
+fn follows(trace: &Trace, tasks: &[TaskId]) -> bool {
+    let ran = tasks.iter().filter(|id| runs(trace, **id));
+    let sequences: Vec<u32> = ran.map(|id| trace.task(*id).sequence).collect();
+    let mut pairs = sequences.windows(2);
+    pairs.all(|pair| pair[1] == pair[0].saturating_add(1))
+}
+
+/// Whether a stream was made, or destroyed, by a call of the trace.
+fn ends(trace: &Trace, stream: StreamId, role: Role) -> bool {
+    let mut calls = trace.calls().iter();
+    calls.any(|call| call.stream == Some(stream) && trace.function(call.function).role == role)
+}

@@ -1,0 +1,82 @@
+//! Which rates a clock may have where its comparisons leave that open.
+//!
+//! Comparisons over a few milliseconds allow rates that no oscillator has. So what clocks usually are is
+//! assumed to begin with, and given up as the comparisons speak against it: of a clock that they prove to be
+//! fast, or slow, four times as much is allowed beyond the usual. One that is far off is thus followed long
+//! before it is proven to be, and one that is not loses nothing.
+
+/// Clocks usually run no faster or slower than this against the host: oscillators are off by a quarter of
+/// it.
+const USUAL_RATE: f64 = 200e-6;
+/// No clock is taken to run faster or slower than this, whatever comparisons say.
+pub(super) const MAX_RATE: f64 = 1_010e-6;
+
+/// What the comparisons of a clock leave open about its rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rates {
+    slowest: f64,
+    fastest: f64,
+}
+
+impl Rates {
+    /// From what is open in each of its stretches.
+    pub(super) fn of(stretches: impl Iterator<Item = (f64, f64)>) -> Self {
+        let all = Self {
+            slowest: -MAX_RATE,
+            fastest: MAX_RATE,
+        };
+        stretches.fold(all, |known, (slow, fast)| Self {
+            slowest: known.slowest.max(slow),
+            fastest: known.fastest.min(fast),
+        })
+    }
+
+    /// Whether no usual rate is left.
+    pub(super) fn is_unusual(self) -> bool {
+        self.slowest > USUAL_RATE || self.fastest < -USUAL_RATE
+    }
+
+    /// The slowest and the fastest rate that are to be reckoned with.
+    pub(super) fn limits(self) -> (f64, f64) {
+        let beyond = |proven: f64| (USUAL_RATE + 4.0 * proven.max(0.0)).min(MAX_RATE);
+        (-beyond(-self.fastest), beyond(self.slowest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(slowest_ppm: f64, fastest_ppm: f64) -> Rates {
+        Rates::of([(slowest_ppm * 1e-6, fastest_ppm * 1e-6)].into_iter())
+    }
+
+    #[track_caller]
+    fn check(rates: Rates, slowest_ppm: f64, fastest_ppm: f64) {
+        let (slow, fast) = rates.limits();
+        let off = (slow * 1e6 - slowest_ppm).abs() + (fast * 1e6 - fastest_ppm).abs();
+        assert!(off < 1e-6, "{slow} {fast}");
+    }
+
+    #[test]
+    fn the_usual_is_assumed_as_long_as_nothing_speaks_against_it() {
+        check(Rates::of(std::iter::empty()), -200.0, 200.0);
+        check(rates(-900.0, 700.0), -200.0, 200.0);
+        assert!(!rates(-900.0, 201.0).is_unusual());
+    }
+
+    #[test]
+    fn of_a_clock_that_is_proven_to_be_fast_or_slow_more_is_allowed() {
+        check(rates(-10.0, 700.0), -200.0, 200.0);
+        check(rates(50.0, 700.0), -200.0, 400.0);
+        check(rates(-700.0, -20.0), -280.0, 200.0);
+        check(rates(250.0, 260.0), -200.0, 1_010.0);
+    }
+
+    #[test]
+    fn a_rate_is_unusual_when_any_stretch_proves_it() {
+        assert!(rates(201.0, 900.0).is_unusual() && rates(-900.0, -201.0).is_unusual());
+        let stretches = [(-1e-3, 1e-3), (2.1e-4, 5e-4), (-1e-3, 1e-3)];
+        assert!(Rates::of(stretches.into_iter()).is_unusual());
+    }
+}

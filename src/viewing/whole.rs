@@ -1,0 +1,64 @@
+//! Whether all of a file is sound, found out while it is shown.
+
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use anyhow::Context;
+
+use ascend_trace_model::Archive;
+
+use crate::cli::trace::Condition;
+
+/// A file that is read through on a thread of its own.
+pub(super) struct WholeCheck {
+    file: PathBuf,
+    thread: Option<JoinHandle<anyhow::Result<Checked>>>,
+}
+
+/// How complete a file of so many bytes is.
+struct Checked {
+    bytes: u64,
+    condition: Condition,
+}
+
+impl WholeCheck {
+    pub(super) fn start(file: &Path) -> anyhow::Result<Self> {
+        let file = file.to_owned();
+        let own = file.clone();
+        let thread = std::thread::Builder::new()
+            .name("check".into())
+            .spawn(move || check(&own))
+            .context("cannot check the file in the background")?;
+        Ok(Self {
+            file,
+            thread: Some(thread),
+        })
+    }
+
+    /// How complete the file is as it is now: one that has grown meanwhile is read once more.
+    pub(super) fn finish(mut self) -> anyhow::Result<Condition> {
+        let now = length(&self.file)?;
+        // One that panicked has told nothing of the file.
+        let checked = self.thread.take().and_then(|thread| thread.join().ok());
+        match checked.transpose()? {
+            Some(checked) if checked.bytes == now => Ok(checked.condition),
+            _ => Ok(check(&self.file)?.condition),
+        }
+    }
+}
+
+fn length(file: &Path) -> anyhow::Result<u64> {
+    let found = std::fs::metadata(file);
+    Ok(found
+        .with_context(|| format!("cannot check {}", file.display()))?
+        .len())
+}
+
+fn check(file: &Path) -> anyhow::Result<Checked> {
+    let context = || format!("cannot check {}", file.display());
+    let bytes = length(file)?;
+    let mut archive = Archive::open(file, |_, _| true).with_context(context)?;
+    archive.check().with_context(context)?;
+    let condition = Condition::of(archive.things(), &archive.final_warnings());
+    Ok(Checked { bytes, condition })
+}

@@ -1,0 +1,232 @@
+//! The status of every command that reads a trace, for every way in which one can be incomplete.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ascend_trace_model::file::Writer;
+use ascend_trace_model::rows::{
+    CallRow, EndRow, FunctionRow, LossRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
+    TaskRow, ThreadRow,
+};
+use tempfile::TempDir;
+
+use crate::support::process::{feed, tool};
+use crate::support::screen::Screen;
+
+/// Words for the commands, `export` with where it writes to.
+const COMMANDS: [&[&str]; 4] = [
+    &["info"],
+    &["stats"],
+    &["export", "--format", "chrome", "--output", "-"],
+    &["view"],
+];
+const DAMAGED: i32 = 3;
+
+type Sink = Writer<Vec<u8>>;
+
+fn leading() -> Sink {
+    let tables = TablesRow {
+        functions: vec![FunctionRow {
+            name: "aclrtLaunchKernel".to_owned(),
+            task: "kernel".to_owned(),
+            ret: "error".to_owned(),
+            ..FunctionRow::default()
+        }],
+        ..TablesRow::default()
+    };
+    let writer = Writer::create(Vec::new(), &SessionRow::default(), &tables).unwrap();
+    let mut writer = writer.with_index_every(1 << 16);
+    let process = ProcessRow {
+        process: 1,
+        pid: 10,
+        ..ProcessRow::default()
+    };
+    writer.push(Row::Process(process)).unwrap();
+    let thread = ThreadRow {
+        thread: 1,
+        process: 1,
+        tid: 11,
+        name: "main".to_owned(),
+    };
+    writer.push(Row::Thread(thread)).unwrap();
+    let stream = StreamRow {
+        process: 1,
+        serial: 1,
+        context: 1,
+        device: 0,
+        handle: 7,
+        acl_id: Some(4),
+        flags: 0,
+        priority: 0,
+        is_default: false,
+        manner: 0,
+    };
+    writer.push(Row::Stream(stream)).unwrap();
+    writer
+}
+
+/// A kernel without a time.
+fn call(place: u32) -> CallRow {
+    CallRow {
+        thread: 1,
+        begin_ns: i64::from(place) * 1_000,
+        end_ns: i64::from(place) * 1_000 + 500,
+        stream: Some(1),
+        task: Some(TaskRow {
+            sequence: place,
+            kind: 3,
+            untimed: 1,
+        }),
+        ..CallRow::default()
+    }
+}
+
+/// Two calls in a chunk each.
+fn short(lost: u64) -> Vec<u8> {
+    let mut writer = leading();
+    for place in 0..2 {
+        writer.push(Row::Call(call(place))).unwrap();
+        writer.flush().unwrap();
+    }
+    if lost > 0 {
+        let loss = LossRow {
+            calls: lost,
+            ..LossRow::default()
+        };
+        writer.push(Row::Loss(loss)).unwrap();
+    }
+    writer.finish(EndRow::default()).unwrap()
+}
+
+/// So many calls and bytes that the view and `info` read parts alone.
+fn long() -> Vec<u8> {
+    let mut writer = leading();
+    let mut random = 1_u64;
+    for place in 0..1_500 {
+        let args = (0..200).map(|_| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            random
+        });
+        let args = args.collect();
+        let call = CallRow {
+            args,
+            ..call(place)
+        };
+        writer.push(Row::Call(call)).unwrap();
+    }
+    for place in 1_500..133_000 {
+        writer.push(Row::Call(call(place))).unwrap();
+    }
+    let bytes = writer.finish(EndRow::default()).unwrap();
+    assert!(bytes.len() > 2 << 20);
+    bytes
+}
+
+/// With a flipped bit in the first or last chunk of calls.
+fn damaged(mut bytes: Vec<u8>, is_first: bool) -> Vec<u8> {
+    let mut windows = bytes.windows(4);
+    let place = match is_first {
+        true => windows.position(|it| it == b"CALL"),
+        false => windows.rposition(|it| it == b"CALL"),
+    };
+    bytes[place.unwrap() + 24] ^= 1;
+    bytes
+}
+
+/// Without what comes after the begin of the last chunk of this kind, and so many bytes of that.
+fn cut(mut bytes: Vec<u8>, kind: &[u8; 4], kept: usize) -> Vec<u8> {
+    let place = bytes.windows(4).rposition(|it| it == kind).unwrap();
+    bytes.truncate(place - 4 + kept);
+    bytes
+}
+
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("t.atrace")
+    }
+
+    /// Holds the statuses of the commands against what is expected, without and with `--strict`.
+    #[track_caller]
+    fn check(&self, what: &str, bytes: &[u8], expected: [(i32, i32); 4]) {
+        let path = self.path();
+        fs::write(&path, bytes).unwrap();
+        for (words, (loose, strict)) in COMMANDS.into_iter().zip(expected) {
+            assert_eq!(status(words, &path), loose, "{what}: {words:?}");
+            let words = [words, &["--strict"]].concat();
+            assert_eq!(status(&words, &path), strict, "{what}: {words:?}");
+        }
+    }
+}
+
+#[track_caller]
+fn status(words: &[&str], path: &Path) -> i32 {
+    let mut command = tool();
+    command.args(words).arg(path);
+    if words[0] != "view" {
+        return feed(&mut command, b"").status;
+    }
+    let screen = Screen::start(command, 30, 100);
+    screen.until("stream 4");
+    screen.press("q");
+    screen.finish().status
+}
+
+#[test]
+fn short_traces_end_every_command_with_the_documented_status() {
+    let files = Files::new();
+    files.check("sound", &short(0), [(0, 0); 4]);
+    files.check("lost", &short(5), [(0, DAMAGED); 4]);
+    let unended = cut(short(0), b"END ", 0);
+    files.check("without an end", &unended, [(0, DAMAGED); 4]);
+    let broken_off = cut(short(0), b"END ", 7);
+    files.check("broken off in a header", &broken_off, [(0, DAMAGED); 4]);
+    let broken_off = cut(short(0), b"CALL", 30);
+    files.check("broken off in a chunk", &broken_off, [(0, DAMAGED); 4]);
+    let hit = damaged(short(0), false);
+    files.check("damaged", &hit, [(DAMAGED, DAMAGED); 4]);
+}
+
+#[test]
+fn long_traces_are_read_through_where_that_is_asked_for() {
+    let files = Files::new();
+    let bytes = long();
+    files.check("sound", &bytes, [(0, 0); 4]);
+    let unended = cut(bytes.clone(), b"END ", 0);
+    files.check("without an end", &unended, [(0, DAMAGED); 4]);
+    // The index answers `info`, and the view looks at the end: neither has read the begin.
+    let hit = damaged(bytes, true);
+    let read = (DAMAGED, DAMAGED);
+    files.check("damaged", &hit, [(0, DAMAGED), read, read, (0, DAMAGED)]);
+}
+
+#[test]
+fn what_is_no_trace_ends_every_command_with_trouble() {
+    let files = Files::new();
+    let sound = short(0);
+    let nothings: [(&str, &[u8]); 4] = [
+        ("empty", b""),
+        ("short", &sound[..9]),
+        ("text", b"kernel,begin\n"),
+        ("newer", b"ASCTRACE\xff\0\0\0\0\0\0\0"),
+    ];
+    for (what, bytes) in nothings {
+        fs::write(files.path(), bytes).unwrap();
+        for words in COMMANDS {
+            let mut command = tool();
+            command.args(words).arg(files.path());
+            let outcome = match words[0] {
+                // It waits for what a recorder may still write.
+                "view" if bytes.len() < 16 && sound.starts_with(bytes) => continue,
+                "view" => Screen::start(command, 30, 100).finish(),
+                _ => feed(&mut command, b""),
+            };
+            assert_eq!(outcome.status, 2, "{what}: {words:?}: {outcome}");
+        }
+    }
+}

@@ -25,7 +25,7 @@ fn hold(first: usize, count: usize, soft: &str) {
         .compared();
     let tables = Tables::of(&recording);
     let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for entry in truth::read(&recording.truth()) {
+    for entry in truth::read_torn(&recording.truth()) {
         let place = (entry.pid, entry.device, entry.kind.clone());
         lanes.entry(place).or_default().push(entry);
     }
@@ -37,7 +37,11 @@ fn hold(first: usize, count: usize, soft: &str) {
         timed += 1;
         let number = |name| task.number(name);
         let (begin, end, bar) = (number("begin_ns"), number("end_ns"), number("err_ns"));
-        let place = (number("pid"), number("device"), task.text("kind").to_owned());
+        let place = (
+            number("pid"),
+            number("device"),
+            task.text("kind").to_owned(),
+        );
         let entries = lanes.get(&place).map_or(&[][..], Vec::as_slice);
         let is_it = |entry: &&truth::Entry| {
             (entry.begin - begin).abs() <= bar && (entry.end - end).abs() <= bar

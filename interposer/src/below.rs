@@ -13,11 +13,33 @@ use crate::hooks::FUNCTIONS;
 use crate::thread::{self, State};
 use crate::traits;
 
+/// A call of the runtime's upper layer that is not recorded in the usual way: it is counted as lost, or the recording
+/// is off. What it calls below is part of it all the same.
+pub(crate) struct Unseen(usize);
+
+impl Unseen {
+    #[cold]
+    pub(crate) fn begin(here: usize) -> Self {
+        thread::with(|state| state.begin_unseen(here));
+        Self(here)
+    }
+}
+
+impl Drop for Unseen {
+    fn drop(&mut self) {
+        thread::with(|state| state.end_unseen(self.0));
+    }
+}
+
 /// Whether a call of the function with this id, with the stack at `here`, is part of a call of the runtime's
 /// that tells all there is to tell.
 #[inline]
 pub(crate) fn is_told(id: usize, here: usize) -> bool {
-    thread::with(|state| state.is_asking() || state.depth() != 0 && is_told_inside(state, id, here))
+    thread::with(|state| {
+        state.is_asking()
+            || state.is_in_unseen(here)
+            || state.depth() != 0 && is_told_inside(state, id, here)
+    })
 }
 
 /// The same for a function that no table has.
@@ -25,7 +47,9 @@ pub(crate) fn is_told(id: usize, here: usize) -> bool {
 pub(crate) fn is_unknown_told(here: usize) -> bool {
     thread::with(|state| {
         let is_inside = |outer| outer != Role::ProcessReport;
-        state.is_asking() || state.depth() != 0 && outer(state, here).is_some_and(is_inside)
+        state.is_asking()
+            || state.is_in_unseen(here)
+            || state.depth() != 0 && outer(state, here).is_some_and(is_inside)
     })
 }
 

@@ -160,6 +160,9 @@ impl Span {
             hold: Hold::None,
         };
         if is_inside {
+            if traits.is_runtime {
+                state.begin_unseen(here);
+            }
             span.begin = ticks();
             return Some(span);
         }
@@ -239,6 +242,7 @@ impl Span {
     /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.
     fn is_clear(&self, state: &thread::State, args: &mut [u64], result: u64, end: u64) -> bool {
         if self.is_inside {
+            state.end_inside();
             let succeeded = self.function.ret != RetKind::Error || result == 0;
             if succeeded && self.traits.has_outputs {
                 read_outputs(self.function, args);
@@ -374,7 +378,10 @@ impl Drop for Span {
     fn drop(&mut self) {
         self.let_go();
         thread::with(|state| match self.is_inside {
-            true => state.count_lost(),
+            true => {
+                state.end_inside();
+                state.count_lost();
+            }
             false => {
                 state.leave_behind(self.around.depth);
                 state.ascend(self.around);

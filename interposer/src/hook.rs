@@ -20,8 +20,12 @@ macro_rules! hook {
         }
         if const { $crate::traits::is_simple($id) } {
             return match $crate::simple::Simple::enter($id, here, &words) {
-                // SAFETY: the arguments are the program's own.
-                None => unsafe { real($($arg),*) },
+                None => {
+                    let _unseen = const { $crate::traits::is_above($id) }
+                        .then(|| $crate::below::Unseen::begin(here));
+                    // SAFETY: the arguments are the program's own.
+                    unsafe { real($($arg),*) }
+                }
                 Some(call) => {
                     // SAFETY: as above.
                     let result = unsafe { real($($arg),*) };
@@ -32,8 +36,12 @@ macro_rules! hook {
         }
         let mut words = words;
         match $crate::call::Span::enter($id, here, &words) {
-            // SAFETY: the arguments are the program's own.
-            None => unsafe { real($($arg),*) },
+            None => {
+                let _unseen = const { $crate::traits::is_above($id) }
+                    .then(|| $crate::below::Unseen::begin(here));
+                // SAFETY: the arguments are the program's own.
+                unsafe { real($($arg),*) }
+            }
             Some(span) => {
                 // SAFETY: as above.
                 let result = unsafe { real($($arg),*) };

@@ -82,12 +82,17 @@ impl Simple {
         let thread = unsafe { state.as_ref() };
         match thread.admit(here) {
             Way::Straight => Some(Self::begin(id, here, args, state)),
-            Way::Inside => Some(Self {
-                state,
-                depth: thread.depth(),
-                is_inside: true,
-                begin: ticks(),
-            }),
+            Way::Inside => {
+                if traits::of(id).is_some_and(|traits| traits.is_runtime) {
+                    thread.begin_unseen(here);
+                }
+                Some(Self {
+                    state,
+                    depth: thread.depth(),
+                    is_inside: true,
+                    begin: ticks(),
+                })
+            }
             Way::Past => None,
         }
     }
@@ -110,6 +115,7 @@ impl Simple {
         // SAFETY: as in `is_clear`.
         let state = unsafe { self.state.as_ref() };
         if self.is_inside {
+            state.end_inside();
             emit::put_aside(state, id, args, result, (self.begin, end));
             return false;
         }
@@ -318,7 +324,10 @@ impl Drop for Simple {
         // SAFETY: as in `enter`; unwinding does not change the thread either.
         let state = unsafe { self.state.as_ref() };
         match self.is_inside {
-            true => state.count_lost(),
+            true => {
+                state.end_inside();
+                state.count_lost();
+            }
             false => state.leave_behind(self.depth),
         }
     }

@@ -63,6 +63,8 @@ pub(crate) struct State {
     name: Cell<[u8; 16]>,
     /// Stubs whose functions this thread's channel has named, a bit for each.
     named_stubs: [Cell<u64>; stubs::STUBS / 64],
+    /// Where the stack stands in a call of the runtime's that is not recorded, or not in the usual way; 0 for none.
+    unseen: Cell<usize>,
     /// A stretch of the stack that is known to be there: begin and end.
     mapped: Cell<(usize, usize)>,
     channel: UnsafeCell<Channel>,
@@ -122,6 +124,7 @@ thread_local! {
             last_task: Cell::new(Last::None),
             name: Cell::new([0; 16]),
             named_stubs: [const { Cell::new(0) }; stubs::STUBS / 64],
+            unseen: Cell::new(0),
             mapped: Cell::new((0, 0)),
             channel: UnsafeCell::new(Channel::None),
             ledger: Cell::new(None),
@@ -274,6 +277,36 @@ impl State {
         self.context.set(known.filter(|(_, serial)| *serial != 0));
     }
 
+    /// A call of the runtime's begins, with the stack at `here`, that is not recorded in the usual way.
+    pub(crate) fn begin_unseen(&self, here: usize) {
+        if self.unseen.get() == 0 {
+            self.unseen.set(here);
+        }
+    }
+
+    /// It has ended.
+    pub(crate) fn end_unseen(&self, here: usize) {
+        if self.unseen.get() == here {
+            self.unseen.set(0);
+        }
+    }
+
+    /// A call that came while the tracer was at work has ended: there are no others around it.
+    pub(crate) fn end_inside(&self) {
+        self.unseen.set(0);
+    }
+
+    /// Whether a call with the stack at `here` is inside of such a one. One that was jumped out of is forgotten
+    /// when the stack is back.
+    #[inline]
+    pub(crate) fn is_in_unseen(&self, here: usize) -> bool {
+        let outer = self.unseen.get();
+        if outer != 0 && here >= outer {
+            self.unseen.set(0);
+        }
+        outer != 0 && here < outer
+    }
+
     /// The thread's channel, if it has one by now. Must only be called while the thread is busy.
     #[inline]
     #[expect(
@@ -364,6 +397,7 @@ impl State {
         unsafe { *self.channel.get() = Channel::None };
         self.ledger.set(None);
         self.forget_open();
+        self.unseen.set(0);
         self.spill.forget();
         self.submission.forget();
         self.waits.iter().for_each(|wait| wait.set(None));

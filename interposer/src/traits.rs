@@ -78,6 +78,17 @@ pub(crate) const fn is_below(id: usize) -> bool {
     is_in(&FUNCTIONS[id], LOWER)
 }
 
+/// Whether the function with this id is of the runtime's upper layer, which calls the one below, and no callbacks of the
+/// program's.
+pub(crate) const fn is_above(id: usize) -> bool {
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "evaluated at compile time, within bounds"
+    )]
+    let function = &FUNCTIONS[id];
+    is_in(function, UPPER) && !matches!(function.role, Role::ProcessReport)
+}
+
 static TRAITS: [Traits; FUNCTIONS.len()] = {
     let nothing = Traits {
         submits: false,

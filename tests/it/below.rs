@@ -105,6 +105,29 @@ fn what_acl_calls_below_is_told_by_acls_call() {
     }
 }
 
+/// On a card a call of AscendCL's that is put aside, or counted as lost, calls the layer below as any other.
+#[test]
+fn counts_are_those_of_acls_calls_in_handlers_and_where_nothing_is_recorded() {
+    let layers = library("below_layers.so", "below_layers.c", &["-lascendcl"]);
+    let rest = ["-Wl,--no-as-needed", "-lascendcl"];
+    let options = [&[text(&layers)], C, &rest].concat();
+    for (name, words) in [("handler_storm", &["usual"][..]), ("fragile", &[])] {
+        let source = format!("../hostile/{name}.c");
+        let program = built(&format!("layered_{name}"), &source, &options);
+        let recording = Run::new(&program).words(words).traced();
+        assert_eq!(recording.outcome.status, 0, "{}", recording.outcome);
+        let info = run(tool().arg("info").arg(recording.trace()).arg("--json")).expect(0);
+        let info: Value = serde_json::from_str(&info.out()).unwrap();
+        let recorded = info["calls"]["count"].as_u64().unwrap();
+        let lost = info["lost"]["calls"].as_u64().unwrap();
+        assert_eq!(
+            recording.number("made "),
+            recorded + lost,
+            "{name}: {lost} lost"
+        );
+    }
+}
+
 /// A program of the tests, on a runtime of two layers.
 fn layered(name: &str, layers: &Path) -> PathBuf {
     let rest = ["-Wl,--no-as-needed", "-lascendcl"];

@@ -13,6 +13,7 @@ rt rtDeviceReset(int32_t device);
 rt rtDeviceResetForce(int32_t device);
 rt rtDeviceSynchronize(void);
 rt rtGetDevice(int32_t *device);
+rt rtGetDeviceCount(int32_t *count);
 rt rtCtxCreate(void **context, uint32_t flags, int32_t device);
 rt rtCtxDestroy(void *context);
 rt rtCtxSetCurrent(void *context);

@@ -12,6 +12,20 @@ aclError aclrtGetDevice(int32_t *device)
     return device == NULL ? ACL_ERROR_INVALID_PARAM : rtGetDevice(device);
 }
 
+aclError aclrtGetRunMode(aclrtRunMode *mode)
+{
+    int32_t count;
+
+    *mode = ACL_HOST;
+    return rtGetDeviceCount(&count);
+}
+
+aclError aclrtGetVersion(int32_t *major, int32_t *minor, int32_t *patch)
+{
+    *minor = *patch = 0;
+    return rtGetDeviceCount(major);
+}
+
 aclError aclrtGetCurrentContext(aclrtContext *context) { return rtCtxGetCurrent(context); }
 
 aclError aclrtSetCurrentContext(aclrtContext context) { return rtCtxSetCurrent(context); }

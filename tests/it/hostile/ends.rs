@@ -25,7 +25,7 @@ fn hold(first: usize, count: usize, soft: &str) {
         .compared();
     let tables = Tables::of(&recording);
     let mut lanes: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for entry in truth::read(&recording.truth()) {
+    for entry in truth::read_torn(&recording.truth()) {
         let place = (entry.pid, entry.device, entry.kind.clone());
         lanes.entry(place).or_default().push(entry);
     }

@@ -38,8 +38,21 @@ type Lane = (i64, i64, i64, usize);
 #[track_caller]
 pub(crate) fn read(path: &Path) -> Vec<Entry> {
     let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().map(|line| {
-        let line: Value = serde_json::from_str(line).expect("a JSON object a line");
+    let parsed = |line| serde_json::from_str(line).expect("a JSON object a line");
+    entries(text.lines().map(parsed))
+}
+
+/// Reads a log of processes that were killed: they leave lines that are not whole.
+#[track_caller]
+pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let parsed = |line| serde_json::from_str(line).ok();
+    entries(text.lines().filter_map(parsed))
+}
+
+#[track_caller]
+fn entries(lines: impl Iterator<Item = Value>) -> Vec<Entry> {
+    let lines = lines.map(|line| {
         let number = |name: &str| {
             line[name]
                 .as_i64()

@@ -330,9 +330,11 @@ impl Span {
         };
         let is_timed = matches!(state, TaskState::Timed(_));
         if !is_timed {
-            // A call that failed has submitted nothing.
-            if sequence.is_some() {
-                last_task::release(thread);
+            match state {
+                TaskState::Untimed(Untimed::HostCopy) => last_task::after_copy(thread),
+                // A call that failed has submitted nothing.
+                _ if sequence.is_some() => last_task::release(thread),
+                _ => {}
             }
         } else if sequence.is_some() && kind != TaskKind::Wait {
             // Before the record that follows. A wait may have submitted nothing.

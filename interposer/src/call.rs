@@ -344,16 +344,16 @@ impl Span {
             (_, None) => Some(STREAMLESS.fetch_add(1, Relaxed)),
         };
         let is_timed = matches!(state, TaskState::Timed(_));
-        let is_part = matches!(state, TaskState::None);
-        if is_part {
-            // It is the last one until the call around it ends. A wait may have submitted nothing.
-            if succeeded && kind != TaskKind::Wait {
-                last_task::release(thread);
-            }
-        } else if !is_timed {
-            // A call that failed has submitted nothing.
-            if sequence.is_some() {
-                last_task::release(thread);
+        if !is_timed {
+            match state {
+                // It is the last one until the call around it ends. A wait may have submitted nothing.
+                TaskState::None if succeeded && kind != TaskKind::Wait => {
+                    last_task::release(thread);
+                }
+                TaskState::Untimed(Untimed::HostCopy) => last_task::after_copy(thread),
+                // A call that failed has submitted nothing.
+                _ if sequence.is_some() => last_task::release(thread),
+                _ => {}
             }
         } else if sequence.is_some() && kind != TaskKind::Wait {
             // Before the record that follows. A wait may have submitted nothing.

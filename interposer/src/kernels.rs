@@ -58,7 +58,7 @@ static ROOM: SpinLock<[u8; LONGEST]> = SpinLock::new([0; LONGEST]);
 
 /// How long unloading waits for names that are wanted, and then for a question that is under way, in half
 /// milliseconds. Our thread comes by every 5 ms.
-const WANTS_ROUNDS: u32 = 20;
+const WANTS_ROUNDS: u32 = 200;
 const ASKING_ROUNDS: u32 = 200;
 
 /// A call has given what `key` stands for a name, and says so itself.

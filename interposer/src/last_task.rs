@@ -16,6 +16,8 @@ pub(crate) enum Last {
     Told,
     /// It was this one, and something of ours came after it.
     Kept(Task),
+    /// The same while the host copies, with what the runtime told before that: the copy may be a task, or none.
+    Copying { kept: Task, told: Task },
 }
 
 /// A task as the runtime names it.
@@ -84,8 +86,26 @@ pub(crate) fn keep_if_new(state: &State) {
     match state.last_task() {
         Last::None => state.set_last_task(Last::Kept(NOTHING)),
         Last::Told => keep(state),
-        Last::Kept(_) => {}
+        Last::Kept(_) | Last::Copying { .. } => {}
     }
+}
+
+/// The host is about to copy what the program has asked the device to.
+pub(crate) fn before_copy(state: &State) {
+    if let Last::Kept(kept) = state.last_task()
+        && let Some(told) = runtime_says()
+    {
+        state.set_last_task(Last::Copying { kept, told });
+    }
+}
+
+/// The host has copied.
+pub(crate) fn after_copy(state: &State) {
+    let last = match state.last_task() {
+        Last::Copying { kept, told } if runtime_says() == Some(told) => Last::Kept(kept),
+        _ => Last::Told,
+    };
+    state.set_last_task(last);
 }
 
 /// A task of the program's was submitted, and a record of ours is to follow.

@@ -13,7 +13,7 @@ use crate::timing::lane::{self, Stranger};
 use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
 use crate::timing::{anchor, api, capture, failure, teardown};
-use crate::{emit, graph_roles, kernels, lifecycle, session};
+use crate::{emit, graph_roles, kernels, last_task, lifecycle, session};
 
 /// Memory copy kinds whose source or destination is host memory, or may be.
 const HOST_TO_DEVICE: u64 = 1;
@@ -219,6 +219,12 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
         (Some(stream), None) => measurable(call, event)
             .and_then(|extent| submit::begin(stream, call.state, extent, entry)),
     };
+    if begun
+        .as_ref()
+        .is_err_and(|reason| *reason == Untimed::HostCopy)
+    {
+        last_task::before_copy(call.state);
+    }
     span.task = match begun {
         Ok(submission) => TaskState::Timed(submission),
         Err(reason) => TaskState::Untimed(reason),

@@ -1,5 +1,6 @@
 // After the id of a thread's last task, before the thread has submitted one: tasks of the tool's must not be taken for
-// it. One thread only waits for what another has submitted; a call that fails has submitted nothing.
+// it. One thread only waits for what another has submitted; a call that fails has submitted nothing, and neither has a
+// copy that the host makes.
 #include <acl/acl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,6 +49,12 @@ int main(void) {
     printf("a task that fails: %s\n", failed != 0 ? "refused" : "accepted");
     tell("after a task that failed");
     check(aclrtMemsetAsync(memory, BYTES, 1, BYTES, stream), "memset");
+    static char pageable[BYTES];
+    uint32_t before = 77, after = 78;
+    check(aclrtGetThreadLastTaskId(&before), "id");
+    check(aclrtMemcpyAsync(pageable, BYTES, memory, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, stream), "copy");
+    check(aclrtGetThreadLastTaskId(&after), "id");
+    printf("after a copy by the host: %s\n", before == after ? "the same" : "another");
     check(pthread_create(&thread, NULL, wait_only, NULL), "thread");
     check(pthread_join(thread, NULL), "join");
     check(aclrtFree(memory), "free");

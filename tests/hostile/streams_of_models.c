@@ -28,16 +28,17 @@ static aclrtStream configured(uint64_t flag) {
 int main(void) {
     static char plain[BYTES];
     aclrtStream streams[2 * FLAGS], ordinary;
-    char *memory, *pinned;
+    char *memory, *other, *pinned;
     check(aclInit(NULL), "init");
     check(aclrtSetDevice(0), "device");
     check(aclrtMalloc((void **)&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
+    check(aclrtMalloc((void **)&other, BYTES, ACL_MEM_MALLOC_HUGE_FIRST), "memory");
     check(aclrtMallocHost((void **)&pinned, BYTES), "pinned memory");
     for (int i = 0; i < FLAGS; i++) {
         check(aclrtCreateStreamWithConfig(&streams[2 * i], 0, flags[i]), "stream");
         streams[2 * i + 1] = configured(flags[i]);
     }
-    for (int i = 0; i < 2 * FLAGS; i++) check(aclrtMemsetAsync(memory, BYTES, i, BYTES, streams[i]), "memset");
+    for (int i = 0; i < 2 * FLAGS; i++) check(aclrtMemsetAsync(other, BYTES, i, BYTES, streams[i]), "memset");
     ordinary = configured(ACL_STREAM_FAST_LAUNCH);
     memset(plain, 7, BYTES);
     check(aclrtMemcpyAsync(memory, BYTES, plain, BYTES, ACL_MEMCPY_DEFAULT, ordinary), "to the device");

@@ -154,9 +154,10 @@ fn names_of_kernels_are_asked_for_by_a_thread_of_the_tools() {
     // What is longer is cut; the other name fits no buffer.
     let known = format!("kernel_{}", "abc".repeat(38).get(..113).unwrap());
     for pair in names.chunks(2) {
-        assert_eq!(pair[0], known);
         assert!(!pair[1].contains("kernel_"), "{pair:?}");
     }
+    // Whoever unloads kernels waits for their names, but not for ever, however busy the machine is.
+    assert!(names.contains(&known.as_str()), "{names:?}");
 }
 
 /// Whoever times tasks makes synchronisations slower; by how much is found out where it matters.

@@ -20,8 +20,9 @@ const LASTING: Duration = Duration::from_millis(20);
 
 /// The runtime's destructors have run.
 static ENDED: AtomicBool = AtomicBool::new(false);
-/// Calls under way in threads of the tracer's own.
+/// Calls under way in threads of the tracer's own, and the process that they are of: a child has none of them.
 static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
+static COUNTED_IN: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static IS_TRACERS: Cell<Option<bool>> = const { Cell::new(None) };
@@ -54,6 +55,14 @@ fn is_on() -> bool {
     runtime::get().options.catch
 }
 
+/// Forgets the calls of threads that are the parent's.
+fn count_here() {
+    let own = std::process::id();
+    if COUNTED_IN.swap(own, Ordering::AcqRel) != own {
+        UNDER_WAY.store(0, Ordering::Release);
+    }
+}
+
 /// A call begins.
 pub(crate) fn enter(function: &str) -> Option<Call> {
     if !is_on() {
@@ -71,6 +80,7 @@ pub(crate) fn enter(function: &str) -> Option<Call> {
         ));
     }
     if is_tracers {
+        count_here();
         UNDER_WAY.fetch_add(1, Ordering::AcqRel);
     }
     Some(Call { is_tracers })
@@ -79,6 +89,7 @@ pub(crate) fn enter(function: &str) -> Option<Call> {
 /// The runtime's destructors run. Uses no runtime that is not there.
 pub(crate) fn end(catch: bool) {
     ENDED.store(true, Ordering::Release);
+    count_here();
     if UNDER_WAY.load(Ordering::Acquire) != 0 {
         give_up(
             "a call of the tracer's was under way when the runtime's destructors ran: on a card it runs freed code",

@@ -6,12 +6,14 @@ use core::sync::atomic::Ordering::Relaxed;
 use crate::call::Context;
 use crate::objects::{self, ContextEntry, StreamEntry};
 
-/// Whether a code says that a device, or what ran on it, has failed. Codes of wrong use, of time that
-/// was up and of what a chip cannot do say nothing of the context.
+/// Whether a code says that a device, or what ran on it, has failed; a wait on the device whose time was up is such
+/// a task. Codes of wrong use, of a host's waiting that took too long and of what a chip cannot do say nothing of
+/// the context.
 pub(crate) const fn is_fault(code: i32) -> bool {
     matches!(
         code,
-        507_001
+        107_019
+            | 507_001
             | 507_010
             | 507_011
             | 507_013..=507_020
@@ -50,7 +52,9 @@ mod tests {
 
     #[test]
     fn a_failed_kernel_is_a_fault_and_wrong_use_is_none() {
-        for code in [507_014, 507_015, 507_018, 507_035, 507_053, 507_899] {
+        for code in [
+            107_019, 507_014, 507_015, 507_018, 507_035, 507_053, 507_899,
+        ] {
             assert!(is_fault(code), "{code}");
         }
         for code in [

@@ -163,6 +163,10 @@ fn read(bytes: &[u8], deep: bool) {
         let _ = archive.summary((middle, span.1), 50);
         let _ = archive.window((span.0, middle), 5_000);
         let _ = (archive.counts(), archive.final_warnings());
+        // With the calls that were under way, where there is no end.
+        let _ = archive.close();
+        let _ = archive.window((middle, span.1), 5_000);
+        let _ = archive.counts();
     }
 }
 

@@ -6,9 +6,10 @@ mod frame;
 use ascend_trace_model::{Trace, file};
 use libfuzzer_sys::fuzz_target;
 
-const KINDS: [&[u8; 4]; 17] = [
+const KINDS: [&[u8; 4]; 18] = [
     b"SESS", b"TABL", b"PROC", b"THRD", b"CTXT", b"STRM", b"EVNT", b"CALL", b"TIME", b"ANCH",
-    b"LOSS", b"CNTR", b"NAME", b"RNGE", b"COVR", b"COST", b"END ",
+    b"LOSS", b"CNTR", b"NAME", b"RNGE", b"COVR", b"COST", b"OPEN",
+    b"END ",
 ];
 
 fn read(bytes: &[u8]) {

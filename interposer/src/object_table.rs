@@ -199,18 +199,22 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
     }
 
     fn take_first(&'static self, free: &mut Free<E>) {
-        for node in &self.first.nodes {
-            node.free.store(free.0, Relaxed);
-            free.0 = core::ptr::from_ref(node).cast_mut();
-        }
+        // Whoever forks or jumps here leaves entries that nobody uses, and none that two would.
         let chunk = core::ptr::from_ref(&self.first).cast_mut();
         self.chunks.store(chunk, Release);
+        let mut first = free.0;
+        for node in &self.first.nodes {
+            node.free.store(first, Relaxed);
+            first = core::ptr::from_ref(node).cast_mut();
+        }
+        free.0 = first;
     }
 
     /// Makes further entries of no object.
     fn make_chunk(&self, free: &mut Free<E>) -> Option<()> {
         let room: NonNull<Chunk<E, C>> = memory::allocate()?;
         let chunk = room.as_ptr();
+        let mut first = free.0;
         // SAFETY: there is room for a chunk, which nobody else knows of, and all of it is written. Not in
         // one piece: the stack may have no room for that.
         unsafe {
@@ -219,12 +223,13 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
                 let node = (&raw mut (*chunk).nodes).cast::<Node<E>>().add(index);
                 node.write(Node {
                     entry: E::NEW,
-                    free: AtomicPtr::new(free.0),
+                    free: AtomicPtr::new(first),
                 });
-                free.0 = node;
+                first = node;
             }
         }
         self.chunks.store(chunk, Release);
+        free.0 = first;
         Some(())
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use ascend_trace_format::version::FILE_VERSION;
 
-use crate::rows::{EndRow, Row, SessionRow, TablesRow};
+use crate::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
 
 use super::chunk::{self, Packer};
 use super::column::Payload;
@@ -146,6 +146,11 @@ impl<W: Write> Writer<W> {
     /// Takes functions and constants that later rows mention.
     pub fn push_tables(&mut self, tables: TablesRow) {
         self.encoder.push_tables(tables);
+    }
+
+    /// As [`Encoder::set_open`].
+    pub fn set_open(&mut self, open: Vec<CallRow>) {
+        self.encoder.set_open(open);
     }
 
     /// Hands everything that was pushed to the output.

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_model::file::{self, Writer};
 use ascend_trace_model::rows::{
-    CostRow, CounterRow, CoverageRow, EndRow, LossRow, NameRow, RangeRow, Row, TablesRow,
+    CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LossRow, NameRow, RangeRow, Row,
+    TablesRow,
 };
 use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::bytes;
@@ -36,6 +37,7 @@ fn seed() -> Vec<u8> {
     for (place, row) in rows.iter().enumerate() {
         writer.push(row).unwrap();
         if place == middle {
+            writer.set_open(open());
             writer.flush().unwrap();
             writer.push_tables(later.clone());
         }
@@ -81,6 +83,20 @@ fn rare() -> [Row; 7] {
             ..CostRow::default()
         }),
     ]
+}
+
+/// Calls under way, with a stream and arguments.
+fn open() -> Vec<CallRow> {
+    let call = |thread: u32| CallRow {
+        thread,
+        begin_ns: 3_000,
+        end_ns: 90_000,
+        stream: Some(1),
+        args: vec![7, 8],
+        ending: Ending::Open,
+        ..CallRow::default()
+    };
+    vec![call(0), call(1)]
 }
 
 fn range(name: &str) -> Row {
@@ -147,6 +163,10 @@ fn read(bytes: &[u8], deep: bool) {
         let _ = archive.summary((middle, span.1), 50);
         let _ = archive.window((span.0, middle), 5_000);
         let _ = (archive.counts(), archive.final_warnings());
+        // With the calls that were under way, where there is no end.
+        let _ = archive.close();
+        let _ = archive.window((middle, span.1), 5_000);
+        let _ = archive.counts();
     }
 }
 

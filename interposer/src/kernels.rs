@@ -58,10 +58,12 @@ pub(crate) fn launched(call: &Context<'_>, begin: u64) {
     let Some(kernel) = KERNELS.get_or_insert(handle) else {
         return;
     };
-    let may_ask = session::is_timed() && lifecycle::may_ask(call.state);
-    if kernel.is_named.load(Relaxed) || !may_ask || REFUSES.load(Relaxed) {
+    if kernel.is_named.load(Relaxed) || !session::is_timed() || REFUSES.load(Relaxed) {
         return;
     }
+    let Some(_outside) = lifecycle::Outside::begin(call.state) else {
+        return;
+    };
     let Some(mut name) = ROOM.try_lock() else {
         return;
     };

@@ -1,19 +1,18 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicUsize};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
 
 use ascend_trace_format::api::{ArgKind, Role};
 use ascend_trace_format::record::pair;
+use ascend_trace_ring::ticks::monotonic;
 
 use crate::call::{Context, Hold, Span};
 use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{
-    anchor, api, capture, counters, harvest, harvester, lane, reference, schedule,
-};
+use crate::timing::{api, capture, counters, harvest, harvester, lane, reference, schedule};
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, watched,
 };
@@ -51,7 +50,7 @@ extern "C" fn unloaded() {
 /// then on the runtime is called only inside the program's own calls, and only in the thread that ends the
 /// process; who is inside it for us in another thread is waited for, but not for long.
 extern "C" fn exiting() {
-    EXITING.store(thread::current().addr(), Release);
+    EXITING.store(thread::current().addr(), SeqCst);
     harvester::stop();
     lane::all().for_each(lane::Lane::await_submission);
     at_end(|state| {
@@ -61,7 +60,7 @@ extern "C" fn exiting() {
         }
         cost::tell_all(state);
     });
-    anchor::await_all();
+    await_outside();
     lane::all().for_each(lane::Lane::await_reader);
 }
 
@@ -74,6 +73,40 @@ static EXITING: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn may_ask(state: &thread::State) -> bool {
     let by = EXITING.load(Acquire);
     by == 0 || by == core::ptr::from_ref(state).addr()
+}
+
+/// Threads that call the runtime for us without having the turn of a stream.
+static OUTSIDE: AtomicU32 = AtomicU32::new(0);
+
+/// A thread calls the runtime for us without having the turn of a stream: the end of the process waits for it.
+pub(crate) struct Outside(());
+
+impl Outside {
+    /// `None` when it may not any more.
+    pub(crate) fn begin(state: &thread::State) -> Option<Self> {
+        OUTSIDE.fetch_add(1, SeqCst);
+        let outside = Self(());
+        // In this order, and the end of the process in the other one: one of the two sees the other.
+        let by = EXITING.load(SeqCst);
+        (by == 0 || by == core::ptr::from_ref(state).addr()).then_some(outside)
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        // One that a fork has left behind is forgotten.
+        let _ = OUTSIDE.fetch_update(SeqCst, Relaxed, |count| count.checked_sub(1));
+    }
+}
+
+/// How long the end of the process waits for those. A comparison of clocks takes as long as its event.
+const OUTSIDE_NS: u64 = 10_000_000;
+
+fn await_outside() {
+    let begin = monotonic();
+    while OUTSIDE.load(SeqCst) != 0 && monotonic().wrapping_sub(begin) < OUTSIDE_NS {
+        quiet::yield_now();
+    }
 }
 
 fn at_end(action: impl FnOnce(&thread::State)) {
@@ -128,7 +161,7 @@ pub(crate) fn become_child(state: &thread::State) {
     cost::forget();
     reference::forget();
     harvester::forget();
-    anchor::forget();
+    OUTSIDE.store(0, Relaxed);
     EXITING.store(0, Relaxed);
     emit::announce_again();
     state.forget_parent();
@@ -218,9 +251,12 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
 fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
     match call.named("flag").or_else(|| call.named("flags")) {
         Some(flags) => flags as u32,
-        None if call.named("handle").is_some() => api::get()
-            .and_then(|api| api.stream_flags(stream.handle()))
-            .unwrap_or(0),
+        None if call.named("handle").is_some() => {
+            let outside = Outside::begin(call.state);
+            let api = outside.as_ref().and_then(|_| api::get());
+            api.and_then(|api| api.stream_flags(stream.handle()))
+                .unwrap_or(0)
+        }
         None => 0,
     }
 }
@@ -232,7 +268,8 @@ pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEnt
     if let Some(context) = state.context() {
         return Some(context);
     }
-    let api = api::get().filter(|_| may_ask(state))?;
+    let _outside = Outside::begin(state)?;
+    let api = api::get()?;
     let handle = api.current_context()?;
     let known = objects::context(handle).filter(|context| context.serial.load(Relaxed) != 0);
     let context = match known {

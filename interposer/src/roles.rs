@@ -247,6 +247,9 @@ fn copies_on_host(call: &Context<'_>) -> bool {
     let (Some(address @ 1..), Some(api)) = (host_side, api::get()) else {
         return false;
     };
+    let Some(_outside) = lifecycle::Outside::begin(call.state) else {
+        return false;
+    };
     api.is_pageable(address) == Some(true)
 }
 

@@ -2,8 +2,7 @@
 //! microseconds later, and the host's clock before the record and after the first query that saw
 //! it done bounds its time.
 
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_ring::ticks::monotonic;
 
@@ -30,41 +29,6 @@ const RETRIES: u32 = 2;
 /// How often the time between comparisons may double when they fail.
 const MOST_DOUBLINGS: u32 = 7;
 
-/// Comparisons under way.
-static UNDER_WAY: AtomicU32 = AtomicU32::new(0);
-
-struct UnderWay(());
-
-impl UnderWay {
-    fn begin() -> Self {
-        UNDER_WAY.fetch_add(1, AcqRel);
-        Self(())
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        // One that a fork has left behind is forgotten.
-        let _ = UNDER_WAY.fetch_update(AcqRel, Relaxed, |count| count.checked_sub(1));
-    }
-}
-
-/// Waits until no thread compares clocks, but not for long.
-pub(crate) fn await_all() {
-    let begin = monotonic();
-    while UNDER_WAY.load(Acquire) != 0 && monotonic().wrapping_sub(begin) < MOST_NS {
-        quiet::yield_now();
-    }
-}
-
-/// How long the end of the process waits for comparisons. One takes as long as its event.
-const MOST_NS: u64 = 10_000_000;
-
-/// Forgets those of the parent process.
-pub(crate) fn forget() {
-    UNDER_WAY.store(0, Relaxed);
-}
-
 /// Compares the clocks on a stream of the current context, unless that was done less than
 /// `interval_ns` ago.
 pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, interval_ns: u64) {
@@ -88,10 +52,9 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     if !chip::tells_by_query() || !lane::is_quiet(context) {
         return;
     }
-    let _under_way = UnderWay::begin();
-    if !thread::with(lifecycle::may_ask) {
+    let Some(_outside) = thread::with(lifecycle::Outside::begin) else {
         return;
-    }
+    };
     let Some(event) = context.timing.take_event(api) else {
         return;
     };

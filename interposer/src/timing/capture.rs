@@ -48,6 +48,12 @@ pub(crate) fn any() -> bool {
     COUNT.load(Acquire) != 0 || CROWDED.load(Relaxed)
 }
 
+/// What the runtime says of a stream.
+fn ask(stream: &StreamEntry) -> Option<Told> {
+    let _outside = thread::with(lifecycle::Outside::begin)?;
+    api::get()?.capture_of(stream.handle())
+}
+
 fn find(serial: u32) -> Option<&'static Capture> {
     if serial == 0 {
         return None;
@@ -110,7 +116,7 @@ pub(crate) fn begun(stream: &'static StreamEntry, noted: Option<u32>) -> Option<
         }
     };
     let capture = find(serial)?;
-    if let Some(Told { handle, .. }) = api::get().and_then(|api| api.capture_of(stream.handle()))
+    if let Some(Told { handle, .. }) = ask(stream)
         && handle != 0
     {
         capture.handle.store(handle, Relaxed);
@@ -148,7 +154,7 @@ pub(crate) fn completed(stream: &StreamEntry, handle: u64) -> u32 {
 
 /// A capture could not be ended on `stream`. Most failures tear it down; the runtime knows.
 pub(crate) fn not_completed(stream: &StreamEntry, code: u64) {
-    let told = api::get().and_then(|api| api.capture_of(stream.handle()));
+    let told = ask(stream);
     let is_over = match told {
         Some(told) => !told.is_capturing,
         None => !REFUSALS.contains(&code),
@@ -192,9 +198,7 @@ pub(crate) fn of(stream: &StreamEntry) -> Option<u32> {
     }
     let seen = seen(stream);
     let serial = seen.map(|capture| capture.serial.load(Relaxed));
-    let may_ask = thread::with(lifecycle::may_ask);
-    let api = api::get().filter(|_| may_ask);
-    match api.and_then(|api| api.capture_of(stream.handle())) {
+    match ask(stream) {
         None => serial,
         Some(told) if told.is_capturing => {
             let known = serial.unwrap_or_else(|| graphs::serial_of(told.handle));
@@ -242,7 +246,7 @@ pub(crate) fn recorded(event: &EventEntry, graph: Option<u32>) {
 /// now being captured.
 pub(crate) fn joined(stream: &StreamEntry, event: &EventEntry) -> Option<u32> {
     let capture = find(event.capture.load(Acquire))?;
-    let told = api::get().and_then(|api| api.capture_of(stream.handle()));
+    let told = ask(stream);
     if told.is_some_and(|told| !told.is_capturing) || stream.is_default() {
         return None;
     }

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Relaxed};
 use ascend_trace_format::api::Untimed;
 
 use crate::clock::ticks;
+use crate::lifecycle::Outside;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
 use crate::timing::api::{self, Api};
@@ -70,8 +71,8 @@ pub(crate) fn begin(
         return Err(Untimed::Off);
     }
     let api = api::get().ok_or(Untimed::NoEvent)?;
-    prepare_context(api, context)?;
-    learn_id(api, stream);
+    prepare_context(api, context, state)?;
+    learn_id(api, stream, state);
     let lane = lane::of(stream, context).ok_or(Untimed::NoEvent)?;
     let step = if session::is_auto() {
         lane.choice.step()
@@ -149,13 +150,18 @@ enum Begins {
 }
 
 /// The context's handle must be known before its events are: the harvester needs it.
-fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Untimed> {
+fn prepare_context(
+    api: &Api,
+    context: &'static ContextEntry,
+    state: &thread::State,
+) -> Result<(), Untimed> {
     if context.timing.is_open() {
         return Ok(());
     }
     if context.timing.has_failed() {
         return Err(Untimed::ContextFailed);
     }
+    let _outside = Outside::begin(state).ok_or(Untimed::Lost)?;
     let handle = api.current_context().ok_or(Untimed::Unknown)?;
     if context.is_default() {
         crate::objects::name_default_context(context, handle);
@@ -169,10 +175,13 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
 }
 
 /// Asks the runtime once for the number by which it and its users know the stream.
-fn learn_id(api: &Api, stream: &'static StreamEntry) {
+fn learn_id(api: &Api, stream: &'static StreamEntry, state: &thread::State) {
     if stream.id_known.load(Relaxed) || stream.id_known.swap(true, AcqRel) {
         return;
     }
+    let Some(_outside) = Outside::begin(state) else {
+        return;
+    };
     if let Some(id) = api.stream_id(stream.handle()) {
         stream.acl_id.store(id, Relaxed);
         emit::stream(stream, true);

@@ -69,12 +69,13 @@ pub fn part_of(
         if archive.rows_in(wide) > most {
             return Ok(enough);
         }
-        let part = match archive.window_with_graphs(wide, most) {
+        let mut part = match archive.window_with_graphs(wide, most) {
             Ok(part) => part,
             // It is fuller than the index told.
             Err(WindowError::TooMany(_)) => return Ok(enough),
             Err(WindowError::Open(error)) => return Err(error),
         };
+        part.mind_past();
         let active = surroundings(&part, &used, (range, wide, span), Streams::Active);
         let known = match streams {
             Streams::Active => active,

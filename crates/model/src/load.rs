@@ -183,7 +183,7 @@ impl TraceBuilder {
     /// on.
     pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>, beyond: (bool, bool)) {
         self.trace.call_numbers = Some(numbers);
-        (self.trace.has_past, self.trace.has_future) = beyond;
+        (self.trace.goes_back, self.trace.has_future) = beyond;
     }
 
     /// The process with this number in the file.

@@ -264,7 +264,8 @@ pub struct Trace {
     /// Of a part of a recording: the number of each call in the whole.
     pub(crate) call_numbers: Option<Vec<u32>>,
     /// The recording goes back beyond it.
-    pub(crate) has_past: bool,
+    pub(crate) goes_back: bool,
+    minds_past: bool,
     pub(crate) has_future: bool,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
@@ -340,7 +341,7 @@ impl Trace {
         }
     }
 
-    /// The same of what comes after it.
+    /// Whether this is a range of a recording that goes on after it.
     pub fn has_future(&self) -> bool {
         self.has_future
     }
@@ -361,9 +362,15 @@ impl Trace {
         bytes.into_iter().sum::<usize>() as u64
     }
 
-    /// Whether this is a range of a recording that goes back beyond it: what is not in it may have been before.
+    /// Whether what this range of a recording lacks is to be taken to have been before it.
     pub fn has_past(&self) -> bool {
-        self.has_past
+        self.minds_past && self.goes_back
+    }
+
+    /// From now on what the range lacks was before it, if the recording goes back so far: for a range with
+    /// surroundings that are wide enough.
+    pub fn mind_past(&mut self) {
+        self.minds_past = true;
     }
 
     /// The number of a call in the whole recording, of which this trace may be a part.

@@ -4,8 +4,8 @@
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::real;
 use crate::thread::State;
+use crate::{lifecycle, real};
 
 /// What is known of a thread's last task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ fn runtime_says() -> Option<u32> {
         }
         known => known,
     };
-    if address == NONE {
+    if address == NONE || lifecycle::is_ending_elsewhere() {
         return None;
     }
     type GetId = unsafe extern "C" fn(*mut u32) -> i32;

@@ -1,7 +1,7 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
-use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use ascend_trace_format::api::Role;
 use ascend_trace_format::record::pair;
@@ -48,6 +48,7 @@ extern "C" fn unloaded() {
 /// the end was registered before, and runs after this. The last times that are ready are read. From
 /// then on the runtime is called only inside the program's own calls.
 extern "C" fn exiting() {
+    ENDING.store(thread::tid(), Relaxed);
     harvester::stop();
     at_end(|state| {
         if session::is_timed() {
@@ -57,6 +58,16 @@ extern "C" fn exiting() {
         }
         cost::tell_all(state);
     });
+}
+
+/// The thread that ends the process; 0 while none does.
+static ENDING: AtomicU32 = AtomicU32::new(0);
+
+/// Whether another thread ends the process. The runtime's destructors may run at any time: nothing is asked of it any
+/// more in this thread.
+pub(crate) fn is_ending_elsewhere() -> bool {
+    let ending = ENDING.load(Relaxed);
+    ending != 0 && ending != thread::tid()
 }
 
 fn at_end(action: impl FnOnce(&thread::State)) {
@@ -102,6 +113,7 @@ fn hooks_for_loading_are_callable_without_a_session() {
 /// This process turns out to be a forked child.
 #[cold]
 pub(crate) fn become_child(state: &thread::State) {
+    ENDING.store(0, Relaxed);
     lane::all().for_each(lane::Lane::forget);
     objects::forget_all();
     capture::forget();
@@ -331,7 +343,7 @@ pub(crate) fn event_stays(call: &Context<'_>) {
 /// A device is to be reset, a context destroyed, or the runtime taken down: whatever of ours would
 /// go with it is brought in first.
 pub(crate) fn before_end(call: &Context<'_>) {
-    if !session::is_timed() {
+    if !session::is_timed() || is_ending_elsewhere() {
         return;
     }
     let end = |context: &'static ContextEntry| {

@@ -56,7 +56,8 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
             }
         }
         Role::DestroyStream | Role::AbortStream => {
-            let kept_out = span.stream.filter(|_| session::is_timed());
+            let may_ask = session::is_timed() && !lifecycle::is_ending_elsewhere();
+            let kept_out = span.stream.filter(|_| may_ask);
             if let Some(kept_out) = kept_out.and_then(teardown::before_stream_end) {
                 span.hold = Hold::Ends(kept_out);
             }
@@ -93,7 +94,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
 
 /// The call has been recorded: time for what the program does not wait for.
 pub(crate) fn afterwards(span: &Span, call: &Context<'_>, succeeded: bool, end: u64) {
-    if !succeeded {
+    if !succeeded || lifecycle::is_ending_elsewhere() {
         return;
     }
     match call.function.role {
@@ -211,6 +212,9 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
 fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, Untimed> {
     if !session::is_timed() {
         return Err(Untimed::Off);
+    }
+    if lifecycle::is_ending_elsewhere() {
+        return Err(Untimed::Lost);
     }
     if !call.function.timed {
         return Err(Untimed::Bound);

@@ -226,7 +226,9 @@ impl Submission {
         (begin, end): (u64, u64),
     ) -> Untimed {
         // Another thread may have begun to capture the stream meanwhile.
-        let may_end = sequence.is_some() && capture::of(self.stream).is_none();
+        let may_end = !crate::lifecycle::is_ending_elsewhere()
+            && sequence.is_some()
+            && capture::of(self.stream).is_none();
         let has_ended = may_end && self.api.record(self.end, self.stream.handle());
         let closed = ticks();
         let is_followed =

@@ -13,7 +13,7 @@ use crate::timing::lane::{self, Stranger};
 use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
 use crate::timing::{anchor, api, capture, failure, teardown};
-use crate::{emit, graph_roles, kernels, last_task, lifecycle, session};
+use crate::{emit, graph_roles, kernels, last_task, lifecycle, session, until_exit};
 
 /// Memory copy kinds whose source or destination is host memory, or may be.
 const HOST_TO_DEVICE: u64 = 1;
@@ -238,6 +238,9 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
 fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, Untimed> {
     if !session::is_timed() {
         return Err(Untimed::Off);
+    }
+    if !until_exit::is_allowed() {
+        return Err(Untimed::Lost);
     }
     if !call.function.timed {
         return Err(Untimed::Bound);

@@ -2,6 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
+use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64};
 
@@ -10,7 +11,6 @@ use ascend_trace_ring::{AttachError, Session, sys};
 
 use crate::errno::Errno;
 use crate::hooks::TABLE_HASH;
-use crate::spin::SpinLock;
 use crate::timing::counters;
 use crate::{clock, environment, identity, page, quiet};
 
@@ -26,7 +26,10 @@ static CHAINED: AtomicBool = AtomicBool::new(false);
 static AUTO: AtomicBool = AtomicBool::new(false);
 /// Of so many tasks of a stream, one is timed.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
-static SESSION: SpinLock<Option<Session>> = SpinLock::plain(None);
+/// Null, or one of [`PLACES`]. No lock: a signal handler may leave whoever asks by a jump.
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(core::ptr::null_mut());
+/// The session, and that of the parent process.
+static PLACES: [Place; 2] = [const { Place(UnsafeCell::new(MaybeUninit::uninit())) }; 2];
 /// Where calls of threads without a channel are counted.
 static HOMELESS: AtomicPtr<AtomicU64> = AtomicPtr::new(core::ptr::null_mut());
 /// Calls from before the session was joined, by this thread or while another one was joining it.
@@ -99,9 +102,28 @@ fn hand_over_early() {
     }
 }
 
+/// Room for a session, used by the one who joins, or makes a forked child a process of its own.
+struct Place(UnsafeCell<MaybeUninit<Session>>);
+
+// SAFETY: a place is written before it is told of, by one thread, and not changed while it may be read.
+unsafe impl Sync for Place {}
+
 /// The session, for a thread that claims its channel.
 pub(crate) fn get() -> Option<Session> {
-    *SESSION.lock_patiently()
+    // SAFETY: what it points to was written before, and stays as it is in this process.
+    unsafe { SESSION.load(Acquire).as_ref() }.copied()
+}
+
+/// Tells of the session. To be called by the one who joins, or makes a forked child a process of its own: until
+/// then no other thread asks for it.
+fn publish(session: Session) {
+    let told = SESSION.load(Relaxed);
+    let mut places = PLACES.iter().map(|place| place.0.get().cast::<Session>());
+    if let Some(place) = places.find(|place| *place != told) {
+        // SAFETY: nobody reads a place that is not told of.
+        unsafe { place.write(session) };
+        SESSION.store(place, Release);
+    }
 }
 
 pub(crate) fn process_key() -> u64 {
@@ -157,7 +179,7 @@ fn try_join() -> Result<(), Hindrance> {
     counters::begin();
     let homeless = core::ptr::from_ref(session.homeless());
     let session = begin_process(session);
-    *SESSION.lock_patiently() = Some(session);
+    publish(session);
     HOMELESS.store(homeless.cast_mut(), SeqCst);
     hand_over_early();
     MARK.store(mark, Release);
@@ -267,10 +289,8 @@ pub(crate) fn turn_off() {
 /// Makes a forked child a process of its own.
 #[cold]
 pub(crate) fn become_child() {
-    SESSION.break_after_fork();
     if let Some(session) = get() {
-        let session = begin_process(session);
-        *SESSION.lock_patiently() = Some(session);
+        publish(begin_process(session));
     }
     mark().store(SETTLED, Release);
 }

@@ -49,15 +49,22 @@ impl Drop for UnderWay {
     }
 }
 
+/// Whether calls of the tracer's in this thread are made: another one may be ending the process.
+#[inline]
+pub(crate) fn is_allowed() -> bool {
+    is_allowed_to(thread::with(thread::State::meter))
+}
+
+fn is_allowed_to(meter: &Meter) -> bool {
+    let exiting = EXITING.load(Acquire);
+    exiting.is_null() || core::ptr::eq(exiting, meter)
+}
+
 /// Makes a call of the tracer's into the runtime; `None` when the process is ending and it was not made.
 #[inline]
 pub(crate) fn call<R>(action: impl FnOnce() -> R) -> Option<R> {
     let under_way = UnderWay::begin();
-    let exiting = EXITING.load(Acquire);
-    if !exiting.is_null() && !core::ptr::eq(exiting, under_way.meter) {
-        return None;
-    }
-    Some(action())
+    is_allowed_to(under_way.meter).then(action)
 }
 
 /// No other thread begins a call from now on, and those under way have ended when this returns, if they end at

@@ -6,8 +6,16 @@ use ascend_trace_model::{Argument, Call};
 use crate::Source;
 use crate::fields::{Fields, Name};
 
-/// Writes every argument under its name.
-pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
+/// Under which name an argument is written.
+pub(crate) type Naming = fn(&Argument) -> Name<'_>;
+
+/// Writes every argument.
+pub(crate) fn write_arguments<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    call: &Call,
+    name_of: Naming,
+) {
     let trace = source.trace;
     let mut strings = trace.strings(call).iter();
     let arguments = &trace.function(call.function).args;
@@ -25,13 +33,18 @@ pub(crate) fn write_arguments<'t>(fields: &mut impl Fields<'t>, source: &Source<
                     None => fields.integer(name, value),
                 }
             }
-            _ => write_word(fields, argument, *word),
+            _ => write_word(fields, (argument, name), *word),
         }
     }
 }
 
+/// An argument's name.
+pub(crate) fn plain_name(argument: &Argument) -> Name<'_> {
+    Name::of(&argument.name)
+}
+
 /// An argument's name, unless that is what every slice calls something of its own.
-fn name_of(argument: &Argument) -> Name<'_> {
+pub(crate) fn slice_name(argument: &Argument) -> Name<'_> {
     match argument.name.as_str() {
         "stream" => "stream_handle".into(),
         "device" => "device_argument".into(),
@@ -40,8 +53,11 @@ fn name_of(argument: &Argument) -> Name<'_> {
     }
 }
 
-fn write_word<'t>(fields: &mut impl Fields<'t>, argument: &'t Argument, word: u64) {
-    let name = name_of(argument);
+fn write_word<'t>(
+    fields: &mut impl Fields<'t>,
+    (argument, name): (&'t Argument, Name<'t>),
+    word: u64,
+) {
     match argument.kind {
         ArgKind::Int | ArgKind::Timeout | ArgKind::Enum => fields.integer(name, word as i64),
         ArgKind::Uint | ArgKind::Size | ArgKind::Device => fields.unsigned(name, word),

@@ -7,7 +7,7 @@ use ascend_trace_format::version::FILE_VERSION;
 use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
 
 use crate::Source;
-use crate::arguments::{write_arguments, write_result};
+use crate::arguments::{slice_name, write_arguments, write_result};
 use crate::facts::Facts;
 
 /// The name of a value; it lives as long as the trace.
@@ -65,7 +65,7 @@ pub(crate) trait Fields<'t> {
 pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: CallId) {
     let trace = source.trace;
     let call = trace.call(id);
-    write_arguments(fields, source, call);
+    write_arguments(fields, source, call, slice_name);
     write_result(fields, source, call);
     write_process(fields, trace, trace.thread(call.thread).process);
     fields.unsigned("call", u64::from(trace.call_number(id)));

@@ -19,6 +19,9 @@ use crate::{emit, quiet};
 const SUBMITS: usize = 1;
 const CALLS_BACK: usize = 2;
 const PLACE: usize = !15;
+/// The stack stands lower in some wrappers than in others, when one function calls both. A call within a call is
+/// further down than this: a wrapper's frame, and one of the real function's.
+const WRAPPERS_DIFFER: usize = 112;
 
 /// Words of an open call before its arguments: header, begin, and one that means nothing.
 const FIXED_WORDS: usize = 3;
@@ -73,7 +76,7 @@ impl State {
     fn depth_at(&self, here: usize) -> u8 {
         let depth = self.depth.get();
         match self.level(depth) {
-            Some(place) if place & PLACE <= here => self.forget_left(here),
+            Some(place) if place & PLACE <= here + WRAPPERS_DIFFER => self.forget_left(here),
             _ if usize::from(depth) > LEVELS => self.forget_left(here),
             _ => depth,
         }
@@ -95,7 +98,7 @@ impl State {
         // Where deeper calls stood is not remembered; but they went with one that is.
         let remembered = depth.min(LEVELS as u8);
         self.level(remembered)
-            .is_some_and(|level| level & PLACE <= here)
+            .is_some_and(|level| level & PLACE <= here + WRAPPERS_DIFFER)
     }
 
     #[cold]
@@ -347,7 +350,7 @@ mod tests {
     fn deeper_calls_than_are_remembered_are_counted() {
         with(|state| {
             for depth in 0..40u8 {
-                assert_eq!(state.deepen(0x9000 - usize::from(depth) * 64), depth);
+                assert_eq!(state.deepen(0x9000 - usize::from(depth) * 160), depth);
             }
             // All of them are left.
             assert_eq!(state.deepen(0x9800), 0);

@@ -7,7 +7,7 @@ use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace}
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
-use crate::arguments::write_arguments;
+use crate::arguments::{plain_name, write_arguments};
 
 pub(super) struct Row<'s, 't> {
     source: &'s Source<'t>,
@@ -93,7 +93,7 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
         }),
         // A JSON object: argument name to value.
         Column::text("args", |row, cell| {
-            cell.object(|json| write_arguments(json, row.source, row.call));
+            cell.object(|json| write_arguments(json, row.source, row.call, plain_name));
         }),
     ]
 }

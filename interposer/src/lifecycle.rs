@@ -49,6 +49,10 @@ extern "C" fn unloaded() {
 /// the end was registered before, and runs after this. The last times that are ready are read. From
 /// then on the tracer calls it only in this thread, inside the program's own calls.
 extern "C" fn exiting() {
+    // In a forked child that has recorded nothing, all there is of this belongs to its parent.
+    if !session::is_settled() {
+        return;
+    }
     harvester::stop();
     at_end(|state| {
         if session::is_timed() {
@@ -58,7 +62,7 @@ extern "C" fn exiting() {
         }
         cost::tell_all(state);
     });
-    if session::is_timed() && !session::is_new_child() {
+    if session::is_timed() {
         until_exit::close();
     }
 }

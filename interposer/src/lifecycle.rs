@@ -138,6 +138,10 @@ fn become_child(state: &thread::State) {
 
 /// A context comes into being, or is used for the first time.
 fn begin_context(context: &ContextEntry, device: u32) {
+    if session::is_timed() {
+        // Not only with the first task: another thread may come to that while the process ends.
+        watch_exit();
+    }
     context.device.store(device, Relaxed);
     context.timing.begin();
     context.serial.store(CONTEXT_SERIALS.next(), Relaxed);

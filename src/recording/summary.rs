@@ -128,7 +128,7 @@ fn losses(outcome: &Outcome) -> Vec<String> {
         counts.lost_calls,
         "call",
         "calls",
-        "for which there was no room in memory",
+        "for which there was no room in memory, or no channel yet",
     );
     tell(
         counts.lost_times,

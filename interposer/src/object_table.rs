@@ -140,7 +140,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
 
     #[cold]
     fn insert(&'static self, handle: u64) -> Option<&'static E> {
-        let mut free = self.free.lock_patiently();
+        let mut free = self.free.lock_for_a_while()?;
         // Another thread may have been faster.
         let mut room = None;
         for step in 0..PROBES {
@@ -235,7 +235,7 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
 
     /// The object behind a handle is about to end. The handle is not found any more; answers its entry.
     pub(crate) fn leave(&self, handle: u64) -> Option<&'static E> {
-        let _free = self.free.lock_patiently();
+        let _free = self.free.lock_for_a_while()?;
         let (_, slot) = self.find(handle)?;
         slot.key.store(handle | LEFT, Release);
         entry_of(slot.node.load(Acquire))
@@ -243,7 +243,9 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
 
     /// The object behind a handle has not ended after all, unless the handle has another one by now.
     pub(crate) fn come_back(&self, handle: u64) {
-        let _free = self.free.lock_patiently();
+        let Some(_free) = self.free.lock_for_a_while() else {
+            return;
+        };
         if let Some((_, slot)) = self.find(handle | LEFT) {
             slot.key.store(handle, Release);
         }
@@ -252,7 +254,9 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
     /// The object behind a handle that has left has ended: its entry, which [`Self::leave`] has answered, is
     /// free for another one. Where it can be taken over it need not be named.
     pub(crate) fn gone(&self, handle: u64, entry: Option<&'static E>) {
-        let mut free = self.free.lock_patiently();
+        let Some(mut free) = self.free.lock_for_a_while() else {
+            return;
+        };
         let mut node = entry.map(node_of);
         if let Some((at, slot)) = self.find(handle | LEFT) {
             let own = slot.node.load(Acquire);
@@ -268,7 +272,9 @@ impl<E: Object, const N: usize, const P: usize, const C: usize> ObjectTable<E, N
 
     /// The object of an entry has ended, without its handle having left.
     pub(crate) fn remove(&self, handle: u64, entry: &'static E) {
-        let mut free = self.free.lock_patiently();
+        let Some(mut free) = self.free.lock_for_a_while() else {
+            return;
+        };
         let Some((at, slot)) = self.find(handle) else {
             return;
         };

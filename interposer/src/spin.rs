@@ -12,6 +12,8 @@ const ROUNDS: u32 = 200;
 
 /// How long a patient waiter leaves the processor to the holder.
 const PAUSE_NS: i64 = 20_000;
+/// Pauses of one that waits for a while: a few hundred milliseconds.
+const PATIENCE: u32 = 5000;
 
 use crate::quiet;
 use crate::thread::{self, State};
@@ -95,6 +97,18 @@ impl<T> SpinLock<T> {
         None
     }
 
+    /// Waits for the lock, but not for a holder that a jump out of a signal handler has left and whose thread
+    /// does not come back: that one frees it with its next call only.
+    pub(crate) fn lock_for_a_while(&self) -> Option<Guard<'_, T>> {
+        (0..PATIENCE).find_map(|_| {
+            let guard = self.try_lock();
+            if guard.is_none() {
+                quiet::sleep(PAUSE_NS);
+            }
+            guard
+        })
+    }
+
     /// Waits for the lock, where what it guards must not be dropped: events that have to come back,
     /// pairs that have been recorded. Holders only ever do a few memory operations, so this waits
     /// only for one that lost its processor.
@@ -156,6 +170,15 @@ impl<T> Drop for Guard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_was_left_is_not_waited_for_for_ever() {
+        let lock = SpinLock::new(1);
+        core::mem::forget(lock.try_lock());
+        assert!(lock.lock_for_a_while().is_none());
+        lock.break_after_fork();
+        assert_eq!(*lock.lock_for_a_while().unwrap(), 1);
+    }
 
     #[test]
     fn a_held_lock_is_not_waited_for() {

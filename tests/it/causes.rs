@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
 use ascend_trace_model::{CallId, Trace};
 use ascend_trace_testkit::oracle;
 use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
@@ -97,6 +98,16 @@ impl<'t> Played<'t> {
         Some(&self.tables.tasks[number as usize])
     }
 
+    fn bar(&self, call: usize, column: &str) -> i64 {
+        self.task(call).map_or(0, |task| task.number(column))
+    }
+
+    /// By how much the times of the tasks of these calls may be off against each other, and how short a wait is none.
+    fn leeway(&self, calls: [usize; 3]) -> i64 {
+        let bars = calls.map(|call| self.bar(call, "err_device_ns"));
+        bars.iter().sum::<i64>().max(IDLE_FLOOR_NS)
+    }
+
     /// The time in which the thread was in calls that hold it up, by kind, before a call since a
     /// moment: in syncs and in long submissions.
     fn held_up(&self, since: i64, call: usize) -> (i64, i64) {
@@ -141,28 +152,17 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
     let stall = played.stall(call);
     let found = stall.map_or("", |stall| stall.text("cause"));
     match cause {
-        Cause::EventWait { record, root } => {
-            let stall = stall.unwrap_or_else(|| panic!("call {call}: no stall"));
-            assert_eq!(found, "event-wait", "{stall:?}");
-            assert_eq!(
-                stall.number("blamed_call"),
-                played.number(record),
-                "{stall:?}"
-            );
-            assert_eq!(stall.text("root"), "aclrtLaunchHostFunc", "{stall:?}");
-            // The truth: the record was reached after the wait, which then ended.
-            let (begin, end) = played.true_time(call);
-            assert_eq!(played.true_time(record).1, end);
-            assert!(played.true_time(root).1 > begin);
-            true
-        }
+        Cause::EventWait { record, root } => judge_wait(played, call, record, root),
         Cause::NoWait => {
             assert_ne!(found, "event-wait", "{stall:?}");
             true
         }
         Cause::Callback => {
-            assert_eq!(found, "callback", "{stall:?}");
-            true
+            // A function whose end was there before it began takes no time.
+            let (begin, end) = played.true_time(call);
+            let is_long = end - begin > played.leeway([call; 3]);
+            assert!(!is_long || found == "callback", "{stall:?}");
+            is_long
         }
         Cause::Drained => {
             assert_eq!(found, "drained", "{stall:?}");
@@ -173,8 +173,9 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             let submitted = played.calls[call].number("begin_ns");
             let (synced, queued) = played.held_up(since, call);
             let length = submitted - since;
-            let close = ((synced + queued) * 2 - length).abs() < length / 8
-                || (synced - queued).abs() < length / 8;
+            let near = length / 8 + played.bar(call, "err_ns");
+            let close =
+                ((synced + queued) * 2 - length).abs() < near || (synced - queued).abs() < near;
             let expected = match () {
                 () if (synced + queued) * 2 < length => "host-late",
                 () if queued > synced => "queue-full",
@@ -197,6 +198,35 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             found == arranged
         }
     }
+}
+
+/// A wait whose record comes after a function of the host that ends when all has been submitted. The device may
+/// come to the wait when that function is over, or even the record: what happened says what must be told.
+#[track_caller]
+fn judge_wait(played: &Played<'_>, call: usize, record: usize, root: usize) -> bool {
+    let stall = played.stall(call);
+    let (begin, end) = played.true_time(call);
+    let (recorded, opened) = (played.true_time(record).1, played.true_time(root).1);
+    let leeway = played.leeway([call, record, root]);
+    if recorded <= begin + leeway {
+        let told = stall.map_or("", |stall| stall.text("cause"));
+        let is_over = recorded < begin - leeway;
+        assert!(!is_over || told != "event-wait", "{stall:?}");
+        return false;
+    }
+    let stall = stall.unwrap_or_else(|| panic!("call {call}: no stall"));
+    assert_eq!(stall.text("cause"), "event-wait", "{stall:?}");
+    let blamed = stall.number("blamed_call");
+    assert_eq!(blamed, played.number(record), "{stall:?}");
+    // The truth: the wait ended as the record was reached.
+    assert_eq!(recorded, end);
+    let is_root = stall.text("root") == "aclrtLaunchHostFunc";
+    if opened <= begin + leeway {
+        assert!(opened >= begin - leeway || !is_root, "{stall:?}");
+        return false;
+    }
+    assert!(is_root, "{stall:?}, {begin}..{end}, root until {opened}");
+    true
 }
 
 /// The streams that the program made: their numbers, and from when to when they were there.

@@ -8,7 +8,7 @@ mod random;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::compile::{slot, soft};
+use crate::support::compile::{kept, slot, soft};
 use crate::support::process::{run, scratch, tool};
 use crate::support::tables::{Table, parse};
 use crate::support::{Recording, Row, Run, Tables, truth};
@@ -20,18 +20,11 @@ fn compiled(compiler: &str, source: &Path, options: &[&str]) -> PathBuf {
 }
 
 fn compile(compiler: &str, source: &Path, options: &[&str]) -> PathBuf {
-    let folder = scratch().join("graphs");
-    std::fs::create_dir_all(&folder).unwrap();
-    let program = folder.join(source.file_stem().unwrap());
-    // Another run may be executing the file of that name.
-    let fresh = program.with_extension(std::process::id().to_string());
+    let program = scratch().join("graphs").join(source.file_stem().unwrap());
     let mut command = Command::new(compiler);
-    command.arg("-o").arg(&fresh).arg(source);
-    command.arg("-I").arg(&soft().include);
-    command.arg("-L").arg(&soft().lib);
-    run(command.args(options)).expect(0);
-    std::fs::rename(&fresh, &program).unwrap();
-    program
+    command.arg(source).arg("-I").arg(&soft().include);
+    command.arg("-L").arg(&soft().lib).args(options);
+    kept(&command, &program).unwrap_or_else(|said| panic!("{said}"))
 }
 
 fn source(name: &str) -> PathBuf {

@@ -114,6 +114,7 @@
 pub mod bombs;
 pub mod bytes;
 pub mod captures;
+pub mod compiled;
 pub mod oracle;
 pub mod scenario;
 mod timeline;

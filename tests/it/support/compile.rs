@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
+use ascend_trace_testkit::compiled::compiled;
+
 use super::process::{run, scratch, tool};
 
 /// The software runtime as the command unpacks it.
@@ -62,24 +64,11 @@ pub(crate) fn hostile(name: &str) -> PathBuf {
 pub(crate) fn hostile_by(output: &str, name: &str, compiler: &[&str]) -> Option<PathBuf> {
     let source = repository().join("tests/hostile").join(format!("{name}.c"));
     let path = slot(Path::new(output), || {
-        let folder = scratch().join("programs");
-        std::fs::create_dir_all(&folder).unwrap();
-        let program = folder.join(output);
-        let fresh = program.with_extension(std::process::id().to_string());
         let (first, rest) = compiler.split_first().unwrap();
         let mut command = Command::new(first);
-        command
-            .args(["-std=gnu11", "-O1", "-pthread", "-o"])
-            .arg(&fresh)
-            .arg(source);
+        command.args(["-std=gnu11", "-O1", "-pthread"]).arg(source);
         command.arg("-I").arg(&soft().include).args(rest);
-        let built = command.output().is_ok_and(|output| output.status.success());
-        if built {
-            std::fs::rename(&fresh, &program).unwrap();
-            program
-        } else {
-            PathBuf::new()
-        }
+        kept(&command, &scratch().join("programs").join(output)).unwrap_or_default()
     });
     if path.as_os_str().is_empty() {
         eprintln!(
@@ -158,23 +147,26 @@ pub(crate) fn slot(name: &Path, compile: impl FnOnce() -> PathBuf) -> PathBuf {
     slot.get_or_init(compile).clone()
 }
 
+#[track_caller]
 fn compile(compiler: &str, source: &Path, output: &Path, options: &[&str]) -> PathBuf {
-    let folder = scratch().join("programs");
-    std::fs::create_dir_all(&folder).unwrap();
-    let program = folder.join(output);
-    // Another run may be executing the file of that name.
-    let fresh = program.with_extension(std::process::id().to_string());
-    run(Command::new(compiler)
-        .args(["-Wall", "-Wextra", "-Werror", "-o"])
-        .arg(&fresh)
-        .arg(source)
-        .arg("-I")
-        .arg(&soft().include)
-        .arg("-L")
-        .arg(&soft().lib)
-        .arg(format!("-Wl,-rpath-link,{}", soft().lib.display()))
-        .args(options))
-    .expect(0);
-    std::fs::rename(&fresh, &program).unwrap();
-    program
+    let mut command = Command::new(compiler);
+    command.args(["-Wall", "-Wextra", "-Werror"]).arg(source);
+    command.arg("-I").arg(&soft().include);
+    command.arg("-L").arg(&soft().lib);
+    command.arg(format!("-Wl,-rpath-link,{}", soft().lib.display()));
+    command.args(options);
+    kept(&command, &scratch().join("programs").join(output)).unwrap_or_else(|said| panic!("{said}"))
+}
+
+/// What a compiler makes of its arguments, in this file; or what it said against them.
+pub(crate) fn kept(compiler: &Command, program: &Path) -> Result<PathBuf, String> {
+    std::fs::create_dir_all(program.parent().unwrap()).unwrap();
+    match compiled(compiler, program) {
+        Ok(Some(output)) if !output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{compiler:?}: {}\n{said}", output.status))
+        }
+        Ok(_) => Ok(program.to_owned()),
+        Err(error) => Err(format!("{compiler:?}: {error}")),
+    }
 }

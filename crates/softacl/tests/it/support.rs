@@ -6,6 +6,12 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+// A file and no crate: these tests depend on nothing of ours.
+#[path = "../../../testkit/src/compiled.rs"]
+#[expect(unreachable_pub, reason = "it is public where it is a part of a crate")]
+mod compiled;
+use compiled::compiled;
+
 pub(crate) fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -107,14 +113,15 @@ fn compile_now(source: &Path) -> PathBuf {
         "-Wextra",
         "-Werror",
         "-pthread",
-        "-o",
     ])
-    .arg(&binary)
     .arg(source)
     .arg(format!("-I{}", include_dir().display()))
     .arg(format!("-L{}", library_dir().display()))
     .args(["-lascendcl", "-ldl", "-lm"]);
-    succeeds(&mut cc);
+    if let Some(output) = compiled(&cc, &binary).unwrap() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{cc:?}:\n{complaint}");
+    }
     binary
 }
 

@@ -2,7 +2,7 @@
 // an error, which stays in the thread that asked; and a kernel that is unloaded must not be asked about. Kernels are
 // loaded, launched and unloaded at once, ROUNDS times.
 //
-//   kernel_names LIBRARY ROUNDS
+//   kernel_names LIBRARY ROUNDS [FUNCTION]      FUNCTION of the layer below unloads, and not aclrtBinaryUnLoad
 #define _GNU_SOURCE
 #include <acl/acl.h>
 #include "hidden.h"
@@ -24,6 +24,10 @@ int main(int count, char **words) {
     int rounds = count > 2 ? atoi(words[2]) : 3;
     aclError (*find)(aclrtBinHandle, const char *, aclrtFuncHandle *) =
         (aclError(*)(aclrtBinHandle, const char *, aclrtFuncHandle *))hidden("aclrtBinaryGetFunction");
+    aclError (*unload)(aclrtBinHandle) = aclrtBinaryUnLoad;
+    if (count > 3) {
+        unload = (aclError(*)(aclrtBinHandle))dlsym(RTLD_DEFAULT, words[3]);
+    }
     aclrtStream stream;
     int argument = 1;
     check(aclInit(NULL), "init");
@@ -40,7 +44,7 @@ int main(int count, char **words) {
             printf("error: %d\n", aclrtPeekAtLastError(ACL_RT_THREAD_LEVEL));
         }
         check(aclrtSynchronizeStream(stream), "wait");
-        check(aclrtBinaryUnLoad(binary), "unload");
+        check(unload(binary), "unload");
     }
     check(aclrtDestroyStream(stream), "destroy");
     check(aclrtResetDevice(0), "reset");

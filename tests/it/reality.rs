@@ -143,9 +143,20 @@ fn streams_of_models_and_copies_by_the_host_are_left_alone() {
 /// softacl ends the process for the one, and answers the other with an error.
 #[test]
 fn names_of_kernels_are_asked_for_by_a_thread_of_the_tools() {
+    for unload in [
+        "aclrtBinaryUnLoad",
+        "rtBinaryUnLoad",
+        "rtDevBinaryUnRegister",
+    ] {
+        names_of_kernels_are_asked_for_until(unload);
+    }
+}
+
+#[track_caller]
+fn names_of_kernels_are_asked_for_until(unload: &str) {
     let library = compile::hostile_with("named_kernels.c", &["-shared", "-fPIC"]);
     let recording = Run::new(&compile::hostile("kernel_names"))
-        .words(&[library.to_str().unwrap(), "4"])
+        .words(&[library.to_str().unwrap(), "4", unload])
         .soft("catch")
         .compared();
     let tables = Tables::of(&recording);
@@ -157,7 +168,7 @@ fn names_of_kernels_are_asked_for_by_a_thread_of_the_tools() {
         assert!(!pair[1].contains("kernel_"), "{pair:?}");
     }
     // Whoever unloads kernels waits for their names, but not for ever, however busy the machine is.
-    assert!(names.contains(&known.as_str()), "{names:?}");
+    assert!(names.contains(&known.as_str()), "{unload}: {names:?}");
 }
 
 /// Whoever times tasks makes synchronisations slower; by how much is found out where it matters.

@@ -50,10 +50,20 @@ pub fn all() -> Vec<Bomb> {
 /// Files whose calls name more things than such a file can have, or keep each other in memory.
 pub fn crowds() -> Vec<Bomb> {
     vec![
-        threads_of_calls(),
-        streams_of_tasks(),
-        tasks_that_never_end(),
-        streams_that_are_made(),
+        threads_of_calls(4),
+        streams_of_tasks(4),
+        tasks_that_never_end(4),
+        streams_that_are_made(4),
+    ]
+}
+
+/// As [`crowds`], of some megabytes each.
+pub fn large() -> Vec<Bomb> {
+    vec![
+        threads_of_calls(60),
+        streams_of_tasks(60),
+        tasks_that_never_end(400),
+        streams_that_are_made(60),
     ]
 }
 
@@ -114,10 +124,10 @@ fn copies() -> Bomb {
 }
 
 /// Chunks of calls with something that is another one in each call.
-fn each(name: &'static str, change: impl Fn(&mut Vec<Column>, &[u64])) -> Bomb {
+fn each(name: &'static str, chunks: u64, change: impl Fn(&mut Vec<Column>, &[u64])) -> Bomb {
     const ROWS: u32 = 120_000;
     let mut bytes = file();
-    for chunk in 0..4 {
+    for chunk in 0..chunks {
         // So large that they all take three bytes, and pack well.
         let first = (1 << 14) + chunk * u64::from(ROWS);
         let numbers: Vec<u64> = (first..first + u64::from(ROWS)).collect();
@@ -132,8 +142,8 @@ fn each(name: &'static str, change: impl Fn(&mut Vec<Column>, &[u64])) -> Bomb {
 }
 
 /// Each call is made by a thread of its own.
-fn threads_of_calls() -> Bomb {
-    each("threads of calls", |columns, numbers| {
+fn threads_of_calls(chunks: u64) -> Bomb {
+    each("threads of calls", chunks, |columns, numbers| {
         columns[0] = Column::numbers(numbers).split();
     })
 }
@@ -146,16 +156,16 @@ fn kernels(columns: &mut [Column]) {
 }
 
 /// Each task runs on a stream of its own.
-fn streams_of_tasks() -> Bomb {
-    each("streams of tasks", |columns, numbers| {
+fn streams_of_tasks(chunks: u64) -> Bomb {
+    each("streams of tasks", chunks, |columns, numbers| {
         columns[7] = Column::numbers(numbers).split();
         kernels(columns);
     })
 }
 
 /// Tasks whose times do not come, spread over some streams.
-fn tasks_that_never_end() -> Bomb {
-    each("tasks that never end", |columns, numbers| {
+fn tasks_that_never_end(chunks: u64) -> Bomb {
+    each("tasks that never end", chunks, |columns, numbers| {
         let streams: Vec<u64> = numbers.iter().map(|it| 1 + it % 100).collect();
         columns[7] = Column::numbers(&streams);
         kernels(columns);
@@ -163,8 +173,8 @@ fn tasks_that_never_end() -> Bomb {
 }
 
 /// Calls that are kept for as long as there may be something on their streams.
-fn streams_that_are_made() -> Bomb {
-    let bomb = each("streams that are made", |columns, numbers| {
+fn streams_that_are_made(chunks: u64) -> Bomb {
+    let bomb = each("streams that are made", chunks, |columns, numbers| {
         columns[7] = Column::numbers(numbers).split();
     });
     let tables = TABLES.replace("\"none\"", "\"create-stream\"");

@@ -5,7 +5,7 @@ use super::rt;
 use crate::code::Outcome;
 use crate::engine::task::Operator;
 use crate::ffi::Callback;
-use crate::{callback, runtime, stream};
+use crate::{callback, kernel, runtime, stream};
 
 fn launch(name: &'static str, stream: usize) -> Outcome {
     let operator = Operator {
@@ -22,6 +22,10 @@ rt! {
     fn rtKernelLaunch(_f: usize, _n: u32, _args: usize, _size: u32, _sm: usize, stream: usize) {
         launch("rtKernelLaunch", stream)
     }
+
+    fn rtBinaryUnLoad(binary: usize) { kernel::unload(binary) }
+
+    fn rtDevBinaryUnRegister(binary: usize) { kernel::unload(binary) }
 
     fn rtKernelLaunchEx(_args: usize, _size: u32, _flags: u32, stream: usize) {
         launch("rtKernelLaunchEx", stream)

@@ -32,6 +32,9 @@ fn file() -> TraceBytes {
         .chunk(b"TABL", &crate::bytes::packed(TABLES.as_bytes()))
 }
 
+/// Chunks of a small file.
+const FEW: u64 = 4;
+
 /// The files, by what they multiply.
 pub fn all() -> Vec<Bomb> {
     let mut bombs = vec![
@@ -50,20 +53,20 @@ pub fn all() -> Vec<Bomb> {
 /// Files whose calls name more things than such a file can have, or keep each other in memory.
 pub fn crowds() -> Vec<Bomb> {
     vec![
-        threads_of_calls(4),
-        streams_of_tasks(4),
-        tasks_that_never_end(4),
-        streams_that_are_made(4),
+        threads_of_calls(FEW),
+        streams_of_tasks(FEW),
+        tasks_that_never_end(FEW),
+        streams_that_are_made(FEW),
     ]
 }
 
 /// As [`crowds`], of some megabytes each.
 pub fn large() -> Vec<Bomb> {
     vec![
-        threads_of_calls(60),
-        streams_of_tasks(60),
-        tasks_that_never_end(400),
-        streams_that_are_made(60),
+        threads_of_calls(20),
+        streams_of_tasks(20),
+        tasks_that_never_end(100),
+        streams_that_are_made(20),
     ]
 }
 
@@ -130,7 +133,13 @@ fn each(name: &'static str, chunks: u64, change: impl Fn(&mut Vec<Column>, &[u64
     for chunk in 0..chunks {
         // So large that they all take three bytes, and pack well.
         let first = (1 << 14) + chunk * u64::from(ROWS);
-        let numbers: Vec<u64> = (first..first + u64::from(ROWS)).collect();
+        let in_turn = first..first + u64::from(ROWS);
+        // What does not pack well makes a large file of the same rows.
+        let scattered = |number: u64| (number * 0x9_e377) % (1 << 22) + (1 << 14);
+        let numbers: Vec<u64> = match chunks > FEW {
+            true => in_turn.map(scattered).collect(),
+            false => in_turn.collect(),
+        };
         let mut columns = call(ROWS);
         change(&mut columns, &numbers);
         bytes = bytes.packed_table(b"CALL", ROWS, &columns);

@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::process::Command;
 
+use rustix::process::Signal;
+
 use crate::support::{
     Recording, Run, Tables, example, process::finish, program, run, screen::Screen, tool,
 };
@@ -31,6 +33,53 @@ fn a_file_is_shown_with_its_streams_until_q() {
     screen.press("q");
     let outcome = screen.finish().expect(0);
     assert!(outcome.out().contains(LEAVE), "{outcome}");
+}
+
+/// This terminal answers no questions: not every one knows where its cursor is.
+#[test]
+fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
+    let recording = recording();
+    let screen = Screen::start(view(&recording), 30, 120);
+    screen.until("stream 3");
+    for _ in 0..2 {
+        let shown = screen.length();
+        screen.press("\u{c}");
+        screen.until_after(shown, "stream 3");
+    }
+    let shown = screen.length();
+    screen.press("\u{1a}");
+    screen.until_after(shown, LEAVE);
+    while !screen.is_stopped() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let shown = screen.length();
+    screen.signal(Signal::CONT);
+    screen.until_after(shown, "stream 3");
+    screen.press("q");
+    let outcome = screen.finish().expect(0);
+    assert!(!outcome.out().contains("\u{1b}[6n"), "{outcome}");
+}
+
+#[test]
+fn nobody_is_woken_for_a_file_that_is_complete() {
+    let recording = recording();
+    let screen = Screen::start(view(&recording), 30, 120);
+    screen.until("stream 3");
+    // It may take a while until all is read. Then it sleeps until a key or a signal comes.
+    let mut before = screen.wakeups();
+    loop {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let now = screen.wakeups();
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    let shown = screen.length();
+    screen.resize(20, 100);
+    screen.until_after(shown, "stream 3");
+    screen.press("q");
+    screen.finish().expect(0);
 }
 
 #[test]

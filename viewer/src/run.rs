@@ -16,8 +16,8 @@ use crate::view::{too_small, view};
 
 /// The longest time between two looks at a growing trace.
 const TICK: Duration = Duration::from_millis(50);
-/// The same when the trace has ended: only keys and signals matter then.
-const IDLE_TICK: Duration = Duration::from_millis(100);
+/// The same where what there is may grow after all: a file without an end, or the program's output.
+const IDLE_TICK: Duration = Duration::from_millis(200);
 /// The same while a part of a long recording is being loaded.
 const LOADING_TICK: Duration = Duration::from_millis(10);
 /// Events that are handled before the screen is drawn again.
@@ -92,26 +92,33 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
     app.bookmarks = source.bookmarks();
     let begun = Instant::now();
     let mut polled = None;
+    let mut seen = Seen::default();
     loop {
         if is_due(&app, source, polled) {
             clock(&mut app, source, begun.elapsed());
-            poll(&mut app, source);
+            seen.data(poll(&mut app, source));
             polled = Some(Instant::now());
         }
         source.look_at((app.viewport.begin(), app.viewport.end()));
         let world = world(source);
-        let drawn = draw(&mut guard, &mut app, world);
+        let drawn = match seen.is_stale(&app, world) {
+            true => draw(&mut guard, &mut app, world),
+            false => Ok(()),
+        };
         if let Some(signal) = guard.end_signal() {
             return Ok(Outcome::Signal(signal));
         }
         drawn?;
         if guard.suspend_signal() {
             guard.suspend()?;
+            seen.input();
             continue;
         }
         let wait = tick(&app, source);
-        if let Some(outcome) = handle_events(&mut app, world, &mut guard, wait)? {
-            return Ok(outcome);
+        match handle_events(&mut app, world, &mut guard, wait)? {
+            Heard::End(outcome) => return Ok(outcome),
+            Heard::Something => seen.input(),
+            Heard::Nothing => {}
         }
         keep_bookmarks(&mut app, source);
         if let Some(quest) = app.asking.take() {
@@ -119,6 +126,39 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
         }
         export(&mut app, source);
     }
+}
+
+/// What the screen shows, as far as that tells whether it must be drawn again: nobody is woken for a picture
+/// that stays as it is.
+#[derive(Default)]
+struct Seen {
+    /// Neither input nor data have come since it was drawn.
+    is_current: bool,
+    /// Lines of the program's output.
+    lines: usize,
+}
+
+impl Seen {
+    fn input(&mut self) {
+        self.is_current = false;
+    }
+
+    fn data(&mut self, changed: bool) {
+        self.is_current &= !changed;
+    }
+
+    /// Whether there is something to draw, which then is taken as drawn.
+    fn is_stale(&mut self, app: &App, world: World<'_>) -> bool {
+        let lines = world.log.map_or(0, |log| log.len());
+        let is_same = std::mem::replace(&mut self.lines, lines) == lines;
+        let is_current = std::mem::replace(&mut self.is_current, true);
+        !(is_current && is_same) || is_busy(app)
+    }
+}
+
+/// Whether what is on screen depends on the time.
+fn is_busy(app: &App) -> bool {
+    app.is_running() || app.hunt.is_some() || app.exporting.is_some()
 }
 
 /// Tells the state what time it is.
@@ -153,33 +193,43 @@ fn world(source: &dyn Source) -> World<'_> {
     }
 }
 
-fn tick(app: &App, source: &dyn Source) -> Duration {
+/// The longest time between two looks; `None` where only keys and signals matter.
+fn tick(app: &App, source: &dyn Source) -> Option<Duration> {
     if source.is_loading() {
-        return LOADING_TICK;
+        return Some(LOADING_TICK);
     }
-    if app.is_running() || app.hunt.is_some() || app.exporting.is_some() {
-        TICK
-    } else {
-        IDLE_TICK
+    if is_busy(app) {
+        return Some(TICK);
     }
+    let may_grow = app.failure.is_none() && app.progress.recording == Recording::Stopped;
+    (may_grow || source.log().is_some()).then_some(IDLE_TICK)
 }
 
 fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
     let waited = polled.map(|at| at.elapsed());
-    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick(app, source))
+    let tick = tick(app, source).unwrap_or(IDLE_TICK);
+    app.failure.is_none() && waited.is_none_or(|waited| waited >= tick)
 }
 
-fn poll(app: &mut App, source: &mut dyn Source) {
+/// Takes in what is new, and answers whether there may be something to show.
+fn poll(app: &mut App, source: &mut dyn Source) -> bool {
+    let before = app.progress.recording;
+    let was_loading = source.is_loading();
     let event = match source.poll() {
         Ok(progress) => Event::Data(progress),
         Err(error) => Event::SourceFailed(error.to_string()),
     };
     let failed = matches!(event, Event::SourceFailed(_));
+    let mut changed = match &event {
+        Event::Data(progress) => progress.changed || progress.recording != before,
+        _ => true,
+    };
     let kept = Kept::of(app, source.trace());
     let part = source.next_part();
     let world = world(source);
     if let Some(part) = part {
         app.take_part(part, kept, world);
+        changed = true;
     }
     if failed {
         // What was read before the failure is shown all the same.
@@ -191,7 +241,7 @@ fn poll(app: &mut App, source: &mut dyn Source) {
         update(app, world, Event::Data(progress));
     }
     update(app, world, event);
-    hear(app, source);
+    hear(app, source) || changed || was_loading || source.is_loading()
 }
 
 /// Asks the source for what the user wants exported.
@@ -207,40 +257,55 @@ fn export(app: &mut App, source: &mut dyn Source) {
     }
 }
 
-/// Tells the state what the source found.
-fn hear(app: &mut App, source: &mut dyn Source) {
+/// Tells the state what the source found, and answers whether that was anything.
+fn hear(app: &mut App, source: &mut dyn Source) -> bool {
+    let mut heard = false;
     while let Some(news) = source.export_news() {
         crate::update::hear_export(app, news);
+        heard = true;
     }
     while let Some(news) = source.news() {
         crate::update::hear(app, self::world(source), news);
+        heard = true;
     }
+    heard
 }
 
-/// Waits for events and lets the state answer. Tells when the view is to end.
+/// What came from the terminal.
+enum Heard {
+    Nothing,
+    Something,
+    /// The view is to end.
+    End(Outcome),
+}
+
+/// Waits for events and lets the state answer.
 fn handle_events(
     app: &mut App,
     world: World<'_>,
     guard: &mut Guard,
-    mut wait: Duration,
-) -> io::Result<Option<Outcome>> {
+    mut wait: Option<Duration>,
+) -> io::Result<Heard> {
+    let mut heard = Heard::Nothing;
     for _ in 0..BURST {
         let event = match guard.wait(wait)? {
             Input::Event(event) => event,
             Input::Nothing => break,
-            Input::HungUp => return Ok(Some(Outcome::Signal(signal_hook::consts::SIGHUP))),
+            Input::Signal => return Ok(Heard::Something),
+            Input::HungUp => return Ok(Heard::End(Outcome::Signal(signal_hook::consts::SIGHUP))),
         };
-        wait = Duration::ZERO;
+        wait = Some(Duration::ZERO);
+        heard = Heard::Something;
         let Some(event) = Event::from_terminal(event) else {
             continue;
         };
         for effect in update(app, world, event) {
             match effect {
-                Effect::Quit => return Ok(Some(Outcome::Quit)),
+                Effect::Quit => return Ok(Heard::End(Outcome::Quit)),
                 Effect::Suspend => guard.suspend()?,
                 Effect::Redraw => guard.forget()?,
             }
         }
     }
-    Ok(None)
+    Ok(heard)
 }

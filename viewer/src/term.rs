@@ -3,8 +3,9 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal, Read, Stdout, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,9 +21,10 @@ use crossterm::{cursor, execute};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
 use crate::theme::ColorMode;
@@ -80,6 +82,8 @@ pub(crate) struct Guard {
 pub(crate) enum Input {
     Event(crossterm::event::Event),
     Nothing,
+    /// A signal came: one that ends or stops the view, or the size has changed.
+    Signal,
     /// The terminal is gone.
     HungUp,
 }
@@ -88,28 +92,41 @@ pub(crate) enum Input {
 /// less than a millisecond.
 const LOOK: Duration = Duration::from_micros(200);
 
+/// How long the rest of an escape sequence is waited for.
+const REST: Duration = Duration::from_millis(5);
+
 enum Readiness {
     Ready,
     Quiet,
+    Signal,
     Gone,
 }
 
-/// Waits until a terminal has input.
-fn readiness(terminal: &OwnedFd, time: Duration) -> io::Result<Readiness> {
-    let mut polled = [PollFd::new(terminal, PollFlags::IN)];
-    let time = Timespec::try_from(time).map_err(io::Error::other)?;
-    match rustix::event::poll(&mut polled, Some(&time)) {
+/// Waits until a terminal has input, or a signal comes, for ever if there is no `time`.
+fn readiness(
+    terminal: &OwnedFd,
+    signals: &UnixStream,
+    time: Option<Duration>,
+) -> io::Result<Readiness> {
+    let mut polled = [
+        PollFd::new(terminal, PollFlags::IN),
+        PollFd::new(signals, PollFlags::IN),
+    ];
+    let time = time.map(Timespec::try_from).transpose();
+    let time = time.map_err(io::Error::other)?;
+    match rustix::event::poll(&mut polled, time.as_ref()) {
         Ok(_) => {}
-        // A signal came: its flag is looked at next.
-        Err(Errno::INTR) => return Ok(Readiness::Quiet),
+        Err(Errno::INTR) => return Ok(Readiness::Signal),
         Err(error) => return Err(error.into()),
     }
     let found = polled[0].revents();
     let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+    let signalled = !polled[1].revents().is_empty();
     Ok(
         match (found.intersects(gone), found.contains(PollFlags::IN)) {
             (true, _) => Readiness::Gone,
             (false, true) => Readiness::Ready,
+            (false, false) if signalled => Readiness::Signal,
             (false, false) => Readiness::Quiet,
         },
     )
@@ -129,6 +146,8 @@ struct Signals {
     /// The number of the signal that asks the view to end.
     end: Arc<AtomicUsize>,
     suspend: Arc<AtomicBool>,
+    /// Can be read once a signal has come, whichever thread it was delivered to.
+    woken: UnixStream,
     registered: Vec<SigId>,
 }
 
@@ -162,9 +181,10 @@ impl Guard {
         Ok(())
     }
 
-    /// Draws every cell anew the next time.
+    /// Draws every cell anew the next time. Asks the terminal nothing: not every one answers.
     pub(crate) fn forget(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// The signal that asked for the end, if one came.
@@ -185,20 +205,25 @@ impl Guard {
         give_back();
         low_level::emulate_default_handler(SIGTSTP)?;
         take()?;
-        self.terminal.clear()
+        self.forget()
     }
 
-    /// Waits for an event of the terminal, not longer than `time`. A signal ends the wait.
+    /// Waits for an event of the terminal, not longer than `time` if there is one. A signal ends the wait.
     ///
     /// crossterm reads for ever from a terminal that has gone away, so this waits itself and asks
     /// only while the terminal is there.
-    pub(crate) fn wait(&mut self, time: Duration) -> io::Result<Input> {
-        let time = if self.more { Duration::ZERO } else { time };
-        let ready = match readiness(&self.keyboard, time)? {
+    pub(crate) fn wait(&mut self, time: Option<Duration>) -> io::Result<Input> {
+        let time = if self.more {
+            Some(Duration::ZERO)
+        } else {
+            time
+        };
+        let ready = match readiness(&self.keyboard, &self.signals.woken, time)? {
             Readiness::Gone => return Ok(Input::HungUp),
-            Readiness::Quiet => false,
+            Readiness::Quiet | Readiness::Signal => false,
             Readiness::Ready => true,
         };
+        let signalled = self.signals.heard();
         // Also when it is quiet: then the size may have changed.
         self.more = crossterm::event::poll(LOOK)?;
         if self.more {
@@ -206,9 +231,13 @@ impl Guard {
         }
         if ready {
             // A part of an escape sequence: the rest is on its way.
-            std::thread::sleep(time.min(Duration::from_millis(5)));
+            std::thread::sleep(REST.min(time.unwrap_or(REST)));
         }
-        Ok(Input::Nothing)
+        Ok(if signalled {
+            Input::Signal
+        } else {
+            Input::Nothing
+        })
     }
 }
 
@@ -223,9 +252,12 @@ impl Drop for Guard {
 
 impl Signals {
     fn new() -> io::Result<Self> {
+        let (woken, wake) = UnixStream::pair()?;
+        woken.set_nonblocking(true)?;
         let mut signals = Self {
             end: Arc::default(),
             suspend: Arc::default(),
+            woken,
             registered: Vec::new(),
         };
         for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
@@ -235,7 +267,22 @@ impl Signals {
         }
         let id = flag::register(SIGTSTP, Arc::clone(&signals.suspend))?;
         signals.registered.push(id);
+        // After the flags, which are looked at when the wait is over.
+        for signal in [SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGWINCH] {
+            let id = low_level::pipe::register(signal, wake.try_clone()?)?;
+            signals.registered.push(id);
+        }
         Ok(signals)
+    }
+
+    /// Whether a signal has come since the last time.
+    fn heard(&mut self) -> bool {
+        let mut bytes = [0; 64];
+        let mut heard = false;
+        while let Ok(1..) = self.woken.read(&mut bytes) {
+            heard = true;
+        }
+        heard
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{Read, Write};
+use std::num::NonZero;
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -10,6 +11,7 @@ use std::time::Duration;
 
 use pty_process::Size;
 use pty_process::blocking::Pty;
+use rustix::process::{Pid, Signal};
 
 use super::process::{Outcome, finish};
 
@@ -17,12 +19,30 @@ use super::process::{Outcome, finish};
 const LIMIT: Duration = Duration::from_secs(300);
 
 /// Everything that was written to the terminal.
-#[derive(Default)]
 struct Shown {
-    bytes: Mutex<Vec<u8>>,
+    written: Mutex<Written>,
     grown: Condvar,
     /// The last program has closed it.
     closed: AtomicBool,
+}
+
+struct Written {
+    bytes: Vec<u8>,
+    /// What a user sees of it.
+    terminal: vt100::Parser,
+}
+
+impl Written {
+    /// Whether a text has been written since a length, or is on screen, not as the end of a longer name. Only what
+    /// changes is written: what is on screen need not have been written in one piece.
+    fn has(&self, text: &str, length: usize) -> bool {
+        let is_in = |shown: &str| {
+            let mut places = shown.match_indices(text);
+            places.any(|(at, _)| !shown[..at].ends_with('_'))
+        };
+        is_in(&String::from_utf8_lossy(&self.bytes[length..]))
+            || length == 0 && is_in(&self.terminal.screen().contents())
+    }
 }
 
 pub(crate) struct Screen {
@@ -30,6 +50,10 @@ pub(crate) struct Screen {
     shown: Arc<Shown>,
     reader: JoinHandle<()>,
     child: Child,
+}
+
+fn cells(count: u16) -> NonZero<u16> {
+    NonZero::new(count).unwrap()
 }
 
 impl Screen {
@@ -40,7 +64,16 @@ impl Screen {
         pty.resize(Size::new(rows, columns)).unwrap();
         let command = pty_process::blocking::Command::from(command);
         let child = command.env("TERM", "xterm-256color").spawn(pts).unwrap();
-        let (pty, shown) = (Arc::new(pty), Arc::new(Shown::default()));
+        let written = Written {
+            bytes: Vec::new(),
+            terminal: vt100::Parser::new(cells(rows), cells(columns), 0),
+        };
+        let shown = Shown {
+            written: Mutex::new(written),
+            grown: Condvar::new(),
+            closed: AtomicBool::new(false),
+        };
+        let (pty, shown) = (Arc::new(pty), Arc::new(shown));
         let (source, sink) = (Arc::clone(&pty), Arc::clone(&shown));
         let reader = std::thread::spawn(move || sink.collect(&source));
         Self {
@@ -51,27 +84,36 @@ impl Screen {
         }
     }
 
-    /// Waits until this has been written, not as the end of a longer name.
+    /// Waits until this has been written or is on screen, not as the end of a longer name.
     #[track_caller]
     pub(crate) fn until(&self, text: &str) {
-        let bytes = self.shown.bytes.lock().unwrap();
+        self.until_after(0, text);
+    }
+
+    /// How much has been written so far.
+    pub(crate) fn length(&self) -> usize {
+        self.shown.written.lock().unwrap().bytes.len()
+    }
+
+    /// Waits until this has been written in one piece after a [`Self::length`].
+    #[track_caller]
+    pub(crate) fn until_after(&self, length: usize, text: &str) {
+        let written = self.shown.written.lock().unwrap();
         let is_missing = Cell::new(true);
-        let missing = |bytes: &mut Vec<u8>| {
-            let shown = String::from_utf8_lossy(bytes);
-            let mut places = shown.match_indices(text);
-            let is_there = places.any(|(at, _)| !shown[..at].ends_with('_'));
-            is_missing.set(!is_there);
-            !is_there && !self.shown.closed.load(Ordering::Acquire)
+        let missing = |written: &mut Written| {
+            is_missing.set(!written.has(text, length));
+            is_missing.get() && !self.shown.closed.load(Ordering::Acquire)
         };
         let waited = self
             .shown
             .grown
-            .wait_timeout_while(bytes, LIMIT, missing)
+            .wait_timeout_while(written, LIMIT, missing)
             .unwrap();
         assert!(
             !is_missing.get(),
-            "{text} does not appear in {}",
-            String::from_utf8_lossy(&waited.0)
+            "{text} does not appear in {}\nwith this on screen:\n{}",
+            String::from_utf8_lossy(&waited.0.bytes),
+            waited.0.terminal.screen().contents()
         );
     }
 
@@ -81,7 +123,42 @@ impl Screen {
         (&*self.pty).write_all(keys.as_bytes()).unwrap();
     }
 
+    #[track_caller]
+    pub(crate) fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Whether the command was stopped, as by Ctrl-Z.
+    #[track_caller]
+    pub(crate) fn is_stopped(&self) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        stat.rsplit(')')
+            .next()
+            .unwrap()
+            .trim_start()
+            .starts_with('T')
+    }
+
+    /// How often threads of the command have gone to sleep.
+    #[track_caller]
+    pub(crate) fn wakeups(&self) -> u64 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap();
+        let sleeps = threads.map(|thread| {
+            let status = std::fs::read_to_string(thread.unwrap().path().join("status"));
+            let status = status.unwrap_or_default();
+            let mut lines = status.lines();
+            let count = lines.find_map(|it| it.strip_prefix("voluntary_ctxt_switches:"));
+            count.map_or(0, |count| count.trim().parse::<u64>().unwrap())
+        });
+        sleeps.sum()
+    }
+
     pub(crate) fn resize(&self, rows: u16, columns: u16) {
+        let mut written = self.shown.written.lock().unwrap();
+        written
+            .terminal
+            .screen_mut()
+            .set_size(cells(rows), cells(columns));
         self.pty.resize(Size::new(rows, columns)).unwrap();
     }
 
@@ -90,7 +167,7 @@ impl Screen {
     pub(crate) fn finish(self) -> Outcome {
         let outcome = finish(self.child);
         self.reader.join().unwrap();
-        let stdout = std::mem::take(&mut *self.shown.bytes.lock().unwrap());
+        let stdout = std::mem::take(&mut self.shown.written.lock().unwrap().bytes);
         let add = |outcome| Outcome { stdout, ..outcome };
         outcome
             .map_err(|stuck| format!("it did not end: {stuck}"))
@@ -104,13 +181,13 @@ impl Shown {
     fn collect(&self, mut pty: &Pty) {
         let mut buffer = [0; 4096];
         while let Ok(length @ 1..) = pty.read(&mut buffer) {
-            self.bytes
-                .lock()
-                .unwrap()
-                .extend_from_slice(&buffer[..length]);
+            let mut written = self.written.lock().unwrap();
+            written.bytes.extend_from_slice(&buffer[..length]);
+            written.terminal.process(&buffer[..length]);
+            drop(written);
             self.grown.notify_all();
         }
-        let _bytes = self.bytes.lock().unwrap();
+        let _written = self.written.lock().unwrap();
         self.closed.store(true, Ordering::Release);
         self.grown.notify_all();
     }

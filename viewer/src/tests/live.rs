@@ -105,6 +105,24 @@ fn the_status_of_the_program_is_shown_when_it_has_ended() {
 }
 
 #[test]
+fn a_view_of_what_has_ended_follows_nothing() {
+    let mut growing = Growing::new(usize::MAX);
+    growing.grow(usize::MAX);
+    assert_eq!(growing.player.app.follow, Follow::Off);
+    // Where it stood when the program ended: all of it.
+    let player = &mut growing.player;
+    let (begin, end) = player.app.span.expect("a span");
+    assert!(player.app.viewport.begin() <= begin && end <= player.app.viewport.end());
+    player.play("/ m e m c p y enter n");
+    let selected = player.app.selected;
+    assert!(selected.is_some());
+    player.play("w w w");
+    assert_eq!(player.app.selected, selected);
+    let span = selected.expect("a selection").span(&player.trace);
+    assert!(player.app.viewport.overlaps(span), "{span:?}");
+}
+
+#[test]
 fn tasks_whose_times_are_still_to_come_are_drawn_at_their_launch() {
     let player = Player::new("s1: B[?] | t1: aclInit[0..1us]", SMALL);
     assert!(player.line_with("stream 1").contains('▹'));

@@ -81,16 +81,20 @@ fn show_end(app: &mut App, end: i64) {
     show(app, app.viewport.ending(end.saturating_add(margin)));
 }
 
-/// Moves the range along with the growing trace.
+/// Moves the range along with the growing trace. When there will be no more it stays where it then is.
 pub(super) fn keep_following(app: &mut App) {
     let Some((begin, end)) = app.span else {
         return;
     };
-    match app.follow {
+    let followed = match app.is_running() {
+        true => app.follow,
+        false => std::mem::replace(&mut app.follow, Follow::Off),
+    };
+    match followed {
         Follow::Off => {}
         Follow::Everything => {
             app.viewport = Viewport::fitting((begin, end));
-            if end.saturating_sub(begin) > EVERYTHING_NS {
+            if app.is_running() && end.saturating_sub(begin) > EVERYTHING_NS {
                 app.follow = Follow::Head;
             }
         }

@@ -115,15 +115,22 @@ impl Tables {
         reasons.filter(|reason| !reason.is_empty()).collect()
     }
 
-    /// The program never waits for the tracer: where a thread of ours lost its processor with a
-    /// lock in its hands, a task is left alone, and says so. Every other task has times, but for what a card cannot do.
-    #[track_caller]
-    pub(crate) fn all_timed(&self) {
+    /// Why tasks have no times, but for what a card with few places for events cannot do: there only synchronisations
+    /// of the program's bring times.
+    pub(crate) fn untimed_but_for_the_card(&self) -> Vec<&str> {
         let mut untimed = self.untimed();
         if has_few_places() {
             untimed
                 .retain(|reason| !["queue-full", "not-harvested", "unreadable"].contains(reason));
         }
+        untimed
+    }
+
+    /// The program never waits for the tracer: where a thread of ours lost its processor with a
+    /// lock in its hands, a task is left alone, and says so. Every other task has times, but for what a card cannot do.
+    #[track_caller]
+    pub(crate) fn all_timed(&self) {
+        let untimed = self.untimed_but_for_the_card();
         let is_contended = |reason: &&str| ["contended", "no-event"].contains(reason);
         assert!(untimed.iter().all(is_contended), "{untimed:?}");
         assert!(untimed.len() <= 2 + self.tasks.len() / 50, "{untimed:?}");

@@ -474,9 +474,12 @@ fn culprit(stall: &StallStats) -> String {
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
     let root = stall.root.as_ref().map(|root| format!("root {root}"));
     let meanwhile = stall.meanwhile.first().map(|it| {
-        let calls = if it.count == 1 { "call" } else { "calls" };
         let time = duration(it.total_ns);
-        format!("meanwhile {} {calls} of {} for {time}", it.count, it.name)
+        match it.count {
+            0 => format!("meanwhile {} for {time}", it.name),
+            1 => format!("meanwhile 1 call of {} for {time}", it.name),
+            count => format!("meanwhile {count} calls of {} for {time}", it.name),
+        }
     });
     let parts = [
         event,

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::accuracy::Accuracy;
-use crate::support::{Recording, Row, Run, Tables, example, place, truth};
+use crate::support::{Recording, Row, Run, Tables, example, named, place, truth};
 
 /// A device clock that is far from the host's and drifts from it, differently on each device.
 const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
@@ -154,6 +154,7 @@ fn check_events(program: &Path) {
         check_counts(&own, &tables);
         check_waits(&own, &tables);
         tables.all_timed();
+        named::nobody_was_over(&recording.trace());
         let tasks = tables.as_submitted();
         let matched = truth::matched(&tasks, &recording.truth());
         let accuracy = Accuracy::of(&tables, &matched);

@@ -40,9 +40,13 @@ fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
             awaited(known, trace, stall)
         }
         Cause::QueueFull if !stall.is_gap() => awaited(known, trace, stall),
+        Cause::ReturnLatency if !stall.is_gap() => returning(trace, stall),
         Cause::HostLate => of_host(trace, stall, "host late"),
+        Cause::TracerOverhead => of_host(trace, stall, "tracer overhead"),
         Cause::GraphLaunch => of_host(trace, stall, "graph launch"),
-        Cause::HostBlocked | Cause::QueueFull => held_up(known, trace, stall),
+        Cause::HostBlocked | Cause::ReturnLatency | Cause::QueueFull => {
+            held_up(known, trace, stall)
+        }
         Cause::Callback => {
             let name = Item::from(stall.node).label(trace);
             vec![
@@ -89,6 +93,16 @@ fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     ]
 }
 
+/// A call that had not returned though what it waited for had been done.
+fn returning(trace: &Trace, stall: &Stall) -> Vec<String> {
+    let name = short_name(Item::from(stall.node).name(trace)).to_owned();
+    vec![
+        format!("{name} returns"),
+        "return latency".to_owned(),
+        "return".to_owned(),
+    ]
+}
+
 /// Where a culprit is and what ran there.
 fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, String) {
     let stream = culprit
@@ -121,6 +135,7 @@ fn of_host(trace: &Trace, stall: &Stall, what: &str) -> Vec<String> {
 fn held_up(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let short = match stall.cause {
         Cause::QueueFull => "queue full",
+        Cause::ReturnLatency => "return latency",
         _ => "host blocked",
     };
     let submission = Item::from(stall.node).call(trace);
@@ -142,9 +157,8 @@ pub(crate) fn blocker(known: Known<'_>, stall: &Stall, thread: ThreadId) -> Opti
     let lane = Lane::Thread(thread);
     let stalls = known.stalls.in_window(lane, stall.begin, stall.end);
     let part = |it: &&Stall| it.end.min(stall.end) - it.begin.max(stall.begin);
-    let is_queue =
-        |it: &&Stall| (it.cause == Cause::QueueFull) == (stall.cause == Cause::QueueFull);
-    let found = stalls.iter().take(LOOKED_AT).filter(is_queue);
+    let holds = |it: &&Stall| stall.cause.is_by(it.cause);
+    let found = stalls.iter().take(LOOKED_AT).filter(holds);
     match found.max_by_key(part)?.node {
         Node::Call(call) => Some(call),
         Node::Task(_) => None,

@@ -25,8 +25,8 @@ pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use stalls::{
-    Cause, Chain, Class, Culprit, Evidence, Lane, Learnt, Link, Meanwhile, Root, Stall, Stalls,
-    Step, Why,
+    Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Learnt, Link, Meanwhile, Root, Stall,
+    Stalls, Step, Why,
 };
 pub use stats::Stats;
 

@@ -20,7 +20,7 @@ use crate::{Class, Edge, Lane, Node, Stall, Stalls};
 /// Tasks that are looked back at on a stream for the last one that tells what it was doing.
 const MOST_BACK: usize = 4096;
 /// Calls of a thread that are kept to say what it did while a stream waited for it.
-const HOST_CALLS: usize = 256;
+pub(crate) const HOST_CALLS: usize = 256;
 /// Stalls of a thread that are kept for streams that have had nothing to do since.
 const HOST_STALLS: usize = 512;
 

@@ -179,11 +179,11 @@ impl TraceBuilder {
         self.trace.counters = counters;
     }
 
-    /// Says which numbers the calls have in the whole recording, and whether that goes beyond these, back and
-    /// on.
-    pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>, beyond: (bool, bool)) {
+    /// Says which numbers the calls have in the whole recording, whether that goes back beyond these, and
+    /// after which moment it goes on.
+    pub(crate) fn set_call_numbers(&mut self, numbers: Vec<u32>, beyond: (bool, Option<i64>)) {
         self.trace.call_numbers = Some(numbers);
-        (self.trace.goes_back, self.trace.has_future) = beyond;
+        (self.trace.goes_back, self.trace.goes_on_after) = beyond;
     }
 
     /// The process with this number in the file.

@@ -266,7 +266,8 @@ pub struct Trace {
     /// The recording goes back beyond it.
     pub(crate) goes_back: bool,
     minds_past: bool,
-    pub(crate) has_future: bool,
+    /// The recording goes on after this moment, up to which it is known.
+    pub(crate) goes_on_after: Option<i64>,
     pub(crate) tasks: Vec<Task>,
     pub(crate) words: Vec<u64>,
     /// Calls that are under way, by thread and depth, and their arguments.
@@ -343,7 +344,12 @@ impl Trace {
 
     /// Whether this is a range of a recording that goes on after it.
     pub fn has_future(&self) -> bool {
-        self.has_future
+        self.goes_on_after.is_some()
+    }
+
+    /// Whether all that happened up to a moment is known, as far as it was recorded.
+    pub fn reaches(&self, moment: i64) -> bool {
+        self.goes_on_after.is_none_or(|last| moment <= last)
     }
 
     /// About so many bytes the calls and tasks take, with the threads, streams and events that they name.

@@ -100,13 +100,24 @@ impl App {
         }
     }
 
-    /// The stall that an item is: a wait that held its stream, or a call that blocked.
+    /// The stall that an item is: a wait that held its stream, or a call that blocked. Of a call that
+    /// waited and then took time to return it is the wait.
     pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
+        self.stalls_of(trace, item).next().copied()
+    }
+
+    /// The stalls that an item consists of.
+    pub(crate) fn stalls_of(
+        &self,
+        trace: &Trace,
+        item: Item,
+    ) -> impl Iterator<Item = &Stall> + use<'_> {
         let (begin, end) = item.span(trace);
-        let lane = item.track(trace).lane()?;
-        let stalls = self.stalls.in_window(lane, begin, end);
-        let own = |stall: &&Stall| stall.node == item.node() && !stall.is_gap();
-        stalls.iter().find(own).copied()
+        let lane = item.track(trace).lane();
+        let stalls = lane.map_or(&[][..], |lane| self.stalls.in_window(lane, begin, end));
+        let node = item.node();
+        let own = move |stall: &&Stall| stall.node == node && !stall.is_gap();
+        stalls.iter().filter(own)
     }
 }
 

@@ -229,7 +229,9 @@ impl StallQuest {
     }
 
     fn take(&mut self, known: Known<'_>, trace: &Trace, stall: &Stall) {
+        let is_next = matches!(self.wanted, Wanted::Next(..));
         if !stall.is_notable()
+            || is_next && known.stalls.continues(stall)
             || !self.is_cause(stall.cause)
             || !self.arrangement.wants(trace, track(stall.lane))
             || !self.may_want(stall.lane, stall.begin, stall.end)

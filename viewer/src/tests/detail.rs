@@ -65,7 +65,7 @@ fn an_idle_stretch_names_the_thread_that_came_late_and_what_it_did() {
     assert!(text.contains("stream 1 was idle"), "{text}");
     assert!(text.contains("host late ← thread 1001"), "{text}");
     assert!(
-        text.contains("meanwhile the thread was in  Malloc ×1 36.0 µs"),
+        text.contains("meanwhile  Malloc ×1 36.0 µs  on its way to the device 28.0 µs  outside of AscendCL 4.00 µs"),
         "{text}"
     );
 }

@@ -177,7 +177,7 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane);
-        let is_notable = |stall: &&Stall| stall.is_notable();
+        let is_notable = |stall: &&Stall| stall.is_notable() && !app.stalls.continues(stall);
         match forward {
             true => {
                 let first = stalls.partition_point(|it| key(it) <= from);

@@ -14,7 +14,7 @@ use crate::layout::Layout;
 
 use super::Scene;
 use super::route::{End, Field, Ink, Segment, Turn, glyph, route};
-use super::track::{IDLE, STALL, Texts};
+use super::track::{IDLE, RETURNING, STALL, Texts};
 
 /// Edges that are looked at for the arrows of the window.
 const LOOKED_AT: usize = 2_000;
@@ -133,7 +133,7 @@ impl Canvas<'_, '_> {
         match cell.map(Cell::symbol) {
             _ if self.is_text((x, y)) => 3,
             Some(" ") if cell.is_some_and(|it| it.bg == Color::Reset) => 0,
-            Some(STALL | IDLE) => 1,
+            Some(STALL | RETURNING | IDLE) => 1,
             _ => 2,
         }
     }
@@ -156,7 +156,7 @@ impl Canvas<'_, '_> {
             return;
         };
         let under = cell.symbol();
-        if head || matches!(under, " " | STALL | IDLE) || LINES.contains(under) {
+        if head || matches!(under, " " | STALL | RETURNING | IDLE) || LINES.contains(under) {
             cell.set_symbol(symbol)
                 .set_style(self.scene.app.theme.arrow(chosen));
         }

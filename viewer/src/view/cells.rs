@@ -90,22 +90,51 @@ pub(crate) fn sample(trace: &Trace, track: &Track, viewport: Viewport, width: u1
         from = first;
         match last - first {
             0 => Cell::Idle,
-            1..=FEW => few(trace, track, viewport, (cell, width), (first, last)),
-            _ => {
-                let totals = track.totals(trace, (first, last), (begin, end));
-                many(totals.all(), (end - begin).unsigned_abs(), totals.main())
+            count => {
+                let length = (end - begin).unsigned_abs();
+                let totals = || track.totals(trace, (first, last), (begin, end));
+                let few = (count <= FEW)
+                    .then(|| few(trace, track, viewport, (cell, width), (first, last)))
+                    .flatten();
+                let told = few.filter(|cell| cell.tells(totals().all(), length));
+                told.unwrap_or_else(|| many(totals().all(), length, totals().main()))
             }
         }
     });
     cells.collect()
 }
 
+/// What there is more of than can be told apart. The fill is the share of the time, to the nearest step;
+/// however little there is, it is seen.
 fn many(busy: u64, length: u64, main: Category) -> Cell {
-    let steps = u128::from(busy) * u128::from(FULL);
-    let fill = steps.div_ceil(u128::from(length.max(1)));
+    let length = u128::from(length.max(1));
+    let steps = (u128::from(busy) * u128::from(FULL) + length / 2) / length;
     Cell::Many {
-        fill: (fill.min(u128::from(FULL)) as u8).max(1),
+        fill: (steps.min(u128::from(FULL)) as u8).max(1),
         main,
+    }
+}
+
+impl Cell {
+    /// How much of the cell is drawn as filled, in steps; `None` for what shows no share of the time.
+    pub(crate) fn drawn(self) -> Option<u8> {
+        match self {
+            Self::Idle => Some(0),
+            Self::Part { from, to, .. } => Some(to - from),
+            Self::Two { .. } => Some(FULL),
+            Self::Many { fill, .. } => Some(fill),
+            Self::Mark { .. } | Self::Unknown => None,
+        }
+    }
+
+    /// Whether what is drawn is within one step of how much of the time was busy.
+    fn tells(self, busy: u64, length: u64) -> bool {
+        let Some(drawn) = self.drawn() else {
+            return true;
+        };
+        let exact = u128::from(busy) * u128::from(FULL);
+        let drawn = u128::from(drawn) * u128::from(length);
+        drawn.abs_diff(exact) <= u128::from(length)
     }
 }
 
@@ -117,13 +146,14 @@ struct Part {
     to: u8,
 }
 
+/// What a cell with few slices shows, if they can be told apart.
 fn few(
     trace: &Trace,
     track: &Track,
     viewport: Viewport,
     (cell, width): (i64, u16),
     (first, last): (usize, usize),
-) -> Cell {
+) -> Option<Cell> {
     let mut parts: Vec<Part> = Vec::with_capacity(last - first);
     let mut mark = None;
     let mut marks = 0;
@@ -148,15 +178,15 @@ fn few(
         }
     }
     match (parts.as_slice(), mark) {
-        ([], None) => Cell::Idle,
-        ([], Some(item)) => Cell::Mark {
+        ([], None) => Some(Cell::Idle),
+        ([], Some(item)) => Some(Cell::Mark {
             item,
             more: marks > 1,
-        },
-        ([part], None) => part.cell(),
+        }),
+        ([part], None) => Some(part.cell()),
         ([part], Some(item)) => beside_mark(*part, item),
-        ([left, right], None) => two(trace, *left, *right),
-        _ => crowd(trace, &parts),
+        ([left, right], None) => two(*left, *right),
+        _ => None,
     }
 }
 
@@ -179,38 +209,26 @@ impl Part {
 }
 
 /// A slice that is also seen in another cell leaves this one to the mark.
-fn beside_mark(part: Part, mark: Item) -> Cell {
+fn beside_mark(part: Part, mark: Item) -> Option<Cell> {
     match (part.came_in(), part.goes_on()) {
-        (true, true) => part.cell(),
-        (false, false) => Cell::Many {
-            fill: part.to - part.from,
-            main: Category::Other,
-        },
-        _ => Cell::Mark {
+        (true, true) => Some(part.cell()),
+        (false, false) => None,
+        _ => Some(Cell::Mark {
             item: mark,
             more: false,
-        },
+        }),
     }
 }
 
-fn two(trace: &Trace, left: Part, right: Part) -> Cell {
+fn two(left: Part, right: Part) -> Option<Cell> {
     match left.came_in() && right.goes_on() {
-        true if left.to >= right.from => Cell::Two {
+        true if left.to >= right.from => Some(Cell::Two {
             left: left.item,
             at: left.to.min(FULL - 1),
             right: right.item,
-        },
+        }),
         // The gap is worth seeing; the slice after it begins one cell late.
-        true => left.cell(),
-        false => crowd(trace, &[left, right]),
-    }
-}
-
-fn crowd(trace: &Trace, parts: &[Part]) -> Cell {
-    let fill: u8 = parts.iter().map(|part| part.to - part.from).sum();
-    let widest = parts.iter().max_by_key(|part| part.to - part.from);
-    Cell::Many {
-        fill: fill.clamp(1, FULL),
-        main: widest.map_or(Category::Other, |part| part.item.category(trace)),
+        true => Some(left.cell()),
+        false => None,
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that is known about the selection.
 
-use ascend_trace_analysis::queue_wait;
+use ascend_trace_analysis::{Cause, queue_wait};
 use ascend_trace_model::{Call, CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -91,12 +91,14 @@ fn of_nothing(scene: &Scene<'_>) -> Vec<Line<'static>> {
             plain(" event record  "),
             shape(Category::Wait, "◇ ░"),
             plain(" wait, sync  "),
+            shape(Category::Sync, "╍"),
+            plain(" return  "),
             Span::styled("╌", theme.faint()),
             plain(" idle  "),
             shape(Category::Kernel, "⣀⣤⣶"),
             plain(" many slices  "),
             shape(Category::Other, "▹"),
-            plain(" no device time"),
+            plain(" untimed"),
         ]),
     ]
 }
@@ -251,12 +253,13 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         )],
         vec![Span::raw(span(scene, call.begin, call.end))],
     ];
-    if let Some(stall) = scene.app.stall_of(trace, item) {
-        let text = blame::words(scene.app.known(), trace, &stall).swap_remove(0);
-        times.push(vec![Span::styled(
-            format!("blocked: {text}"),
-            theme.stall(),
-        )]);
+    for stall in scene.app.stalls_of(trace, item) {
+        let text = blame::words(scene.app.known(), trace, stall).swap_remove(0);
+        let text = match stall.cause {
+            Cause::ReturnLatency => text,
+            _ => format!("blocked: {text}"),
+        };
+        times.push(vec![Span::styled(text, theme.stall())]);
     }
     times.extend(call.task.and_then(|task| submitted(scene, task)));
     times.extend(rank(scene));

@@ -1,6 +1,6 @@
 //! An idle stretch of a stream: why, and who is to blame.
 
-use ascend_trace_analysis::stats::{Site, StallStats};
+use ascend_trace_analysis::stats::{MeanwhileStats, Site, StallStats};
 use ascend_trace_analysis::{Cause, Stall};
 use ratatui::text::{Line, Span};
 
@@ -49,7 +49,7 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     ]];
     groups.extend(known.culprit_site.as_ref().map(|site| culprit(scene, site)));
     lines.extend(flow(groups, room));
-    lines.extend(flow(meanwhile(scene, &known, stall), room));
+    lines.extend(flow(meanwhile(scene, &known), room));
     lines.extend(why(scene, &known));
     lines
 }
@@ -59,6 +59,10 @@ fn reason(cause: Cause) -> &'static str {
     match cause {
         Cause::HostLate => "the host submitted its next task only then",
         Cause::HostBlocked => "the host waited for the device before it submitted the next task",
+        Cause::ReturnLatency => {
+            "the host had not returned from a wait that was over, to submit the next task"
+        }
+        Cause::TracerOverhead => "ascend-trace itself took the host's time",
         Cause::QueueFull => {
             "the host was held up by a full queue before it submitted the next task"
         }
@@ -85,21 +89,39 @@ fn culprit(scene: &Scene<'_>, site: &Site) -> Group {
 }
 
 /// What the thread did that should have submitted the next task.
-fn meanwhile(scene: &Scene<'_>, known: &StallStats, stall: &Stall) -> Vec<Group> {
+fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
     let theme = scene.app.theme;
-    if known.meanwhile.is_empty() && stall.cause != Cause::HostLate {
+    if known.meanwhile.is_empty() {
         return Vec::new();
     }
-    let label = Span::styled("meanwhile the thread was ", theme.dim());
-    if known.meanwhile.is_empty() {
-        return vec![vec![label, Span::raw("outside of AscendCL")]];
-    }
-    let mut groups = vec![vec![label, Span::raw("in")]];
+    let mut groups = vec![vec![Span::styled("meanwhile", theme.dim())]];
     groups.extend(known.meanwhile.iter().take(NAMED).map(|it| {
-        let (name, total) = (short_name(&it.name), duration(it.total_ns));
-        vec![Span::raw(format!("{name} ×{} {total}", it.count))]
+        let total = duration(it.total_ns);
+        let text = match it.count {
+            0 => format!("{} {total}", no_call(&it.name)),
+            count => format!("{} ×{count} {total}", short_name(&it.name)),
+        };
+        vec![Span::raw(text)]
     }));
+    let rest: i64 = known
+        .meanwhile
+        .iter()
+        .skip(NAMED)
+        .map(|it| it.total_ns)
+        .sum();
+    if rest > 0 {
+        groups.push(vec![Span::raw(format!("other calls {}", duration(rest)))]);
+    }
     groups
+}
+
+/// What a thread did that was no call.
+fn no_call(name: &str) -> &'static str {
+    match MeanwhileStats::NO_CALLS.iter().position(|it| *it == name) {
+        Some(0) => "ascend-trace itself",
+        Some(1) => "outside of AscendCL",
+        _ => "on its way to the device",
+    }
 }
 
 fn why(scene: &Scene<'_>, known: &StallStats) -> Option<Line<'static>> {

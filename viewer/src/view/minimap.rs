@@ -39,8 +39,9 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
             false => theme.faint().remove_modifier(Modifier::BOLD),
         };
         let symbol = match (level, inside) {
-            (0, true) => "─",
-            (0, false) => "·",
+            // Nothing is lower than the lowest bar.
+            (0, true) => "_",
+            (0, false) => " ",
             _ => BARS[level],
         };
         if let Some(cell) = buffer.cell_mut((area.x + x as u16, area.y)) {

@@ -2,7 +2,7 @@
 
 mod arrows;
 mod ascii;
-mod cells;
+pub(crate) mod cells;
 mod collectives;
 mod describe;
 mod detail;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use ascend_trace_analysis::{Cause, Stall};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -22,6 +23,8 @@ const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉",
 pub(super) const DOTS: [&str; 9] = [" ", "⡀", "⣀", "⣄", "⣤", "⣦", "⣶", "⣷", "⣿"];
 /// The ground of a stall.
 pub(crate) const STALL: &str = "░";
+/// The ground of a call that has nothing more to wait for and has not returned.
+pub(crate) const RETURNING: &str = "╍";
 /// The ground of an idle stretch whose cause is known.
 pub(crate) const IDLE: &str = "╌";
 /// The ground of a thread while it captures.
@@ -251,18 +254,40 @@ impl Painter<'_, '_> {
         self.write(first + 1, &text, style);
     }
 
+    /// Shows the parts of a wait, and says what it waited for.
     fn stall_name(&mut self, item: Item, first: u16, room: u16) {
         let trace = self.scene.world.trace;
-        let room = usize::from(room).saturating_sub(4);
-        let forms = match self.app().stall_of(trace, item) {
-            Some(stall) => blame::words(self.app().known(), trace, &stall),
-            None => {
-                let label = item.label(trace);
-                let name = short_name(&label);
-                let length = duration(item.length(trace));
-                vec![format!("{name} {length}"), name.to_owned(), length]
+        let parts: Vec<Stall> = self.app().stalls_of(trace, item).copied().collect();
+        if parts.is_empty() {
+            let label = item.label(trace);
+            let name = short_name(&label);
+            let length = duration(item.length(trace));
+            let forms = vec![format!("{name} {length}"), name.to_owned(), length];
+            return self.stall_text(item, first, room, &forms);
+        }
+        let viewport = self.app().viewport;
+        let end = i64::from(first + room);
+        for part in parts {
+            let from = viewport.cell(part.begin, self.line.width);
+            let to = viewport.cell(part.end, self.line.width);
+            let to = if part.end == item.span(trace).1 {
+                end
+            } else {
+                to
+            };
+            let from = from.clamp(i64::from(first), end) as u16;
+            let room = to.clamp(from.into(), end) as u16 - from;
+            if part.cause == Cause::ReturnLatency {
+                let style = self.shape(item);
+                (from..from + room).for_each(|column| self.put(column, RETURNING, style));
             }
-        };
+            let forms = blame::words(self.app().known(), trace, &part);
+            self.stall_text(item, from, room, &forms);
+        }
+    }
+
+    fn stall_text(&mut self, item: Item, first: u16, room: u16, forms: &[String]) {
+        let room = usize::from(room).saturating_sub(4);
         if let Some(text) = forms.iter().find(|text| width(text) <= room) {
             let style = match self.is_selected(item) {
                 true => self.app().theme.chosen(),
@@ -292,36 +317,49 @@ impl Painter<'_, '_> {
                 column += 1;
             }
             if column - first >= 2 {
-                self.idle_stretch(first, column);
+                self.idle_stretches_in(first..column);
             }
             column = column.max(first + 1);
         }
     }
 
-    fn idle_stretch(&mut self, first: u16, end: u16) {
+    /// Marks the gaps of a stream in columns without slices, each where it is: before the stream existed
+    /// and after it ended there is none.
+    fn idle_stretches_in(&mut self, columns: Range<u16>) {
         let app = self.app();
-        let moment = |column| app.viewport.time(i64::from(column), self.line.width);
-        let middle = moment(first + (end - first) / 2);
         let Some(lane) = self.key.lane() else {
             return;
         };
-        let stalls = app.stalls.in_window(lane, middle, middle);
-        let Some(stall) = stalls.iter().find(|stall| is_gap(stall)).copied() else {
-            return;
-        };
+        let (viewport, width) = (app.viewport, self.line.width);
+        let moment = |column: u16| viewport.time(i64::from(column), width);
+        let (begin, end) = (moment(columns.start), moment(columns.end));
+        let stalls = app.stalls.in_window(lane, begin, end).iter();
+        let gaps: Vec<Stall> = stalls.filter(|stall| is_gap(stall)).copied().collect();
+        for stall in gaps {
+            let column = |time: i64| {
+                let column = viewport.cell(time, width);
+                column.clamp(columns.start.into(), columns.end.into()) as u16
+            };
+            let last = column(stall.end.saturating_sub(1)).saturating_add(1);
+            self.idle_stretch(stall, column(stall.begin)..last.min(columns.end));
+        }
+    }
+
+    fn idle_stretch(&mut self, stall: Stall, columns: Range<u16>) {
+        let app = self.app();
         let style = match app.selected == Some(Selected::Gap(stall)) {
             true => app.theme.chosen_shape(),
             false => app.theme.idle(),
         };
         let forms = blame::words(app.known(), self.scene.world.trace, &stall);
-        for column in first..end {
+        for column in columns.clone() {
             self.put(column, IDLE, style);
         }
-        let room = usize::from(end - first);
+        let room = columns.len();
         let text = forms.into_iter().find(|text| width(text) + 6 <= room);
         if let Some(text) = text {
             let left = (room - width(&text) - 2) / 2;
-            self.write(first + left as u16, &format!(" {text} "), style);
+            self.write(columns.start + left as u16, &format!(" {text} "), style);
         }
     }
 

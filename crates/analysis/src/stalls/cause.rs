@@ -15,6 +15,11 @@ pub enum Cause {
     /// The stream was empty, because the thread that submits to it was inside a call that waited
     /// for the device.
     HostBlocked,
+    /// What a call waited for had been done, and the call had not returned. For a stream: the thread
+    /// that submits to it was still inside such a call.
+    ReturnLatency,
+    /// The stream was empty, because the tool itself took the time of the thread that submits to it.
+    TracerOverhead,
     /// A submission did not return until the queue of its stream had room. For a stream: the
     /// thread that submits to it was held up so, by another stream.
     QueueFull,
@@ -38,11 +43,13 @@ pub enum Cause {
 }
 
 impl Cause {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::EventWait,
         Self::SignalWait,
         Self::HostLate,
         Self::HostBlocked,
+        Self::ReturnLatency,
+        Self::TracerOverhead,
         Self::QueueFull,
         Self::Callback,
         Self::GraphLaunch,
@@ -61,6 +68,8 @@ impl Cause {
             Self::SignalWait => "signal-wait",
             Self::HostLate => "host-late",
             Self::HostBlocked => "host-blocked",
+            Self::ReturnLatency => "return-latency",
+            Self::TracerOverhead => "tracer-overhead",
             Self::QueueFull => "queue-full",
             Self::Callback => "callback",
             Self::GraphLaunch => "graph-launch",
@@ -77,5 +86,15 @@ impl Cause {
     /// tasks, are as they should be.
     pub const fn is_notable(self) -> bool {
         !matches!(self, Self::Drained | Self::Switch)
+    }
+
+    /// Whether a stream stalls for this cause because a thread stalled for the other one.
+    pub const fn is_by(self, host: Self) -> bool {
+        match self {
+            Self::QueueFull => matches!(host, Self::QueueFull),
+            Self::ReturnLatency => matches!(host, Self::ReturnLatency),
+            Self::HostBlocked => matches!(host, Self::HostSync | Self::HostCopy),
+            _ => false,
+        }
     }
 }

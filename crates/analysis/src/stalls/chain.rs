@@ -8,6 +8,7 @@
 use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
 
 use super::class::{Class, held, released_by};
+use super::culprit::is_over;
 use super::{IDLE_FLOOR_NS, Stall};
 use crate::dependencies::{Dependencies, Node};
 
@@ -85,17 +86,19 @@ impl Stall {
             };
             match before(trace, dependencies, record, self.begin) {
                 Before::Work(task) => {
-                    chain.links.push(link(last_work(trace, record)));
+                    chain.links.push(link(last_work(trace, record, self)));
                     chain.root = Some(Root::Task(task));
                     break;
                 }
                 Before::Host(call) => {
-                    chain.links.push(link(last_work(trace, record)));
+                    chain.links.push(link(last_work(trace, record, self)));
                     chain.root = Some(Root::Call(call));
                     break;
                 }
                 Before::Wait(other, task) => {
-                    chain.links.push(link(task));
+                    chain
+                        .links
+                        .push(link(task.filter(|it| !is_over(trace, *it, self))));
                     chain.root = Some(Root::Task(other));
                     wait = other;
                 }
@@ -157,11 +160,12 @@ fn earlier(trace: &Trace, id: TaskId) -> impl Iterator<Item = TaskId> {
     tasks[..before].iter().rev().copied()
 }
 
-/// The last task before a record on its stream that is work.
-fn last_work(trace: &Trace, record: TaskId) -> Option<TaskId> {
+/// The last task before a record on its stream that is work, if it ran in the time of the stall.
+fn last_work(trace: &Trace, record: TaskId, stall: &Stall) -> Option<TaskId> {
     let is_work = |id: &TaskId| {
         let class = Class::of(trace, trace.task(*id));
         trace.runs(trace.task(*id)) && matches!(class, Class::Work | Class::Callback)
     };
-    earlier(trace, record).take(TASKS).find(is_work)
+    let last = earlier(trace, record).take(TASKS).find(is_work);
+    last.filter(|task| !is_over(trace, *task, stall))
 }

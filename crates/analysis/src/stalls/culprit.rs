@@ -4,7 +4,7 @@ use ascend_trace_format::api::TaskKind;
 use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
 
 use super::class::{Class, released_by};
-use super::{Cause, Stall};
+use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
 /// What a stall ended with, as far as it is known.
@@ -30,8 +30,12 @@ impl Stall {
                 call: Some(trace.task(task).call),
                 ..Culprit::default()
             },
-            (Cause::EventWait | Cause::HostSync, node) => awaited(trace, dependencies, node),
-            (Cause::SignalWait, Node::Task(wait)) => signalled(trace, dependencies, wait),
+            (Cause::EventWait | Cause::HostSync, node) => awaited(trace, dependencies, node, self),
+            (Cause::SignalWait, Node::Task(wait)) => signalled(trace, dependencies, wait, self),
+            (Cause::ReturnLatency, Node::Call(call)) => Culprit {
+                call: Some(call),
+                ..Culprit::default()
+            },
             (Cause::Callback, Node::Task(task)) => Culprit {
                 task: Some(task),
                 call: Some(trace.task(task).call),
@@ -42,8 +46,13 @@ impl Stall {
     }
 }
 
-/// What a waiting task or call waited for.
-pub(super) fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) -> Culprit {
+/// What a waiting task or call waited for, in the time of a stall.
+pub(super) fn awaited(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    node: Node,
+    stall: &Stall,
+) -> Culprit {
     let call = match node {
         Node::Task(task) => trace.task(task).call,
         Node::Call(call) => call,
@@ -57,7 +66,7 @@ pub(super) fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) ->
     };
     culprit.stream = Some(trace.task(last).stream);
     culprit.record = (trace.task(last).kind == TaskKind::Record).then_some(last);
-    culprit.task = work_until(trace, last);
+    culprit.task = work_until(trace, last).filter(|task| !is_over(trace, *task, stall));
     if culprit.event.is_none() {
         culprit.event = culprit
             .record
@@ -66,12 +75,34 @@ pub(super) fn awaited(trace: &Trace, dependencies: &Dependencies, node: Node) ->
     culprit
 }
 
-fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId) -> Culprit {
+/// The error bar of the moment at which a call's waiting was over, where the stall begins or ends there.
+pub(super) fn split_error(
+    trace: &Trace,
+    dependencies: &Dependencies,
+    stall: &Stall,
+) -> Option<i64> {
+    let Node::Call(id) = stall.node else {
+        return None;
+    };
+    let call = trace.call(id);
+    let is_split = match stall.cause {
+        Cause::HostSync => stall.end < call.end,
+        Cause::ReturnLatency | Cause::HostCopy => stall.begin > call.begin,
+        _ => false,
+    };
+    let last = last_cause(trace, &dependencies.incoming(trace, stall.node))?;
+    let time = trace.task(last).time.filter(|_| is_split)?;
+    Some(time.error)
+}
+
+fn signalled(trace: &Trace, dependencies: &Dependencies, wait: TaskId, stall: &Stall) -> Culprit {
     let record = released_by(trace, dependencies, wait);
     Culprit {
         stream: record.map(|it| trace.task(it).stream),
         record,
-        task: record.and_then(|it| work_until(trace, it)),
+        task: record
+            .and_then(|it| work_until(trace, it))
+            .filter(|task| !is_over(trace, *task, stall)),
         ..Culprit::default()
     }
 }
@@ -95,4 +126,16 @@ fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
     let upto = tasks.partition_point(|other| trace.task(*other).sequence <= sequence);
     let mut earlier = tasks[..upto].iter().rev().copied();
     earlier.find(|other| Class::of(trace, trace.task(*other)) != Class::Mark && runs(trace, *other))
+}
+
+/// Whether a task had ended, beyond its error bar, before a stall began: then it kept nobody waiting.
+pub(super) fn is_over(trace: &Trace, task: TaskId, stall: &Stall) -> bool {
+    let task = trace.task(task);
+    let Some(time) = task.time else { return false };
+    let device = trace.stream(task.stream).device;
+    let bar = match stall.lane {
+        Lane::Stream(stream) if trace.stream(stream).device == device => time.local_error,
+        _ => time.error,
+    };
+    time.end.saturating_add(bar) < stall.begin
 }

@@ -1,21 +1,37 @@
 //! What shows that a stall has the cause that it is said to have.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
 
 use super::chain::Chain;
 use super::class::{Class, takes_time};
-use super::culprit::awaited;
+use super::culprit::{awaited, split_error};
+use super::overhead::spent;
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};
 use crate::intervals::Intervals;
+use crate::past::HOST_CALLS;
 
-/// What a thread did while a stream waited for it: the calls of one function.
+/// What a stream waited for: something that the thread that submits to it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doing {
+    /// Calls of one function.
+    Calls(FunctionId),
+    /// The tool's own work, by its recorded costs.
+    Tracer,
+    /// Nothing of AscendCL: the program's own work, or other libraries.
+    Outside,
+    /// The submission had returned, and its task was on its way to the device.
+    InFlight,
+}
+
+/// What a thread did while a stream waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meanwhile {
-    pub function: FunctionId,
+    pub doing: Doing,
+    /// How many calls it was; 0 for what is no call.
     pub calls: u32,
-    /// How much of the time was spent in them.
+    /// How much of the time was spent so.
     pub total: i64,
 }
 
@@ -36,10 +52,13 @@ pub enum Why {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     pub culprit: Culprit,
+    /// How far the moment may be off at which the device was done with what a call waited for, where the
+    /// stall begins or ends there.
+    pub split_error: Option<i64>,
     /// The waits from a wait to its root.
     pub chain: Chain,
-    /// What the thread that submitted the next task did in the meantime, longest first. The rest
-    /// of the time it was outside the runtime.
+    /// What the thread that submitted the next task did in the meantime, longest first. It makes up the
+    /// whole stall, to the nanosecond.
     pub meanwhile: Vec<Meanwhile>,
     pub why: Option<Why>,
 }
@@ -48,11 +67,12 @@ impl Stalls {
     /// What shows that a stall of these has its cause.
     pub fn evidence(&self, trace: &Trace, dependencies: &Dependencies, stall: &Stall) -> Evidence {
         let mut evidence = self.brief_evidence(trace, dependencies, stall);
-        if let (Cause::HostLate | Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) =
-            (stall.cause, stall.node)
+        if let (cause, Node::Task(task)) = (stall.cause, stall.node)
+            && is_of_host(cause)
+            && stall.is_gap()
         {
-            let (thread, until) = submission(trace, task, stall);
-            evidence.meanwhile = meanwhile(trace, thread, (stall.begin, until));
+            let call = trace.call(trace.task(task).call);
+            evidence.meanwhile = self.meanwhile(trace, call, (stall.begin, stall.end));
         }
         evidence
     }
@@ -66,13 +86,14 @@ impl Stalls {
     ) -> Evidence {
         let mut evidence = Evidence {
             culprit: stall.culprit(trace, dependencies),
+            split_error: split_error(trace, dependencies, stall),
             ..Evidence::default()
         };
         match (stall.cause, stall.node) {
             (Cause::EventWait | Cause::SignalWait, _) => {
                 evidence.chain = stall.chain(trace, dependencies);
             }
-            (Cause::HostBlocked | Cause::QueueFull, Node::Task(task)) => {
+            (Cause::HostBlocked | Cause::ReturnLatency | Cause::QueueFull, Node::Task(task)) => {
                 let (thread, until) = submission(trace, task, stall);
                 let culprit = self.blocker(trace, dependencies, thread, stall, until);
                 evidence.culprit = culprit.unwrap_or_default();
@@ -101,23 +122,65 @@ impl Stalls {
         stall: &Stall,
         until: i64,
     ) -> Option<Culprit> {
-        let is_queue = stall.cause == Cause::QueueFull;
-        let wanted = |it: &Stall| (it.cause == Cause::QueueFull) == is_queue;
+        let wanted = |it: &Stall| stall.cause.is_by(it.cause);
         let found = self.hosts.longest(thread, (stall.begin, until), wanted)?;
         let Node::Call(call) = found.node else {
             return None;
         };
-        let awaited = match is_queue {
-            true => Culprit {
+        let awaited = match found.cause {
+            Cause::HostSync => awaited(trace, dependencies, found.node, stall),
+            Cause::QueueFull => Culprit {
                 stream: trace.call(call).stream,
                 ..Culprit::default()
             },
-            false => awaited(trace, dependencies, found.node),
+            _ => Culprit::default(),
         };
         Some(Culprit {
             call: Some(call),
             ..awaited
         })
+    }
+
+    /// What made up an interval before a task that `submission` put on its stream: calls of its thread by
+    /// function, the tool's own work, the time outside of AscendCL, and the task's way to the device.
+    fn meanwhile(
+        &self,
+        trace: &Trace,
+        submission: &Call,
+        (begin, end): (i64, i64),
+    ) -> Vec<Meanwhile> {
+        let thread = submission.thread;
+        let returned = submission.end.clamp(begin, end);
+        let begin = self.known_from(trace, thread, begin).min(returned);
+        let mut sums = calls_in(trace, thread, (begin, returned));
+        let inside: i64 = sums.iter().map(|sum| sum.total).sum();
+        let outside = returned.saturating_sub(begin).saturating_sub(inside).max(0);
+        let of_tracer = spent(trace, thread, (begin, returned)).min(outside);
+        let others = [
+            (Doing::Tracer, of_tracer),
+            (Doing::Outside, outside - of_tracer),
+            (Doing::InFlight, end.saturating_sub(returned)),
+        ];
+        let others = others.into_iter().filter(|(_, total)| *total > 0);
+        sums.extend(others.map(|(doing, total)| Meanwhile {
+            doing,
+            calls: 0,
+            total,
+        }));
+        sums.sort_by_key(|sum| (-sum.total, sum.doing));
+        sums
+    }
+
+    /// From when on, at `begin` or later, all calls of a thread are known: of those that have been dealt
+    /// with, only the last ones are kept.
+    fn known_from(&self, trace: &Trace, thread: ThreadId, begin: i64) -> i64 {
+        let Some(since) = self.forgotten_before.filter(|since| begin < *since) else {
+            return begin;
+        };
+        let calls = trace.thread_calls(thread);
+        let upto = calls.partition_point(|id| trace.call(*id).begin < since);
+        let first = upto.checked_sub(HOST_CALLS).map(|place| calls[place]);
+        first.map_or(begin, |id| trace.call(id).begin.max(begin))
     }
 
     fn why(&self, trace: &Trace, stall: &Stall, node: Node) -> Why {
@@ -164,6 +227,18 @@ impl Stalls {
     }
 }
 
+/// Whether a gap of this cause is explained by what the submitting thread did.
+const fn is_of_host(cause: Cause) -> bool {
+    matches!(
+        cause,
+        Cause::HostLate
+            | Cause::HostBlocked
+            | Cause::ReturnLatency
+            | Cause::TracerOverhead
+            | Cause::QueueFull
+    )
+}
+
 /// The thread that submitted a task, and until when in the stall it had not.
 fn submission(trace: &Trace, task: TaskId, stall: &Stall) -> (ThreadId, i64) {
     let call = trace.call(trace.task(task).call);
@@ -183,7 +258,7 @@ fn busy_in(trace: &Trace, stream: StreamId, (begin, end): (i64, i64)) -> i64 {
 }
 
 /// The program's own calls of a thread that have a part in an interval, summed up by function.
-fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Meanwhile> {
+fn calls_in(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<Meanwhile> {
     let calls = trace.thread_calls(thread);
     let last = calls.partition_point(|id| trace.call(*id).begin < end);
     // They are few.
@@ -197,20 +272,20 @@ fn meanwhile(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<M
         if call.end <= begin {
             break;
         }
+        let doing = Doing::Calls(call.function);
         let time = call.end.min(end).saturating_sub(call.begin.max(begin));
-        match sums.iter_mut().find(|sum| sum.function == call.function) {
+        match sums.iter_mut().find(|sum| sum.doing == doing) {
             Some(sum) => {
                 sum.calls += 1;
                 sum.total += time;
             }
             None => sums.push(Meanwhile {
-                function: call.function,
+                doing,
                 calls: 1,
                 total: time,
             }),
         }
     }
-    sums.sort_by_key(|sum| (-sum.total, sum.function));
     sums
 }
 

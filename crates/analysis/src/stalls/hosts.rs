@@ -4,8 +4,9 @@ use ascend_trace_format::api::{Role, Untimed};
 use ascend_trace_model::{Call, CallId, ThreadId, Trace};
 
 use super::queue::Queues;
+use super::release::{Release, release};
 use super::{Cause, Lane, Stall};
-use crate::dependencies::{Node, waited};
+use crate::dependencies::{Dependencies, Node, waited};
 
 /// The stalls of all threads, and how many calls have been looked at.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +25,12 @@ struct HostLane {
     total: Blocked,
     /// Stalls that [`HostStalls::fresh`] has handed out.
     told: usize,
+    /// The first stall that is to be split once more times are known.
+    open: Option<usize>,
 }
+
+/// Stalls of one thread that can be waiting for times.
+const OPEN: usize = 4096;
 
 /// Stalls of one thread that are remembered at least while a long recording is read part by part.
 const KEPT: usize = 1 << 15;
@@ -34,6 +40,8 @@ const KEPT: usize = 1 << 15;
 pub(super) struct Blocked {
     /// By calls that waited for the device.
     pub(super) waiting: i64,
+    /// By calls that returned from such a wait.
+    pub(super) returning: i64,
     /// By full queues.
     pub(super) queue: i64,
 }
@@ -42,20 +50,33 @@ impl Blocked {
     fn add(&mut self, cause: Cause, length: i64) {
         match cause {
             Cause::QueueFull => self.queue += length,
+            Cause::ReturnLatency => self.returning += length,
             _ => self.waiting += length,
         }
+    }
+
+    pub(super) fn total(&self) -> i64 {
+        self.waiting + self.returning + self.queue
     }
 }
 
 impl HostStalls {
-    pub(super) fn advance(&mut self, trace: &Trace) {
+    pub(super) fn advance(&mut self, trace: &Trace, dependencies: &Dependencies) {
+        for lane in &mut self.threads {
+            lane.split_again(trace, dependencies);
+        }
         let new = self.calls as u32..trace.calls().len() as u32;
         self.calls = trace.calls().len();
-        self.take_all(trace, new.map(CallId));
+        self.take_all(trace, dependencies, new.map(CallId));
     }
 
     /// Takes in these calls, in the order in which they returned.
-    pub(super) fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId> + Clone) {
+    pub(super) fn take_all(
+        &mut self,
+        trace: &Trace,
+        dependencies: &Dependencies,
+        calls: impl Iterator<Item = CallId> + Clone,
+    ) {
         self.threads
             .resize_with(trace.threads().len(), HostLane::default);
         for id in calls.clone() {
@@ -67,7 +88,11 @@ impl HostStalls {
             let cause =
                 cause.or_else(|| self.queues.is_full(trace, call).then_some(Cause::QueueFull));
             if let (Some(cause), Some(lane)) = (cause, self.threads.get_mut(call.thread.index())) {
-                lane.push(id, call, cause);
+                let release = match cause {
+                    Cause::QueueFull => Release::Unknown,
+                    _ => release(trace, dependencies, id),
+                };
+                lane.push(id, call, cause, release);
             }
         }
     }
@@ -130,24 +155,60 @@ impl HostStalls {
 impl HostLane {
     /// Calls arrive as they return, so the blocking calls made inside this one came before it.
     /// The outermost one stands for all.
-    fn push(&mut self, id: CallId, call: &Call, cause: Cause) {
-        while self.stalls.last().is_some_and(|it| it.begin >= call.begin) {
-            self.stalls.pop();
-            self.total = self.before.pop().unwrap_or_default();
-        }
+    fn push(&mut self, id: CallId, call: &Call, cause: Cause, release: Release) {
+        let first = self.stalls.partition_point(|it| it.begin < call.begin);
+        self.truncate(first);
         let is_inside = self.stalls.last().is_some_and(|it| it.end > call.begin);
         if is_inside || call.begin >= call.end {
             return;
         }
-        self.before.push(self.total);
-        self.total.add(cause, call.end - call.begin);
-        self.stalls.push(Stall {
-            lane: Lane::Thread(call.thread),
-            begin: call.begin,
-            end: call.end,
-            cause,
-            node: Node::Call(id),
-        });
+        if release == Release::Pending {
+            self.open.get_or_insert(self.stalls.len());
+        }
+        for (begin, end, cause) in parts(call, cause, release) {
+            if begin < end {
+                self.before.push(self.total);
+                self.total.add(cause, end - begin);
+                self.stalls.push(Stall {
+                    lane: Lane::Thread(call.thread),
+                    begin,
+                    end,
+                    cause,
+                    node: Node::Call(id),
+                });
+            }
+        }
+    }
+
+    /// Forgets all stalls from this one on.
+    fn truncate(&mut self, first: usize) {
+        self.total = self.before.get(first).copied().unwrap_or(self.total);
+        self.stalls.truncate(first);
+        self.before.truncate(first);
+        self.open = self.open.filter(|open| *open < first);
+    }
+
+    /// Splits calls at the times that have become known.
+    fn split_again(&mut self, trace: &Trace, dependencies: &Dependencies) {
+        let Some(open) = self.open else { return };
+        let first = open.max(self.stalls.len().saturating_sub(OPEN));
+        let mut calls: Vec<(CallId, Cause)> = Vec::new();
+        for stall in self.stalls.get(first..).unwrap_or_default() {
+            let Node::Call(id) = stall.node else { continue };
+            if calls.last().is_none_or(|last| last.0 != id) {
+                let cause = blocking(trace, trace.call(id)).unwrap_or(stall.cause);
+                calls.push((id, cause));
+            }
+        }
+        self.truncate(first);
+        self.open = None;
+        for (id, cause) in calls {
+            let release = match cause {
+                Cause::QueueFull => Release::Unknown,
+                _ => release(trace, dependencies, id),
+            };
+            self.push(id, trace.call(id), cause, release);
+        }
     }
 
     fn blocked(&self, begin: i64, end: i64) -> Blocked {
@@ -160,6 +221,7 @@ impl HostLane {
         let (from, to) = (upto(first), upto(last));
         let mut blocked = Blocked {
             waiting: to.waiting - from.waiting,
+            returning: to.returning - from.returning,
             queue: to.queue - from.queue,
         };
         // Only the first and the last stall can reach beyond the interval.
@@ -168,6 +230,24 @@ impl HostLane {
         blocked.add(late.cause, -(late.end - end).max(0));
         blocked
     }
+}
+
+/// A call's time until what it waited for was done, and from then on. Until that is known all of it
+/// counts as waiting, but for a copy, of which most is the copying.
+fn parts(call: &Call, cause: Cause, release: Release) -> [(i64, i64, Cause); 2] {
+    let whole = [(call.begin, call.end, cause), (call.end, call.end, cause)];
+    let Release::At(moment) = release else {
+        return whole;
+    };
+    let moment = moment.clamp(call.begin, call.end);
+    let after = match cause {
+        Cause::HostSync => Cause::ReturnLatency,
+        cause => cause,
+    };
+    [
+        (call.begin, moment, Cause::HostSync),
+        (moment, call.end, after),
+    ]
 }
 
 /// What kept the host inside a call, if it is a call that waits for the device.

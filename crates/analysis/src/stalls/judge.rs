@@ -6,6 +6,7 @@ use ascend_trace_model::{TaskId, Trace};
 
 use super::Cause;
 use super::hosts::HostStalls;
+use super::overhead::spent;
 
 /// A task may be on its way to the device for so long after the call that submitted it.
 const IN_FLIGHT_NS: i64 = 10_000;
@@ -33,11 +34,16 @@ pub(super) fn judge(
         return Cause::GraphLaunch;
     }
     let blocked = hosts.blocked(call.thread, begin, called);
-    if !is_most(blocked.waiting + blocked.queue) {
+    if is_most(spent(trace, call.thread, (begin, called))) {
+        return Cause::TracerOverhead;
+    }
+    if !is_most(blocked.total()) {
         return Cause::HostLate;
     }
-    match blocked.queue > blocked.waiting {
-        true => Cause::QueueFull,
-        false => Cause::HostBlocked,
+    let most = blocked.waiting.max(blocked.returning).max(blocked.queue);
+    match most {
+        _ if most == blocked.waiting => Cause::HostBlocked,
+        _ if most == blocked.queue => Cause::QueueFull,
+        _ => Cause::ReturnLatency,
     }
 }

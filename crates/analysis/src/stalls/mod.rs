@@ -12,8 +12,10 @@ mod evidence;
 mod hosts;
 mod judge;
 mod lives;
+mod overhead;
 mod peers;
 mod queue;
+mod release;
 mod running;
 mod streams;
 
@@ -32,7 +34,7 @@ pub use class::Class;
 pub use culprit::Culprit;
 pub(crate) use running::Running;
 
-pub use evidence::{Evidence, Meanwhile, Why};
+pub use evidence::{Doing, Evidence, Meanwhile, Why};
 
 /// Gaps of a stream shorter than this are the cost of switching from one task to the next,
 /// whatever else happened. Waits and blocking calls count whatever their length.
@@ -107,6 +109,8 @@ pub struct Stalls {
     lives: lives::Lives,
     /// Collectives that waited, with the peer that came last.
     peers: HashMap<TaskId, TaskId>,
+    /// Of what began before, the trace has forgotten most.
+    forgotten_before: Option<i64>,
     is_finished: bool,
 }
 
@@ -146,6 +150,7 @@ impl Stalls {
             stalls.close(trace, dependencies);
         }
         let is_whole = step.is_last && step.since == i64::MIN;
+        stalls.forgotten_before = (step.since != i64::MIN).then_some(step.since);
         stalls.wait_for_peers(trace, (!is_whole).then_some(step.since));
         stalls.is_finished = true;
         stalls
@@ -178,7 +183,7 @@ impl Stalls {
     }
 
     fn advance(&mut self, trace: &Trace, dependencies: &Dependencies, finished: bool) {
-        self.hosts.advance(trace);
+        self.hosts.advance(trace, dependencies);
         self.lives.advance(trace);
         self.streams
             .resize_with(trace.streams().len(), Default::default);
@@ -234,10 +239,9 @@ impl Stalls {
     }
 
     /// For how much of `[begin, end)` a thread was inside calls that waited, for the device or for
-    /// room in a queue.
+    /// room in a queue, or that returned from such a wait.
     pub fn blocked(&self, thread: ThreadId, begin: i64, end: i64) -> i64 {
-        let blocked = self.hosts.blocked(thread, begin, end);
-        blocked.waiting + blocked.queue
+        self.hosts.blocked(thread, begin, end).total()
     }
 
     /// The stalls of one lane by begin time; they do not overlap.
@@ -249,6 +253,17 @@ impl Stalls {
             }
             Lane::Thread(thread) => self.hosts.thread(thread),
         }
+    }
+
+    /// Whether a stall goes on with a call whose first part is another stall of its lane.
+    pub fn continues(&self, stall: &Stall) -> bool {
+        let lane = match stall.lane {
+            Lane::Thread(_) => self.lane(stall.lane),
+            Lane::Stream(_) => return false,
+        };
+        let place = lane.partition_point(|it| it.begin < stall.begin);
+        let before = place.checked_sub(1).and_then(|place| lane.get(place));
+        before.is_some_and(|before| before.node == stall.node)
     }
 
     /// The stalls of one lane that have a part in `[begin, end]`.
@@ -297,7 +312,8 @@ impl Stalls {
     pub fn next_after(&self, time: i64) -> Option<&Stall> {
         let firsts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin <= time);
-            lane[next..].iter().find(|stall| stall.is_notable())
+            let mut later = lane[next..].iter();
+            later.find(|stall| stall.is_notable() && !self.continues(stall))
         });
         firsts.min_by_key(|stall| (stall.begin, stall.lane))
     }
@@ -306,7 +322,8 @@ impl Stalls {
     pub fn previous_before(&self, time: i64) -> Option<&Stall> {
         let lasts = self.lanes().filter_map(|lane| {
             let next = lane.partition_point(|stall| stall.begin < time);
-            lane[..next].iter().rev().find(|stall| stall.is_notable())
+            let mut earlier = lane[..next].iter().rev();
+            earlier.find(|stall| stall.is_notable() && !self.continues(stall))
         });
         lasts.max_by_key(|stall| (stall.begin, stall.lane))
     }

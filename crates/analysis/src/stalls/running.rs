@@ -106,7 +106,8 @@ impl Running {
         owns: impl Fn(i64) -> bool,
     ) -> Stalls {
         self.lives.take_all(trace, calls.iter().copied());
-        self.hosts.take_all(trace, calls.iter().copied());
+        self.hosts
+            .take_all(trace, dependencies, calls.iter().copied());
         let own = |id: TaskId| trace.task(id).time.is_some_and(|time| owns(time.begin));
         let tasks = (0..trace.tasks().len() as u32).map(TaskId);
         for id in tasks.filter(|id| own(*id)) {

@@ -290,7 +290,12 @@ pub(super) fn work(trace: &Trace, tasks: &[&Task], span: (i64, i64), stalled: &I
 pub(super) const fn is_late(cause: Cause) -> bool {
     matches!(
         cause,
-        Cause::HostLate | Cause::HostBlocked | Cause::QueueFull | Cause::GraphLaunch
+        Cause::HostLate
+            | Cause::HostBlocked
+            | Cause::ReturnLatency
+            | Cause::TracerOverhead
+            | Cause::QueueFull
+            | Cause::GraphLaunch
     )
 }
 

@@ -7,7 +7,7 @@ use super::WORST_STALLS;
 use super::tables::{Range, overlaps};
 use crate::dependencies::{Dependencies, Node};
 use crate::stalls::{Chain, Evidence, Root, Why};
-use crate::{Lane, Meanwhile, Stall, Stalls};
+use crate::{Doing, Lane, Meanwhile, Stall, Stalls};
 
 /// One stall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,6 +24,9 @@ pub struct StallStats {
     pub begin_ns: i64,
     pub end_ns: i64,
     pub length_ns: i64,
+    /// How far the moment may be off at which what a call waited for was done, if the stall begins or
+    /// ends there.
+    pub split_err_ns: Option<i64>,
     /// Name of what could not go on: a task or a call.
     pub name: String,
     /// The stream that was waited for, and the last work on it.
@@ -59,10 +62,12 @@ pub struct Site {
     pub begin_ns: i64,
 }
 
-/// The calls of one function in the time of a stall.
+/// What the thread that submitted the next task did in the time of a stall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeanwhileStats {
+    /// A function, or a word for what is no call: see [`MeanwhileStats::NO_CALLS`].
     pub name: String,
+    /// Calls of the function.
     pub count: u64,
     pub total_ns: i64,
 }
@@ -159,6 +164,7 @@ impl StallStats {
             begin_ns: stall.begin,
             end_ns: stall.end,
             length_ns: stall.length(),
+            split_err_ns: evidence.split_error,
             name: name_of(trace, stall.node),
             culprit_device: blamed.map(|stream| stream.device),
             culprit_stream_id: blamed.map(|stream| stream.number()),
@@ -192,9 +198,17 @@ impl Site {
 }
 
 impl MeanwhileStats {
+    /// The tool's own work; time outside of AscendCL; the task's way to the device.
+    pub const NO_CALLS: [&str; 3] = ["tracer-overhead", "outside-ascendcl", "in-flight"];
+
     fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {
         Self {
-            name: trace.function(meanwhile.function).name.clone(),
+            name: match meanwhile.doing {
+                Doing::Calls(function) => trace.function(function).name.clone(),
+                Doing::Tracer => Self::NO_CALLS[0].to_owned(),
+                Doing::Outside => Self::NO_CALLS[1].to_owned(),
+                Doing::InFlight => Self::NO_CALLS[2].to_owned(),
+            },
             count: u64::from(meanwhile.calls),
             total_ns: meanwhile.total,
         }

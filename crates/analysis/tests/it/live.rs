@@ -8,7 +8,7 @@ const TEXT: &str = "
     s1: A[0..10us] rec(E) B[10us..30us] rec(F) C[40us..50us]
     s2: wait(E)[2us..10us] D[12us..20us] wait(F)[20us..30us] rec(E)
     s3: wait(E)[1us..20us] G[20us..25us]
-    t1: sync(s1)[55us..60us] sync()[61us..62us] sync(E)[63us..64us]
+    t1: sync(s2)[5us..35us] sync(s1)[42us..60us] sync()[61us..62us] sync(E)[63us..64us]
 ";
 
 /// Feeds a timeline to both analyses, updating after every row, and compares the outcome with

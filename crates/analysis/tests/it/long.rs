@@ -184,10 +184,8 @@ fn same(one: &Stats, other: &Stats) {
                 expected.in_calls_ns
             )
         );
-        assert_eq!(
-            (&found.causes, found.blocked_ns),
-            (&expected.causes, expected.blocked_ns)
-        );
+        assert_eq!(found.blocked_ns, expected.blocked_ns);
+        same_causes(&found.causes, &expected.causes);
         same_causes(&found.streams_late, &expected.streams_late);
     }
     near(one.overlap.busy_ns, other.overlap.busy_ns, 2_000);

@@ -10,6 +10,8 @@ mod idle;
 mod live;
 /// Recordings that are read part by part.
 mod long;
+/// Who is to blame in random programs.
+mod random;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.

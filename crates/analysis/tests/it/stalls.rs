@@ -86,12 +86,102 @@ fn tasks_back_to_back_leave_no_gap() {
 fn a_blocking_call_stalls_its_thread_and_blames_the_last_task() {
     check(
         "s1: A[0..10us] by t1[-3us..-2us] rec(E)
-         t1: sync(s1)[1us..12us] sync(E)[13us..14us]",
+         t1: sync(s1)[1us..12us]
+         t2: sync(E)[3us..14us]",
         &[Cause::HostSync],
         &[
-            "t1 1000..12000 host-sync by s1 A rec s1.1",
-            "t1 13000..14000 host-sync by s1 A rec s1.1",
+            "t1 1000..10000 host-sync by s1 A rec s1.1",
+            "t2 3000..10000 host-sync by s1 A rec s1.1",
         ],
+    );
+}
+
+/// What is said of a thread, and of a stream that was idle while the thread was in the call.
+const HELD_UP: &[Cause] = &[
+    Cause::HostSync,
+    Cause::HostCopy,
+    Cause::ReturnLatency,
+    Cause::HostBlocked,
+    Cause::HostLate,
+];
+
+#[test]
+fn a_blocking_call_is_split_where_what_it_waited_for_ended() {
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] | t1: sync(s1)[1us..12us]",
+        HELD_UP,
+        &[
+            "t1 1000..10000 host-sync by s1 A",
+            "t1 10000..12000 return-latency aclrtSynchronizeStream",
+        ],
+    );
+    // A device sync waits for all streams.
+    check(
+        "s1: A[0..10us] by t2[-3us..-2us] | s2: B[0..40us] by t2[-3us..-2us] | t1: sync()[1us..50us]",
+        HELD_UP,
+        &[
+            "t1 1000..40000 host-sync by s2 B",
+            "t1 40000..50000 return-latency aclrtSynchronizeDevice",
+        ],
+    );
+    // A copy of pageable memory waits for its stream, and then copies.
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] memcpy(64)[host-copy] by t1[0..30us]",
+        HELD_UP,
+        &["t1 0..10000 host-sync by s1 A", "t1 10000..30000 host-copy"],
+    );
+}
+
+#[test]
+fn a_call_that_had_nothing_to_wait_for_only_returns() {
+    let returns = &["t1 23000..32000 return-latency aclrtSynchronizeStream"];
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] | t1: sync(s1)[23us..32us]",
+        HELD_UP,
+        returns,
+    );
+    check(
+        "t1: create(s1)[0..1us] sync(s1)[23us..32us]",
+        HELD_UP,
+        returns,
+    );
+}
+
+#[test]
+fn a_call_whose_end_of_waiting_is_not_known_waits_as_a_whole() {
+    check(
+        "s1: A[no-event] by t1[-3us..-2us] | t1: sync(s1)[1us..12us]",
+        HELD_UP,
+        &["t1 1000..12000 host-sync by s1 A"],
+    );
+    check(
+        "s1: A[0..90us] by t1[-3us..-2us] | t1: sync(s1)[1us..12us]=507046",
+        HELD_UP,
+        &["t1 1000..12000 host-sync by s1 A"],
+    );
+}
+
+#[test]
+fn a_sync_and_the_idleness_of_its_stream_do_not_explain_each_other() {
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] B[100us..110us] by t1[95us..96us]
+         t1: sync(s1)[1us..91us]",
+        HELD_UP,
+        &[
+            "t1 1000..10000 host-sync by s1 A",
+            "s1 10000..100000 return-latency",
+            "t1 10000..91000 return-latency aclrtSynchronizeStream",
+        ],
+    );
+}
+
+#[test]
+fn a_wait_for_a_record_that_came_late_does_not_name_work_that_was_over() {
+    check(
+        "s1: A[0..10us] by t1[-3us..-2us] rec(E)[50us..50us] by t1[45us..46us]
+         s2: wait(E)[20us..50us] by t2[-3us..-2us]",
+        &[Cause::EventWait],
+        &["s2 20000..50000 event-wait by s1 rec s1.1"],
     );
 }
 
@@ -103,7 +193,7 @@ fn a_device_sync_blames_the_stream_that_ended_last() {
          s3: C[0..20us] by t2[-3us..-2us]
          t1: sync()[1us..91us]",
         &[Cause::HostSync],
-        &["t1 1000..91000 host-sync by s2 B"],
+        &["t1 1000..90000 host-sync by s2 B"],
     );
 }
 
@@ -120,9 +210,11 @@ fn a_refused_sync_is_no_stall() {
 fn a_blocking_call_inside_another_counts_once() {
     let trace = timeline("s1: A[0..10us] | t2: sync(s1)[1us..12us] sync(s1)[2us..11us]");
     let stalls = Stalls::of(&trace);
-    let host = stalls.iter().filter(|it| it.cause == Cause::HostSync);
+    let host = stalls
+        .iter()
+        .filter(|it| matches!(it.lane, Lane::Thread(_)));
     let spans: Vec<_> = host.map(|it| (it.begin, it.end)).collect();
-    assert_eq!(spans, [(1_000, 12_000)]);
+    assert_eq!(spans, [(1_000, 10_000), (10_000, 12_000)]);
 }
 
 #[test]

@@ -80,9 +80,10 @@ fn stalls_are_summed_by_cause_and_the_worst_are_named() {
         .map(|row| (row.cause, row.count, row.total_ns))
         .collect();
     let expected = [
-        ("host-sync", 1, 18_000),
+        ("host-sync", 1, 17_000),
         ("drained", 2, 12_000),
         ("event-wait", 1, 8_000),
+        ("return-latency", 1, 1_000),
     ];
     assert_eq!(causes, expected);
     let wait = &stats.worst_stalls[1];

@@ -21,6 +21,8 @@ pub(super) fn columns() -> Vec<Column<'static, Row>> {
         Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
         Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
         Column::number("length_ns", |row, cell| cell.put(row.length_ns)),
+        // Error bar of the moment at which a call's waiting was over, if the stall begins or ends there.
+        Column::number("split_err_ns", |row, cell| cell.maybe(row.split_err_ns)),
         // What could not go on: a task or a call.
         Column::word("name", |row, cell| cell.passing(&row.name)),
         // What was waited for, as far as it is known.

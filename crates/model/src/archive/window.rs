@@ -136,9 +136,9 @@ impl Archive {
             numbers: Vec::new(),
             kept: 0,
             most: most.saturating_mul(2),
-            beyond: self
-                .span
-                .map_or((false, false), |span| (span.0 < range.0, range.1 < span.1)),
+            beyond: self.span.map_or((false, None), |span| {
+                (span.0 < range.0, (range.1 < span.1).then_some(range.1))
+            }),
             captures: Captures::new(graphs, self.builder.trace()),
         };
         let length = self.parts.length()?;
@@ -243,7 +243,7 @@ struct Window {
     kept: u64,
     most: u64,
     /// The recording begins before the range, and ends after it.
-    beyond: (bool, bool),
+    beyond: (bool, Option<i64>),
     captures: Captures,
 }
 

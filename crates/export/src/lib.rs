@@ -19,6 +19,7 @@ mod parquet;
 mod part;
 mod perfetto;
 mod recent;
+mod release;
 mod selection;
 mod stream;
 mod tables;

@@ -19,6 +19,7 @@ use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Tr
 
 use crate::Source;
 use crate::hash::FastMap;
+use crate::release::drawn_end;
 use nesting::{Nesting, first_fit, first_room};
 use numbers::Ids;
 
@@ -278,7 +279,8 @@ impl Tracks {
             let place = match is_beside(task) {
                 true => {
                     // Where there may be a mark at the end, what holds it is a little longer.
-                    let until = time.end.saturating_add(i64::from(is_waiter(trace, task)));
+                    let end = drawn_end(source, id, time);
+                    let until = end.saturating_add(i64::from(is_waiter(trace, task)));
                     first_fit(&mut lane.ends[EVENTS], until, |end| end < time.begin)
                 }
                 false => first_fit(&mut lane.ends[WORK], time.end, |end| end <= time.begin),

@@ -1,10 +1,8 @@
-//! Captures as slices beside the thread that began them. A flow leads from each through all
-//! replays of its graph.
+//! Captures as slices beside the thread that began them.
 
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::flows::of_graph;
 use super::meta::uuid;
 use super::output::Output;
 use crate::Source;
@@ -27,7 +25,6 @@ pub(super) fn write(
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             event.named(name.into(), "capture");
             write_graph(event, source, graph, facts);
-            event.flow_begins(of_graph(graph));
         })?;
         output.event(SLICE_END, uuid(track), end, |_| {})?;
     }

@@ -15,7 +15,7 @@ const CHUNK: usize = 256 * 1024;
 const SEQUENCE: u64 = 1;
 
 /// A track, as Perfetto names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Uuid(pub(super) u64);
 
 /// A trace file in the making.

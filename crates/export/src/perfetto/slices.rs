@@ -6,12 +6,13 @@ use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
-use super::flows::{Arrival, Flows, Touch, of_graph, rank};
+use super::flows::{Arrival, Flows, Touch, rank};
 use super::meta::uuid;
 use super::output::{Output, Uuid};
 use crate::Source;
 use crate::fields::{write_call, write_task};
 use crate::hash::FastMap;
+use crate::release::drawn_end;
 use crate::tracks::Tracks;
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
@@ -51,11 +52,9 @@ fn write_one_task(
         write_task(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
-        if let Some((graph, _)) = source.graphs.replayed(trace, id) {
-            event.flow_begins(of_graph(&source.graphs.all()[graph]));
-        }
     })?;
-    write_end(output, uuid(track), time.end, &touch)
+    let end = drawn_end(source, id, time);
+    write_end(output, uuid(track), end, &touch)
 }
 
 /// The slices of a track that are open.

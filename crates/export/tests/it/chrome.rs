@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Edge, EdgeKind, Node};
 use ascend_trace_export::{Chrome, Exporter, Layout, Single, Source};
@@ -78,6 +78,26 @@ fn node_key(trace: &Trace, node: Node) -> Key {
     )
 }
 
+/// Waits that seem over before what released them, within the error bars: until when they are drawn, and their ends.
+fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
+    let zero = trace.span().map_or(0, |span| span.0);
+    let mut late = HashMap::new();
+    for edge in Dependencies::of(trace).edges() {
+        let (Node::Task(from), Node::Task(to)) = (edge.from, edge.to) else {
+            continue;
+        };
+        let times = trace.task(from).time.zip(trace.task(to).time);
+        let Some((record, wait)) = times.filter(|(record, wait)| record.begin > wait.end) else {
+            continue;
+        };
+        if record.begin - wait.end <= record.error + wait.error {
+            let key = (node_key(trace, edge.to), record.begin - zero);
+            late.insert(key, wait.end - zero);
+        }
+    }
+    late
+}
+
 /// Every timed task and every call is one slice with the model's name and times.
 #[track_caller]
 pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
@@ -98,9 +118,14 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
     }
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
     let slices: Vec<_> = slices.filter(|it| it.category != "stall").collect();
+    let late = late_releases(trace);
     let found: BTreeSet<_> = slices
         .iter()
-        .map(|it| (slice_key(it), it.name.as_str(), it.begin, it.end))
+        .map(|it| {
+            let key = slice_key(it);
+            let end = late.get(&(key, it.end)).copied().unwrap_or(it.end);
+            (key, it.name.as_str(), it.begin, end)
+        })
         .collect();
     assert_eq!(found.len(), slices.len(), "a slice occurs twice");
     assert_eq!(found, expected);
@@ -116,11 +141,8 @@ pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
         mark if is_mark(mark) => slice_key(waiter(imported, index)),
         slice => slice_key(slice),
     };
-    // Captures are no tasks and no calls.
-    let is_capture = |index: usize| imported.slices[index].category == "capture";
     let flows = imported.flows.iter();
     flows
-        .filter(|(_, from, _)| !is_capture(*from))
         .map(|(kind, from, to)| (kind.clone(), key(*from), key(*to)))
         .collect()
 }

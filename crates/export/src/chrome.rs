@@ -90,6 +90,7 @@ impl Pass for ChromePass<'_> {
         if source.part.is_last {
             ranges::write(output, source, tracks)?;
             captures::write(output, source, tracks, &self.facts)?;
+            meta::write_recording_mark(output, source, tracks, &self.facts)?;
             output.end(|json| write_recording(json, source, &self.facts))?;
         }
         Ok(())

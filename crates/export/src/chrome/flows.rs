@@ -34,7 +34,7 @@ struct Reach {
 }
 
 /// Marks that are in the file.
-type Marks = HashSet<(u32, i64)>;
+type Marks = HashSet<(Track, i64)>;
 
 /// Writes a flow for every dependency and returns how many could not be drawn.
 pub(super) fn write(
@@ -65,7 +65,7 @@ fn write_ends(
     *next_id += 1;
     write_end(output, b's', ends.from, name, *next_id)?;
     let (track, time) = ends.to;
-    if ends.at_mark && marks.insert((track.tid, time)) {
+    if ends.at_mark && marks.insert((track, time)) {
         output.event(b'X', track, |members| {
             members.named("released".into(), "released");
             members.lasting(time, time);

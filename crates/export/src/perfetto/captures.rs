@@ -3,7 +3,6 @@
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::meta::uuid;
 use super::output::Output;
 use crate::Source;
 use crate::facts::Facts;
@@ -21,12 +20,12 @@ pub(super) fn write(
         let Some(((begin, end), track)) = span.zip(tracks.capture(graph)) else {
             continue;
         };
-        output.event(SLICE_BEGIN, uuid(track), begin, |event| {
+        output.event(SLICE_BEGIN, track, begin, |event| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             event.named(name.into(), "capture");
             write_graph(event, source, graph, facts);
         })?;
-        output.event(SLICE_END, uuid(track), end, |_| {})?;
+        output.event(SLICE_END, track, end, |_| {})?;
     }
     Ok(())
 }

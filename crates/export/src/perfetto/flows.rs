@@ -12,8 +12,7 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
-use super::meta::uuid;
-use super::output::{Event, Output, Uuid};
+use super::output::{Event, Output};
 use crate::Source;
 use crate::release::{arrives_early, drawn_end};
 use crate::tracks::{Track, Tracks, is_waiter};
@@ -68,7 +67,7 @@ struct Extent {
 }
 
 /// Where a mark is, when, and whether arrows leave there.
-type FarMark = (Uuid, i64, bool);
+type FarMark = (Track, i64, bool);
 
 /// Which flows touch which slice.
 pub(super) struct Flows<'s, 't> {
@@ -183,11 +182,11 @@ impl<'s, 't> Flows<'s, 't> {
             };
             if is_far(edge.from) {
                 let time = leave.1.min(arrive_begin);
-                let flows = marks.entry((uuid(leave.0), time, true)).or_default();
+                let flows = marks.entry((leave.0, time, true)).or_default();
                 flows.push(number(trace, edge));
             }
             if is_far(edge.to) {
-                let flows = marks.entry((uuid(arrive.0), arrive.1, false)).or_default();
+                let flows = marks.entry((arrive.0, arrive.1, false)).or_default();
                 flows.push(number(trace, edge));
             }
         }
@@ -350,11 +349,14 @@ fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
     }
 }
 
-/// The file holds the tasks, then the waits, then the calls.
-const CALLS: u8 = 2;
+/// The file holds the calls, then the tasks, then the waits: a task can begin in the moment of its launch, but a call
+/// that waits takes time.
+const CALLS: u8 = 0;
+pub(super) const TASKS: u8 = 1;
+pub(super) const WAITS: u8 = 2;
 
 pub(super) fn rank(trace: &Trace, task: &Task) -> u8 {
-    u8::from(is_waiter(trace, task))
+    if is_waiter(trace, task) { WAITS } else { TASKS }
 }
 
 /// The flows that touch one slice.

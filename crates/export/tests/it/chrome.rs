@@ -23,7 +23,7 @@ pub(crate) fn is_mark(slice: &Slice) -> bool {
 /// The slice that a mark belongs to: the innermost one that holds it. Slices are in the order of
 /// their begin.
 #[track_caller]
-fn waiter(imported: &Imported, place: usize) -> &Slice {
+pub(crate) fn waiter(imported: &Imported, place: usize) -> &Slice {
     let mark = &imported.slices[place];
     let same = |it: &&Slice| (&it.process, &it.track) == (&mark.process, &mark.track);
     let holds = |it: &&Slice| it.begin < mark.begin && mark.begin <= it.end;
@@ -199,11 +199,11 @@ fn an_arrow_to_a_sync_leaves_the_task_that_ended_and_not_its_successor() {
 }
 
 #[test]
-fn nested_calls_nest_and_calls_inside_a_sync_get_a_track_of_their_own() {
+fn nested_calls_nest_unless_they_fill_the_last_moment_of_a_sync() {
     let imported = check(
         "t1: outer(1)[0..100] inner(2)[10..90] innermost(3)[20..30] same(4)[20..25]
          s1: A[120..150] by t1[110..111]
-         t1: sync(s1)[115..160] helper(5)[120..150]",
+         t1: sync(s1)[115..160] helper(5)[120..150] last(6)[151..159]",
     );
     let track = |name: &str| {
         let slice = imported.slices.iter().find(|it| it.name == name);
@@ -212,7 +212,8 @@ fn nested_calls_nest_and_calls_inside_a_sync_get_a_track_of_their_own() {
     assert_eq!(track("outer"), "t1");
     assert_eq!(track("innermost"), "t1");
     assert_eq!(track("same"), "t1 (2)");
-    assert_eq!(track("helper"), "t1 (2)");
+    assert_eq!(track("helper"), "t1");
+    assert_eq!(track("last"), "t1 (2)");
 }
 
 #[test]
@@ -240,10 +241,13 @@ fn counters_tell_the_queue_and_the_busy_streams() {
     let device = "app1 device 0 (pid 1000)".to_owned();
     let counter = |name: &str| &imported.counters[&(device.clone(), name.to_owned())];
     assert_eq!(
-        counter("queued on stream 1"),
+        counter("queued on stream 1 tasks"),
         &[(0, 1), (2, 2), (20, 1), (30, 0)]
     );
-    assert_eq!(counter("busy"), &[(10, 1), (15, 2), (30, 1), (40, 0)]);
+    assert_eq!(
+        counter("busy streams"),
+        &[(10, 1), (15, 2), (30, 1), (40, 0)]
+    );
 }
 
 #[test]
@@ -255,10 +259,10 @@ fn counters_tell_the_memory_in_use() {
         imported.counters.get(&key).cloned().unwrap_or_default()
     };
     assert_eq!(
-        counter("app", "memory in use on device 0"),
+        counter("app", "memory in use on device 0 bytes"),
         [(10, 100), (28, 350), (40, 250), (60, 0)]
     );
-    assert_eq!(counter("app", "pinned memory in use"), [(50, 8)]);
+    assert_eq!(counter("app", "pinned memory in use bytes"), [(50, 8)]);
 }
 
 #[test]

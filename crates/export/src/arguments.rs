@@ -73,7 +73,7 @@ fn write_word<'t>(
     }
 }
 
-/// Writes what the call returned as `ret`, and the name of an error code as `ret_name`; of a call that did
+/// Writes what the call returned as `ret`, and the name of an error as `ret_name`; of a call that did
 /// not return, how it ended.
 pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
     let trace = source.trace;
@@ -85,7 +85,11 @@ pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>
         RetKind::Void => {}
         RetKind::Error => {
             fields.integer("ret", call.ret);
-            if let Some(name) = source.constants.result(trace, call.function, call.ret) {
+            // What succeeded needs no name: nearly all calls do.
+            let code = Some(call.ret).filter(|code| *code != 0);
+            if let Some(name) =
+                code.and_then(|it| source.constants.result(trace, call.function, it))
+            {
                 fields.constant("ret_name", name);
             }
         }

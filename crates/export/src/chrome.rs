@@ -2,7 +2,7 @@
 //!
 //! A traced process is a process; its host threads are threads. Each device that a process uses is
 //! a process of its own, whose threads are the streams. Calls and timed tasks are `X` slices, the
-//! dependencies `s`/`f` flows, captures slices beside their thread with flows to the replays, causes of
+//! dependencies `s`/`f` flows, captures slices beside their thread, causes of
 //! idle time slices beside their stream, queue depths and busy streams counters. Times are microseconds since the trace's first moment with
 //! three decimals, so that no nanosecond is lost.
 //!
@@ -86,12 +86,11 @@ impl Pass for ChromePass<'_> {
         counters::write(output, source, tracks, &mut self.counters)?;
         // Flows come after their slices: at equal times an importer handles events in the order of
         // the file, and a flow must find its slice.
-        let mut omitted = flows::write(output, source, tracks, &mut self.flows)?;
-        omitted += captures::write_flows(output, source, tracks, &mut self.flows)?;
-        self.facts.omitted_flows += omitted;
+        self.facts.omitted_flows += flows::write(output, source, tracks, &mut self.flows)?;
         if source.part.is_last {
             ranges::write(output, source, tracks)?;
             captures::write(output, source, tracks, &self.facts)?;
+            meta::write_recording_mark(output, source, tracks, &self.facts)?;
             output.end(|json| write_recording(json, source, &self.facts))?;
         }
         Ok(())

@@ -3,12 +3,13 @@
 use ascend_trace_analysis::graphs::{Graph, Outcome};
 use ascend_trace_analysis::stats::StallStats;
 use ascend_trace_analysis::{Stall, queue_wait};
+use ascend_trace_format::api::RetKind;
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
+use ascend_trace_model::{Call, CallId, ProcessId, Task, TaskId, Trace};
 
-use crate::Source;
 use crate::arguments::{slice_name, write_arguments, write_result};
 use crate::facts::Facts;
+use crate::{Args, Source};
 
 /// The name of a value; it lives as long as the trace.
 #[derive(Clone, Copy, Debug)]
@@ -61,10 +62,33 @@ pub(crate) trait Fields<'t> {
     fn nothing(&mut self, name: impl Into<Name<'t>>);
 }
 
-/// Of a call: its arguments and result, then what the tracer knows of it.
+/// Of a call, as much as is wanted.
+#[inline]
 pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: CallId) {
+    let (trace, call) = (source.trace, source.trace.call(id));
+    match source.args {
+        Args::Full => write_whole_call(fields, source, id, call),
+        Args::Minimal => {
+            let has_code = trace.function(call.function).ret == RetKind::Error;
+            if call.result().is_none_or(|code| has_code && code != 0) {
+                write_result(fields, source, call);
+            }
+            if call.task.is_some() {
+                write_correlation(fields, trace, id);
+            }
+        }
+        Args::None => {}
+    }
+}
+
+/// Its arguments and result, then what the tracer knows of it.
+fn write_whole_call<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    id: CallId,
+    call: &Call,
+) {
     let trace = source.trace;
-    let call = trace.call(id);
     write_arguments(fields, source, call, slice_name);
     write_result(fields, source, call);
     write_process(fields, trace, trace.thread(call.thread).process);
@@ -98,17 +122,38 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
     }
 }
 
-/// Of a task that has times.
+/// Of a task that has times, as much as is wanted.
+#[inline]
 pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: TaskId) {
+    let trace = source.trace;
+    match source.args {
+        Args::Full => write_whole_task(fields, source, id),
+        Args::Minimal => {
+            let task = trace.task(id);
+            write_place(fields, trace, task);
+            if let Some(bytes) = trace.bytes(trace.call(task.call)) {
+                fields.unsigned("bytes", bytes);
+            }
+        }
+        Args::None => {}
+    }
+}
+
+/// Where a task ran, and which call submitted it.
+fn write_place<'t>(fields: &mut impl Fields<'t>, trace: &Trace, task: &Task) {
+    let stream = trace.stream(task.stream);
+    fields.unsigned("device", u64::from(stream.device));
+    fields.integer("stream", stream.number());
+    write_correlation(fields, trace, task.call);
+}
+
+fn write_whole_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: TaskId) {
     let trace = source.trace;
     let task = trace.task(id);
     let call = trace.call(task.call);
     fields.constant("kind", task.kind.name());
     write_process(fields, trace, trace.stream(task.stream).process);
-    let stream = trace.stream(task.stream);
-    fields.unsigned("device", u64::from(stream.device));
-    fields.integer("stream", stream.number());
-    write_correlation(fields, trace, task.call);
+    write_place(fields, trace, task);
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
         fields.integer("err_ns", time.error);
@@ -133,6 +178,9 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 
 /// Of a stretch in which a stream did nothing: who is to blame, as far as that is known.
 pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
+    if source.args == Args::None {
+        return;
+    }
     let stalls = &source.stalls;
     let told = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
     fields.unsigned("process", u64::from(told.process));
@@ -163,6 +211,9 @@ pub(crate) fn write_graph<'t>(
     graph: &Graph,
     facts: &Facts,
 ) {
+    if source.args == Args::None {
+        return;
+    }
     let trace = source.trace;
     write_process(fields, trace, graph.process);
     fields.unsigned("graph", u64::from(graph.serial));

@@ -46,3 +46,10 @@ pub(crate) fn numbered(name: String, place: usize) -> String {
         _ => format!("{name} ({})", place + 1),
     }
 }
+
+/// Importers take a slice without a name for an error.
+pub(crate) const UNNAMED: &str = "unnamed";
+
+/// The track on which the recording as a whole is described, and the mark there.
+pub(crate) const RECORDING: &str = "recording";
+pub(crate) const RECORDED: &str = "ascend-trace";

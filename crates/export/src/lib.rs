@@ -3,6 +3,7 @@
 //! An exporter turns a [`Source`] into bytes; it opens no files itself. Where they go, and whether
 //! something may be overwritten, is decided by the caller through a [`Sink`].
 
+mod args;
 mod arguments;
 mod chrome;
 mod constants;
@@ -19,6 +20,7 @@ mod parquet;
 mod part;
 mod perfetto;
 mod recent;
+mod release;
 mod selection;
 mod stream;
 mod tables;
@@ -29,6 +31,7 @@ use std::io::{self, Write};
 use ascend_trace_format::api::Untimed;
 use ascend_trace_model::Task;
 
+pub use args::Args;
 pub use chrome::Chrome;
 pub use csv::Csv;
 #[cfg(feature = "parquet")]

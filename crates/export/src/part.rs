@@ -6,6 +6,7 @@ use ascend_trace_analysis::past::Keys;
 use ascend_trace_analysis::{Dependencies, Edge, Graphs, Lane, Learnt, Node, Stall, Stalls, Step};
 use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
 
+use crate::Args;
 use crate::constants::Constants;
 use crate::selection::{Selection, Shown, Wanted};
 
@@ -106,6 +107,7 @@ pub struct Source<'a> {
     pub(crate) part: Part,
     pub(crate) selection: Selection,
     pub(crate) constants: Constants<'a>,
+    pub(crate) args: Args,
     /// By function: what timelines file its calls under.
     host_categories: Vec<String>,
 }
@@ -164,6 +166,7 @@ impl<'a> Source<'a> {
             part,
             selection: Selection::of(trace, wanted, Arc::clone(shown)),
             constants: Constants::of(trace),
+            args: wanted.args,
             host_categories: host_categories(trace),
         }
     }

@@ -3,11 +3,12 @@
 //!
 //! The content is that of the Chrome export, on the same tracks; the form is smaller and keeps more:
 //! tracks nest (process › device › stream), times are nanoseconds of the host's `CLOCK_MONOTONIC`
-//! with a snapshot that ties them to the time of day, and arguments have types.
+//! with a snapshot that ties them to the time of day, told from event to event ([`sequences`]), and arguments
+//! have types.
 //!
 //! What the importer is strict about, and how it is met:
 //! - it sorts packets by time and keeps the order of the file at equal times: the slices of a track
-//!   are written in an order in which they nest, streams before threads ([`slices`]);
+//!   are written in an order in which they nest, threads before streams ([`slices`]);
 //! - an arrow points from the slice that begins first, whatever it was meant to: what was released
 //!   late gets a mark at its end that the arrow can point to ([`flows`]);
 //! - every name has to be introduced before it is used ([`names`]).
@@ -20,6 +21,7 @@ mod meta;
 mod names;
 mod output;
 mod ranges;
+mod sequences;
 mod slices;
 mod stalls;
 mod wire;
@@ -89,8 +91,8 @@ impl Pass for PerfettoPass<'_> {
         }
         meta::write_tracks(output, source.trace, tracks)?;
         let flows = Flows::new(source, tracks);
-        slices::write_tasks(output, source, tracks, &flows)?;
         slices::write_calls(output, source, tracks, &flows, &mut self.open)?;
+        slices::write_tasks(output, source, tracks, &flows)?;
         flows.write_far(output)?;
         self.facts.omitted_flows += flows.omitted();
         stalls::write(output, source, tracks)?;
@@ -98,7 +100,7 @@ impl Pass for PerfettoPass<'_> {
         if source.part.is_last {
             captures::write(output, source, tracks, &self.facts)?;
             ranges::write(output, source, tracks)?;
-            meta::write_recording(output, source, &self.facts)?;
+            meta::write_recording(output, source, tracks, &self.facts)?;
         }
         Ok(())
     }

@@ -27,9 +27,8 @@ fn place(key: &Key) -> usize {
 
 impl<V> Recent<V> {
     pub(crate) fn new() -> Self {
-        Self {
-            entries: (0..PLACES).map(|_| None).collect(),
-        }
+        let entries = Vec::new();
+        Self { entries }
     }
 
     /// What is remembered for these texts, else what is made for them.
@@ -38,11 +37,19 @@ impl<V> Recent<V> {
         let key = key(text, other);
         let place = place(&key);
         let is_known = matches!(self.entries.get(place), Some(Some((known, _))) if *known == key);
+        if !is_known {
+            self.make_room();
+        }
         let entry = &mut self.entries[place];
         if !is_known {
             *entry = None;
         }
         &entry.get_or_insert_with(|| (key, make())).1
+    }
+
+    /// There are many of these, and most are never asked.
+    fn make_room(&mut self) {
+        self.entries.resize_with(PLACES, || None);
     }
 
     /// What was looked up may be gone.

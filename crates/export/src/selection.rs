@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ascend_trace_analysis::{Edge, Node, Stall};
 use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
+use crate::Args;
 pub use only::{Only, OnlyError};
 pub(crate) use shown::Shown;
 
@@ -18,6 +19,8 @@ pub struct Wanted {
     /// First and last moment; what has no part in it is left out.
     pub range: Option<(i64, i64)>,
     pub only: Only,
+    /// What the slices of timelines say; tables have all of it.
+    pub args: Args,
 }
 
 /// Which calls and tasks of a trace are wanted.
@@ -127,7 +130,7 @@ impl Chosen {
 impl Wanted {
     /// Whether nothing is left out.
     pub(crate) fn is_all(&self) -> bool {
-        *self == Self::default()
+        self.range.is_none() && self.only == Only::default()
     }
 
     fn overlaps(&self, begin: i64, end: i64) -> bool {

@@ -19,20 +19,27 @@ use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Tr
 
 use crate::Source;
 use crate::hash::FastMap;
-use nesting::{Nesting, first_fit, first_room};
+use crate::release::drawn_end;
+use nesting::{Nesting, first_fit, first_room, nest};
 use numbers::Ids;
 
 /// Where a slice is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Track {
     pub(crate) pid: u32,
+    /// Occurs once in its process.
     pub(crate) tid: u32,
+    /// Counts the tracks from 1.
+    pub(crate) number: u32,
+    /// Counts the threads and streams from 1: what is told of one of them is mostly in the order of time.
+    pub(crate) lane: u32,
 }
 
 /// The tracks of one lane.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaneTracks {
     pub(crate) pid: u32,
+    number: u32,
     /// Where calls and work go; the first is the lane's own.
     pub(crate) slices: Row,
     /// Where a stream's records and waits go. No two slices of such a track touch.
@@ -41,6 +48,8 @@ pub(crate) struct LaneTracks {
     pub(crate) captures: Row,
     /// Where it is told why a stream did nothing.
     pub(crate) stalls: Row,
+    /// Where the ranges that a thread began go.
+    pub(crate) ranges: Row,
     /// What is open on the tracks of calls.
     nesting: Vec<Nesting>,
     /// When the last slice ended on each other track.
@@ -52,22 +61,23 @@ pub(crate) struct LaneTracks {
 /// Tracks that hold what overlaps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    pub(crate) tids: Vec<u32>,
+    pub(crate) tracks: Vec<Track>,
     described: usize,
 }
 
 impl Row {
-    /// Makes tracks until there are so many.
-    fn extend(&mut self, count: usize, ids: &mut Ids) {
-        while self.tids.len() < count {
-            self.tids.push(ids.tids.make());
+    /// Makes tracks of a process and a lane until there are so many.
+    fn extend(&mut self, count: usize, (pid, lane): (u32, u32), ids: &mut Ids) {
+        while self.tracks.len() < count {
+            let tid = ids.tids.make();
+            self.tracks.push(ids.track(pid, tid, lane));
         }
     }
 
     /// The tracks that have not been asked for here before, each with its place.
-    pub(crate) fn fresh(&mut self) -> Vec<(usize, u32)> {
-        let begin = std::mem::replace(&mut self.described, self.tids.len());
-        let fresh = self.tids.iter().copied().enumerate();
+    pub(crate) fn fresh(&mut self) -> Vec<(usize, Track)> {
+        let begin = std::mem::replace(&mut self.described, self.tracks.len());
+        let fresh = self.tracks.iter().copied().enumerate();
         fresh.skip(begin).collect()
     }
 }
@@ -75,13 +85,12 @@ impl Row {
 impl LaneTracks {
     fn has_tracks(&self) -> bool {
         let rows = [&self.slices, &self.events, &self.captures];
-        rows.iter().any(|row| !row.tids.is_empty())
+        rows.iter().any(|row| !row.tracks.is_empty())
     }
 
     /// The lane's own track.
     pub(crate) fn own(&self) -> Option<Track> {
-        let tid = *self.slices.tids.first()?;
-        Some(Track { pid: self.pid, tid })
+        self.slices.tracks.first().copied()
     }
 }
 
@@ -107,6 +116,10 @@ pub(crate) struct Tracks {
     elsewhere: FastMap<Key, u32>,
     /// By graph: the thread that made it, and which of its tracks for captures.
     captures: FastMap<(ProcessId, u32), (ThreadId, usize)>,
+    /// The ranges, by begin, each by its place in the trace and with its track.
+    pub(crate) ranges: Vec<(usize, Track)>,
+    /// Where the recording as a whole is described, of the first process that is shown.
+    pub(crate) recording: Option<Track>,
 }
 
 /// A call or task by its number, which stays when others are forgotten.
@@ -136,6 +149,36 @@ impl Tracks {
         if !source.selection.is_whole() {
             self.leave_out_processes();
         }
+        if source.part.is_last {
+            self.place_ranges(source);
+            if let Some(first) = self.processes.first() {
+                let tid = self.ids.tids.make();
+                self.recording = Some(self.ids.track(first.pid, tid, 0));
+            }
+        }
+    }
+
+    /// Places the ranges that the program named. They overlap in any way; most nest.
+    fn place_ranges(&mut self, source: &Source<'_>) {
+        let ranges = source.trace.ranges();
+        let mut places: Vec<usize> = (0..ranges.len()).collect();
+        places.retain(|it| source.selection.span(ranges[*it].begin, ranges[*it].end));
+        places.sort_by_key(|it| (ranges[*it].begin, std::cmp::Reverse(ranges[*it].end)));
+        let mut open: FastMap<u32, Vec<Nesting>> = FastMap::default();
+        for place in places {
+            let range = &ranges[place];
+            let Some(lane) = self.threads.get_mut(range.thread.index()) else {
+                continue;
+            };
+            if lane.own().is_none() {
+                continue;
+            }
+            let rows = open.entry(range.thread.0).or_default();
+            let at = nest(rows, (range.begin, range.end), false);
+            lane.ranges
+                .extend(at + 1, (lane.pid, lane.number), &mut self.ids);
+            self.ranges.push((place, lane.ranges.tracks[at]));
+        }
     }
 
     /// Forgets where things were drawn that the trace has forgotten.
@@ -159,12 +202,16 @@ impl Tracks {
         for index in self.threads.len()..trace.threads().len() {
             let id = ThreadId(index as u32);
             let thread = trace.thread(id);
-            let own = self.ids.tids.take(thread.tid);
+            let pid = self.ids.host(thread.process);
+            let number = self.ids.lane();
+            let tid = self.ids.tids.take(thread.tid);
+            let own = self.ids.track(pid, tid, number);
             let is_shown = source.selection.thread(id);
             self.threads.push(LaneTracks {
-                pid: self.ids.host(thread.process),
+                pid,
+                number,
                 slices: Row {
-                    tids: is_shown.then_some(own).into_iter().collect(),
+                    tracks: is_shown.then_some(own).into_iter().collect(),
                     described: 0,
                 },
                 ..LaneTracks::default()
@@ -173,12 +220,17 @@ impl Tracks {
         for index in self.streams.len()..trace.streams().len() {
             let id = StreamId(index as u32);
             let stream = trace.stream(id);
+            let pid = self.ids.device(stream.process, stream.device);
+            let number = self.ids.lane();
             let mut lane = LaneTracks {
-                pid: self.ids.device(stream.process, stream.device),
+                pid,
+                number,
                 ..LaneTracks::default()
             };
-            let own = usize::from(source.selection.stream(id));
-            lane.slices.extend(own, &mut self.ids);
+            if source.selection.stream(id) {
+                let tid = self.ids.stream(pid, stream.number());
+                lane.slices.tracks.push(self.ids.track(pid, tid, number));
+            }
             self.streams.push(lane);
         }
         self.processes = self.ids.processes();
@@ -211,23 +263,17 @@ impl Tracks {
         let late: Vec<bool> = functions.map(|it| arrives_late(it.role)).collect();
         for id in source.calls(thread) {
             let call = trace.call(id);
-            let nesting = &mut lane.nesting;
-            let place = nesting
-                .iter_mut()
-                .position(|track| track.accepts(call.begin, call.end));
-            let place = place.unwrap_or(nesting.len());
-            if place == nesting.len() {
-                nesting.push(Nesting::default());
-            }
-            nesting[place].push(call.begin, call.end, late[call.function.index()]);
+            let late = late[call.function.index()];
+            let place = nest(&mut lane.nesting, (call.begin, call.end), late);
             if place > 0 {
                 let key = key(trace, Node::Call(id));
                 self.elsewhere.insert(key, place as u32);
             }
         }
         let used = lane.nesting.len();
-        if !lane.slices.tids.is_empty() {
-            lane.slices.extend(used, &mut self.ids);
+        if !lane.slices.tracks.is_empty() {
+            lane.slices
+                .extend(used, (lane.pid, lane.number), &mut self.ids);
         }
     }
 
@@ -250,7 +296,8 @@ impl Tracks {
             let thread = trace.call(call).thread;
             let lane = &mut self.threads[thread.index()];
             let place = first_room(&mut lane.making, (begin, end));
-            lane.captures.extend(place + 1, &mut self.ids);
+            lane.captures
+                .extend(place + 1, (lane.pid, lane.number), &mut self.ids);
             let key = (graph.process, graph.serial);
             self.captures.insert(key, (thread, place));
         }
@@ -260,10 +307,7 @@ impl Tracks {
     pub(crate) fn capture(&self, graph: &Graph) -> Option<Track> {
         let (thread, place) = *self.captures.get(&(graph.process, graph.serial))?;
         let lane = self.threads.get(thread.index())?;
-        Some(Track {
-            pid: lane.pid,
-            tid: *lane.captures.tids.get(place)?,
-        })
+        lane.captures.tracks.get(place).copied()
     }
 
     /// Places the timed tasks of a stream.
@@ -278,7 +322,8 @@ impl Tracks {
             let place = match is_beside(task) {
                 true => {
                     // Where there may be a mark at the end, what holds it is a little longer.
-                    let until = time.end.saturating_add(i64::from(is_waiter(trace, task)));
+                    let end = drawn_end(source, id, time);
+                    let until = end.saturating_add(i64::from(is_waiter(trace, task)));
                     first_fit(&mut lane.ends[EVENTS], until, |end| end < time.begin)
                 }
                 false => first_fit(&mut lane.ends[WORK], time.end, |end| end <= time.begin),
@@ -288,29 +333,29 @@ impl Tracks {
                 self.elsewhere.insert(key, place as u32);
             }
         }
-        lane.slices.extend(lane.ends[WORK].len(), &mut self.ids);
-        lane.events.extend(lane.ends[EVENTS].len(), &mut self.ids);
+        let (whose, ids) = ((lane.pid, lane.number), &mut self.ids);
+        lane.slices.extend(lane.ends[WORK].len(), whose, ids);
+        lane.events.extend(lane.ends[EVENTS].len(), whose, ids);
         if source.idle(stream).next().is_some() {
-            lane.stalls.extend(1, &mut self.ids);
+            lane.stalls.extend(1, whose, ids);
         }
     }
 
     /// The track of a row that something is on.
     #[inline]
-    fn track(&self, trace: &Trace, (pid, row): (u32, &Row), node: Node) -> Track {
-        let tid = match row.tids.as_slice() {
+    fn track(&self, trace: &Trace, row: &Row, node: Node) -> Track {
+        match row.tracks.as_slice() {
             [only] => *only,
-            tids => {
+            tracks => {
                 let place = self.elsewhere.get(&key(trace, node));
-                tids[place.map_or(0, |place| *place as usize)]
+                tracks[place.map_or(0, |place| *place as usize)]
             }
-        };
-        Track { pid, tid }
+        }
     }
 
     pub(crate) fn call(&self, trace: &Trace, id: CallId) -> Track {
         let lane = &self.threads[trace.call(id).thread.index()];
-        self.track(trace, (lane.pid, &lane.slices), Node::Call(id))
+        self.track(trace, &lane.slices, Node::Call(id))
     }
 
     /// What is told of the idle time of streams, each with its track.
@@ -320,8 +365,7 @@ impl Tracks {
     ) -> impl Iterator<Item = (Track, &'s Stall)> {
         let lanes = self.streams.iter().zip((0..).map(StreamId));
         lanes.flat_map(|(lane, id)| {
-            let tid = lane.stalls.tids.first().copied();
-            let track = tid.map(|tid| Track { pid: lane.pid, tid });
+            let track = lane.stalls.tracks.first().copied();
             let stalls = track.map(|track| source.idle(id).map(move |stall| (track, stall)));
             stalls.into_iter().flatten()
         })
@@ -336,7 +380,7 @@ impl Tracks {
             true => &lane.events,
             false => &lane.slices,
         };
-        Some(self.track(trace, (lane.pid, row), Node::Task(id)))
+        Some(self.track(trace, row, Node::Task(id)))
     }
 }
 
@@ -353,7 +397,8 @@ fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
     }
 }
 
-/// Whether arrows to a call arrive at its end, where no other call may be open on its track.
+/// Whether arrows to a call arrive at its end, where no other call may be open on its track: the last
+/// nanosecond is for the mark that they arrive at.
 fn arrives_late(role: Role) -> bool {
     matches!(
         role,

@@ -2,10 +2,11 @@
 
 use std::io;
 
+use super::meta::of_process;
 use super::output::Output;
 use crate::Source;
 use crate::counters::Counters;
-use crate::tracks::{Track, Tracks};
+use crate::tracks::Tracks;
 
 pub(super) fn write(
     output: &mut Output<'_>,
@@ -17,11 +18,8 @@ pub(super) fn write(
         let Some((time, value)) = step else {
             return Ok(());
         };
-        let process = Track {
-            pid: counter.pid,
-            tid: counter.pid,
-        };
-        output.event(b'C', counter.track.unwrap_or(process), |members| {
+        let track = counter.track.unwrap_or(of_process(counter.pid));
+        output.event(b'C', track, |members| {
             members.named(counter.name.as_str().into(), "");
             members.at(time);
             members.args(|json| json.key(counter.unit).integer(value));

@@ -16,23 +16,25 @@ use ascend_trace_model::{CallId, TaskId, Trace};
 
 use super::output::{Output, Phase};
 use crate::Source;
+use crate::release::arrives_early;
+use crate::release::drawn_end;
 use crate::tracks::{Track, Tracks, is_beside, is_waiter};
 
 /// Where one end of a flow may lie.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reach {
-    pub(super) track: Track,
-    pub(super) first: i64,
-    pub(super) last: i64,
+struct Reach {
+    track: Track,
+    first: i64,
+    last: i64,
     /// The whole slice.
-    pub(super) begin: i64,
-    pub(super) end: i64,
+    begin: i64,
+    end: i64,
     /// Where a mark has room, with no other arrow beside it.
-    pub(super) mark: Option<i64>,
+    mark: Option<i64>,
 }
 
 /// Marks that are in the file.
-type Marks = HashSet<(u32, i64)>;
+type Marks = HashSet<(Track, i64)>;
 
 /// Writes a flow for every dependency and returns how many could not be drawn.
 pub(super) fn write(
@@ -41,40 +43,16 @@ pub(super) fn write(
     tracks: &Tracks,
     next_id: &mut u64,
 ) -> io::Result<u64> {
-    let trace = source.trace;
     let mut omitted = 0;
     let mut marks = Marks::new();
-    // The slice of a capture has arrows of its own to the replays.
-    for edge in source.edges().filter(|edge| edge.kind != EdgeKind::Replay) {
-        let Some(ends) = bind(trace, tracks, &edge) else {
+    for edge in source.edges() {
+        let Some(ends) = bind(source, tracks, &edge) else {
             omitted += 1;
             continue;
         };
         write_ends(output, edge.kind.name(), ends, next_id, &mut marks)?;
     }
     Ok(omitted)
-}
-
-/// A flow that is no dependency.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
-    pub(super) name: &'static str,
-    /// It leaves and arrives as early as it can, else as late.
-    pub(super) early: bool,
-}
-
-/// Writes a flow between two slices. False when the second is over before the first may be left.
-pub(super) fn write_flow(
-    output: &mut Output<'_>,
-    flow: Flow,
-    (from, to): (Reach, Reach),
-    next_id: &mut u64,
-) -> io::Result<bool> {
-    let Some(ends) = connect(&from, &to, flow.early) else {
-        return Ok(false);
-    };
-    write_ends(output, flow.name, ends, next_id, &mut Marks::new())?;
-    Ok(true)
 }
 
 fn write_ends(
@@ -87,7 +65,7 @@ fn write_ends(
     *next_id += 1;
     write_end(output, b's', ends.from, name, *next_id)?;
     let (track, time) = ends.to;
-    if ends.at_mark && marks.insert((track.tid, time)) {
+    if ends.at_mark && marks.insert((track, time)) {
         output.event(b'X', track, |members| {
             members.named("released".into(), "released");
             members.lasting(time, time);
@@ -125,25 +103,29 @@ struct Ends {
 }
 
 /// Where the flow of an edge begins and ends. A launch comes from its call and cannot go there.
-fn bind(trace: &Trace, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
+fn bind(source: &Source<'_>, tracks: &Tracks, edge: &Edge) -> Option<Ends> {
+    let trace = source.trace;
     if let (EdgeKind::LaunchToTask, Node::Call(from), Node::Task(to)) =
         (edge.kind, edge.from, edge.to)
     {
-        let (from, to) = (call_begin(trace, tracks, from), task(trace, tracks, to)?);
+        let (from, to) = (call_begin(trace, tracks, from), task(source, tracks, to)?);
         return connect(&from, &to, true);
     }
-    let froms = candidates(trace, tracks, edge.from, edge);
-    let tos = candidates(trace, tracks, edge.to, edge);
+    let early = arrives_early(edge.kind);
+    let froms = candidates(source, tracks, edge.from, edge);
+    let tos = candidates(source, tracks, edge.to, edge);
     let pairs = froms
         .iter()
         .flatten()
         .flat_map(|from| tos.iter().flatten().map(move |to| (from, to)));
-    pairs
-        .filter_map(|(from, to)| connect(from, to, false))
-        .next()
+    let connected = |(from, to): (&Reach, &Reach)| {
+        let begins = early.then(|| connect(from, to, true)).flatten();
+        begins.or_else(|| connect(from, to, false))
+    };
+    pairs.filter_map(connected).next()
 }
 
-/// Whether the call at an end of such a dependency was under way when it came about: a callback
+/// Whether the call that such a dependency leads to was under way when it came about: a callback
 /// runs inside the call that was there before it.
 fn is_anywhere_in(kind: EdgeKind) -> bool {
     matches!(
@@ -154,21 +136,15 @@ fn is_anywhere_in(kind: EdgeKind) -> bool {
 
 /// The slices that can stand for a node, best first: a task without a slice, or one whose mapped
 /// time contradicts the dependency, is represented by the call that submitted it.
-fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
+fn candidates(source: &Source<'_>, tracks: &Tracks, node: Node, edge: &Edge) -> [Option<Reach>; 2] {
+    let trace = source.trace;
     match node {
         Node::Call(id) if is_anywhere_in(edge.kind) => [Some(whole_call(trace, tracks, id)), None],
-        // Arrows to the call end at a mark in its last moment: this one leaves before.
-        Node::Call(id) if edge.kind == EdgeKind::HostResume => {
-            let call = whole_call(trace, tracks, id);
-            let last = (call.last - 1).max(call.first);
-            let mark = None;
-            [Some(Reach { last, mark, ..call }), None]
-        }
         Node::Call(id) => [Some(call_begin(trace, tracks, id)), None],
         Node::Task(id) => {
             let call = trace.task(id).call;
             [
-                task(trace, tracks, id),
+                task(source, tracks, id),
                 Some(call_begin(trace, tracks, call)),
             ]
         }
@@ -176,10 +152,11 @@ fn candidates(trace: &Trace, tracks: &Tracks, node: Node, edge: &Edge) -> [Optio
 }
 
 /// Inside a task's slice, off the edges that it shares with its neighbours.
-pub(super) fn task(trace: &Trace, tracks: &Tracks, id: TaskId) -> Option<Reach> {
+fn task(source: &Source<'_>, tracks: &Tracks, id: TaskId) -> Option<Reach> {
+    let trace = source.trace;
     let track = tracks.task(trace, id)?;
     let time = trace.task(id).time?;
-    let (begin, end) = (time.begin, time.end);
+    let (begin, end) = (time.begin, drawn_end(source, id, time));
     let is_beside = is_beside(trace.task(id));
     let is_waiter = is_waiter(trace, trace.task(id));
     let (first, last) = match end - begin {

@@ -5,8 +5,42 @@ use std::io;
 use ascend_trace_model::Trace;
 
 use super::output::Output;
-use crate::labels::{numbered, process_name, stalls_name, stream_name, thread_name};
+use crate::Source;
+use crate::facts::Facts;
+use crate::fields::write_recording;
+use crate::labels::{
+    RECORDED, RECORDING, numbered, process_name, stalls_name, stream_name, thread_name,
+};
 use crate::tracks::{Row, Track, Tracks};
+
+/// What is told of a process and of none of its threads.
+pub(super) fn of_process(pid: u32) -> Track {
+    Track {
+        pid,
+        tid: pid,
+        number: 0,
+        lane: 0,
+    }
+}
+
+/// What is known about the recording as a whole, as a mark at its begin.
+pub(super) fn write_recording_mark(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    tracks: &Tracks,
+    facts: &Facts,
+) -> io::Result<()> {
+    let Some(track) = tracks.recording else {
+        return Ok(());
+    };
+    write_label(output, track, "thread", RECORDING, i64::from(i32::MAX))?;
+    let begin = source.part.begin;
+    output.event(b'X', track, |members| {
+        members.named(RECORDED.into(), RECORDING);
+        members.lasting(begin, begin);
+        members.args(|json| write_recording(json, source, facts));
+    })
+}
 
 /// Names what has not been named before.
 pub(super) fn write_names(
@@ -15,28 +49,26 @@ pub(super) fn write_names(
     tracks: &mut Tracks,
 ) -> io::Result<()> {
     for (order, track) in tracks.fresh_processes() {
-        let place = Track {
-            pid: track.pid,
-            tid: track.pid,
-        };
         let name = process_name(trace, &track);
-        write_label(output, place, "process", &name, order)?;
+        write_label(output, of_process(track.pid), "process", &name, order)?;
     }
     for (thread, lane) in trace.threads().iter().zip(&mut tracks.threads) {
         let order = i64::from(thread.tid);
         let name = || thread_name(thread);
-        write_row(output, lane.pid, &mut lane.slices, name, order)?;
+        write_row(output, &mut lane.slices, name, order)?;
         let captures = || format!("{} captures", thread_name(thread));
-        write_row(output, lane.pid, &mut lane.captures, captures, order)?;
+        write_row(output, &mut lane.captures, captures, order)?;
+        let ranges = || format!("{} ranges", thread_name(thread));
+        write_row(output, &mut lane.ranges, ranges, order)?;
     }
     for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
         let order = stream.number() * 2;
         let name = || stream_name(stream);
-        write_row(output, lane.pid, &mut lane.slices, name, order)?;
+        write_row(output, &mut lane.slices, name, order)?;
         let name = || format!("stream {} events", stream.number());
-        write_row(output, lane.pid, &mut lane.events, name, order + 1)?;
+        write_row(output, &mut lane.events, name, order + 1)?;
         let name = || stalls_name(stream);
-        write_row(output, lane.pid, &mut lane.stalls, name, order + 1)?;
+        write_row(output, &mut lane.stalls, name, order + 1)?;
     }
     Ok(())
 }
@@ -44,14 +76,13 @@ pub(super) fn write_names(
 /// Names the tracks of a row: the first after the lane, the others with a number.
 fn write_row(
     output: &mut Output<'_>,
-    pid: u32,
     row: &mut Row,
     name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (place, tid) in row.fresh() {
+    for (place, track) in row.fresh() {
         let name = numbered(name(), place);
-        write_label(output, Track { pid, tid }, "thread", &name, order)?;
+        write_label(output, track, "thread", &name, order)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::json::Json;
+use crate::labels::UNNAMED;
 use crate::recent::Recent;
 use crate::tracks::Track;
 
@@ -114,7 +115,7 @@ struct Head {
 impl Heads {
     #[inline]
     fn of(&mut self, phase: Phase, track: Track) -> &[u8] {
-        let place = (track.tid as usize ^ usize::from(phase) << 1) % HEADS;
+        let place = (track.number as usize ^ usize::from(phase) << 1) % HEADS;
         let head = &mut self.recent[place];
         if head.of != Some((phase, track)) {
             head.of = Some((phase, track));
@@ -160,6 +161,7 @@ impl Members<'_> {
     #[inline]
     pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
         match name {
+            name if name.is_empty() => self.json.plain(&label(UNNAMED, category)),
             Cow::Borrowed(name) => {
                 let label = self.labels.get((name, category), || label(name, category));
                 self.json.plain(label);

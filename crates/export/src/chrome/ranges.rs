@@ -1,11 +1,8 @@
-//! Ranges and marks that the program named, as asynchronous events: they overlap in any way, begin
-//! in one thread and end in another, and viewers give them a lane of their own.
+//! Ranges and marks that the program named, as slices beside the thread that began them.
 
 use std::io;
 
-use ascend_trace_model::{Range, Trace};
-
-use super::output::{Members, Output};
+use super::output::Output;
 use crate::Source;
 use crate::tracks::Tracks;
 
@@ -18,36 +15,15 @@ pub(super) fn write(
     tracks: &Tracks,
 ) -> io::Result<()> {
     let trace = source.trace;
-    let ranges = trace.ranges().iter().zip(1..);
-    for (range, id) in ranges.filter(|(range, _)| source.selection.span(range.begin, range.end)) {
-        let Some(lane) = tracks.threads.get(range.thread.index()) else {
-            continue;
-        };
-        let Some(track) = lane.own() else { continue };
-        if range.begin == range.end {
-            output.event(b'n', track, |members| {
-                describe(members, trace, range, id);
-                members.at(range.begin);
-            })?;
-            continue;
-        }
-        for (phase, time) in [(b'b', range.begin), (b'e', range.end)] {
-            output.event(phase, track, |members| {
-                describe(members, trace, range, id);
-                members.at(time);
-            })?;
-        }
+    for (place, track) in &tracks.ranges {
+        let range = &trace.ranges()[*place];
+        output.event(b'X', *track, |members| {
+            let domain = trace.domain(range).filter(|name| !name.is_empty());
+            let category = domain.unwrap_or(CATEGORY);
+            members.named(range.name.as_str().into(), category);
+            members.lasting(range.begin, range.end);
+            members.args(|_| {});
+        })?;
     }
     Ok(())
-}
-
-fn describe(members: &mut Members<'_>, trace: &Trace, range: &Range, id: u64) {
-    members.named(
-        range.name.as_str().into(),
-        trace.domain(range).unwrap_or(CATEGORY),
-    );
-    // Of its process: an `id` alone is one of the whole trace, and has a track there.
-    members.json.plain(b",\"id2\":{\"local\":\"");
-    members.json.unsigned(id);
-    members.json.plain(b"\"}");
 }

@@ -8,6 +8,7 @@ use ascend_trace_model::{StreamId, ThreadId};
 use super::output::Output;
 use crate::Source;
 use crate::fields::{write_call, write_task};
+use crate::release::drawn_end;
 use crate::tracks::{Tracks, is_waiter};
 
 pub(super) fn write_calls(
@@ -46,7 +47,7 @@ pub(super) fn write_tasks(
             output.event(b'X', track, |members| {
                 members.named(task_label(trace, task), task.kind.name());
                 match is_waiter(trace, task) {
-                    true => members.lasting_until(time.begin, time.end),
+                    true => members.lasting_until(time.begin, drawn_end(source, id, time)),
                     false => members.lasting(time.begin, time.end),
                 }
                 members.args(|json| write_task(json, source, id));

@@ -1,11 +1,8 @@
-//! Captures as slices beside the thread that began them. A flow leads from each through all
-//! replays of its graph.
+//! Captures as slices beside the thread that began them.
 
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::flows::of_graph;
-use super::meta::uuid;
 use super::output::Output;
 use crate::Source;
 use crate::facts::Facts;
@@ -23,13 +20,12 @@ pub(super) fn write(
         let Some(((begin, end), track)) = span.zip(tracks.capture(graph)) else {
             continue;
         };
-        output.event(SLICE_BEGIN, uuid(track), begin, |event| {
+        output.event(SLICE_BEGIN, track, begin, |event| {
             let name = format!("{} graph {}", graph.making.verb(), graph.serial);
             event.named(name.into(), "capture");
             write_graph(event, source, graph, facts);
-            event.flow_begins(of_graph(graph));
         })?;
-        output.event(SLICE_END, uuid(track), end, |_| {})?;
+        output.event(SLICE_END, track, end, |_| {})?;
     }
     Ok(())
 }

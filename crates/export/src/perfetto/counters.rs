@@ -4,13 +4,14 @@ use std::io;
 
 use super::fields::event::COUNTER;
 use super::meta::{process_uuid, uuid, write_counter_track};
-use super::output::{Output, Uuid};
+use super::output::{Output, Place, Uuid};
+use super::sequences::Owner;
 use crate::Source;
 use crate::counters::Counters;
 use crate::tracks::Tracks;
 
 /// Tracks of counters begin here, beyond those of slices.
-const FIRST: u64 = 1 << 40;
+const FIRST: u64 = 1 << 27;
 
 pub(super) fn write(
     output: &mut Output<'_>,
@@ -23,9 +24,15 @@ pub(super) fn write(
         match step {
             None => {
                 let parent = counter.track.map_or(process_uuid(counter.pid), uuid);
-                write_counter_track(output, track, parent, &counter.name, counter.unit)
+                // JSON has the unit in the name, as importers see it.
+                let name = format!("{} {}", counter.name, counter.unit);
+                write_counter_track(output, track, parent, &name, counter.unit)
             }
-            Some((time, value)) => output.event(COUNTER, track, time, |event| event.counter(value)),
+            Some((time, value)) => {
+                let owner = Owner::Counter(counter.number);
+                let place = Place { owner, track };
+                output.event(COUNTER, place, time, |event| event.counter(value))
+            }
         }
     })
 }

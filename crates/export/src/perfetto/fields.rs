@@ -13,6 +13,8 @@ pub(super) mod packet {
     pub(crate) const INTERNED_DATA: u32 = 12;
     pub(crate) const SEQUENCE_FLAGS: u32 = 13;
     pub(crate) const TIMESTAMP_CLOCK_ID: u32 = 58;
+    /// In [`DEFAULTS`].
+    pub(crate) const EVENT_DEFAULTS: u32 = 11;
     pub(crate) const DEFAULTS: u32 = 59;
     pub(crate) const TRACK_DESCRIPTOR: u32 = 60;
     pub(crate) const FIRST_ON_SEQUENCE: u32 = 87;
@@ -69,9 +71,13 @@ pub(super) mod track {
     pub(crate) const COUNTER: u32 = 8;
     pub(crate) const CHILD_ORDERING: u32 = 11;
     pub(crate) const ORDER: u32 = 12;
+    pub(crate) const PROCESS_ORDERING: u32 = 19;
+    pub(crate) const THREAD_ORDERING: u32 = 20;
 
     /// Value of [`CHILD_ORDERING`]: by [`ORDER`].
     pub(crate) const EXPLICIT: u64 = 3;
+    /// The same of [`PROCESS_ORDERING`] and [`THREAD_ORDERING`].
+    pub(crate) const EXPLICIT_ORDERING: u64 = 1;
 
     /// Of a process.
     pub(crate) const PROCESS_PID: u32 = 1;
@@ -92,9 +98,12 @@ pub(super) mod clock {
     /// Of a clock in it.
     pub(crate) const ID: u32 = 1;
     pub(crate) const TIME: u32 = 2;
+    pub(crate) const IS_INCREMENTAL: u32 = 3;
 
     /// Clocks that Perfetto knows.
     pub(crate) const REALTIME: u64 = 1;
     pub(crate) const MONOTONIC: u64 = 3;
     pub(crate) const BOOTTIME: u64 = 6;
+    /// The first of those that a sequence has for itself.
+    pub(crate) const OWN: u64 = 64;
 }

@@ -5,16 +5,16 @@
 //! before what releases it: such an arrow ends at a mark inside it, at its end.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io;
 
-use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
-use super::meta::uuid;
 use super::output::{Event, Output};
 use crate::Source;
+use crate::release::{arrives_early, drawn_end};
 use crate::tracks::{Track, Tracks, is_waiter};
 
 /// The number of a flow: which two things it joins. Calls and tasks of one trace have numbers
@@ -27,12 +27,6 @@ fn number(trace: &Trace, edge: &Edge) -> u64 {
     let ((from_call, from), (to_call, to)) = (end(edge.from), end(edge.to));
     const MASK: u64 = (1 << 31) - 1;
     from_call << 63 | to_call << 62 | (from & MASK) << 31 | to & MASK
-}
-
-/// The flow that leads from a graph's capture through all its replays. Nothing else leads from a
-/// call to a call.
-pub(super) fn of_graph(graph: &Graph) -> u64 {
-    3 << 62 | u64::from(graph.process.0 & ((1 << 30) - 1)) << 32 | u64::from(graph.serial)
 }
 
 /// Where an arrow arrives at a slice.
@@ -71,6 +65,9 @@ struct Extent {
     /// Orders slices at equal times as the file does.
     rank: u8,
 }
+
+/// Where a mark is, when, and whether arrows leave there.
+type FarMark = (Track, i64, bool);
 
 /// Which flows touch which slice.
 pub(super) struct Flows<'s, 't> {
@@ -130,8 +127,9 @@ impl<'s, 't> Flows<'s, 't> {
         };
         let launch = launched.map(|task| Edge::launch(trace, task));
         let is_linked = self.linked.has(node);
-        let stored = is_linked.then(|| drawn(dependencies.stored_outgoing(node)));
-        let edges = launch.into_iter().chain(stored.into_iter().flatten());
+        let stored = is_linked.then(|| dependencies.stored_outgoing(node));
+        let stored = stored.into_iter().flatten().map(|(_, edge)| edge);
+        let edges = launch.into_iter().chain(stored);
         for edge in edges.filter(|edge| self.is_near(edge)) {
             match self.route(&edge) {
                 Some(route) if route.from == slice => touch.leaving.push(number(trace, &edge)),
@@ -146,8 +144,9 @@ impl<'s, 't> Flows<'s, 't> {
             (Node::Task(task), Slice::Task) => Some(Edge::launch(trace, task)),
             _ => None,
         };
-        let stored = is_linked.then(|| drawn(dependencies.stored_incoming(node)));
-        let edges = launch.into_iter().chain(stored.into_iter().flatten());
+        let stored = is_linked.then(|| dependencies.stored_incoming(node));
+        let stored = stored.into_iter().flatten().map(|(_, edge)| edge);
+        let edges = launch.into_iter().chain(stored);
         for edge in edges.filter(|edge| self.is_near(edge)) {
             if let Some(route) = self.route(&edge).filter(|route| route.to == slice) {
                 touch.arriving.push((route.arrival, number(trace, &edge)));
@@ -156,13 +155,14 @@ impl<'s, 't> Flows<'s, 't> {
     }
 
     /// Writes the missing ends of arrows whose other end is written with this part, and that were
-    /// not known when these ends were written: each is a mark at the end of its slice.
+    /// not known when these ends were written. Those of a slice share a mark at its end: importers
+    /// take only so many slices on top of each other.
     pub(super) fn write_far(&self, output: &mut Output<'_>) -> io::Result<()> {
         let (source, trace) = (self.source, self.source.trace);
         let key = |node| source.keys.node(trace, node);
+        let mut marks: BTreeMap<FarMark, Vec<u64>> = BTreeMap::new();
         let edges = source.dependencies.edges().iter();
-        let edges = edges.filter(|edge| edge.kind != EdgeKind::Replay && source.owns_edge(edge));
-        for edge in edges {
+        for edge in edges.filter(|edge| source.owns_edge(edge)) {
             let of_edge = key(edge.from).max(key(edge.to));
             let is_far = |node| source.part.is_far(key(node), of_edge);
             if !is_far(edge.from) && !is_far(edge.to) {
@@ -172,23 +172,50 @@ impl<'s, 't> Flows<'s, 't> {
                 self.omitted.set(self.omitted.get() + 1);
                 continue;
             };
-            let flow = number(trace, edge);
-            let ends = [(edge.from, route.from, true), (edge.to, route.to, false)];
-            for (node, slice, leaves) in ends.into_iter().filter(|end| is_far(end.0)) {
-                let (track, time) = self.mark(node, slice);
-                let other = self.mark(if leaves { edge.to } else { edge.from }, slice).1;
-                let time = if leaves { time.min(other) } else { time };
-                output.event(INSTANT, uuid(track), time, |event| {
-                    let name = if leaves { "releases" } else { "released" };
-                    event.named(name.into(), "released");
+            let (leave, arrive) = (
+                self.mark(edge.from, route.from),
+                self.mark(edge.to, route.to),
+            );
+            let arrive_begin = match route.arrival {
+                Arrival::Begin => self.begin(edge.to, route.to),
+                Arrival::End | Arrival::Mark => arrive.1,
+            };
+            if is_far(edge.from) {
+                let time = leave.1.min(arrive_begin);
+                let flows = marks.entry((leave.0, time, true)).or_default();
+                flows.push(number(trace, edge));
+            }
+            if is_far(edge.to) {
+                let flows = marks.entry((arrive.0, arrive.1, false)).or_default();
+                flows.push(number(trace, edge));
+            }
+        }
+        for ((track, time, leaves), flows) in marks {
+            output.event(INSTANT, track, time, |event| {
+                let name = if leaves { "releases" } else { "released" };
+                event.named(name.into(), "released");
+                for flow in flows {
                     match leaves {
                         true => event.flow_begins(flow),
                         false => event.flow_ends(flow),
                     }
-                })?;
-            }
+                }
+            })?;
         }
         Ok(())
+    }
+
+    /// When a slice of a node begins.
+    fn begin(&self, node: Node, slice: Slice) -> i64 {
+        let trace = self.source.trace;
+        match (node, slice) {
+            (Node::Task(id), Slice::Task) => {
+                let task = trace.task(id);
+                task.time.map_or(i64::MAX, |time| time.begin)
+            }
+            (Node::Task(id), Slice::Call) => trace.call(trace.task(id).call).begin,
+            (Node::Call(id), _) => trace.call(id).begin,
+        }
     }
 
     /// Where a mark for a slice of a node goes.
@@ -202,7 +229,8 @@ impl<'s, 't> Flows<'s, 't> {
         match (node, slice) {
             (Node::Task(id), Slice::Task) => {
                 let track = self.tracks.task(trace, id);
-                let end = trace.task(id).time.map(|time| time.end);
+                let time = trace.task(id).time;
+                let end = time.map(|time| drawn_end(self.source, id, time));
                 track.zip(end).unwrap_or(of_call)
             }
             _ => of_call,
@@ -257,7 +285,7 @@ impl<'s, 't> Flows<'s, 't> {
         let time = task.time?;
         Some(Extent {
             begin: time.begin,
-            end: time.end,
+            end: drawn_end(self.source, id, time),
             rank: rank(self.source.trace, task),
         })
     }
@@ -308,30 +336,27 @@ impl Linked {
     }
 }
 
-/// Replays have a flow of their own, from the capture.
-fn drawn(edges: impl Iterator<Item = (u32, Edge)>) -> impl Iterator<Item = Edge> {
-    let edges = edges.map(|(_, edge)| edge);
-    edges.filter(|edge| edge.kind != EdgeKind::Replay)
-}
-
 /// How the flow of an edge arrives, if it can be drawn between these slices.
 fn arrival(kind: EdgeKind, from: &Extent, to: &Extent) -> Option<Arrival> {
-    let early = matches!(kind, EdgeKind::LaunchToTask | EdgeKind::HostFunc);
     let after = |time: i64| (time, to.rank) > (from.begin, from.rank);
+    let early = arrives_early(kind);
     if after(to.begin) && (early || to.begin >= from.end) {
         Some(Arrival::Begin)
-    } else if early {
+    } else if kind == EdgeKind::LaunchToTask {
         (to.begin >= from.begin && after(to.end)).then_some(Arrival::End)
     } else {
         after(to.end).then_some(Arrival::Mark)
     }
 }
 
-/// The file holds the tasks, then the waits, then the calls.
-const CALLS: u8 = 2;
+/// The file holds the calls, then the tasks, then the waits: a task can begin in the moment of its launch, but a call
+/// that waits takes time.
+const CALLS: u8 = 0;
+pub(super) const TASKS: u8 = 1;
+pub(super) const WAITS: u8 = 2;
 
 pub(super) fn rank(trace: &Trace, task: &Task) -> u8 {
-    u8::from(is_waiter(trace, task))
+    if is_waiter(trace, task) { WAITS } else { TASKS }
 }
 
 /// The flows that touch one slice.

@@ -7,21 +7,24 @@ use ascend_trace_model::{Thread, Trace};
 
 use super::fields::event::INSTANT;
 use super::fields::{clock, packet, track};
-use super::output::{Output, Uuid};
+use super::output::{Output, Place, Uuid};
+use super::sequences::Owner;
 use super::wire::Wire;
 use crate::Source;
 use crate::facts::Facts;
 use crate::fields::write_recording as write_facts;
-use crate::labels::{numbered, process_name, stalls_name, stream_name, thread_name};
+use crate::labels::{
+    RECORDED, RECORDING, numbered, process_name, stalls_name, stream_name, thread_name,
+};
 use crate::tracks::{Row, Track, Tracks};
 
-const THREADS: u64 = 1 << 32;
 const PROCESSES: u64 = 2 << 32;
-const RECORDING: Uuid = Uuid(3 << 32);
+/// Where a recording without processes is described.
+const NOWHERE: Uuid = Uuid(3 << 32);
 
-/// The track of a lane; lanes have numbers that occur once.
+/// A track as it is numbered: small numbers take few bytes.
 pub(super) fn uuid(track: Track) -> Uuid {
-    Uuid(THREADS + u64::from(track.tid))
+    Uuid(u64::from(track.number))
 }
 
 /// The track of a process, or of a device below one.
@@ -45,6 +48,14 @@ pub(super) fn write_start(output: &mut Output<'_>, trace: &Trace) -> io::Result<
         write_clock(wire, clock::REALTIME, session.start_realtime_ns);
         wire.unsigned(clock::PRIMARY, clock::MONOTONIC);
         wire.close(snapshot);
+    })?;
+    // Of the root, which is a track that nobody sees: processes and threads are where their descriptions say.
+    output.packet(|wire| {
+        let open = wire.open(packet::TRACK_DESCRIPTOR);
+        wire.unsigned(track::UUID, 0);
+        wire.unsigned(track::PROCESS_ORDERING, track::EXPLICIT_ORDERING);
+        wire.unsigned(track::THREAD_ORDERING, track::EXPLICIT_ORDERING);
+        wire.close(open);
     })
 }
 
@@ -56,7 +67,7 @@ pub(crate) fn boottime(session: &SessionRow) -> i64 {
     }
 }
 
-fn write_clock(wire: &mut Wire, id: u64, time: i64) {
+pub(super) fn write_clock(wire: &mut Wire, id: u64, time: i64) {
     let open = wire.open(clock::CLOCK);
     wire.unsigned(clock::ID, id);
     wire.unsigned(clock::TIME, time.max(0) as u64);
@@ -97,11 +108,14 @@ pub(super) fn write_tracks(
         let order = i64::from(thread.tid);
         let process = process_uuid(lane.pid);
         let own = lane.own();
-        for (place, tid) in lane.slices.fresh() {
-            write_thread_track(output, thread, (own, place, tid))?;
+        for (place, track) in lane.slices.fresh() {
+            write_thread_track(output, thread, (own, place, track))?;
         }
         let captures = || format!("{} captures", thread_name(thread));
         write_row(output, &mut lane.captures, process, captures, order)?;
+        let ranges = || format!("{} ranges", thread_name(thread));
+        let parent = own.map_or(process, uuid);
+        write_row(output, &mut lane.ranges, parent, ranges, order)?;
     }
     for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
         let order = stream.number() * 2;
@@ -120,29 +134,25 @@ pub(super) fn write_tracks(
 fn write_thread_track(
     output: &mut Output<'_>,
     thread: &Thread,
-    (own, place, tid): (Option<Track>, usize, u32),
+    (own, place, track): (Option<Track>, usize, Track),
 ) -> io::Result<()> {
     let (name, order) = (thread_name(thread), i64::from(thread.tid));
-    write_track(
-        output,
-        Uuid(THREADS + u64::from(tid)),
-        order,
-        |wire| match own.filter(|own| own.tid != tid) {
+    write_track(output, uuid(track), order, |wire| {
+        match own.filter(|own| *own != track) {
             None => {
-                let pid = own.map_or(0, |own| own.pid);
                 let open = wire.open(track::THREAD);
-                wire.unsigned(track::THREAD_PID, u64::from(pid));
-                wire.unsigned(track::THREAD_TID, u64::from(tid));
+                wire.unsigned(track::THREAD_PID, u64::from(track.pid));
+                wire.unsigned(track::THREAD_TID, u64::from(track.tid));
                 wire.text(track::THREAD_NAME, &name);
                 wire.close(open);
+                wire.unsigned(track::CHILD_ORDERING, track::EXPLICIT);
             }
             Some(own) => {
-                let name = numbered(format!("{name} (more)"), place.saturating_sub(1));
-                wire.text(track::NAME, &name);
+                wire.text(track::NAME, &numbered(name, place));
                 wire.unsigned(track::PARENT, uuid(own).0);
             }
-        },
-    )
+        }
+    })
 }
 
 /// The new tracks of a row.
@@ -153,27 +163,14 @@ fn write_row(
     name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (place, tid) in row.fresh() {
+    for (place, track) in row.fresh() {
         let name = numbered(name(), place);
-        write_track(output, Uuid(THREADS + u64::from(tid)), order, |wire| {
+        write_track(output, uuid(track), order, |wire| {
             wire.text(track::NAME, &name);
             wire.unsigned(track::PARENT, parent.0);
         })?;
     }
     Ok(())
-}
-
-/// A track of its own below another one.
-pub(super) fn write_child(
-    output: &mut Output<'_>,
-    own: Uuid,
-    parent: Uuid,
-    name: &str,
-) -> io::Result<()> {
-    write_track(output, own, 0, |wire| {
-        wire.text(track::NAME, name);
-        wire.unsigned(track::PARENT, parent.0);
-    })
 }
 
 pub(super) fn write_counter_track(
@@ -211,17 +208,26 @@ fn write_track(
 pub(super) fn write_recording(
     output: &mut Output<'_>,
     source: &Source<'_>,
+    tracks: &Tracks,
     facts: &Facts,
 ) -> io::Result<()> {
-    write_track(output, RECORDING, i64::MAX, |wire| {
-        wire.text(track::NAME, "recording")
+    let own = tracks.recording.map_or(NOWHERE, uuid);
+    write_track(output, own, i64::MAX, |wire| {
+        wire.text(track::NAME, RECORDING);
+        if let Some(track) = tracks.recording {
+            wire.unsigned(track::PARENT, process_uuid(track.pid).0);
+        }
     })?;
     let trace = source.trace;
     let begin = trace
         .span()
         .map_or(trace.session().start_ns, |_| source.part.begin);
-    output.event(INSTANT, RECORDING, begin, |event| {
-        event.named("ascend-trace".into(), "");
+    let place = Place {
+        owner: Owner::All,
+        track: own,
+    };
+    output.event(INSTANT, place, begin, |event| {
+        event.named(RECORDED.into(), RECORDING);
         write_facts(event, source, facts);
     })
 }

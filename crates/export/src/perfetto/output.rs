@@ -1,30 +1,53 @@
-//! The file as packets of one sequence.
+//! The file as packets.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::fields::{annotation, event, packet, trace};
+use super::meta::uuid;
 use super::names::Names;
+use super::sequences::{Owner, Sequences};
 use super::wire::Wire;
 use crate::fields::{Fields, Name};
+use crate::labels::UNNAMED;
+use crate::tracks::Track;
 
 /// Bytes that are collected before they are handed on.
 const CHUNK: usize = 256 * 1024;
 
-/// Every packet is of this sequence.
+/// Packets that are no events are of this sequence.
 const SEQUENCE: u64 = 1;
 
 /// A track, as Perfetto names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Uuid(pub(super) u64);
+
+/// Where an event is told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) owner: Owner,
+    pub(super) track: Uuid,
+}
+
+impl From<Track> for Place {
+    #[inline]
+    fn from(track: Track) -> Self {
+        Self {
+            owner: Owner::Lane(track.lane),
+            track: uuid(track),
+        }
+    }
+}
 
 /// A trace file in the making.
 pub(super) struct Output<'w> {
     file: Box<dyn Write + 'w>,
     wire: Wire,
-    names: Names,
+    sequences: Sequences,
     /// Added to every time.
     shift: i64,
+    /// No event is earlier.
+    begin: i64,
 }
 
 impl<'w> Output<'w> {
@@ -32,19 +55,21 @@ impl<'w> Output<'w> {
         Self {
             file,
             shift: 0,
+            begin: 0,
             wire: Wire::with_capacity(CHUNK + CHUNK / 8),
-            names: Names::new(),
+            sequences: Sequences::new(),
         }
     }
 
     /// Perfetto knows no times below 0: a trace that begins there is moved.
     pub(super) fn set_begin(&mut self, begin: i64) {
         self.shift = begin.min(0).saturating_neg();
+        self.begin = begin.saturating_add(self.shift);
     }
 
     /// The texts that were looked up so far may be gone.
     pub(super) fn forget_addresses(&mut self) {
-        self.names.forget_addresses();
+        self.sequences.forget_addresses();
     }
 
     /// Writes a packet that belongs to no moment.
@@ -61,30 +86,31 @@ impl<'w> Output<'w> {
     pub(super) fn event(
         &mut self,
         kind: u64,
-        track: Uuid,
+        place: impl Into<Place>,
         time: i64,
         fill: impl FnOnce(&mut Event<'_>),
     ) -> io::Result<()> {
-        let open = self.wire.open(trace::PACKET);
-        self.wire.unsigned(packet::SEQUENCE_ID, SEQUENCE);
-        self.wire
-            .unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
-        let moment = time.saturating_add(self.shift).max(0);
-        self.wire.unsigned(packet::TIMESTAMP, moment as u64);
-        let body = self.wire.open(packet::TRACK_EVENT);
-        self.wire.unsigned(event::TYPE, kind);
-        self.wire.unsigned(event::TRACK_UUID, track.0);
-        fill(&mut Event {
-            wire: &mut self.wire,
-            names: &mut self.names,
-        });
-        self.wire.close(body);
-        if self.names.has_fresh() {
-            let interned = self.wire.open(packet::INTERNED_DATA);
-            self.names.write_fresh(&mut self.wire);
-            self.wire.close(interned);
+        let place = place.into();
+        let wire = &mut self.wire;
+        let first = (place.track, self.begin);
+        let sequence = self.sequences.of(place.owner, first, wire);
+        let open = wire.open_short(trace::PACKET, 2);
+        wire.raw(&sequence.head);
+        sequence.write_time(time.saturating_add(self.shift).max(0), wire);
+        let body = wire.open_short(packet::TRACK_EVENT, 1);
+        wire.unsigned(event::TYPE, kind);
+        if place.track != sequence.track {
+            wire.unsigned(event::TRACK_UUID, place.track.0);
         }
-        self.wire.close(open);
+        let names = &mut sequence.names;
+        fill(&mut Event { wire, names });
+        wire.close_short(body, 1);
+        if names.has_fresh() {
+            let interned = wire.open(packet::INTERNED_DATA);
+            names.write_fresh(wire);
+            wire.close(interned);
+        }
+        wire.close_short(open, 2);
         self.hand_on(CHUNK)
     }
 
@@ -113,6 +139,10 @@ impl Event<'_> {
     /// What is borrowed lasts as long as the part that is being written.
     #[inline]
     pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
+        let name = match name.is_empty() {
+            true => UNNAMED.into(),
+            false => name,
+        };
         let fields = self.names.label(name, category);
         self.wire.fields(&fields);
     }

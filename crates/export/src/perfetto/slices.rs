@@ -6,13 +6,13 @@ use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
-use super::flows::{Arrival, Flows, Touch, of_graph, rank};
-use super::meta::uuid;
-use super::output::{Output, Uuid};
+use super::flows::{Arrival, Flows, TASKS, Touch, WAITS, rank};
+use super::output::{Output, Place};
 use crate::Source;
 use crate::fields::{write_call, write_task};
 use crate::hash::FastMap;
-use crate::tracks::Tracks;
+use crate::release::drawn_end;
+use crate::tracks::{Track, Tracks};
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
 pub(super) fn write_tasks(
@@ -21,7 +21,7 @@ pub(super) fn write_tasks(
     tracks: &Tracks,
     flows: &Flows<'_, '_>,
 ) -> io::Result<()> {
-    for pass in 0..2 {
+    for pass in [TASKS, WAITS] {
         for stream in 0..source.trace.streams().len() as u32 {
             for id in source.tasks(StreamId(stream)) {
                 if rank(source.trace, source.trace.task(id)) == pass {
@@ -46,23 +46,21 @@ fn write_one_task(
         return Ok(());
     };
     let touch = flows.of_task(id);
-    output.event(SLICE_BEGIN, uuid(track), time.begin, |event| {
+    output.event(SLICE_BEGIN, track, time.begin, |event| {
         event.named(task_label(trace, task), task.kind.name());
         write_task(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
-        if let Some((graph, _)) = source.graphs.replayed(trace, id) {
-            event.flow_begins(of_graph(&source.graphs.all()[graph]));
-        }
     })?;
-    write_end(output, uuid(track), time.end, &touch)
+    let end = drawn_end(source, id, time);
+    write_end(output, track.into(), end, &touch)
 }
 
 /// The slices of a track that are open.
 type Open = Vec<(i64, Touch)>;
 
 /// The slices of all threads' tracks that are open, from one part of a trace to the next.
-pub(super) type OpenCalls = FastMap<u64, Open>;
+pub(super) type OpenCalls = FastMap<u32, (Option<Track>, Open)>;
 
 /// Writes all calls of all threads.
 pub(super) fn write_calls(
@@ -73,30 +71,34 @@ pub(super) fn write_calls(
     open_calls: &mut OpenCalls,
 ) -> io::Result<()> {
     // Most calls are on the track of the call before.
-    let mut track = Uuid(0);
+    let mut track = None;
     let mut open = Open::default();
+    let number = |track: Option<Track>| track.map_or(0, |track| track.number);
     for thread in 0..source.trace.threads().len() as u32 {
         for id in source.calls(ThreadId(thread)) {
-            let next = uuid(tracks.call(source.trace, id));
-            if next != track {
-                let other = open_calls.remove(&next.0).unwrap_or_default();
-                open_calls.insert(track.0, std::mem::replace(&mut open, other));
-                track = next;
+            let next = tracks.call(source.trace, id);
+            if track != Some(next) {
+                let other = open_calls.remove(&next.number).unwrap_or_default();
+                let before = std::mem::replace(&mut open, other.1);
+                open_calls.insert(number(track), (track, before));
+                track = Some(next);
             }
             let call = source.trace.call(id);
-            close(output, track, &mut open, call.begin)?;
-            let touch = begin_call(output, source, track, flows, id)?;
+            close(output, next.into(), &mut open, call.begin)?;
+            let touch = begin_call(output, source, next.into(), flows, id)?;
             open.push((call.end, touch));
         }
     }
-    open_calls.insert(track.0, open);
+    open_calls.insert(number(track), (track, open));
     let until = match source.part.is_last {
         true => i64::MAX,
         false => source.part.until,
     };
     // The order of the tracks in the file does not matter, as they share nothing.
-    for (track, open) in open_calls {
-        close(output, Uuid(*track), open, until)?;
+    for (track, open) in open_calls.values_mut() {
+        if let Some(track) = track {
+            close(output, (*track).into(), open, until)?;
+        }
     }
     Ok(())
 }
@@ -104,7 +106,7 @@ pub(super) fn write_calls(
 fn begin_call(
     output: &mut Output<'_>,
     source: &Source<'_>,
-    track: Uuid,
+    track: Place,
     flows: &Flows<'_, '_>,
     id: CallId,
 ) -> io::Result<Touch> {
@@ -122,14 +124,14 @@ fn begin_call(
 }
 
 /// Ends the slices that are over at a time, the innermost first.
-fn close(output: &mut Output<'_>, track: Uuid, open: &mut Open, time: i64) -> io::Result<()> {
+fn close(output: &mut Output<'_>, track: Place, open: &mut Open, time: i64) -> io::Result<()> {
     while let Some((end, touch)) = open.pop_if(|(end, _)| *end <= time) {
         write_end(output, track, end, &touch)?;
     }
     Ok(())
 }
 
-fn write_end(output: &mut Output<'_>, track: Uuid, time: i64, touch: &Touch) -> io::Result<()> {
+fn write_end(output: &mut Output<'_>, track: Place, time: i64, touch: &Touch) -> io::Result<()> {
     if touch.has(Arrival::Mark) {
         output.event(INSTANT, track, time, |event| {
             event.named("released".into(), "released");

@@ -3,7 +3,6 @@
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::meta::uuid;
 use super::output::Output;
 use crate::Source;
 use crate::fields::write_stall;
@@ -15,11 +14,11 @@ pub(super) fn write(
     tracks: &Tracks,
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
-        output.event(SLICE_BEGIN, uuid(track), stall.begin, |event| {
+        output.event(SLICE_BEGIN, track, stall.begin, |event| {
             event.named(stall.cause.name().into(), "stall");
             write_stall(event, source, stall);
         })?;
-        output.event(SLICE_END, uuid(track), stall.end, |_| {})?;
+        output.event(SLICE_END, track, stall.end, |_| {})?;
     }
     Ok(())
 }

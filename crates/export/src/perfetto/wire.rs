@@ -82,6 +82,39 @@ impl Wire {
         }
     }
 
+    /// Opens a message that is nearly always so short that its length takes this many bytes.
+    #[inline]
+    pub(super) fn open_short(&mut self, field: u32, room: usize) -> Open {
+        self.tag(field, BYTES);
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; LENGTH][..room]);
+        Open(begin)
+    }
+
+    /// Closes what [`Self::open_short`] opened. A message that is longer is moved.
+    #[inline]
+    pub(super) fn close_short(&mut self, Open(begin): Open, room: usize) {
+        let length = self.bytes.len().saturating_sub(begin + room);
+        if length >> (7 * room) != 0 {
+            let more = [0; LENGTH].into_iter().skip(room);
+            self.bytes.splice(begin..begin, more);
+            return self.close(Open(begin));
+        }
+        let last = begin + room - 1;
+        let mut rest = length;
+        for byte in &mut self.bytes[begin..last] {
+            *byte = rest as u8 | 0x80;
+            rest >>= 7;
+        }
+        self.bytes[last] = rest as u8;
+    }
+
+    /// Adds bytes that are fields.
+    #[inline]
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
     /// A message of less than 128 bytes, whose length takes one.
     #[inline]
     pub(super) fn short(&mut self, field: u32, fill: impl FnOnce(&mut Self)) {
@@ -203,6 +236,29 @@ mod tests {
                     assert!(*last < 0x80 && others.iter().all(|septet| *septet >= 0x80));
                     assert!(*last > 0 || others.is_empty(), "{value}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn messages_that_are_longer_than_expected_are_moved() {
+        for count in [0, 5, 127, 128, 129, 16_383, 16_384, 70_000] {
+            for room in [1, 2] {
+                let mut wire = Wire::default();
+                let open = wire.open_short(1, room);
+                wire.raw(&vec![7; count]);
+                wire.close_short(open, room);
+                let bytes = wire.bytes();
+                assert_eq!(
+                    (bytes[0], bytes[bytes.len() - count..].len()),
+                    (0x0a, count)
+                );
+                let septets = &bytes[1..bytes.len() - count];
+                let parts = septets.iter().enumerate();
+                let parts = parts.map(|(place, it)| usize::from(it & 0x7f) << (7 * place));
+                assert_eq!(parts.sum::<usize>(), count);
+                let is_short = count >> (7 * room) == 0;
+                assert_eq!(septets.len(), if is_short { room } else { LENGTH });
             }
         }
     }

@@ -28,11 +28,27 @@ pub(super) fn first_room(tracks: &mut Vec<Vec<(i64, i64)>>, span: (i64, i64)) ->
     place
 }
 
+/// Puts a slice on the first track that it nests on. With `late`, its last moment is kept free.
+pub(super) fn nest(tracks: &mut Vec<Nesting>, (begin, end): (i64, i64), late: bool) -> usize {
+    let mut place = 0;
+    while tracks
+        .get_mut(place)
+        .is_some_and(|it| !it.accepts(begin, end))
+    {
+        place += 1;
+    }
+    if place == tracks.len() {
+        tracks.push(Nesting::default());
+    }
+    tracks[place].push(begin, end, late);
+    place
+}
+
 /// The slices of a track of calls that are open at the moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nesting {
-    /// Begin, end, and whether the slice must stay without children.
-    open: Vec<(i64, i64, bool)>,
+    /// Begin and end, and until when there is room for children.
+    open: Vec<(i64, i64, i64)>,
     /// The last slice without a length.
     mark: Option<i64>,
     /// The end of the last slice that is over.
@@ -42,7 +58,7 @@ pub(super) struct Nesting {
 impl Nesting {
     /// Whether a slice can follow here, in the order of begin times. A child must begin after its
     /// parent, so that an arrow which leaves at the parent's begin finds the parent.
-    pub(super) fn accepts(&mut self, begin: i64, end: i64) -> bool {
+    fn accepts(&mut self, begin: i64, end: i64) -> bool {
         while let Some((_, over, _)) = self.open.pop_if(|open| open.1 <= begin) {
             self.over = self.over.max(Some(over));
         }
@@ -54,16 +70,15 @@ impl Nesting {
             return false;
         }
         match self.open.last() {
-            Some((outer_begin, outer_end, leaf)) => {
-                !leaf && *outer_begin < begin && end <= *outer_end
-            }
+            Some((outer_begin, _, room)) => *outer_begin < begin && end <= *room,
             None => true,
         }
     }
 
-    pub(super) fn push(&mut self, begin: i64, end: i64, leaf: bool) {
+    fn push(&mut self, begin: i64, end: i64, late: bool) {
         if begin < end {
-            self.open.push((begin, end, leaf));
+            let room = end.saturating_sub(if late { 2 } else { 0 });
+            self.open.push((begin, end, room));
         } else {
             self.mark = Some(begin);
         }

@@ -4,22 +4,30 @@ use std::collections::{BTreeMap, HashSet};
 
 use ascend_trace_model::{ProcessId, Trace};
 
-use super::ProcessTrack;
+use super::{ProcessTrack, Track};
 
-/// Ids that are made up begin here: above the largest pid of Linux.
-const MADE_UP: u32 = 10_000_000;
+/// Pids that are made up begin here: above the largest pid of Linux.
+const PIDS: u32 = 10_000_000;
+
+/// So do tids that are made up, so that no track is taken for the main thread of a process.
+const TIDS: u32 = 20_000_000;
 
 /// Numbers that must not occur twice.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Numbers {
     used: HashSet<u32>,
     made: u32,
 }
 
 impl Numbers {
+    fn above(made: u32) -> Self {
+        let used = HashSet::new();
+        Self { used, made }
+    }
+
     /// The number itself, or a made-up one when it is taken.
     pub(super) fn take(&mut self, wanted: u32) -> u32 {
-        match wanted < MADE_UP && self.used.insert(wanted) {
+        match wanted < PIDS && self.used.insert(wanted) {
             true => wanted,
             false => self.make(),
         }
@@ -27,17 +35,35 @@ impl Numbers {
 
     pub(super) fn make(&mut self) -> u32 {
         self.made += 1;
-        MADE_UP + self.made
+        self.made
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ids {
     pids: Numbers,
     pub(super) tids: Numbers,
+    /// Streams that have their own numbers, below the pids of their devices.
+    streams: HashSet<(u32, u32)>,
     /// By process.
     hosts: Vec<u32>,
     devices: BTreeMap<(ProcessId, u32), u32>,
+    tracks: u32,
+    lanes: u32,
+}
+
+impl Default for Ids {
+    fn default() -> Self {
+        Self {
+            pids: Numbers::above(PIDS),
+            tids: Numbers::above(TIDS),
+            streams: HashSet::new(),
+            hosts: Vec::new(),
+            devices: BTreeMap::new(),
+            tracks: 0,
+            lanes: 0,
+        }
+    }
 }
 
 impl Ids {
@@ -62,6 +88,36 @@ impl Ids {
     pub(super) fn device(&self, process: ProcessId, device: u32) -> u32 {
         let pid = self.devices.get(&(process, device));
         pid.copied().unwrap_or_default()
+    }
+
+    /// The tid of a stream: its number, unless that means something else. Readers take 0 for what is idle, and
+    /// a tid that is a pid for the main thread of that process.
+    pub(super) fn stream(&mut self, pid: u32, number: i64) -> u32 {
+        let number = u32::try_from(number).unwrap_or(0);
+        let is_free = (1..PIDS).contains(&number)
+            && !self.pids.used.contains(&number)
+            && !self.tids.used.contains(&number)
+            && self.streams.insert((pid, number));
+        match is_free {
+            true => number,
+            false => self.tids.make(),
+        }
+    }
+
+    pub(super) fn track(&mut self, pid: u32, tid: u32, lane: u32) -> Track {
+        self.tracks += 1;
+        let number = self.tracks;
+        Track {
+            pid,
+            tid,
+            number,
+            lane,
+        }
+    }
+
+    pub(super) fn lane(&mut self) -> u32 {
+        self.lanes += 1;
+        self.lanes
     }
 
     /// Every process: the host's threads of one, then its devices, then the next one.

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slice {
     pub(crate) process: String,
     pub(crate) track: String,
@@ -34,6 +34,8 @@ pub(crate) struct Imported {
     /// Process and name of a counter to its values over time.
     pub(crate) counters: BTreeMap<(String, String), Vec<(i64, i64)>>,
     pub(crate) other: Value,
+    /// Where the recording as a whole is described: process, track, name, time, arguments.
+    pub(crate) recording: Option<Slice>,
 }
 
 type TrackId = (u64, u64);
@@ -88,7 +90,7 @@ pub(crate) fn import(text: &str) -> Imported {
     });
     // Lengths of 0 sort with flows and counters, which is what the importer does.
     for event in &events {
-        if event["ph"] == "X" {
+        if event["ph"] == "X" && event["cat"] != "recording" {
             importer.lay(event);
         }
     }
@@ -106,6 +108,9 @@ pub(crate) fn import(text: &str) -> Imported {
     // Perfetto imports the one, Chrome's viewer shows the other.
     assert_eq!(document["metadata"], document["otherData"]);
     importer.imported.other = document["otherData"].clone();
+    if let Some(recording) = &importer.imported.recording {
+        assert_eq!(recording.args, importer.imported.other);
+    }
     importer.imported
 }
 
@@ -167,6 +172,14 @@ impl Importer {
     fn metadata(&mut self, event: &Value) {
         let track = track(event);
         let args = &event["args"];
+        // The process's main thread, as importers take it: a host's.
+        let is_pid = self.processes.contains_key(&track.1);
+        let is_thread = event["name"] == "thread_name";
+        assert!(
+            !is_thread || !is_pid || track.0 == track.1,
+            "a pid as a tid: {event}"
+        );
+        assert!(!is_thread || track.1 > 0, "the idle thread: {event}");
         match text(&event["name"]).as_str() {
             "process_name" => drop(self.processes.insert(track.0, text(&args["name"]))),
             "thread_name" => drop(self.threads.insert(track, text(&args["name"]))),
@@ -212,6 +225,7 @@ impl Importer {
         let begin = nanoseconds(event, "ts");
         let length = nanoseconds(event, "dur");
         assert!(begin >= 0 && length >= 0, "{event}");
+        assert_ne!(event["name"], "", "{event}");
         Slice {
             process: self.processes[&id.0].clone(),
             track: self.threads[&id].clone(),
@@ -225,6 +239,11 @@ impl Importer {
 
     fn event(&mut self, event: &Value) {
         match text(&event["ph"]).as_str() {
+            "X" if event["cat"] == "recording" => {
+                let slice = self.slice(event);
+                assert_eq!(self.imported.recording, None);
+                self.imported.recording = Some(slice);
+            }
             "X" => self.begin_slice(event),
             "s" => self.start_flow(event),
             "f" => self.finish_flow(event),
@@ -345,10 +364,12 @@ impl Importer {
     fn counter(&mut self, event: &Value) {
         let args = event["args"].as_object().expect("values");
         let process = self.processes[&track(event).0].clone();
-        for value in args.values() {
+        for (unit, value) in args {
             let value = value.as_i64().expect("a number");
             assert!(value >= 0, "{event}");
-            let key = (process.clone(), text(&event["name"]));
+            // The importer's name.
+            let name = format!("{} {unit}", text(&event["name"]));
+            let key = (process.clone(), name);
             let values = self.imported.counters.entry(key).or_default();
             values.push((nanoseconds(event, "ts"), value));
         }

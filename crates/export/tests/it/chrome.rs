@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Edge, EdgeKind, Node};
 use ascend_trace_export::{Chrome, Exporter, Layout, Single, Source};
@@ -23,7 +23,7 @@ pub(crate) fn is_mark(slice: &Slice) -> bool {
 /// The slice that a mark belongs to: the innermost one that holds it. Slices are in the order of
 /// their begin.
 #[track_caller]
-fn waiter(imported: &Imported, place: usize) -> &Slice {
+pub(crate) fn waiter(imported: &Imported, place: usize) -> &Slice {
     let mark = &imported.slices[place];
     let same = |it: &&Slice| (&it.process, &it.track) == (&mark.process, &mark.track);
     let holds = |it: &&Slice| it.begin < mark.begin && mark.begin <= it.end;
@@ -78,6 +78,26 @@ fn node_key(trace: &Trace, node: Node) -> Key {
     )
 }
 
+/// Waits that seem over before what released them, within the error bars: until when they are drawn, and their ends.
+fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
+    let zero = trace.span().map_or(0, |span| span.0);
+    let mut late = HashMap::new();
+    for edge in Dependencies::of(trace).edges() {
+        let (Node::Task(from), Node::Task(to)) = (edge.from, edge.to) else {
+            continue;
+        };
+        let times = trace.task(from).time.zip(trace.task(to).time);
+        let Some((record, wait)) = times.filter(|(record, wait)| record.begin > wait.end) else {
+            continue;
+        };
+        if record.begin - wait.end <= record.error + wait.error {
+            let key = (node_key(trace, edge.to), record.begin - zero);
+            late.insert(key, wait.end - zero);
+        }
+    }
+    late
+}
+
 /// Every timed task and every call is one slice with the model's name and times.
 #[track_caller]
 pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
@@ -98,9 +118,14 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
     }
     let slices = imported.slices.iter().filter(|it| !is_mark(it));
     let slices: Vec<_> = slices.filter(|it| it.category != "stall").collect();
+    let late = late_releases(trace);
     let found: BTreeSet<_> = slices
         .iter()
-        .map(|it| (slice_key(it), it.name.as_str(), it.begin, it.end))
+        .map(|it| {
+            let key = slice_key(it);
+            let end = late.get(&(key, it.end)).copied().unwrap_or(it.end);
+            (key, it.name.as_str(), it.begin, end)
+        })
         .collect();
     assert_eq!(found.len(), slices.len(), "a slice occurs twice");
     assert_eq!(found, expected);
@@ -116,11 +141,8 @@ pub(crate) fn flows(imported: &Imported) -> BTreeSet<(String, Key, Key)> {
         mark if is_mark(mark) => slice_key(waiter(imported, index)),
         slice => slice_key(slice),
     };
-    // Captures are no tasks and no calls.
-    let is_capture = |index: usize| imported.slices[index].category == "capture";
     let flows = imported.flows.iter();
     flows
-        .filter(|(_, from, _)| !is_capture(*from))
         .map(|(kind, from, to)| (kind.clone(), key(*from), key(*to)))
         .collect()
 }
@@ -177,11 +199,11 @@ fn an_arrow_to_a_sync_leaves_the_task_that_ended_and_not_its_successor() {
 }
 
 #[test]
-fn nested_calls_nest_and_calls_inside_a_sync_get_a_track_of_their_own() {
+fn nested_calls_nest_unless_they_fill_the_last_moment_of_a_sync() {
     let imported = check(
         "t1: outer(1)[0..100] inner(2)[10..90] innermost(3)[20..30] same(4)[20..25]
          s1: A[120..150] by t1[110..111]
-         t1: sync(s1)[115..160] helper(5)[120..150]",
+         t1: sync(s1)[115..160] helper(5)[120..150] last(6)[151..159]",
     );
     let track = |name: &str| {
         let slice = imported.slices.iter().find(|it| it.name == name);
@@ -190,7 +212,8 @@ fn nested_calls_nest_and_calls_inside_a_sync_get_a_track_of_their_own() {
     assert_eq!(track("outer"), "t1");
     assert_eq!(track("innermost"), "t1");
     assert_eq!(track("same"), "t1 (2)");
-    assert_eq!(track("helper"), "t1 (2)");
+    assert_eq!(track("helper"), "t1");
+    assert_eq!(track("last"), "t1 (2)");
 }
 
 #[test]
@@ -218,10 +241,13 @@ fn counters_tell_the_queue_and_the_busy_streams() {
     let device = "app1 device 0 (pid 1000)".to_owned();
     let counter = |name: &str| &imported.counters[&(device.clone(), name.to_owned())];
     assert_eq!(
-        counter("queued on stream 1"),
+        counter("queued on stream 1 tasks"),
         &[(0, 1), (2, 2), (20, 1), (30, 0)]
     );
-    assert_eq!(counter("busy"), &[(10, 1), (15, 2), (30, 1), (40, 0)]);
+    assert_eq!(
+        counter("busy streams"),
+        &[(10, 1), (15, 2), (30, 1), (40, 0)]
+    );
 }
 
 #[test]
@@ -233,10 +259,10 @@ fn counters_tell_the_memory_in_use() {
         imported.counters.get(&key).cloned().unwrap_or_default()
     };
     assert_eq!(
-        counter("app", "memory in use on device 0"),
+        counter("app", "memory in use on device 0 bytes"),
         [(10, 100), (28, 350), (40, 250), (60, 0)]
     );
-    assert_eq!(counter("app", "pinned memory in use"), [(50, 8)]);
+    assert_eq!(counter("app", "pinned memory in use bytes"), [(50, 8)]);
 }
 
 #[test]

@@ -5,9 +5,11 @@ use ascend_trace_export::Csv;
 use ascend_trace_model::Trace;
 use ascend_trace_testkit::timeline;
 
+use super::checker::Imported;
 use super::chrome::chrome;
 use super::csv::{Row, rows};
 use super::memory::export;
+use super::perfetto::perfetto;
 
 /// Two streams in one graph that is replayed twice; a capture that fails; an empty one.
 pub(crate) const EXAMPLE: &str = "t1: capture(s1)[0..1] of g1 end(s1)[14..15] of g1
@@ -89,9 +91,14 @@ fn tasks_name_the_graph_and_the_number_of_the_replay() {
 }
 
 #[test]
-fn captures_are_slices_with_arrows_to_their_replays() {
+fn captures_are_slices_and_arrows_lead_from_their_last_call_to_each_replay() {
     let trace = trace();
-    let imported = chrome(&trace);
+    check_captures(&chrome(&trace));
+    check_captures(&perfetto(&trace));
+}
+
+#[track_caller]
+fn check_captures(imported: &Imported) {
     let named = |name: &str| {
         let place = imported.slices.iter().position(|slice| slice.name == name);
         place.unwrap_or_else(|| panic!("no {name}"))
@@ -111,14 +118,16 @@ fn captures_are_slices_with_arrows_to_their_replays() {
             .as_str()
             .is_some_and(|why| why.contains("did not come back"))
     );
-    let arrows: Vec<_> = imported
-        .flows
-        .iter()
-        .filter(|(kind, ..)| kind == "replay")
-        .map(|(_, from, to)| (*from, *to))
-        .collect();
     let replays = [named("graph 1 replay 1"), named("graph 1 replay 2")];
-    assert_eq!(arrows, replays.map(|replay| (capture, replay)));
+    // Each has an arrow from its launch, too.
+    let completed = |place: usize| imported.slices[place].name == "aclmdlRICaptureEnd";
+    let arrows = imported.flows.iter();
+    let mut arrows: Vec<_> = arrows
+        .filter(|(_, from, to)| replays.contains(to) && completed(*from))
+        .map(|(_, from, to)| (imported.slices[*from].begin, *to))
+        .collect();
+    arrows.sort();
+    assert_eq!(arrows, replays.map(|replay| (14, replay)));
     assert_eq!(imported.slices[replays[1]].args["replay"], 2);
     assert_eq!(imported.slices[replays[1]].args["nodes"], 6);
 }

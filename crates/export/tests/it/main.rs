@@ -1,5 +1,7 @@
 //! Exports read back and compared with the model.
 
+/// Both formats of timelines against each other, and against the table of dependencies.
+mod agreement;
 /// A program that allocates memory.
 mod allocations;
 /// A Chrome trace as an importer sees it; knows nothing of the exporter.

@@ -1,19 +1,25 @@
 //! Ranges and marks that the program named.
 
-use ascend_trace_export::Perfetto;
 use ascend_trace_model::Trace;
 use ascend_trace_model::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
 
-use super::memory::export;
-use super::trace_processor::import;
+use super::checker::Slice;
+use super::chrome::chrome;
+use super::perfetto::perfetto;
 
-fn trace(ranges: &[(&str, i64, i64)]) -> Trace {
+pub(crate) fn trace(ranges: &[(&str, i64, i64)]) -> Trace {
     let mut timeline = Timeline::parse("t1: call(1)[0..100]").expect("a timeline");
+    let mut rows = timeline.rows.iter();
+    let thread = rows.find_map(|row| match row {
+        Row::Thread(thread) => Some((thread.process, thread.thread)),
+        _ => None,
+    });
+    let (process, thread) = thread.expect("a thread");
     let rows = ranges.iter().map(|(name, begin, end)| {
         Row::Range(RangeRow {
-            process: 0,
-            thread: 0,
+            process,
+            thread,
             begin_ns: *begin,
             end_ns: *end,
             domain: 0,
@@ -32,24 +38,29 @@ fn ranges_that_overlap_are_whole_slices_and_marks_are_marks() {
         ("forward", 10, 60),
         ("mark", 10, 10),
         ("next", 61, 70),
+        ("part", 20, 30),
+        ("", 80, 90),
     ];
     let trace = trace(&ranges);
-    assert_eq!(trace.ranges().len(), 4);
-    let imported = import(export(&Perfetto, &trace).bytes(""));
-    let mut found: Vec<_> = imported
-        .slices
-        .iter()
-        .filter(|it| it.track == "ranges")
-        .map(|it| (it.name.as_str(), it.begin, it.end))
-        .collect();
-    let mut expected = ranges.to_vec();
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected);
-    assert!(
-        imported
-            .slices
-            .iter()
-            .all(|it| it.track != "ranges" || it.category == "mstx")
-    );
+    assert_eq!(trace.ranges().len(), ranges.len());
+    for imported in [perfetto(&trace), chrome(&trace)] {
+        let of_ranges = |it: &&Slice| it.track.starts_with("t1 ranges");
+        let found = imported.slices.iter().filter(of_ranges);
+        let mut found: Vec<_> = found
+            .map(|it| (it.track.as_str(), it.name.as_str(), it.begin, it.end))
+            .collect();
+        found.sort();
+        // What overlaps has a track of its own; what nests does not.
+        let expected = [
+            ("t1 ranges", "mark", 10, 10),
+            ("t1 ranges", "next", 61, 70),
+            ("t1 ranges", "part", 20, 30),
+            ("t1 ranges", "step", 0, 50),
+            ("t1 ranges", "unnamed", 80, 90),
+            ("t1 ranges (2)", "forward", 10, 60),
+        ];
+        assert_eq!(found, expected);
+        let slices = imported.slices.iter().filter(of_ranges);
+        assert!(slices.map(|it| &it.category).all(|it| it == "mstx"));
+    }
 }

@@ -1,5 +1,8 @@
 //! What holds for both formats of timelines.
 
+use ascend_trace_model::rows::Row;
+use ascend_trace_testkit::Timeline;
+
 use super::checker::{Imported, Slice};
 use super::chrome::is_mark;
 use super::{chrome, perfetto};
@@ -73,7 +76,8 @@ fn arguments_results_and_errors_are_named() {
         let launch = slice("aclrtMemcpyAsync", true);
         let stream = launch.args["stream_handle"].as_str().expect("a handle");
         assert!(stream.starts_with("0x"));
-        assert_eq!(launch.args["ret_name"], "ACL_SUCCESS");
+        assert_eq!(launch.args["ret"], 0);
+        assert!(launch.args["ret_name"].is_null());
     }
 }
 
@@ -121,6 +125,40 @@ fn arrows_of_notifies_and_values_lead_from_task_to_task() {
             let waits = |it: &&Slice| it.name.contains("Wait") && !it.args["err_ns"].is_null();
             let wait = imported.slices.iter().find(waits).expect("a wait");
             assert_eq!(wait.track, "stream 2 events");
+        }
+    }
+}
+
+/// A wait that seems over before its record lasts until it, as far as the error bars allow.
+#[test]
+fn arrows_of_records_that_seem_late_start_at_the_record_within_the_bars() {
+    for (late, open, end) in [(1, 30, 101), (39, 30, 139), (50, 0, 100), (500, 30, 100)] {
+        let text = "s1: A[0..100] rec(E)[100]
+                    s2: wait(E)[10..100] B[100..200]";
+        let mut timeline = Timeline::parse(text).expect("a timeline");
+        for row in &mut timeline.rows {
+            if let Row::TaskTime(time) = row {
+                time.record_open_ns = open;
+                if time.begin_device_ns == time.end_device_ns {
+                    time.begin_device_ns += late;
+                    time.end_device_ns += late;
+                }
+            }
+        }
+        let trace = timeline.trace();
+        for imported in [chrome::chrome(&trace), perfetto::perfetto(&trace)] {
+            let wait = imported.slices.iter().position(|it| it.category == "wait");
+            let wait = &imported.slices[wait.expect("a wait")];
+            let begin = trace.span().expect("a span").0;
+            assert_eq!(
+                (wait.begin, wait.end),
+                (10 - begin, end - begin),
+                "{late} {open}"
+            );
+            let records = imported.flows.iter().filter(|(_, from, to)| {
+                is_mark(&imported.slices[*to]) && imported.slices[*from].category == "record"
+            });
+            assert_eq!(records.count(), usize::from(end > 100), "{late} {open}");
         }
     }
 }

@@ -15,7 +15,7 @@ use super::perfetto::perfetto;
 
 /// Processes, devices, captures, waits, blocking calls, counters and marks.
 pub(crate) const EXAMPLE: &str = "t1: capture(s5)[0..1] of g1 end(s5)[4..5] of g1
-         s5: memcpy[captured] by t1[2..3] of g1 graph[100us..120us] by t1[6..7] of g1 graph[120us..140us] by t1[8..9] of g1
+         s5: memcpy[captured] by t1[2..3] of g1 graph[20us..22us] by t1[6..7] of g1 graph[22us..24us] by t1[8..9] of g1
          s1: A[1us..10us] rec(E) B[10us..30us] rec(F)
          s2@0: wait(E)[2us..10us] C[12us..20us] wait(F)[20us..30us]
          s3@1 by t2: memcpy(4096)[5us..9us] wait(E)

@@ -1,7 +1,8 @@
 //! Imports Perfetto traces by the rules that its trace processor goes by, and fails where that would
 //! count an error or drop something. The result is in the terms of the Chrome import.
 //!
-//! - names, categories, keys and constants are introduced before they are used;
+//! - names, categories, keys and constants are introduced before they are used, by the same sequence;
+//! - a sequence has a clock of its own, which counts from packet to packet, and a track that events need not name;
 //! - tracks are described before they are used, each once, below parents that exist;
 //! - events are handled in the order of their time; at equal times in the order of the file;
 //! - a slice ends the one that was opened last on its track and has not ended;
@@ -27,6 +28,18 @@ struct Track {
     thread_of: Option<u64>,
 }
 
+/// What holds for the packets of a sequence.
+#[derive(Default)]
+struct Sequence {
+    names: Names,
+    /// The track of events that name none.
+    track: Option<u64>,
+    /// The clock of packets that name none.
+    clock: u64,
+    /// The time of the last packet on the sequence's own clock.
+    last: u64,
+}
+
 /// What packets introduce.
 #[derive(Default)]
 struct Names {
@@ -38,8 +51,9 @@ struct Names {
 
 #[derive(Default)]
 struct Importer {
-    names: Names,
+    sequences: HashMap<u64, Sequence>,
     tracks: HashMap<u64, Track>,
+    has_root: bool,
     open: HashMap<u64, Vec<usize>>,
     /// The slice that each active flow touched last.
     active: HashMap<u64, usize>,
@@ -77,26 +91,47 @@ pub(crate) fn import(bytes: &[u8]) -> Imported {
 impl Importer {
     /// What happens in the order of the file.
     fn tokenize<'a>(&mut self, packet: &Message<'a>, is_first: bool) -> Option<Event<'a>> {
-        packet.only(&[6, 8, 10, 11, 12, 13, 59, 60, 87]);
-        assert_eq!(packet.number(10), Some(1), "one sequence");
+        packet.only(&[6, 8, 10, 11, 12, 13, 58, 59, 60, 87]);
+        let id = packet.number(10).expect("a sequence");
         let flags = packet.number(13).unwrap_or(0);
-        assert_eq!(flags & 1 == 1, is_first, "the state is cleared once");
+        let is_new = !self.sequences.contains_key(&id);
+        assert_eq!(flags & 1 == 1, is_new, "the state is cleared once");
+        assert_eq!(
+            packet.number(87),
+            is_new.then_some(1),
+            "the first of its sequence"
+        );
+        let sequence = self.sequences.entry(id).or_default();
         if is_first {
-            check_start(packet);
+            sequence.clock = check_start(packet);
+        } else if is_new {
+            sequence.start(packet);
+        } else {
+            assert!(packet.message(6).is_none(), "a clock is not set again");
         }
         if let Some(interned) = packet.message(12) {
-            self.names.take(&interned);
+            sequence.names.take(&interned);
         }
         if let Some(track) = packet.message(60) {
             self.describe(&track);
         }
         let body = packet.message(11)?;
         assert_eq!(flags & 2, 2, "an event needs the state");
-        let time = packet.number(8).expect("a time");
-        Some(self.event(time as i64, body))
+        let sequence = self.sequences.get_mut(&id).expect("a sequence");
+        let time = sequence.time(packet);
+        Some(self.event(time as i64, id, body))
     }
 
     fn describe(&mut self, track: &Message<'_>) {
+        if track.number(1) == Some(0) {
+            track.only(&[1, 19, 20]);
+            assert!(self.tracks.is_empty(), "the root comes first");
+            assert_eq!((track.number(19), track.number(20)), (Some(1), Some(1)));
+            self.has_root = true;
+            return;
+        }
+        assert!(self.has_root, "processes and threads have no order");
+        assert!(track.number(12).is_some(), "no order");
         track.only(&[1, 2, 3, 4, 5, 8, 11, 12]);
         let process = track.message(3).map(|process| {
             let pid = process.number(1).expect("a pid");
@@ -123,15 +158,17 @@ impl Importer {
         assert!(before.is_none(), "track {uuid} is described twice");
     }
 
-    fn event<'a>(&self, time: i64, body: Message<'a>) -> Event<'a> {
+    fn event<'a>(&self, time: i64, sequence: u64, body: Message<'a>) -> Event<'a> {
         body.only(&[3, 4, 9, 10, 11, 30, 47, 48]);
-        let track = body.number(11).expect("a track");
+        let sequence = &self.sequences[&sequence];
+        let names = &sequence.names;
+        let track = body.number(11).or(sequence.track).expect("a track");
         assert!(self.tracks.contains_key(&track), "no track {track}");
-        let name = body.number(10).map(|iid| self.names.events[&iid].clone());
-        let category = body.number(3).map(|iid| &self.names.categories[&iid]);
+        let name = body.number(10).map(|iid| names.events[&iid].clone());
+        let category = body.number(3).map(|iid| &names.categories[&iid]);
         let mut args = Map::new();
         for annotation in body.messages(4) {
-            let (key, value) = self.names.annotation(&annotation);
+            let (key, value) = names.annotation(&annotation);
             assert!(args.insert(key, value).is_none(), "a key occurs twice");
         }
         Event {
@@ -161,6 +198,8 @@ impl Importer {
             }
             Some(3) if self.tracks[&event.track].name == "recording" => {
                 self.imported.other = event.args.clone();
+                let is_placed = self.tracks[&event.track].parent.is_some();
+                self.imported.recording = is_placed.then(|| self.slice(event, event.time));
             }
             Some(3) => {
                 let index = self.begin(event, event.time);
@@ -174,8 +213,14 @@ impl Importer {
     fn begin(&mut self, event: &Event<'_>, end: i64) -> usize {
         assert!(!self.tracks[&event.track].is_counter);
         assert!(!event.name.is_empty());
+        let slice = self.slice(event, end);
+        self.imported.slices.push(slice);
+        self.imported.slices.len() - 1
+    }
+
+    fn slice(&self, event: &Event<'_>, end: i64) -> Slice {
         let (process, track) = self.place(event.track);
-        self.imported.slices.push(Slice {
+        Slice {
             process,
             track,
             name: event.name.clone(),
@@ -183,8 +228,7 @@ impl Importer {
             begin: event.time,
             end,
             args: event.args.clone(),
-        });
-        self.imported.slices.len() - 1
+        }
     }
 
     fn flow(&mut self, event: &Event<'_>, index: usize) {
@@ -246,7 +290,8 @@ impl Importer {
 
     fn finish(mut self) -> Imported {
         let zero = self.imported.other["begin_ns"].as_i64().unwrap_or(0).max(0);
-        for slice in &mut self.imported.slices {
+        let slices = self.imported.slices.iter_mut();
+        for slice in slices.chain(&mut self.imported.recording) {
             slice.begin -= zero;
             slice.end -= zero;
         }
@@ -257,19 +302,55 @@ impl Importer {
     }
 }
 
+const MONOTONIC: u64 = 3;
+const OWN: u64 = 64;
+
 /// The first packet says which clock the times are of, and ties it to the one that importers relate everything
 /// to and to the time of day.
-fn check_start(packet: &Message<'_>) {
-    const MONOTONIC: u64 = 3;
+fn check_start(packet: &Message<'_>) -> u64 {
     const REALTIME: u64 = 1;
     const BOOTTIME: u64 = 6;
-    assert_eq!(packet.number(87), Some(1), "the first of its sequence");
     let defaults = packet.message(59).expect("defaults");
     assert_eq!(defaults.number(58), Some(MONOTONIC));
     let snapshot = packet.message(6).expect("a snapshot");
     assert_eq!(snapshot.number(2), Some(MONOTONIC));
     let clocks: Vec<_> = snapshot.messages(1).iter().map(|it| it.number(1)).collect();
     assert_eq!(clocks, [Some(MONOTONIC), Some(BOOTTIME), Some(REALTIME)]);
+    MONOTONIC
+}
+
+impl Sequence {
+    /// The first packet sets a clock that counts from packet to packet, and ties it to the host's.
+    fn start(&mut self, packet: &Message<'_>) {
+        packet.only(&[6, 10, 13, 59, 87]);
+        let defaults = packet.message(59).expect("defaults");
+        defaults.only(&[11, 58]);
+        self.clock = defaults.number(58).expect("a clock");
+        let events = defaults.message(11).expect("defaults of events");
+        self.track = events.number(11);
+        let snapshot = packet.message(6).expect("a snapshot");
+        let clocks = snapshot.messages(1);
+        let clock = |it: &Message<'_>| (it.number(1), it.number(2), it.number(3));
+        let clocks: Vec<_> = clocks.iter().map(clock).collect();
+        self.last = clocks[0].1.expect("a time");
+        let expected = [
+            (Some(OWN), Some(self.last), Some(1)),
+            (Some(MONOTONIC), Some(self.last), None),
+        ];
+        assert_eq!(clocks, expected);
+    }
+
+    fn time(&mut self, packet: &Message<'_>) -> u64 {
+        let time = packet.number(8).expect("a time");
+        match packet.number(58).unwrap_or(self.clock) {
+            MONOTONIC => time,
+            OWN => {
+                self.last += time;
+                self.last
+            }
+            other => panic!("clock {other}"),
+        }
+    }
 }
 
 impl Names {

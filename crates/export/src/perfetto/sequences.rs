@@ -1,0 +1,149 @@
+//! Sequences of packets.
+//!
+//! Each thread, stream and counter has a sequence: its events are mostly in the order of time and on one track, so a
+//! sequence counts time from event to event on a clock of its own, and its track need not be named. Beyond a number
+//! that no usual program reaches, threads and streams share the sequence of the descriptions, on the host's clock.
+
+use super::fields::{clock, packet};
+use super::meta::write_clock;
+use super::names::Names;
+use super::output::Uuid;
+use super::wire::Wire;
+use crate::hash::FastMap;
+
+/// Sequences that are kept at a time.
+const MOST: usize = 120;
+
+/// One sequence.
+#[derive(Debug)]
+pub(super) struct Sequence {
+    /// The fields that every event begins with.
+    pub(super) head: Vec<u8>,
+    pub(super) names: Names,
+    /// The time of the last event on the sequence's own clock; `None` when it has none.
+    pub(super) last: Option<i64>,
+    /// The track of events that name none.
+    pub(super) track: Uuid,
+}
+
+/// Whose sequence it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Owner {
+    /// Descriptions, and what is told once.
+    All,
+    /// A thread or stream.
+    Lane(u32),
+    Counter(u64),
+}
+
+/// All sequences, and which of them is in use.
+#[derive(Debug)]
+pub(super) struct Sequences {
+    all: Vec<Sequence>,
+    by_owner: FastMap<(u8, u64), usize>,
+    current: (Owner, usize),
+}
+
+impl Sequences {
+    pub(super) fn new() -> Self {
+        let shared = Sequence::new(1, Uuid(0), None);
+        Self {
+            all: vec![shared],
+            by_owner: FastMap::default(),
+            current: (Owner::All, 0),
+        }
+    }
+
+    /// The sequence of an owner. A new one begins with a packet of its own; `begin` is a time before its first event.
+    #[inline]
+    pub(super) fn of(
+        &mut self,
+        owner: Owner,
+        (first, begin): (Uuid, i64),
+        wire: &mut Wire,
+    ) -> &mut Sequence {
+        if self.current.0 != owner {
+            self.current = (owner, self.find(owner, (first, begin), wire));
+        }
+        &mut self.all[self.current.1]
+    }
+
+    fn find(&mut self, owner: Owner, (first, begin): (Uuid, i64), wire: &mut Wire) -> usize {
+        let key = match owner {
+            Owner::All => return 0,
+            Owner::Lane(lane) => (0, u64::from(lane)),
+            Owner::Counter(number) => (1, number),
+        };
+        if let Some(place) = self.by_owner.get(&key) {
+            return *place;
+        }
+        if self.all.len() >= MOST {
+            return 0;
+        }
+        let sequence = Sequence::new(self.all.len() as u64 + 1, first, Some(begin));
+        sequence.write_start(begin, wire);
+        self.all.push(sequence);
+        self.by_owner.insert(key, self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    /// What was looked up by address may be gone.
+    pub(super) fn forget_addresses(&mut self) {
+        let all = self.all.iter_mut();
+        all.for_each(|sequence| sequence.names.forget_addresses());
+    }
+}
+
+impl Sequence {
+    fn new(id: u64, track: Uuid, last: Option<i64>) -> Self {
+        let mut head = Wire::default();
+        head.unsigned(packet::SEQUENCE_ID, id);
+        head.unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
+        Self {
+            head: head.bytes().to_vec(),
+            names: Names::new(),
+            last,
+            track,
+        }
+    }
+
+    /// The first packet: what the others need not say, and how the sequence's clock runs.
+    fn write_start(&self, begin: i64, wire: &mut Wire) {
+        let open = wire.open(super::fields::trace::PACKET);
+        // Without the flag that asks for what this packet sets.
+        wire.raw(&self.head[..self.head.len() - 2]);
+        wire.unsigned(packet::FIRST_ON_SEQUENCE, 1);
+        wire.unsigned(packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
+        let defaults = wire.open(packet::DEFAULTS);
+        wire.unsigned(packet::TIMESTAMP_CLOCK_ID, clock::OWN);
+        let events = wire.open(packet::EVENT_DEFAULTS);
+        wire.unsigned(super::fields::event::TRACK_UUID, self.track.0);
+        wire.close(events);
+        wire.close(defaults);
+        let snapshot = wire.open(packet::CLOCK_SNAPSHOT);
+        let own = wire.open(clock::CLOCK);
+        wire.unsigned(clock::ID, clock::OWN);
+        wire.unsigned(clock::TIME, begin.max(0) as u64);
+        wire.unsigned(clock::IS_INCREMENTAL, 1);
+        wire.close(own);
+        write_clock(wire, clock::MONOTONIC, begin);
+        wire.close(snapshot);
+        wire.close(open);
+    }
+
+    /// The time of an event: since the one before, or on the host's clock where it is earlier.
+    #[inline]
+    pub(super) fn write_time(&mut self, time: i64, wire: &mut Wire) {
+        match self.last {
+            Some(last) if last <= time => {
+                self.last = Some(time);
+                wire.unsigned(packet::TIMESTAMP, (time - last) as u64);
+            }
+            Some(_) => {
+                wire.unsigned(packet::TIMESTAMP, time as u64);
+                wire.unsigned(packet::TIMESTAMP_CLOCK_ID, clock::MONOTONIC);
+            }
+            None => wire.unsigned(packet::TIMESTAMP, time as u64),
+        }
+    }
+}

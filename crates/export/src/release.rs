@@ -1,0 +1,59 @@
+//! How a dependency arrives: what it starts begins then, what it releases ends then.
+//!
+//! A wait ends when what it waits for is done, so both are read from clocks at the same moment. Each reading is as
+//! exact as its error bar says, and the wait can seem over a little before. No arrow can be drawn then: the
+//! wait is drawn until the begin of what released it, if the bars allow for that.
+
+use ascend_trace_analysis::{EdgeKind, Node};
+use ascend_trace_model::{Task, TaskId, TaskTime, Trace};
+
+use crate::Source;
+use crate::tracks::is_waiter;
+
+/// When the slice of a task ends that has this time.
+pub(crate) fn drawn_end(source: &Source<'_>, id: TaskId, time: TaskTime) -> i64 {
+    let trace = source.trace;
+    let task = trace.task(id);
+    if !is_waiter(trace, task) {
+        return time.end;
+    }
+    let incoming = source.dependencies.stored_incoming(Node::Task(id));
+    let begins = incoming.filter_map(|(_, edge)| match (edge.kind, edge.from) {
+        (EdgeKind::RecordToWait | EdgeKind::SignalToWait, Node::Task(from)) => {
+            let other = trace.task(from);
+            let begin = other.time?.begin;
+            let late = begin.saturating_sub(time.end);
+            (late > 0 && late <= bars(trace, task, other)).then_some(begin)
+        }
+        _ => None,
+    });
+    begins.max().unwrap_or(time.end)
+}
+
+/// How far the times of two tasks may be off against each other.
+fn bars(trace: &Trace, one: &Task, other: &Task) -> i64 {
+    let place = |task: &Task| {
+        let stream = trace.stream(task.stream);
+        (stream.process, stream.device)
+    };
+    let is_near = place(one) == place(other);
+    let bar = |task: &Task| {
+        let bar = |time: TaskTime| {
+            if is_near {
+                time.local_error
+            } else {
+                time.error
+            }
+        };
+        task.time.map_or(0, bar)
+    };
+    bar(one).saturating_add(bar(other))
+}
+
+/// Whether such a dependency lets its effect begin. The others let it end.
+pub(crate) fn arrives_early(kind: EdgeKind) -> bool {
+    matches!(
+        kind,
+        EdgeKind::LaunchToTask | EdgeKind::HostFunc | EdgeKind::HostResume | EdgeKind::Replay
+    )
+}

@@ -265,6 +265,10 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub(crate) only: Vec<String>,
 
+    /// What slices of chrome and perfetto say beside their names and times
+    #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
+    pub(crate) args: ArgsWord,
+
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,
@@ -272,6 +276,17 @@ pub(crate) struct ExportArgs {
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ArgsWord {
+    /// All that is known
+    #[default]
+    Full,
+    /// Devices, streams and bytes of tasks, errors, and which call submitted which task
+    Minimal,
+    /// Nothing
+    None,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

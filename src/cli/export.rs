@@ -11,8 +11,8 @@ use anyhow::{Context, bail};
 
 use ascend_trace_analysis::part::Streams;
 use ascend_trace_export::{
-    ExportError, Exporter, Layout, Only, Single, Sink, Source, Step, StreamError, Wanted, format,
-    stream,
+    Args, ExportError, Exporter, Layout, Only, Single, Sink, Source, Step, StreamError, Wanted,
+    format, stream,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -20,7 +20,7 @@ use progress::Progress;
 
 use ascend_trace_model::Trace;
 
-use super::args::{ExportArgs, FormatWord, STDIN};
+use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Opened};
 use crate::output::{say, tell};
 
@@ -30,6 +30,7 @@ const STDOUT: &str = "-";
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let exporter = exporter(args.format)?;
     let only = only(&args.only)?;
+    let amount = amount(args.args, exporter)?;
     let output = match &args.output {
         Some(path) => path.clone(),
         None if args.file == Path::new(STDIN) => {
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         Layout::File { .. } => check_file(&output, args.force)?,
         Layout::Directory { files } => check_folder(&output, files, args.force)?,
     }
-    let mut job = Job::open(args, exporter, only)?;
+    let mut job = Job::open(args, exporter, (only, amount))?;
     match exporter.layout() {
         Layout::File { .. } if output == Path::new(STDOUT) => {
             let mut stdout = io::stdout().lock();
@@ -77,7 +78,7 @@ impl Job {
     fn open(
         args: &ExportArgs,
         exporter: &'static dyn Exporter,
-        only: Only,
+        (only, amount): (Only, Args),
     ) -> anyhow::Result<Self> {
         let opened = trace::open_any(&args.file, Step::default().rows)?;
         let range = match args.range {
@@ -87,7 +88,11 @@ impl Job {
         Ok(Self {
             opened,
             exporter,
-            wanted: Wanted { range, only },
+            wanted: Wanted {
+                range,
+                only,
+                args: amount,
+            },
             has_any: true,
         })
     }
@@ -169,6 +174,20 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     };
     let (ExportError::Write(cause) | ExportError::Open { error: cause, .. }) = error;
     cause.kind() == io::ErrorKind::BrokenPipe
+}
+
+/// How much slices are to say. Tables say all of it.
+fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
+    let has_slices = matches!(exporter.layout(), Layout::File { .. });
+    match word {
+        ArgsWord::Full => Ok(Args::Full),
+        _ if !has_slices => bail!(
+            "--args is about slices, and {} has none: leave it out",
+            exporter.name()
+        ),
+        ArgsWord::Minimal => Ok(Args::Minimal),
+        ArgsWord::None => Ok(Args::None),
+    }
 }
 
 fn exporter(word: FormatWord) -> anyhow::Result<&'static dyn Exporter> {
@@ -343,6 +362,16 @@ mod tests {
         assert!(refused("stream=one").contains("`one` is no number"));
         assert!(refused("kind=kernal").contains("kernel, "));
         assert!(only(&["stream=1,2".to_owned(), "name=*MatMul*".to_owned()]).is_ok());
+    }
+
+    #[test]
+    fn only_slices_say_as_much_as_is_wanted() {
+        let amount = |word, format| amount(word, exporter(format).unwrap());
+        let minimal = amount(ArgsWord::Minimal, FormatWord::Perfetto);
+        assert_eq!(minimal.unwrap(), Args::Minimal);
+        assert_eq!(amount(ArgsWord::Full, FormatWord::Csv).unwrap(), Args::Full);
+        let refused = amount(ArgsWord::None, FormatWord::Csv).unwrap_err();
+        assert!(refused.to_string().contains("csv has none"), "{refused}");
     }
 
     #[test]

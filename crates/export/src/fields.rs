@@ -56,6 +56,10 @@ pub(crate) trait Fields<'t> {
     fn boolean(&mut self, name: impl Into<Name<'t>>, value: bool);
     /// One of a few texts that occur often.
     fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str);
+    /// One of a few texts, which does not last.
+    fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
+        self.text(name, value);
+    }
     /// Any text.
     fn text(&mut self, name: impl Into<Name<'t>>, value: &str);
     /// A text that is not there.
@@ -91,7 +95,7 @@ fn write_whole_call<'t>(
     let trace = source.trace;
     write_arguments(fields, source, call, slice_name);
     write_result(fields, source, call);
-    write_process(fields, trace, trace.thread(call.thread).process);
+    write_process(fields, source, trace.thread(call.thread).process);
     fields.unsigned("call", u64::from(trace.call_number(id)));
     let stream = call.stream.map(|id| trace.stream(id));
     let device = stream.map_or(call.device.map(u32::from), |stream| Some(stream.device));
@@ -151,8 +155,7 @@ fn write_whole_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: T
     let trace = source.trace;
     let task = trace.task(id);
     let call = trace.call(task.call);
-    fields.constant("kind", task.kind.name());
-    write_process(fields, trace, trace.stream(task.stream).process);
+    write_process(fields, source, trace.stream(task.stream).process);
     write_place(fields, trace, task);
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
@@ -178,22 +181,22 @@ fn write_whole_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: T
 
 /// Of a stretch in which a stream did nothing: who is to blame, as far as that is known.
 pub(crate) fn write_stall<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, stall: &Stall) {
-    if source.args == Args::None {
+    if source.args != Args::Full {
         return;
     }
     let stalls = &source.stalls;
     let told = StallStats::brief(source.trace, &source.dependencies, stalls, stall);
     fields.unsigned("process", u64::from(told.process));
-    fields.text("before", &told.name);
+    fields.word("before", &told.name);
     fields.unsigned("call", u64::from(told.site.call));
     if let Some(stream) = told.culprit_stream_id {
         fields.integer("culprit_stream_id", stream);
     }
     if let Some(task) = &told.culprit_task {
-        fields.text("culprit_task", task);
+        fields.word("culprit_task", task);
     }
     if let Some(site) = &told.culprit_site {
-        fields.text("blamed_function", &site.name);
+        fields.word("blamed_function", &site.name);
         fields.unsigned("blamed_call", u64::from(site.call));
     }
     if let Some(root) = &told.root {
@@ -215,7 +218,7 @@ pub(crate) fn write_graph<'t>(
         return;
     }
     let trace = source.trace;
-    write_process(fields, trace, graph.process);
+    write_process(fields, source, graph.process);
     fields.unsigned("graph", u64::from(graph.serial));
     fields.constant("outcome", graph.outcome.name());
     if let Outcome::Failed(code) = graph.outcome {
@@ -275,9 +278,12 @@ pub(crate) fn write_recording<'t>(
     fields.unsigned("omitted_flows", facts.omitted_flows);
 }
 
-/// Number of the process, since pids do not tell processes apart.
-fn write_process<'t>(fields: &mut impl Fields<'t>, trace: &Trace, process: ProcessId) {
-    fields.unsigned("process", u64::from(trace.process(process).serial));
+/// Number of the process, where its pid is that of another one before it.
+fn write_process<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, process: ProcessId) {
+    if source.has_pid_of_another(process) {
+        let serial = source.trace.process(process).serial;
+        fields.unsigned("process", u64::from(serial));
+    }
 }
 
 /// The same number on a task and on the call that submitted it; never 0, which readers take for none.

@@ -1,10 +1,11 @@
 //! What an export is made from: a trace, or a part of one with what surrounds it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ascend_trace_analysis::past::Keys;
 use ascend_trace_analysis::{Dependencies, Edge, Graphs, Lane, Learnt, Node, Stall, Stalls, Step};
-use ascend_trace_model::{Call, CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::Args;
 use crate::constants::Constants;
@@ -110,6 +111,8 @@ pub struct Source<'a> {
     pub(crate) args: Args,
     /// By function: what timelines file its calls under.
     host_categories: Vec<String>,
+    /// By process: whether its pid is that of another one before it.
+    repeated_pids: Vec<bool>,
 }
 
 /// What calls are filed under.
@@ -124,6 +127,12 @@ fn host_categories(trace: &Trace) -> Vec<String> {
     functions
         .map(|function| category(&function.category))
         .collect()
+}
+
+fn repeated_pids(trace: &Trace) -> Vec<bool> {
+    let mut pids = HashSet::new();
+    let processes = trace.processes().iter();
+    processes.map(|it| !pids.insert(it.pid)).collect()
 }
 
 impl<'a> Source<'a> {
@@ -168,7 +177,14 @@ impl<'a> Source<'a> {
             constants: Constants::of(trace),
             args: wanted.args,
             host_categories: host_categories(trace),
+            repeated_pids: repeated_pids(trace),
         }
+    }
+
+    /// Whether a process is not told from another one before it by its pid.
+    pub(crate) fn has_pid_of_another(&self, process: ProcessId) -> bool {
+        let repeated = self.repeated_pids.get(process.index());
+        repeated.copied().unwrap_or(false)
     }
 
     /// What timelines file a call under. Tasks are under their kinds, which some groups of functions are called

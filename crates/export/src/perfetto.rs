@@ -86,7 +86,7 @@ impl Pass for PerfettoPass<'_> {
         self.facts.add(source);
         if !self.is_begun {
             self.is_begun = true;
-            output.set_begin(source.part.begin);
+            output.set_begin(source.part.begin, source.args);
             meta::write_start(output, source.trace)?;
         }
         meta::write_tracks(output, source.trace, tracks)?;

@@ -82,6 +82,11 @@ impl Names {
             .get((text, ""), || strings.number(text, fresh))
     }
 
+    /// As [`Self::string`], of a text that does not last.
+    pub(super) fn passing(&mut self, text: &str) -> u64 {
+        self.strings.number(text, &mut self.fresh)
+    }
+
     /// The fields of an event that say its name and category. What is borrowed lasts as long as
     /// the part that is being written, and so does the category.
     #[inline]

@@ -8,6 +8,7 @@ use super::meta::uuid;
 use super::names::Names;
 use super::sequences::{Owner, Sequences};
 use super::wire::Wire;
+use crate::Args;
 use crate::fields::{Fields, Name};
 use crate::labels::UNNAMED;
 use crate::tracks::Track;
@@ -33,7 +34,7 @@ impl From<Track> for Place {
     #[inline]
     fn from(track: Track) -> Self {
         Self {
-            owner: Owner::Lane(track.lane),
+            owner: Owner::Lane(track.lane, 0),
             track: uuid(track),
         }
     }
@@ -48,6 +49,8 @@ pub(super) struct Output<'w> {
     shift: i64,
     /// No event is earlier.
     begin: i64,
+    /// Bytes of the lengths of most events that begin slices.
+    room: usize,
 }
 
 impl<'w> Output<'w> {
@@ -56,13 +59,15 @@ impl<'w> Output<'w> {
             file,
             shift: 0,
             begin: 0,
+            room: 2,
             wire: Wire::with_capacity(CHUNK + CHUNK / 8),
             sequences: Sequences::new(),
         }
     }
 
     /// Perfetto knows no times below 0: a trace that begins there is moved.
-    pub(super) fn set_begin(&mut self, begin: i64) {
+    pub(super) fn set_begin(&mut self, begin: i64, args: Args) {
+        self.room = if args == Args::Full { 2 } else { 1 };
         self.shift = begin.min(0).saturating_neg();
         self.begin = begin.saturating_add(self.shift);
     }
@@ -94,8 +99,15 @@ impl<'w> Output<'w> {
         let wire = &mut self.wire;
         let first = (place.track, self.begin);
         let sequence = self.sequences.of(place.owner, first, wire);
-        let open = wire.open_short(trace::PACKET, 2);
-        wire.raw(&sequence.head);
+        // Ends and values are short, and use no names: they hold without what the sequence has introduced.
+        let is_plain = matches!(kind, event::SLICE_END | event::COUNTER);
+        let room = if is_plain { 1 } else { self.room };
+        let open = wire.open_short(trace::PACKET, room);
+        wire.raw(if is_plain {
+            &sequence.head
+        } else {
+            &sequence.long_head
+        });
         sequence.write_time(time.saturating_add(self.shift).max(0), wire);
         let body = wire.open_short(packet::TRACK_EVENT, 1);
         wire.unsigned(event::TYPE, kind);
@@ -110,7 +122,7 @@ impl<'w> Output<'w> {
             names.write_fresh(wire);
             wire.close(interned);
         }
-        wire.close_short(open, 2);
+        wire.close_short(open, room);
         self.hand_on(CHUNK)
     }
 
@@ -214,6 +226,11 @@ impl<'t> Fields<'t> for Event<'_> {
     #[inline]
     fn constant(&mut self, name: impl Into<Name<'t>>, value: &'t str) {
         let (name, value) = (name.into().text(), self.names.string(value));
+        self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
+    }
+
+    fn word(&mut self, name: impl Into<Name<'t>>, value: &str) {
+        let (name, value) = (name.into().text(), self.names.passing(value));
         self.number(name, |wire| wire.unsigned(annotation::STRING_IID, value));
     }
 

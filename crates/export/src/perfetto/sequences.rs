@@ -12,13 +12,15 @@ use super::wire::Wire;
 use crate::hash::FastMap;
 
 /// Sequences that are kept at a time.
-const MOST: usize = 120;
+const MOST: usize = 250;
 
 /// One sequence.
 #[derive(Debug)]
 pub(super) struct Sequence {
-    /// The fields that every event begins with.
+    /// The field that every event begins with.
     pub(super) head: Vec<u8>,
+    /// The same of an event that needs what was introduced before.
+    pub(super) long_head: Vec<u8>,
     pub(super) names: Names,
     /// The time of the last event on the sequence's own clock; `None` when it has none.
     pub(super) last: Option<i64>,
@@ -31,8 +33,8 @@ pub(super) struct Sequence {
 pub(super) enum Owner {
     /// Descriptions, and what is told once.
     All,
-    /// A thread or stream.
-    Lane(u32),
+    /// A thread or stream, and what of it: all that is told of one of these is in the order of time.
+    Lane(u32, u8),
     Counter(u64),
 }
 
@@ -71,8 +73,8 @@ impl Sequences {
     fn find(&mut self, owner: Owner, (first, begin): (Uuid, i64), wire: &mut Wire) -> usize {
         let key = match owner {
             Owner::All => return 0,
-            Owner::Lane(lane) => (0, u64::from(lane)),
-            Owner::Counter(number) => (1, number),
+            Owner::Lane(lane, what) => (what, u64::from(lane)),
+            Owner::Counter(number) => (u8::MAX, number),
         };
         if let Some(place) = self.by_owner.get(&key) {
             return *place;
@@ -98,9 +100,11 @@ impl Sequence {
     fn new(id: u64, track: Uuid, last: Option<i64>) -> Self {
         let mut head = Wire::default();
         head.unsigned(packet::SEQUENCE_ID, id);
+        let short = head.bytes().to_vec();
         head.unsigned(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE);
         Self {
-            head: head.bytes().to_vec(),
+            head: short,
+            long_head: head.bytes().to_vec(),
             names: Names::new(),
             last,
             track,
@@ -110,8 +114,7 @@ impl Sequence {
     /// The first packet: what the others need not say, and how the sequence's clock runs.
     fn write_start(&self, begin: i64, wire: &mut Wire) {
         let open = wire.open(super::fields::trace::PACKET);
-        // Without the flag that asks for what this packet sets.
-        wire.raw(&self.head[..self.head.len() - 2]);
+        wire.raw(&self.head);
         wire.unsigned(packet::FIRST_ON_SEQUENCE, 1);
         wire.unsigned(packet::SEQUENCE_FLAGS, packet::STATE_CLEARED);
         let defaults = wire.open(packet::DEFAULTS);

@@ -3,16 +3,18 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId};
+use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
 use super::flows::{Arrival, Flows, TASKS, Touch, WAITS, rank};
+use super::meta::uuid;
 use super::output::{Output, Place};
+use super::sequences::Owner;
 use crate::Source;
 use crate::fields::{write_call, write_task};
 use crate::hash::FastMap;
 use crate::release::drawn_end;
-use crate::tracks::{Track, Tracks};
+use crate::tracks::{Track, Tracks, is_beside};
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
 pub(super) fn write_tasks(
@@ -46,14 +48,27 @@ fn write_one_task(
         return Ok(());
     };
     let touch = flows.of_task(id);
-    output.event(SLICE_BEGIN, track, time.begin, |event| {
+    let place = Place {
+        owner: Owner::Lane(track.lane, task_row(trace, task)),
+        track: uuid(track),
+    };
+    output.event(SLICE_BEGIN, place, time.begin, |event| {
         event.named(task_label(trace, task), task.kind.name());
         write_task(event, source, id);
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
     })?;
     let end = drawn_end(source, id, time);
-    write_end(output, track.into(), end, &touch)
+    write_end(output, place, end, &touch)
+}
+
+/// Which tasks of a stream are in the order of time: those on its own track, those beside it, and the waits, which are
+/// written last.
+fn task_row(trace: &Trace, task: &Task) -> u8 {
+    match rank(trace, task) {
+        WAITS => 2,
+        _ => u8::from(is_beside(task)),
+    }
 }
 
 /// The slices of a track that are open.

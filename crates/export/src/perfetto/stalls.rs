@@ -3,7 +3,9 @@
 use std::io;
 
 use super::fields::event::{SLICE_BEGIN, SLICE_END};
-use super::output::Output;
+use super::meta::uuid;
+use super::output::{Output, Place};
+use super::sequences::Owner;
 use crate::Source;
 use crate::fields::write_stall;
 use crate::tracks::Tracks;
@@ -14,11 +16,15 @@ pub(super) fn write(
     tracks: &Tracks,
 ) -> io::Result<()> {
     for (track, stall) in tracks.stalls(source) {
-        output.event(SLICE_BEGIN, track, stall.begin, |event| {
+        let place = Place {
+            owner: Owner::Lane(track.lane, 3),
+            track: uuid(track),
+        };
+        output.event(SLICE_BEGIN, place, stall.begin, |event| {
             event.named(stall.cause.name().into(), "stall");
             write_stall(event, source, stall);
         })?;
-        output.event(SLICE_END, track, stall.end, |_| {})?;
+        output.event(SLICE_END, place, stall.end, |_| {})?;
     }
     Ok(())
 }

@@ -31,6 +31,8 @@ mod random;
 mod ranges;
 /// Exports of a part of a trace.
 mod selection;
+/// How much room the timelines take.
+mod sizes;
 /// Files in tiny steps: selections, graphs, collectives, contradictions, damage.
 mod steps;
 /// Files that are exported part by part, against the whole.

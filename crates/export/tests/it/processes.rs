@@ -55,13 +55,18 @@ fn every_table_tells_processes_with_one_pid_apart() {
 }
 
 #[test]
-fn slices_say_which_process_they_are_of() {
+fn slices_say_which_process_they_are_of_where_a_pid_is_that_of_another() {
     let trace = one_pid();
     for imported in [chrome(&trace), perfetto(&trace)] {
-        for number in [3, 5] {
+        let of = |number: Option<u64>| {
             let own = imported.slices.iter();
-            let own = own.filter(|slice| slice.args["process"] == number);
-            assert_eq!(own.count() * 2, imported.slices.len());
-        }
+            own.filter(|it| it.args["process"].as_u64() == number)
+                .count()
+        };
+        assert!(of(None) > 0);
+        assert_eq!(
+            (of(None), of(Some(5))),
+            (of(Some(5)), imported.slices.len() / 2)
+        );
     }
 }

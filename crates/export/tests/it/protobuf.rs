@@ -49,6 +49,10 @@ impl<'a> Message<'a> {
         self.values(field).map(number).collect()
     }
 
+    pub(crate) fn has(&self, field: u32) -> bool {
+        self.values(field).next().is_some()
+    }
+
     /// The value of a field that occurs at most once.
     #[track_caller]
     pub(crate) fn number(&self, field: u32) -> Option<u64> {

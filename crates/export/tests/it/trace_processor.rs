@@ -116,7 +116,8 @@ impl Importer {
             self.describe(&track);
         }
         let body = packet.message(11)?;
-        assert_eq!(flags & 2, 2, "an event needs the state");
+        let uses_names = [3, 4, 10].iter().any(|field| body.has(*field));
+        assert!(flags & 2 == 2 || !uses_names, "an event needs the state");
         let sequence = self.sequences.get_mut(&id).expect("a sequence");
         let time = sequence.time(packet);
         Some(self.event(time as i64, id, body))

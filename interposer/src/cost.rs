@@ -16,6 +16,13 @@ const INTERRUPTED_NS: u64 = 20_000;
 /// How often a thread tells what it has cost.
 const TOLD_EVERY_NS: u64 = 100_000_000;
 
+/// A piece of the tracer's work that takes at least so long is told of by itself, at its begin and at its
+/// end: else nobody could say what the thread did at that moment.
+const LONG_NS: u64 = 100_000;
+
+/// The same in ticks; 0 until the clocks have come far enough to tell.
+static LONG_TICKS: AtomicU64 = AtomicU64::new(0);
+
 /// Something that adds up. Only its thread writes it, so that adding needs no locked instruction.
 pub(crate) struct Sum(AtomicU64);
 
@@ -184,6 +191,33 @@ impl Meter {
         }
     }
 
+    /// The calling thread, which has the meter, has spent the time between two looks at the clock on
+    /// `what`, a sum of the meter.
+    #[inline]
+    pub(crate) fn spend(&self, state: &thread::State, what: &Sum, (begin, end): (u64, u64)) {
+        let spent = end.wrapping_sub(begin);
+        let long = LONG_TICKS.load(Relaxed);
+        // Until that is known: the slowest counters have a tick every 10 ns.
+        if spent < long || long == 0 && spent < LONG_NS / 10 {
+            what.add(spent);
+        } else {
+            self.spend_long(state, what, (begin, end));
+        }
+    }
+
+    #[cold]
+    fn spend_long(&self, state: &thread::State, what: &Sum, (begin, end): (u64, u64)) {
+        let spent = end.wrapping_sub(begin);
+        let is_long = spent >= long_ticks(spent);
+        if is_long {
+            emit::cost(state, &self.words(begin));
+        }
+        what.add(spent);
+        if is_long {
+            emit::cost(state, &self.words(end));
+        }
+    }
+
     /// Tells what is new, if it has not been told for a while.
     fn tell_if_due(&self, state: &thread::State) {
         let since = ticks().wrapping_sub(self.told_at.load(Relaxed));
@@ -199,6 +233,19 @@ impl Meter {
         self.tid.store(0, Relaxed);
         self.used.store(false, Release);
     }
+}
+
+/// How many ticks a long piece of work has, by one that had `ticks`.
+fn long_ticks(ticks: u64) -> u64 {
+    let known = LONG_TICKS.load(Relaxed);
+    if known != 0 {
+        return known;
+    }
+    let ns = counters::nanoseconds(ticks).max(1);
+    let long = u128::from(ticks) * u128::from(LONG_NS) / u128::from(ns);
+    let long = u64::try_from(long).unwrap_or(u64::MAX).max(1);
+    LONG_TICKS.store(long, Relaxed);
+    long
 }
 
 /// Tells what threads have cost that have not been told about for a while.
@@ -255,7 +302,7 @@ pub(crate) fn recorded(state: &thread::State, depth: u8, is_first: bool, (begin,
     let sample = state.sample().filter(|sample| sample.depth == depth);
     if is_first {
         // The segment took longer than the call: that is counted apart.
-        meter.besides.add(ticks().wrapping_sub(end));
+        meter.spend(state, &meter.besides, (end, ticks()));
         state.set_sampling(SAMPLES);
         meter.tell_if_due(state);
     } else if let Some(sample) = sample {

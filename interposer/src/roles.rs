@@ -7,7 +7,7 @@ use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Hold, Span, TaskState};
 use crate::clock::ticks;
-use crate::objects::{self, EventEntry, STREAM_SERIALS, StreamEntry};
+use crate::objects::{self, ContextEntry, EventEntry, STREAM_SERIALS, StreamEntry};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::{self, Stranger};
 use crate::timing::seen::Waiting;
@@ -296,6 +296,13 @@ fn after_stream_sync(span: &Span, call: &Context<'_>, end: u64) {
     anchor_on(stream, call);
 }
 
+/// Compares the clocks in the program's thread, whose time that takes.
+fn compare(api: &api::Api, context: &'static ContextEntry, stream: u64) {
+    let begin = ticks();
+    anchor::take(api, context, stream, ANCHOR_NS);
+    harvest::spent_since(begin);
+}
+
 /// The stream has just run dry, so a record on it is done at once.
 fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
     let (Some(context), Some(api)) = (call.state.context(), api::get()) else {
@@ -304,7 +311,7 @@ fn anchor_on(stream: &'static StreamEntry, call: &Context<'_>) {
     let owned = stream.context.load(Relaxed) == context.serial.load(Relaxed);
     let is_left_alone = stream.is_for_models() || capture::of(stream).is_some();
     if owned && context.timing.is_open() && !is_left_alone {
-        anchor::take(api, context, stream.handle(), ANCHOR_NS);
+        compare(api, context, stream.handle());
     }
 }
 
@@ -362,6 +369,6 @@ fn anchor_on_default(call: &Context<'_>) {
     if let (Some(context), Some(api)) = (call.state.context(), api::get())
         && context.timing.is_open()
     {
-        anchor::take(api, context, 0, ANCHOR_NS);
+        compare(api, context, 0);
     }
 }

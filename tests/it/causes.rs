@@ -174,6 +174,12 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             assert_eq!(found, "drained", "{stall:?}");
             true
         }
+        // On a machine that is busy the tool can have taken most of it; its costs say so.
+        _ if found == "tracer-overhead" => {
+            let told = stall.map_or("", |stall| stall.text("meanwhile"));
+            assert!(told.starts_with("tracer-overhead 0 "), "{stall:?}");
+            false
+        }
         Cause::HostLate | Cause::HostBlocked { .. } | Cause::QueueFull { .. } => {
             let since = played.done_before(call);
             let submitted = played.calls[call].number("begin_ns");

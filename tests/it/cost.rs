@@ -3,7 +3,7 @@
 use ascend_trace_model::{Cost, ProcessId, ThreadId, Trace};
 use serde_json::Value;
 
-use crate::support::{Recording, Run, program, run, tool, truth};
+use crate::support::{Recording, Run, Tables, program, run, tool, truth};
 
 fn info(recording: &Recording) -> Value {
     let outcome = run(tool().args(["info", "--json"]).arg(recording.trace()));
@@ -81,4 +81,50 @@ fn recording_alone_has_a_cost_too() {
     let threads = (0..trace.threads().len() as u32).map(ThreadId);
     let told = threads.filter(|thread| !trace.costs().of_thread(*thread).is_empty());
     assert!(told.count() > 1);
+}
+
+/// Copies, each after a sync of the one before.
+const STEPS: &str = "s 0\nc 0 20\ny 0\nc 0 20\ny 0\nc 0 20\ny 0\nc 0 20\ny 0\nx 0\n";
+
+/// What each look of the tool's at an event takes in the runtime.
+const LOOK_NS: i64 = 20_000_000;
+
+#[test]
+fn idleness_that_the_tool_has_made_is_not_blamed_on_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("script");
+    std::fs::write(&path, STEPS).unwrap();
+    let run = Run::new(&program("script")).words(&[path.to_str().unwrap()]);
+    let soft = format!("d2d_mbps=1,copy_ns=0,query_ns={LOOK_NS}");
+    let tables = Tables::of(&run.soft(&soft).traced());
+    let gaps = tables
+        .stalls
+        .iter()
+        .filter(|row| !row.text("meanwhile").is_empty());
+    let mut found = 0;
+    for gap in gaps {
+        let parts: Vec<(&str, i64)> = gap.text("meanwhile").split("; ").map(part).collect();
+        let sum: i64 = parts.iter().map(|part| part.1).sum();
+        assert_eq!(sum, gap.number("length_ns"), "{gap:?}");
+        let own = parts.iter().find(|part| part.0 == "tracer-overhead");
+        let own = own.map_or(0, |part| part.1);
+        if own > LOOK_NS / 2 {
+            let is_most = own * 2 > sum;
+            assert!(
+                !is_most || gap.text("cause") == "tracer-overhead",
+                "{gap:?}"
+            );
+            found += 1;
+        }
+    }
+    // The clocks are compared after some of the syncs, if not at the first use of the stream.
+    assert!(found > 0, "{:?}", tables.stalls);
+}
+
+/// Name and nanoseconds of one part of what a thread did.
+fn part(text: &str) -> (&str, i64) {
+    let mut words = text.split(' ');
+    let name = words.next().unwrap_or_default();
+    let time = words.nth(1).and_then(|it| it.parse().ok());
+    (name, time.unwrap_or_else(|| panic!("{text}")))
 }

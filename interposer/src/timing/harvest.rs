@@ -361,10 +361,12 @@ pub(crate) fn after_context_sync(context: &ContextEntry, proof: Proof) {
     spent_since(begin);
 }
 
-/// The program's thread has been reading times since then.
-fn spent_since(begin: u64) {
-    let spent = ticks().wrapping_sub(begin);
-    thread::with(|state| state.meter().reading.add(spent));
+/// The program's thread has been reading times, or comparing clocks, since then.
+pub(crate) fn spent_since(begin: u64) {
+    thread::with(|state| {
+        let meter = state.meter();
+        meter.spend(state, &meter.reading, (begin, ticks()));
+    });
 }
 
 pub(super) fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {

@@ -257,9 +257,8 @@ impl Submission {
         }
         self.order.chain = Some((self.strangers, self.unknown)).filter(|_| has_ended && alone);
         let meter = state.meter();
-        let spent = begin.wrapping_sub(self.entry);
-        let spent = spent.wrapping_add(closed_behind.wrapping_sub(end));
-        meter.timing.add(spent);
+        meter.spend(state, &meter.timing, (self.entry, begin));
+        meter.spend(state, &meter.timing, (end, closed_behind));
         let events = u64::from(has_begun)
             .wrapping_add(has_ended.into())
             .wrapping_add(is_followed.into());

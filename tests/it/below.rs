@@ -212,7 +212,9 @@ fn functions_of_which_nothing_is_known_break_a_chain() {
     assert!(timed.len() > 50, "{:?}", tables.untimed());
     for task in timed {
         let length = task.number("end_ns") - task.number("begin_ns");
-        assert!(length < shortest / 2, "{length} of {shortest}: {task:?}");
+        // A thread that loses its processor between an event and its task makes both bars wide.
+        let sure = length - 2 * task.number("err_device_ns");
+        assert!(sure < shortest / 2, "{sure} of {shortest}: {task:?}");
     }
 }
 

@@ -83,8 +83,9 @@ fn recording_alone_has_a_cost_too() {
     assert!(told.count() > 1);
 }
 
-/// Copies, each after a sync of the one before.
-const STEPS: &str = "s 0\nc 0 20\ny 0\nc 0 20\ny 0\nc 0 20\ny 0\nc 0 20\ny 0\nx 0\n";
+/// Copies, each after a sync of the one before. The pauses are so long that the clocks are compared after the next
+/// sync, between the two copies.
+const STEPS: &str = "p 30000\nc 0 20\ny 0\nc 0 20\ny 0\n";
 
 /// What each look of the tool's at an event takes in the runtime.
 const LOOK_NS: i64 = 20_000_000;
@@ -93,7 +94,7 @@ const LOOK_NS: i64 = 20_000_000;
 fn idleness_that_the_tool_has_made_is_not_blamed_on_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("script");
-    std::fs::write(&path, STEPS).unwrap();
+    std::fs::write(&path, format!("s 0\n{}x 0\n", STEPS.repeat(6))).unwrap();
     let run = Run::new(&program("script")).words(&[path.to_str().unwrap()]);
     let soft = format!("d2d_mbps=1,copy_ns=0,query_ns={LOOK_NS}");
     let tables = Tables::of(&run.soft(&soft).traced());

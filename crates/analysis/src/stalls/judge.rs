@@ -34,7 +34,9 @@ pub(super) fn judge(
         return Cause::GraphLaunch;
     }
     let blocked = hosts.blocked(call.thread, begin, called);
-    if is_most(spent(trace, call.thread, (begin, called))) {
+    // Costs between two points are spread evenly; inside a blocking call the thread waits for the device.
+    let outside = (called - begin).saturating_sub(blocked.total());
+    if is_most(spent(trace, call.thread, (begin, called)).min(outside)) {
         return Cause::TracerOverhead;
     }
     if !is_most(blocked.total()) {

@@ -327,7 +327,7 @@ fn a_trace_without_calls_exports_empty_tables() {
     let document: Value = serde_json::from_str(&run(&mut command).expect(0).out()).unwrap();
     let events = document["traceEvents"].as_array().unwrap();
     // Names of tracks, and what is known of the recording as a whole.
-    let is_left = |event: &&Value| event["ph"] != "M" && event["name"] != "recording";
+    let is_left = |event: &&Value| event["ph"] != "M" && event["name"] != "ascend-trace";
     assert_eq!(events.iter().filter(is_left).count(), 0, "{events:?}");
 }
 

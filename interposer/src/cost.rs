@@ -5,6 +5,8 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
+use ascend_trace_format::record::COST_TOLD_EVERY_NS;
+
 use crate::clock::ticks;
 use crate::timing::counters;
 use crate::{emit, quiet, thread};
@@ -13,9 +15,6 @@ use crate::{emit, quiet, thread};
 pub(crate) const SAMPLES: u8 = 8;
 /// Something else had the processor when recording a call took longer than this many nanoseconds.
 const INTERRUPTED_NS: u64 = 20_000;
-/// How often a thread tells what it has cost.
-const TOLD_EVERY_NS: u64 = 100_000_000;
-
 /// A piece of the tracer's work that takes at least so long is told of by itself, at its begin and at its
 /// end: else nobody could say what the thread did at that moment.
 const LONG_NS: u64 = 100_000;
@@ -208,7 +207,9 @@ impl Meter {
     #[cold]
     fn spend_long(&self, state: &thread::State, what: &Sum, (begin, end): (u64, u64)) {
         let spent = end.wrapping_sub(begin);
-        let is_long = spent >= long_ticks(spent);
+        // The clocks of two processors may differ by a few ticks.
+        let is_backwards = spent > u64::MAX / 2;
+        let is_long = !is_backwards && spent >= long_ticks(spent);
         if is_long {
             emit::cost(state, &self.words(begin));
         }
@@ -221,7 +222,7 @@ impl Meter {
     /// Tells what is new, if it has not been told for a while.
     fn tell_if_due(&self, state: &thread::State) {
         let since = ticks().wrapping_sub(self.told_at.load(Relaxed));
-        if counters::nanoseconds(since) >= TOLD_EVERY_NS {
+        if counters::nanoseconds(since) >= COST_TOLD_EVERY_NS {
             self.tell(state);
         }
     }

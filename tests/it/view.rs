@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -35,6 +36,19 @@ fn a_file_is_shown_with_its_streams_until_q() {
     assert!(outcome.out().contains(LEAVE), "{outcome}");
 }
 
+/// Waits for something that takes a fraction of this.
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(
+            begun.elapsed() < Duration::from_secs(300),
+            "it is never so that {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// This terminal answers no questions: not every one knows where its cursor is.
 #[test]
 fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
@@ -49,9 +63,7 @@ fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
     let shown = screen.length();
     screen.press("\u{1a}");
     screen.until_after(shown, LEAVE);
-    while !screen.is_stopped() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    until("it is stopped", || screen.is_stopped());
     let shown = screen.length();
     screen.signal(Signal::CONT);
     screen.until_after(shown, "stream 3");
@@ -66,15 +78,11 @@ fn nobody_is_woken_for_a_file_that_is_complete() {
     let screen = Screen::start(view(&recording), 30, 120);
     screen.until("stream 3");
     // It may take a while until all is read. Then it sleeps until a key or a signal comes.
-    let mut before = screen.wakeups();
-    loop {
-        std::thread::sleep(std::time::Duration::from_secs(1));
-        let now = screen.wakeups();
-        if now == before {
-            break;
-        }
-        before = now;
-    }
+    until("nobody is woken for a second", || {
+        let before = screen.wakeups();
+        std::thread::sleep(Duration::from_secs(1));
+        screen.wakeups() == before
+    });
     let shown = screen.length();
     screen.resize(20, 100);
     screen.until_after(shown, "stream 3");

@@ -31,6 +31,8 @@ pub const SLOT_WORDS: usize = SLOT_BYTES / 8;
 pub const MAX_SLOTS: usize = 16;
 /// Words that one record can fill.
 pub const MAX_WORDS: usize = MAX_SLOTS * SLOT_WORDS;
+/// How often a thread tells what it has cost, in nanoseconds.
+pub const COST_TOLD_EVERY_NS: u64 = 100_000_000;
 /// A string argument is cut after this many bytes.
 pub const MAX_STRING: usize = 120;
 /// Function indices from here on are stubs.

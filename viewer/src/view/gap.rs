@@ -117,9 +117,9 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
 
 /// What a thread did that was no call.
 fn no_call(name: &str) -> &'static str {
-    match MeanwhileStats::NO_CALLS.iter().position(|it| *it == name) {
-        Some(0) => "ascend-trace itself",
-        Some(1) => "outside of AscendCL",
+    match name {
+        MeanwhileStats::TRACER => "ascend-trace itself",
+        MeanwhileStats::OUTSIDE => "outside of AscendCL",
         _ => "on its way to the device",
     }
 }

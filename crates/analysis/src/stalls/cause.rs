@@ -88,6 +88,18 @@ impl Cause {
         !matches!(self, Self::Drained | Self::Switch)
     }
 
+    /// Whether the thread that submits to a stream is to blame for its gap, by what it did.
+    pub const fn is_of_host(self) -> bool {
+        matches!(
+            self,
+            Self::HostLate
+                | Self::HostBlocked
+                | Self::ReturnLatency
+                | Self::TracerOverhead
+                | Self::QueueFull
+        )
+    }
+
     /// Whether a stream stalls for this cause because a thread stalled for the other one.
     pub const fn is_by(self, host: Self) -> bool {
         match self {

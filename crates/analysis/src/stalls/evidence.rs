@@ -68,7 +68,7 @@ impl Stalls {
     pub fn evidence(&self, trace: &Trace, dependencies: &Dependencies, stall: &Stall) -> Evidence {
         let mut evidence = self.brief_evidence(trace, dependencies, stall);
         if let (cause, Node::Task(task)) = (stall.cause, stall.node)
-            && is_of_host(cause)
+            && cause.is_of_host()
             && stall.is_gap()
         {
             let call = trace.call(trace.task(task).call);
@@ -225,18 +225,6 @@ impl Stalls {
         let (time, stream) = busy.max_by_key(|(time, _)| *time)?;
         (time * 2 >= stall.length()).then_some(stream)
     }
-}
-
-/// Whether a gap of this cause is explained by what the submitting thread did.
-const fn is_of_host(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HostLate
-            | Cause::HostBlocked
-            | Cause::ReturnLatency
-            | Cause::TracerOverhead
-            | Cause::QueueFull
-    )
 }
 
 /// The thread that submitted a task, and until when in the stall it had not.

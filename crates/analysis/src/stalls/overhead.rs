@@ -1,9 +1,7 @@
 //! What the tool itself took of a thread's time, by the costs that it recorded.
 
+use ascend_trace_format::record::COST_TOLD_EVERY_NS;
 use ascend_trace_model::{Cost, ThreadId, Trace};
-
-/// A thread tells its first sums at most so long after it began.
-const TOLD_EVERY_NS: i64 = 100_000_000;
 
 /// How much of `[begin, end)` the tool took of a thread's time.
 ///
@@ -16,7 +14,8 @@ pub(super) fn spent(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -
     };
     let process = trace.process(trace.thread(thread).process);
     let start = Cost {
-        at: process.begin_ns.max(first.at.saturating_sub(TOLD_EVERY_NS)),
+        // A thread tells its first sums at most so long after it began.
+        at: (process.begin_ns).max(first.at.saturating_sub_unsigned(COST_TOLD_EVERY_NS)),
         ..Cost::default()
     };
     let sum = |moment| sum_at(start, series, moment);

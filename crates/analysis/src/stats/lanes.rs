@@ -288,15 +288,7 @@ pub(super) fn work(trace: &Trace, tasks: &[&Task], span: (i64, i64), stalled: &I
 
 /// Whether a stream stalls because a thread had not submitted what came next.
 pub(super) const fn is_late(cause: Cause) -> bool {
-    matches!(
-        cause,
-        Cause::HostLate
-            | Cause::HostBlocked
-            | Cause::ReturnLatency
-            | Cause::TracerOverhead
-            | Cause::QueueFull
-            | Cause::GraphLaunch
-    )
+    cause.is_of_host() || matches!(cause, Cause::GraphLaunch)
 }
 
 pub(super) fn threads(trace: &Trace, stalls: &Stalls, range: Range) -> Vec<ThreadStats> {

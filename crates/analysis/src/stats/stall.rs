@@ -65,7 +65,7 @@ pub struct Site {
 /// What the thread that submitted the next task did in the time of a stall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeanwhileStats {
-    /// A function, or a word for what is no call: see [`MeanwhileStats::NO_CALLS`].
+    /// A function, or a word for what is no call: [`Self::TRACER`], [`Self::OUTSIDE`] or [`Self::IN_FLIGHT`].
     pub name: String,
     /// Calls of the function.
     pub count: u64,
@@ -198,16 +198,20 @@ impl Site {
 }
 
 impl MeanwhileStats {
-    /// The tool's own work; time outside of AscendCL; the task's way to the device.
-    pub const NO_CALLS: [&str; 3] = ["tracer-overhead", "outside-ascendcl", "in-flight"];
+    /// The tool's own work.
+    pub const TRACER: &str = "tracer-overhead";
+    /// Time outside of AscendCL.
+    pub const OUTSIDE: &str = "outside-ascendcl";
+    /// The task's way to the device.
+    pub const IN_FLIGHT: &str = "in-flight";
 
     fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {
         Self {
             name: match meanwhile.doing {
                 Doing::Calls(function) => trace.function(function).name.clone(),
-                Doing::Tracer => Self::NO_CALLS[0].to_owned(),
-                Doing::Outside => Self::NO_CALLS[1].to_owned(),
-                Doing::InFlight => Self::NO_CALLS[2].to_owned(),
+                Doing::Tracer => Self::TRACER.to_owned(),
+                Doing::Outside => Self::OUTSIDE.to_owned(),
+                Doing::InFlight => Self::IN_FLIGHT.to_owned(),
             },
             count: u64::from(meanwhile.calls),
             total_ns: meanwhile.total,

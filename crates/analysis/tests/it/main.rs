@@ -10,6 +10,8 @@ mod idle;
 mod live;
 /// Recordings that are read part by part.
 mod long;
+/// What the tool itself took.
+mod overhead;
 /// Who is to blame in random programs.
 mod random;
 /// Waits, gaps and blocking calls.

@@ -4,6 +4,7 @@ mod bookmarks;
 mod exporting;
 mod loader;
 mod reader;
+mod recorder;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -11,7 +12,7 @@ mod whole;
 use std::borrow::Cow;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
@@ -28,9 +29,6 @@ use exporting::Export;
 use loader::Loader;
 use whole::WholeCheck;
 
-/// A file without an end that has not grown for so long is taken as stopped short; if it grows
-/// after all, it is followed again.
-const STALE: Duration = Duration::from_secs(60);
 /// A lag that was seen so long ago says nothing of now.
 const RECENT: Duration = Duration::from_secs(1);
 /// Longer files, and recordings with more calls and tasks, are read part by part.
@@ -115,7 +113,7 @@ impl FileSource {
     fn state(&self, complete: bool) -> Recording {
         match self.trace().end() {
             Some((_, status)) if complete => Recording::Ended { status },
-            _ if complete || (!self.ours && self.is_stale()) => Recording::Stopped,
+            _ if complete || (!self.ours && recorder::is_gone(&self.file)) => Recording::Stopped,
             _ => Recording::Running,
         }
     }
@@ -142,15 +140,6 @@ impl FileSource {
             None => self.trace().span(),
         };
         span.map(|(_, end)| end)
-    }
-
-    fn is_stale(&self) -> bool {
-        let modified = std::fs::metadata(&self.file).and_then(|metadata| metadata.modified());
-        modified.is_ok_and(|time| {
-            SystemTime::now()
-                .duration_since(time)
-                .is_ok_and(|age| age > STALE)
-        })
     }
 
     /// Takes in what is new: whether there was anything, and whether there will be no more.

@@ -154,6 +154,7 @@ impl Reader {
             span: archive.span(),
             calls: counts.calls,
             tasks: counts.tasks,
+            failed: counts.errors,
             whole: Arc::clone(&given.whole),
             near: Arc::clone(&given.near),
             loaded: None,

@@ -90,6 +90,23 @@ fn nobody_is_woken_for_a_file_that_is_complete() {
     screen.finish().expect(0);
 }
 
+/// Nobody holds it, and it has no end: there will be no more.
+#[test]
+fn a_file_that_breaks_off_says_so() {
+    let recording = recording();
+    let whole = std::fs::read(recording.trace()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.atrace");
+    std::fs::write(&path, &whole[..whole.len() - 100]).unwrap();
+    let mut command = tool();
+    command.arg("view").arg(&path);
+    let screen = Screen::start(command, 30, 120);
+    screen.until("the file breaks off");
+    screen.until("stream 3");
+    screen.press("q");
+    screen.finish();
+}
+
 #[test]
 fn a_terminal_that_is_too_small_is_refused_in_one_line() {
     let recording = recording();

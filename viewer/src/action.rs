@@ -44,6 +44,8 @@ pub(crate) enum Action {
     Search,
     NextMatch,
     PreviousMatch,
+    /// To the next call that failed; the others are then matches.
+    NextFailure,
     GoTo,
     Mark,
     ClearMarks,

@@ -13,6 +13,7 @@ use ascend_trace_model::Trace;
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
 use crate::exporting::{Exporting, Wish};
+use crate::failures::Failures;
 use crate::hunt::{Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
@@ -22,6 +23,7 @@ use crate::list::List;
 use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
+use crate::overall;
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
 use crate::quest::Quest;
@@ -76,6 +78,8 @@ pub(crate) struct App {
     pub(crate) nodes: NodeLines,
     pub(crate) meters: Meters,
     pub(crate) communicators: Communicators,
+    /// Failed calls of what is loaded.
+    pub(crate) failures: Failures,
     pub(crate) selected: Option<Selected>,
     /// What was selected in a part of the recording that is not loaded now.
     pub(crate) away: Option<Identity>,
@@ -91,6 +95,8 @@ pub(crate) struct App {
     pub(crate) progress: Progress,
     /// Tasks and calls when the view was last brought up to date.
     pub(crate) counts: (u64, u64),
+    /// Calls that failed, in all of the recording.
+    pub(crate) failed: u64,
     pub(crate) log_open: bool,
     /// Lines between the end of the log and the last one shown.
     pub(crate) log_back: usize,
@@ -115,6 +121,8 @@ pub(crate) struct App {
     pub(crate) rank: Option<(Item, (u64, u64), Rank)>,
     /// What happened in the selected range, and when that was found out.
     pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
+    /// What all of it comes to, as far as that is known.
+    pub(crate) overall: Option<overall::Known>,
     /// Time since the view began.
     pub(crate) clock: Duration,
     pub(crate) rates: Rates,
@@ -158,6 +166,7 @@ impl App {
             nodes: NodeLines::default(),
             meters: Meters::default(),
             communicators: Communicators::default(),
+            failures: Failures::default(),
             selected: None,
             away: None,
             lane: None,
@@ -173,6 +182,7 @@ impl App {
             paused: false,
             progress: Progress::default(),
             counts: (0, 0),
+            failed: 0,
             log_open: false,
             log_back: 0,
             large_detail: false,
@@ -189,6 +199,7 @@ impl App {
             unsaved: false,
             rank: None,
             inside: None,
+            overall: None,
             clock: Duration::ZERO,
             rates: Rates::default(),
             ranges: Ranges::default(),

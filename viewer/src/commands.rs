@@ -11,6 +11,7 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::Search, "find by name, argument, length, failure"),
     (Action::NextMatch, "next match"),
     (Action::PreviousMatch, "previous match"),
+    (Action::NextFailure, "next call that failed"),
     (Action::ToCause, "go to what the selection waited for"),
     (Action::ToEffect, "go to what waited for the selection"),
     (Action::Alternative, "go to another cause or effect"),

@@ -149,6 +149,11 @@ pub(crate) const KEYS: &[Group] = &[
                 "next, previous match",
                 &[(">", Action::NextMatch), ("<", Action::PreviousMatch)],
             ),
+            entry(
+                "!",
+                "next call that failed (then also > <)",
+                &[("!", Action::NextFailure)],
+            ),
         ],
     },
     Group {

@@ -100,6 +100,19 @@ impl Layout {
         }
     }
 
+    /// Lanes above and below those that are on screen.
+    pub(crate) fn off_screen(&self, rows: &[Row], scroll: usize) -> (usize, usize) {
+        let lanes = |rows: &[Row]| {
+            let has_slices = |row: &&Row| !matches!(row, Row::Process(_) | Row::Device(..));
+            rows.iter().filter(has_slices).count()
+        };
+        let others = &rows[self.pinned.min(rows.len())..];
+        let above = lanes(&others[..scroll.min(others.len())]);
+        let last = self.visible(rows, scroll).last();
+        let below = last.map_or(0, |(index, ..)| lanes(&rows[(index + 1).min(rows.len())..]));
+        (above, below)
+    }
+
     /// The rows on screen, each with its first line: those that are pinned, then the others from
     /// the one with number `scroll` on.
     pub(crate) fn visible<'a>(

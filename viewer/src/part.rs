@@ -10,6 +10,7 @@ use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
 use crate::app::{App, OpenCall, Place, Selected, World};
+use crate::failures::Failures;
 use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
 use crate::ranges::{RangeId, Ranges};
@@ -25,6 +26,7 @@ pub struct Derived {
     graphs: Graphs,
     nodes: NodeLines,
     communicators: Communicators,
+    failures: Failures,
     ranges: Ranges,
 }
 
@@ -40,6 +42,8 @@ impl Derived {
         nodes.update(trace, &graphs);
         let mut ranges = Ranges::default();
         ranges.update(trace);
+        let mut failures = Failures::default();
+        failures.update(trace);
         Self {
             tracks,
             dependencies,
@@ -47,6 +51,7 @@ impl Derived {
             graphs,
             nodes,
             communicators: Communicators::of(trace),
+            failures,
             ranges,
         }
     }
@@ -59,6 +64,8 @@ pub struct Overview {
     pub span: Option<(i64, i64)>,
     pub calls: u64,
     pub tasks: u64,
+    /// Calls that returned an error.
+    pub failed: u64,
     /// All lanes summed up from begin to end.
     pub whole: Arc<Summary>,
     /// Lanes summed up for what is on screen, in more detail.
@@ -321,6 +328,7 @@ impl App {
         self.graphs = derived.graphs;
         self.nodes = derived.nodes.with_lines_of(&self.nodes);
         self.communicators.take(derived.communicators);
+        self.failures = derived.failures;
         self.ranges = derived.ranges;
         self.walk = None;
         self.rank = None;

@@ -1,6 +1,7 @@
 //! Colours, and what takes their place where there are none.
 
 use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Span;
 
 use crate::item::Category;
 
@@ -159,6 +160,28 @@ impl Theme {
         self.ink(self.tone(category, name))
     }
 
+    /// What fills a slice: where there are no colours, kinds are told apart by it.
+    pub(crate) fn pattern(self, category: Category) -> &'static str {
+        match (self.mode, category) {
+            (ColorMode::None, Category::Copy) => ">",
+            (ColorMode::None, Category::Fill) => "0",
+            (ColorMode::None, Category::HostFunc) => "h",
+            (ColorMode::None, Category::Graph) => "g",
+            (ColorMode::None, Category::Other) => "o",
+            (ColorMode::None, Category::Launch) => "'",
+            (ColorMode::None, Category::Call) => "-",
+            _ => " ",
+        }
+    }
+
+    /// A piece of a slice with such a look.
+    pub(crate) fn sample(self, category: Category, look: &str) -> Span<'static> {
+        match self.mode {
+            ColorMode::None => Span::styled(self.pattern(category), self.filled(category, look)),
+            _ => Span::styled("█", self.shape(category, look)),
+        }
+    }
+
     /// The inside of a slice: text on its colour.
     pub(crate) fn filled(self, category: Category, name: &str) -> Style {
         match self.mode {
@@ -250,6 +273,17 @@ impl Theme {
         }
     }
 
+    /// The inside of what failed.
+    pub(crate) fn failed(self) -> Style {
+        match self.mode {
+            ColorMode::None => Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD),
+            _ => Style::new()
+                .fg(self.color(INK))
+                .bg(self.color(BAD))
+                .add_modifier(Modifier::BOLD),
+        }
+    }
+
     /// The ground of the title and status lines.
     pub(crate) fn bar(self) -> Style {
         match self.mode {
@@ -267,7 +301,8 @@ impl Theme {
     }
 }
 
-fn is_collective(name: &str) -> bool {
+/// Whether an operation of this name exchanges data between ranks.
+pub(crate) fn is_collective(name: &str) -> bool {
     ["Hccl", "Lccl"].iter().any(|it| name.starts_with(it))
 }
 

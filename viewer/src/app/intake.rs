@@ -47,6 +47,8 @@ impl App {
         self.graphs.update(trace);
         self.nodes.update(trace, &self.graphs);
         self.communicators.update(trace);
+        self.failures.update(trace);
+        self.failed = self.failures.count();
         self.rows = self.rows_of(trace, None);
         match ended {
             // A finished trace answers what a growing one could not.
@@ -77,6 +79,7 @@ impl App {
             .opening
             .and(self.opening_since.or(Some(self.clock)));
         self.counts = (overview.tasks, overview.calls);
+        self.failed = overview.failed;
         if overview.opening.is_none() {
             self.take_span(overview.span);
         }

@@ -28,6 +28,7 @@ const ENDED: &[Case] = &[
     Case(Action::Search, "", "/ layer enter"),
     Case(Action::NextMatch, "/ matmul enter", ">"),
     Case(Action::PreviousMatch, "/ matmul enter", "<"),
+    Case(Action::NextFailure, "", "!"),
     Case(Action::ToCause, "", "["),
     Case(Action::ToEffect, "", "]"),
     Case(Action::Alternative, "[", "tab"),

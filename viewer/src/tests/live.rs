@@ -188,7 +188,7 @@ fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
         player.event(Event::Clock(seconds(second)));
         player.data();
     }
-    let line = player.line_with("reading the file");
+    let line = player.line_with("reading the file:");
     assert!(
         line.contains("40 %, 6.00 s left  ██████··········"),
         "{line}"

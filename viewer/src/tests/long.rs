@@ -59,6 +59,7 @@ fn overview(archive: &mut Archive) -> Overview {
         span: archive.span(),
         calls: counts.calls,
         tasks: counts.tasks,
+        failed: counts.errors,
         near: Arc::clone(&whole),
         whole,
         loaded: None,

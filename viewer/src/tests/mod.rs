@@ -30,3 +30,4 @@ mod scene;
 mod screenshots;
 mod speed;
 mod svg;
+mod wrong;

@@ -32,6 +32,7 @@ pub(super) fn overview(archive: &mut Archive) -> Overview {
         span: archive.span(),
         calls: counts.calls,
         tasks: counts.tasks,
+        failed: counts.errors,
         near: Arc::clone(&whole),
         whole,
         loaded: None,

@@ -23,6 +23,7 @@ use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
 use crate::keymap;
 use crate::list::{Kind, Page};
+use crate::overall;
 use crate::prompt::Asked;
 use crate::rank;
 use crate::source::{Progress, Recording};
@@ -33,6 +34,7 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effec
     lists::refresh(app, world);
     rank::refresh(app, world.trace);
     inside::refresh(app, world.trace);
+    overall::refresh(app, world);
     effects
 }
 
@@ -160,6 +162,7 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::PreviousStall => select::next_stall(app, world, false),
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
+        Action::NextFailure => select::next_failure(app, world),
         Action::ListStalls => lists::toggle(app, world, Kind::Stalls(None)),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),

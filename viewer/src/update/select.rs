@@ -6,9 +6,13 @@ use crate::app::{App, Selected, World, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::part::{Identity, Overview};
+use crate::search::Search;
 use crate::text;
 
 use super::{along, hunt, navigate, walk};
+
+/// The question for what failed.
+const FAILED: &str = "!";
 
 /// Selects, and moves the view as little as is needed to show it.
 pub(super) fn select(app: &mut App, world: World<'_>, selected: Selected) {
@@ -266,6 +270,19 @@ pub(crate) fn of_stall(stall: Stall) -> Selected {
         true => Selected::Gap(stall),
         false => Selected::Item(Item::from(stall.node)),
     }
+}
+
+/// Selects the next call that failed.
+pub(super) fn next_failure(app: &mut App, world: World<'_>) {
+    if app.failed == 0 {
+        app.message = Some("no call has failed".to_owned());
+        return;
+    }
+    let is_asked = app.search.as_ref().is_some_and(|it| it.text == FAILED);
+    if !is_asked {
+        app.search = Search::new(FAILED, world.trace).ok();
+    }
+    next_match(app, world, true);
 }
 
 /// Selects the next or previous item that the search finds.

@@ -13,8 +13,9 @@ use crate::lanes::Row;
 use crate::layout::Layout;
 
 use super::Scene;
+use super::drawn::Drawn;
 use super::route::{End, Field, Ink, Segment, Turn, glyph, route};
-use super::track::{IDLE, RETURNING, STALL, Texts};
+use super::track::{IDLE, RETURNING, STALL};
 
 /// Edges that are looked at for the arrows of the window.
 const LOOKED_AT: usize = 2_000;
@@ -26,13 +27,13 @@ const COLUMNS_PER_ARROW: usize = 6;
 pub(crate) fn draw(
     scene: &Scene<'_>,
     layout: &Layout,
-    texts: &Texts,
+    drawn: &Drawn,
     buffer: &mut Buffer,
 ) -> Option<usize> {
     let mut canvas = Canvas {
         scene,
         layout,
-        texts,
+        drawn,
         buffer,
     };
     let (edges, hidden) = match scene.app.all_arrows {
@@ -81,7 +82,7 @@ fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
 struct Canvas<'a, 'b> {
     scene: &'a Scene<'a>,
     layout: &'a Layout,
-    texts: &'a Texts,
+    drawn: &'a Drawn,
     buffer: &'b mut Buffer,
 }
 
@@ -140,8 +141,7 @@ impl Canvas<'_, '_> {
 
     fn is_text(&self, (x, y): (u16, u16)) -> bool {
         let line = self.layout.lanes.y + y;
-        let mut texts = self.texts.iter();
-        texts.any(|(its_line, columns)| *its_line == line && columns.contains(&x))
+        self.drawn.is_text(line, x)
     }
 
     /// Lines pass over free ground and over the insides of slices, but under texts and edges.

@@ -8,18 +8,23 @@ use ratatui::text::{Line, Span};
 
 use crate::app::Selected;
 use crate::blame;
-use crate::item::{Category, Item};
+use crate::item::Item;
 use crate::layout::Layout;
 use crate::names;
 use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
 use crate::update::{causes, effects};
 
-use super::{Scene, collectives, describe, gap, graphs, meters, open, range, trail};
+use super::drawn::Drawn;
+use super::{
+    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, range, trail,
+};
 
 /// Causes or effects that are named.
 const NAMED: usize = 4;
+/// From this width on two things stand side by side.
+const BESIDE: usize = 116;
 
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &mut Buffer) {
     let mut area = layout.detail;
     if area.height > 2 {
         let rule = "─".repeat(usize::from(area.width));
@@ -44,7 +49,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
             "what is selected is not loaded",
             scene.app.theme.dim(),
         )],
-        None => of_nothing(scene),
+        None => of_nothing(scene, drawn, room),
     };
     put(area, lines, room, scene, buffer);
 }
@@ -63,44 +68,24 @@ fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer:
     }
 }
 
-fn of_nothing(scene: &Scene<'_>) -> Vec<Line<'static>> {
-    let theme = scene.app.theme;
-    let plain = |text: &'static str| Span::raw(text);
-    let shape = |category, text: &'static str| Span::styled(text, theme.shape(category, "kernel"));
-    vec![
-        Line::styled(
-            "Nothing is selected: n goes to the first stall, ← → walk a lane.",
-            theme.dim(),
-        ),
-        Line::from(vec![
-            shape(Category::Kernel, "█"),
-            plain(" kernel  "),
-            shape(Category::Copy, "█"),
-            plain(" copy  "),
-            shape(Category::Fill, "█"),
-            plain(" memset  "),
-            shape(Category::HostFunc, "█"),
-            plain(" host function  "),
-            shape(Category::Launch, "█"),
-            plain(" launch  "),
-            shape(Category::Call, "█"),
-            plain(" call"),
-        ]),
-        Line::from(vec![
-            shape(Category::Record, "◆"),
-            plain(" event record  "),
-            shape(Category::Wait, "◇ ░"),
-            plain(" wait, sync  "),
-            shape(Category::Sync, "╍"),
-            plain(" return  "),
-            Span::styled("╌", theme.faint()),
-            plain(" idle  "),
-            shape(Category::Kernel, "⣀⣤⣶"),
-            plain(" many slices  "),
-            shape(Category::Other, "▹"),
-            plain(" untimed"),
-        ]),
-    ]
+/// What the recording comes to, and beside it or below what is on screen.
+fn of_nothing(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
+    let legend = legend::of(scene, drawn);
+    if room < BESIDE {
+        let mut lines = overall::of(scene, room);
+        lines.extend(flow(legend, room));
+        return lines;
+    }
+    let left = room * 3 / 5;
+    let mut lines = overall::of(scene, left);
+    let beside = flow(legend, room - left - 3);
+    lines.resize(lines.len().max(beside.len()), Line::default());
+    for (line, other) in lines.iter_mut().zip(beside) {
+        let gap = (left + 3).saturating_sub(line.width());
+        line.push_span(Span::raw(" ".repeat(gap)));
+        line.spans.extend(other.spans);
+    }
+    lines
 }
 
 /// The first line: name, where it is, how it ended.

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use crate::text::{fit, width};
 use crate::viewport::Viewport;
 
-use super::track::Texts;
+use super::drawn::Drawn;
 
 /// What is too short for a box.
 const MARK: &str = "▪";
@@ -25,10 +25,10 @@ pub(super) struct Boxed<'a> {
 pub(super) struct Line<'b> {
     pub(super) viewport: Viewport,
     pub(super) area: Rect,
-    pub(super) texts: &'b mut Texts,
+    pub(super) drawn: &'b mut Drawn,
     pub(super) buffer: &'b mut Buffer,
     /// The first column that nothing is drawn in.
-    pub(super) drawn: u16,
+    pub(super) filled: u16,
 }
 
 impl Line<'_> {
@@ -42,18 +42,18 @@ impl Line<'_> {
     pub(super) fn draw(&mut self, boxed: Boxed<'_>) {
         let (first, end) = self.columns(boxed.span);
         // What lies in cells that are drawn already would not be seen.
-        if end < self.drawn || first >= self.area.width {
+        if end < self.filled || first >= self.area.width {
             return;
         }
         let (x, y) = (self.area.x, self.area.y);
         if end <= first + 1 {
-            if first >= self.drawn {
+            if first >= self.filled {
                 self.buffer.set_stringn(x + first, y, MARK, 1, boxed.mark);
             }
-            self.drawn = first + 1;
+            self.filled = first + 1;
             return;
         }
-        let first = first.max(self.drawn);
+        let first = first.max(self.filled);
         let room = usize::from(end - first);
         let text = match width(&boxed.names.0) + 2 <= room {
             true => boxed.names.0,
@@ -63,7 +63,7 @@ impl Line<'_> {
         let text = format!("▏{text}{blank}");
         self.buffer
             .set_stringn(x + first, y, text, room, boxed.filled);
-        self.texts.push((y, first..end));
-        self.drawn = end;
+        self.drawn.text(y, first..end);
+        self.filled = end;
     }
 }

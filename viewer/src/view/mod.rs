@@ -6,10 +6,12 @@ pub(crate) mod cells;
 mod collectives;
 mod describe;
 mod detail;
+mod drawn;
 mod folded;
 mod gap;
 mod graphs;
 mod help;
+mod legend;
 mod line;
 mod list;
 mod log;
@@ -18,6 +20,7 @@ mod meters;
 mod minimap;
 mod nodes;
 mod open;
+mod overall;
 mod range;
 mod ranges;
 mod route;
@@ -50,14 +53,15 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     status::title(&scene, &layout, buffer);
     minimap::draw(&scene, &layout, buffer);
     ruler::draw(&scene, &layout, buffer);
-    let texts = timeline::draw(&scene, &layout, buffer);
-    let hidden = arrows::draw(&scene, &layout, &texts, buffer);
+    let drawn = timeline::draw(&scene, &layout, buffer);
+    let hidden = arrows::draw(&scene, &layout, &drawn, buffer);
     marks::draw(&scene, &layout, buffer);
     log::draw(&scene, &layout, buffer);
     match &app.list {
         Some(list) => list::draw(&scene, list, &layout, buffer),
-        None => detail::draw(&scene, &layout, buffer),
+        None => detail::draw(&scene, &layout, &drawn, buffer),
     }
+    timeline::off_screen(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);
     status::hint(&scene, &layout, hidden, buffer);
     if let Mode::Help(first) = app.mode {

@@ -13,8 +13,9 @@ use crate::text::short_name;
 
 use super::Scene;
 use super::cells::{Cell, cells};
+use super::drawn::Drawn;
 use super::line::{Boxed, Line};
-use super::track::{Texts, UNKNOWN};
+use super::track::UNKNOWN;
 
 /// Nodes that share cells.
 const MANY: &str = "⣀";
@@ -23,16 +24,16 @@ pub(crate) fn draw(
     scene: &Scene<'_>,
     stream: StreamId,
     area: Rect,
-    texts: &mut Texts,
+    drawn: &mut Drawn,
     buffer: &mut Buffer,
 ) {
     let cells = cells(scene, TrackKey::Stream(stream), area.width);
     let mut line = Line {
         viewport: scene.app.viewport,
         area,
-        texts,
+        drawn,
         buffer,
-        drawn: 0,
+        filled: 0,
     };
     let mut last = None;
     for (column, cell) in (0..).zip(&cells) {
@@ -118,11 +119,11 @@ fn crowd(scene: &Scene<'_>, first: u16, end: u16, line: &mut Line<'_>) {
 
 fn dots(scene: &Scene<'_>, symbol: &str, first: u16, end: u16, line: &mut Line<'_>) {
     let style = scene.app.theme.shape(Category::Graph, "");
-    for column in first.max(line.drawn)..end.min(line.area.width) {
+    for column in first.max(line.filled)..end.min(line.area.width) {
         let place = (line.area.x + column, line.area.y);
         if let Some(cell) = line.buffer.cell_mut(place) {
             cell.set_symbol(symbol).set_style(style);
         }
     }
-    line.drawn = line.drawn.max(end);
+    line.filled = line.filled.max(end);
 }

@@ -13,7 +13,7 @@ use crate::text::{duration, short_name, width};
 
 use super::cells::Cell;
 use super::detail::{arguments, device_of, flow, nested, since_start};
-use super::track::Texts;
+use super::drawn::Drawn;
 use super::{Scene, describe};
 
 /// The ground of a call that has not returned yet.
@@ -25,7 +25,7 @@ pub(super) fn draw(
     key: TrackKey,
     line: Rect,
     cells: &[Cell],
-    texts: &mut Texts,
+    drawn: &mut Drawn,
     buffer: &mut Buffer,
 ) {
     for call in scene.app.tracks.open_calls(key) {
@@ -61,7 +61,7 @@ pub(super) fn draw(
             };
             let text = format!(" {text} ");
             let column = first + 1;
-            texts.push((line.y, column..column + width(&text) as u16));
+            drawn.text(line.y, column..column + width(&text) as u16);
             buffer.set_stringn(line.x + column, line.y, &text, width(&text), style);
         }
     }

@@ -8,14 +8,15 @@ use crate::app::Selected;
 use crate::text::duration;
 
 use super::Scene;
+use super::drawn::Drawn;
 use super::line::{Boxed, Line};
-use super::track::{Texts, UNKNOWN};
+use super::track::UNKNOWN;
 
 pub(crate) fn draw(
     scene: &Scene<'_>,
     key: (ThreadId, u8),
     area: Rect,
-    texts: &mut Texts,
+    drawn: &mut Drawn,
     buffer: &mut Buffer,
 ) {
     let (app, trace) = (scene.app, scene.world.trace);
@@ -23,9 +24,9 @@ pub(crate) fn draw(
     let mut line = Line {
         viewport,
         area,
-        texts,
+        drawn,
         buffer,
-        drawn: 0,
+        filled: 0,
     };
     // The cost follows the columns: what would lie in those that are drawn is not looked at.
     let (mut place, mut from) = (0, viewport.begin());
@@ -53,7 +54,7 @@ pub(crate) fn draw(
             mark,
         });
         place = found + 1;
-        from = viewport.time(i64::from(line.drawn), area.width);
+        from = viewport.time(i64::from(line.filled), area.width);
     }
     unknown(scene, area, buffer);
 }

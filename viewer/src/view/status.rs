@@ -59,6 +59,11 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
         };
         return (format!("‖ {what}"), theme.accent());
     }
+    let overview = scene.world.overview;
+    if overview.is_some_and(|it| it.opening.is_some()) {
+        return ("reading the file".to_owned(), theme.dim());
+    }
+    let trace = scene.world.trace;
     match app.progress.recording {
         Recording::Running => {
             let following = match app.follow {
@@ -67,8 +72,12 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
             };
             (format!("● live{following}"), theme.good())
         }
+        _ if trace.is_damaged() => ("■ the file is damaged".to_owned(), theme.bad()),
         Recording::Ended { status: 0 } => ("■ program ended, status 0".to_owned(), theme.dim()),
         Recording::Ended { status } => (format!("■ program ended, status {status}"), theme.bad()),
+        Recording::Stopped if trace.end().is_none() => {
+            ("■ the file breaks off".to_owned(), theme.bad())
+        }
         Recording::Stopped => ("■ recording ended".to_owned(), theme.dim()),
     }
 }
@@ -125,10 +134,18 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
             spans.push(plain(format!("unread {}  ", count(pending as u64))));
         }
     }
+    if app.failed > 0 {
+        let failed = format!("failed {}", count(app.failed));
+        spans.push(Span::styled(failed, theme.on_bar(theme.bad())));
+        spans.push(plain("  ".to_owned()));
+    }
     let losses = scene.world.trace.losses();
     let lost = losses.calls.saturating_add(losses.others);
     let style = if lost == 0 { theme.bar() } else { theme.bad() };
     spans.push(Span::styled(format!("lost {}", count(lost)), style));
+    if let Some(text) = condition(scene) {
+        spans.push(Span::styled(format!("  {text}"), theme.on_bar(theme.bad())));
+    }
     if let (Some(lag), true) = (app.progress.lag, app.is_running()) {
         let nanoseconds = i64::try_from(lag.as_nanos()).unwrap_or(i64::MAX);
         let late = nanoseconds > 1_000_000_000;
@@ -142,24 +159,62 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     spans
 }
 
-/// The prompt, else a message, else the most useful keys.
+/// What is wrong with the file itself.
+fn condition(scene: &Scene<'_>) -> Option<&'static str> {
+    let trace = scene.world.trace;
+    let is_opening = scene.world.overview.is_some_and(|it| it.opening.is_some());
+    let is_over = scene.app.progress.recording == Recording::Stopped;
+    match () {
+        () if trace.is_damaged() => Some("damaged"),
+        () if is_over && trace.end().is_none() && !is_opening => Some("breaks off"),
+        () => None,
+    }
+}
+
+/// The most useful keys, and above them what must be said now: a prompt, a message, how far something is.
 pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, buffer: &mut Buffer) {
+    let has_line = layout.hint.height > 0;
+    // On a very small screen there is no line of its own for this.
+    let said = match has_line {
+        true => Rect {
+            y: layout.hint.y - 1,
+            ..layout.hint
+        },
+        false => layout.status,
+    };
+    let room = usize::from(said.width).saturating_sub(2);
+    if let Some(line) = said_now(scene, room) {
+        let wide = usize::from(said.width);
+        buffer.set_stringn(said.x, said.y, " ".repeat(wide), wide, Style::reset());
+        buffer.set_line(said.x + 1, said.y, &line, room as u16);
+    }
+    if has_line {
+        let notes = notes(scene, hidden);
+        let left = room.saturating_sub(notes.width() + 1);
+        let line = match &scene.app.list {
+            Some(list) => Line::styled(fit(List::hint(list), room), scene.app.theme.dim()),
+            None => keys(scene, left),
+        };
+        let area = Rect {
+            x: layout.hint.x + 1,
+            width: layout.hint.width.saturating_sub(2),
+            ..layout.hint
+        };
+        let notes = if scene.app.list.is_some() {
+            Line::default()
+        } else {
+            notes
+        };
+        two_sided(area, &line, &notes, buffer);
+    }
+}
+
+/// What must be said now, if anything.
+fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     let app = scene.app;
     let theme = app.theme;
-    // On a very small screen there is no line of its own for this.
-    let has_line = layout.hint.height > 0;
-    let area = if has_line { layout.hint } else { layout.status };
-    let measured = app.marks.measure().map(super::marks::words);
-    let needs_line = app.message.is_some()
-        || app.hunt.is_some()
-        || app.exporting.is_some()
-        || measured.is_some()
-        || matches!(app.mode, Mode::Prompt(_));
-    if !has_line && !needs_line {
-        return;
-    }
-    let room = usize::from(area.width).saturating_sub(2);
-    let line = match (&app.mode, &app.message, &app.failure) {
+    let measured = || app.marks.measure().map(super::marks::words);
+    Some(match (&app.mode, &app.message, &app.failure) {
         (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
         _ if let Some(hunt) = &app.hunt => {
             let text = hunt.words(app.span.unwrap_or_default(), app.clock);
@@ -171,27 +226,20 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
         }
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),
         (_, _, Some(failure)) => Line::styled(fit(failure, room), theme.bad()),
-        _ if app.list.is_some() => {
-            let hint = app.list.as_ref().map_or("", List::hint);
-            Line::styled(fit(hint, room), theme.dim())
-        }
-        _ if let Some(text) = &measured => Line::styled(fit(text, room), theme.accent()),
-        _ if hidden != Some(0) && app.all_arrows => {
-            Line::styled(fit(&hidden_arrows(hidden), room), theme.dim())
-        }
-        _ => keys(scene, room),
+        _ => Line::styled(fit(&measured()?, room), theme.accent()),
+    })
+}
+
+/// What is not drawn for want of room.
+fn notes(scene: &Scene<'_>, hidden: Option<usize>) -> Line<'static> {
+    let text = match hidden {
+        _ if !scene.app.all_arrows => return Line::default(),
+        Some(0) => return Line::default(),
+        Some(1) => "1 arrow hidden: w".to_owned(),
+        Some(count) => format!("{count} arrows hidden: w"),
+        None => "too many arrows: w".to_owned(),
     };
-    if !has_line {
-        let blank = " ".repeat(usize::from(area.width));
-        buffer.set_stringn(
-            area.x,
-            area.y,
-            blank,
-            usize::from(area.width),
-            Style::reset(),
-        );
-    }
-    buffer.set_line(area.x + 1, area.y, &line, room as u16);
+    Line::styled(text, scene.app.theme.dim())
 }
 
 /// The end of the text that is being typed, and what can be.
@@ -212,13 +260,6 @@ fn prompt<'a>(prompt: &Prompt, room: usize, scene: &Scene<'_>) -> Line<'a> {
         Span::styled("▏", theme.accent()),
         Span::styled(format!("  {}", fit(prompt.hint(), hint)), theme.dim()),
     ])
-}
-
-fn hidden_arrows(hidden: Option<usize>) -> String {
-    match hidden {
-        Some(count) => format!("{count} shorter waits are drawn without an arrow: zoom in (w)"),
-        None => "too many dependencies here to draw arrows: zoom in (w)".to_owned(),
-    }
 }
 
 fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {

@@ -13,12 +13,12 @@ use crate::part::working;
 use crate::text::{duration, fit, width};
 use crate::update::is_current;
 
-use super::track::Texts;
+use super::drawn::Drawn;
 use super::{Scene, describe, folded, meters, nodes, ranges, track};
 
-/// Draws all rows that are on screen. Answers where texts stand in them.
-pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Texts {
-    let mut texts = Texts::new();
+/// Draws all rows that are on screen. Answers what is in them.
+pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Drawn {
+    let mut drawn = Drawn::default();
     for (index, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
         let at = |area: Rect| Rect {
             y: line,
@@ -30,18 +30,19 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
         match row {
             Row::Track(TrackKey::Ranges(thread, level)) => {
                 let key = (thread, level);
-                ranges::draw(scene, key, at(layout.lanes), &mut texts, buffer);
+                ranges::draw(scene, key, at(layout.lanes), &mut drawn, buffer);
             }
             Row::Track(TrackKey::Nodes(stream)) => {
-                nodes::draw(scene, stream, at(layout.lanes), &mut texts, buffer);
+                nodes::draw(scene, stream, at(layout.lanes), &mut drawn, buffer);
             }
             Row::Track(key) if key.is_meter() => meters::draw(scene, key, at(layout.lanes), buffer),
-            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut texts, buffer),
+            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut drawn, buffer),
             Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
             Row::Process(_) | Row::Device(..) => {}
         }
     }
     border(scene, layout, buffer);
+    drawn.look_at(buffer, layout.lanes);
     if scene.app.rows.is_empty() {
         let opening = scene.world.overview.and_then(|it| it.opening);
         let text = match (opening, scene.app.is_running()) {
@@ -60,7 +61,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> T
             scene.app.theme.dim(),
         );
     }
-    texts
+    drawn
 }
 
 /// How far a long file has been read, and when that will be done.
@@ -88,6 +89,30 @@ fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         if let Some(cell) = buffer.cell_mut((layout.gutter.right() - 1, y)) {
             cell.set_symbol("│").set_style(style);
         }
+    }
+}
+
+/// Says how many lanes are above, beside the overview, and below, in the rule under the lanes.
+pub(crate) fn off_screen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+    let (above, below) = layout.off_screen(&scene.app.rows, scene.app.scroll);
+    let style = scene.app.theme.dim();
+    let words = |count: usize, arrow: &str| {
+        let lanes = if count == 1 { "lane" } else { "lanes" };
+        format!(" {count} more {lanes} {arrow} ")
+    };
+    if above > 0 && layout.minimap.height > 0 {
+        let room = usize::from(layout.gutter.width).saturating_sub(1);
+        let text = fit(&words(above, "↑"), room);
+        buffer.set_stringn(layout.gutter.x, layout.minimap.y, text, room, style);
+    }
+    let rule = match layout.log.height {
+        0 => layout.detail,
+        _ => layout.log,
+    };
+    if below > 0 && rule.height > 2 {
+        let text = words(below, "↓");
+        let x = rule.right().saturating_sub(width(&text) as u16 + 1);
+        buffer.set_stringn(x, rule.y, &text, width(&text), style);
     }
 }
 

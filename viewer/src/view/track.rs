@@ -15,6 +15,7 @@ use crate::tracks::Track;
 
 use super::Scene;
 use super::cells::{Cell, FULL, cells};
+use super::drawn::Drawn;
 use super::{graphs, open};
 
 /// Block characters that fill a cell from the left, by eighths.
@@ -32,17 +33,16 @@ pub(crate) const CAPTURING: &str = "┈";
 /// What has not been read.
 pub(super) const UNKNOWN: &str = "·";
 /// A task that is drawn at its launch.
-const LAUNCHED: &str = "▹";
-
-/// Where texts stand: a line, and columns of the lanes. No arrow may cross them.
-pub(crate) type Texts = Vec<(u16, Range<u16>)>;
+pub(super) const LAUNCHED: &str = "▹";
+/// Where a call failed.
+pub(crate) const FAILED: &str = "!";
 
 /// Draws a track into a line.
 pub(crate) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
     line: Rect,
-    texts: &mut Texts,
+    drawn: &mut Drawn,
     buffer: &mut Buffer,
 ) {
     let cells = cells(scene, key, line.width);
@@ -52,7 +52,7 @@ pub(crate) fn draw(
         key,
         line,
         buffer,
-        texts,
+        drawn,
         cells: &cells,
     };
     for column in 0..line.width {
@@ -62,7 +62,8 @@ pub(crate) fn draw(
     painter.idle_stretches();
     painter.captures();
     painter.launches();
-    open::draw(scene, key, line, &cells, texts, buffer);
+    painter.failures();
+    open::draw(scene, key, line, &cells, drawn, buffer);
 }
 
 struct Painter<'a, 'b> {
@@ -72,7 +73,7 @@ struct Painter<'a, 'b> {
     key: TrackKey,
     line: Rect,
     buffer: &'b mut Buffer,
-    texts: &'b mut Texts,
+    drawn: &'b mut Drawn,
     cells: &'a [Cell],
 }
 
@@ -104,23 +105,21 @@ impl Painter<'_, '_> {
 
     fn filled(&self, item: Item) -> Style {
         let trace = self.scene.world.trace;
+        let theme = self.app().theme;
         match self.is_selected(item) {
-            true => self.app().theme.chosen(),
-            false => self
-                .app()
-                .theme
-                .filled(self.category(item), item.look(trace)),
+            true => theme.chosen(),
+            false if item.failed(trace) => theme.failed(),
+            false => theme.filled(self.category(item), item.look(trace)),
         }
     }
 
     fn shape(&self, item: Item) -> Style {
         let trace = self.scene.world.trace;
+        let theme = self.app().theme;
         match self.is_selected(item) {
-            true => self.app().theme.chosen_shape(),
-            false => self
-                .app()
-                .theme
-                .shape(self.category(item), item.look(trace)),
+            true => theme.chosen_shape(),
+            false if item.failed(trace) => theme.bad(),
+            false => theme.shape(self.category(item), item.look(trace)),
         }
     }
 
@@ -128,7 +127,23 @@ impl Painter<'_, '_> {
         self.category(item).is_stall()
     }
 
+    /// Notes a slice for the legend.
+    fn note(&mut self, item: Item) {
+        let trace = self.scene.world.trace;
+        let look = item.look(trace);
+        self.drawn.slice(item.category(trace), look);
+    }
+
     fn cell(&mut self, column: u16) {
+        match self.at(column) {
+            Cell::Idle | Cell::Unknown => {}
+            Cell::Part { item, .. } | Cell::Mark { item, .. } => self.note(item),
+            Cell::Two { left, right, .. } => {
+                self.note(left);
+                self.note(right);
+            }
+            Cell::Many { main, .. } => self.drawn.slice(main, ""),
+        }
         match self.at(column) {
             Cell::Idle => {}
             Cell::Unknown => {
@@ -156,7 +171,10 @@ impl Painter<'_, '_> {
         }
         let (symbol, style) = match (from, to) {
             (0, FULL) if self.begins_beside(column, item) => ("▏", self.filled(item)),
-            (0, FULL) => (" ", self.filled(item)),
+            (0, FULL) => (
+                self.app().theme.pattern(self.category(item)),
+                self.filled(item),
+            ),
             // Nearer to the left edge, or to the right one: there the block is the ground.
             _ if from <= FULL - to => (BLOCKS[usize::from(to - from)], self.shape(item)),
             _ => {
@@ -300,7 +318,7 @@ impl Painter<'_, '_> {
     fn write(&mut self, column: u16, text: &str, style: Style) {
         let room = usize::from(self.line.width.saturating_sub(column));
         let end = column + width(text).min(room) as u16;
-        self.texts.push((self.line.y, column..end));
+        self.drawn.text(self.line.y, column..end);
         self.buffer
             .set_stringn(self.line.x + column, self.line.y, text, room, style);
     }
@@ -406,6 +424,25 @@ impl Painter<'_, '_> {
         if let Some(text) = text {
             let left = (room - width(text) - 2) / 2;
             self.write(longest.start + left as u16, &format!(" {text} "), style);
+        }
+    }
+
+    /// Marks where calls failed: however short they were, and however many others were there.
+    fn failures(&mut self) {
+        let theme = self.app().theme;
+        let (viewport, width) = (self.app().viewport, self.line.width);
+        let moment = |column: u16| viewport.time(i64::from(column), width);
+        for column in 0..width {
+            let range = (moment(column), moment(column + 1));
+            if !self.app().failures.is_any(self.key, range) {
+                continue;
+            }
+            let style = match self.at(column) {
+                Cell::Part { item, .. } if self.is_selected(item) => theme.chosen(),
+                _ => theme.failed(),
+            };
+            self.put(column, FAILED, style);
+            self.drawn.failed = true;
         }
     }
 

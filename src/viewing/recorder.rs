@@ -1,0 +1,63 @@
+//! Whether somebody still writes a trace file.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// A file that nobody holds, and that has not grown for so long, grows no more. One that grows after all is
+/// followed again.
+const QUIET: Duration = Duration::from_secs(2);
+/// The same where the file system knows no locks.
+const STALE: Duration = Duration::from_secs(60);
+
+/// Whether a recorder holds the file, where that can be told: it does so as long as it writes.
+fn is_held(path: &Path) -> Option<bool> {
+    let file = File::open(path).ok()?;
+    match file.try_lock_shared() {
+        // The lock goes with the file at the end of this.
+        Ok(()) => Some(false),
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
+    }
+}
+
+/// Whether a file without an end is no longer written.
+pub(super) fn is_gone(path: &Path) -> bool {
+    let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    let age = modified
+        .ok()
+        .and_then(|time| SystemTime::now().duration_since(time).ok());
+    let is_older = |least| age.is_some_and(|age| age > least);
+    // Of a file that has just grown the lock is not looked at.
+    is_older(QUIET)
+        && match is_held(path) {
+            Some(held) => !held,
+            None => is_older(STALE),
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aged(path: &Path, age: Duration) {
+        let file = File::options().write(true).open(path).expect("it is there");
+        let then = SystemTime::now() - age;
+        file.set_modified(then).expect("times can be set");
+    }
+
+    #[test]
+    fn a_file_is_written_as_long_as_its_recorder_holds_it() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = root.path().join("t.atrace");
+        let recorder = File::create(&path).expect("a file");
+        recorder.try_lock().expect("nobody else has it");
+        aged(&path, STALE * 2);
+        assert!(!is_gone(&path));
+        drop(recorder);
+        assert!(is_gone(&path));
+        // A copy of a file that is being written has been made just now.
+        aged(&path, Duration::ZERO);
+        assert!(!is_gone(&path));
+    }
+}

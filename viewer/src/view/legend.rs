@@ -1,0 +1,54 @@
+//! What the shapes and colours on screen mean: of those that are there, all, and no others.
+
+use ratatui::style::Style;
+use ratatui::text::Span;
+
+use crate::item::Category;
+
+use super::detail::Group;
+use super::drawn::{Drawn, Kind};
+use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
+use super::{Scene, open};
+
+/// Symbols of which one must be there, the one that is shown, its style, and its meaning.
+type Shape = (&'static [&'static str], &'static str, Style, &'static str);
+
+/// The kinds and shapes that are on screen, each with its meaning.
+pub(super) fn of(scene: &Scene<'_>, drawn: &Drawn) -> Vec<Group> {
+    let theme = scene.app.theme;
+    let kinds = Kind::ALL
+        .into_iter()
+        .filter(|it| drawn.kinds().contains(it));
+    let kinds = kinds.map(|kind| {
+        let (category, look) = kind.sample();
+        (theme.sample(category, look), kind.word())
+    });
+    let shapes = shapes(scene).into_iter();
+    let shapes = shapes.filter(|(symbols, ..)| drawn.has_symbol(symbols));
+    let shapes = shapes.map(|(_, symbol, style, word)| (Span::styled(symbol, style), word));
+    let failed = drawn.failed.then(|| Span::styled(FAILED, theme.failed()));
+    let failed = failed.map(|span| (span, "failed"));
+    let entries = kinds.chain(shapes).chain(failed);
+    entries
+        .map(|(sample, word)| vec![sample, Span::raw(format!(" {word}"))])
+        .collect()
+}
+
+fn shapes(scene: &Scene<'_>) -> [Shape; 9] {
+    let theme = scene.app.theme;
+    let (record, call) = (Category::Record, Category::Call);
+    [
+        (&["◆"], "◆", theme.shape(record, ""), "event record"),
+        (&["◇", STALL], STALL, theme.stall(), "wait, sync"),
+        (&[RETURNING], RETURNING, theme.stall(), "return"),
+        (&[IDLE], IDLE, theme.idle(), "idle"),
+        (MANY, "⣀⣤⣶", theme.shape(call, ""), "many slices"),
+        (&[LAUNCHED], LAUNCHED, theme.dim(), "no device time"),
+        (&[open::OPEN], open::OPEN, theme.dim(), "not returned"),
+        (&[CAPTURING], CAPTURING, theme.accent(), "capture"),
+        (&[UNKNOWN], UNKNOWN, theme.faint(), "not read"),
+    ]
+}
+
+/// The dots of cells with many slices.
+const MANY: &[&str] = DOTS.split_first().unwrap().1;

@@ -1,0 +1,174 @@
+//! The panel while nothing is selected: what the recording comes to, and which key leads on.
+
+use ratatui::text::{Line, Span};
+
+use crate::blame;
+use crate::overall::{Device, Overall};
+use crate::text::{count, duration, fit, short_name};
+
+use super::Scene;
+
+/// Devices that have a line of their own.
+const DEVICES: usize = 2;
+/// Causes that are named.
+const CAUSES: usize = 4;
+
+pub(super) fn of(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
+    let Some(known) = &scene.app.overall else {
+        return of_nothing_known(scene, room);
+    };
+    let overall = &known.overall;
+    let mut rows = devices(&overall.devices);
+    rows.extend(causes(overall));
+    rows.extend(longest(scene, overall));
+    rows.extend(operation(overall));
+    let mut lines = lay_out(scene, rows, room);
+    // What went wrong comes first, that nothing did last.
+    let place = match is_wrong(scene) {
+        true => 0,
+        false => lines.len(),
+    };
+    lines.insert(place, wrong(scene, overall.untimed));
+    lines
+}
+
+fn lost(scene: &Scene<'_>) -> u64 {
+    let losses = scene.world.trace.losses();
+    losses.calls.saturating_add(losses.others)
+}
+
+fn is_wrong(scene: &Scene<'_>) -> bool {
+    scene.app.failed > 0 || lost(scene) > 0
+}
+
+/// A line of the panel.
+struct Row {
+    label: String,
+    text: String,
+    /// The key that leads there.
+    key: &'static str,
+}
+
+fn row(label: impl Into<String>, text: String, key: &'static str) -> Row {
+    let label = label.into();
+    Row { label, text, key }
+}
+
+fn lay_out(scene: &Scene<'_>, rows: Vec<Row>, room: usize) -> Vec<Line<'static>> {
+    let theme = scene.app.theme;
+    let wide = rows.iter().map(|row| row.label.len()).max().unwrap_or(0);
+    let lines = rows.into_iter().map(|row| {
+        let left = room.saturating_sub(wide + row.key.len() + 4);
+        Line::from(vec![
+            Span::styled(format!("{:wide$}  ", row.label), theme.dim()),
+            Span::raw(fit(&row.text, left)),
+            Span::styled(format!("  {}", row.key), theme.accent()),
+        ])
+    });
+    lines.collect()
+}
+
+fn percent(part: f64) -> String {
+    match part * 100.0 {
+        0.0 => "0%".to_owned(),
+        0.0..1.0 => "<1%".to_owned(),
+        percent => format!("{:.0}%", percent.min(100.0)),
+    }
+}
+
+fn devices(devices: &[Device]) -> Vec<Row> {
+    let shares = |it: &Device| {
+        let (compute, copy, both) = (percent(it.compute), percent(it.copy), percent(it.both));
+        let busy = percent(it.busy);
+        format!("busy {busy}: compute {compute}, copies {copy}, both at once {both}")
+    };
+    if devices.len() <= DEVICES {
+        let rows = devices.iter();
+        return rows
+            .map(|it| row(format!("device {}", it.number), shares(it), "t"))
+            .collect();
+    }
+    let busy = |pick: fn(f64, f64) -> f64| devices.iter().map(|it| it.busy).reduce(pick);
+    let (least, most) = (busy(f64::min), busy(f64::max));
+    let text = format!(
+        "busy {} to {}",
+        percent(least.unwrap_or(0.0)),
+        percent(most.unwrap_or(0.0))
+    );
+    vec![row(format!("{} devices", devices.len()), text, "t")]
+}
+
+fn causes(overall: &Overall) -> Option<Row> {
+    let named = overall.causes.iter().take(CAUSES);
+    let named: Vec<_> = named
+        .map(|(cause, share)| format!("{} {}", cause.name(), percent(*share)))
+        .collect();
+    let text = match named.is_empty() {
+        true => return None,
+        false => named.join("  "),
+    };
+    Some(row("why streams stall", text, "t tab"))
+}
+
+fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<Row> {
+    let stall = overall.longest.as_ref()?;
+    let trace = scene.world.trace;
+    let words = blame::words(scene.app.known(), trace, stall).swap_remove(0);
+    let lane = match stall.lane {
+        ascend_trace_analysis::Lane::Stream(id) => crate::names::stream(trace, id),
+        ascend_trace_analysis::Lane::Thread(id) => crate::names::thread(trace, id),
+    };
+    Some(row("longest stall", format!("{words}, {lane}"), "i"))
+}
+
+fn operation(overall: &Overall) -> Option<Row> {
+    let it = overall.operation.as_ref()?;
+    let name = short_name(&it.name);
+    let text = format!(
+        "{name} {} of the work, {} times, slowest {}",
+        percent(it.share),
+        count(it.count),
+        duration(it.slowest)
+    );
+    Some(row("most time in", text, "t enter"))
+}
+
+/// What failed and what is missing.
+fn wrong(scene: &Scene<'_>, untimed: u64) -> Line<'static> {
+    let app = scene.app;
+    let theme = app.theme;
+    let mut spans = Vec::new();
+    match app.failed {
+        0 => spans.push(Span::styled("no call failed", theme.dim())),
+        failed => {
+            let calls = if failed == 1 { "call" } else { "calls" };
+            let text = format!("{} {calls} failed", count(failed));
+            spans.push(Span::styled(text, theme.bad()));
+            spans.push(Span::styled("  !", theme.accent()));
+        }
+    }
+    spans.push(match lost(scene) {
+        0 => Span::styled("  nothing lost", theme.dim()),
+        lost => Span::styled(format!("  {} records lost", count(lost)), theme.bad()),
+    });
+    if untimed > 0 {
+        let tasks = if untimed == 1 { "task" } else { "tasks" };
+        let text = format!("  {} {tasks} without a time", count(untimed));
+        spans.push(Span::styled(text, theme.stall()));
+    }
+    Line::from(spans)
+}
+
+/// What can be said of a recording that is not in memory, or has just begun.
+fn of_nothing_known(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    if scene.world.overview.is_some() {
+        let rows = vec![
+            row("statistics", "of what is on screen".to_owned(), "t"),
+            row("longest stalls", "of all of the recording".to_owned(), "i"),
+        ];
+        lines = lay_out(scene, rows, room);
+    }
+    lines.push(wrong(scene, 0));
+    lines
+}

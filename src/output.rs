@@ -7,6 +7,7 @@ use anyhow::Context;
 use serde::Serialize;
 
 use ascend_trace_model::text::plain;
+use ascend_trace_viewer::Ground;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
 
@@ -31,6 +32,8 @@ pub(crate) struct Manner {
     pub(crate) verbose: bool,
     /// Colours whatever the surroundings say, or none.
     pub(crate) color: Option<bool>,
+    /// What the terminal shows text on; without it the terminal is asked.
+    pub(crate) ground: Option<Ground>,
 }
 
 static MANNER: OnceLock<Manner> = OnceLock::new();

@@ -267,7 +267,7 @@ impl Log for LogBook {
 /// complete the file is: as far as it was read, or with `strict` all of it.
 pub(crate) fn view(path: &Path, strict: bool) -> anyhow::Result<(Option<i32>, Condition)> {
     let mut source = FileSource::open(path)?;
-    ascend_trace_viewer::check_size()?;
+    ascend_trace_viewer::check_terminal()?;
     let check = match strict {
         true => Some(WholeCheck::start(path)?),
         false => None,
@@ -303,6 +303,7 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
 /// Shows a source until the user has seen enough.
 pub(crate) fn show(source: &mut FileSource, mut options: Options) -> anyhow::Result<Option<i32>> {
     options.colors = colors(manner().color);
+    options.ground = manner().ground;
     match ascend_trace_viewer::run(source, options)? {
         Outcome::Quit => Ok(None),
         Outcome::Signal(number) => Ok(Some(number)),

@@ -45,6 +45,20 @@ pub(crate) struct MannerArgs {
     /// Colours of the view and of help
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorWord::Auto)]
     pub(crate) color: ColorWord,
+
+    /// Colours for a terminal that is dark or light; auto asks it
+    #[arg(long, global = true, value_name = "GROUND", value_enum, default_value_t = ThemeWord::Auto)]
+    pub(crate) theme: ThemeWord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeWord {
+    /// As the terminal answers, else as COLORFGBG says, else dark
+    Auto,
+    /// Light text on a dark ground
+    Dark,
+    /// Dark text on a light ground
+    Light,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -384,8 +398,8 @@ pub(crate) fn first_word(words: &[OsString]) -> usize {
     while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
         at += match word {
             "-q" | "--quiet" | "-v" | "--verbose" => 1,
-            "--color" => 2,
-            word if word.starts_with("--color=") => 1,
+            "--color" | "--theme" => 2,
+            word if word.starts_with("--color=") || word.starts_with("--theme=") => 1,
             _ => return at,
         };
     }

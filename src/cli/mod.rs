@@ -19,12 +19,13 @@ mod view;
 
 use std::ffi::OsString;
 
+use ascend_trace_viewer::Ground;
 use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
 use crate::launch::keeper;
 use crate::output::{Manner, print, say, set_manner};
-use args::{ColorWord, Command, Words};
+use args::{ColorWord, Command, ThemeWord, Words};
 
 /// Does what the words ask for and answers the status to exit with.
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
@@ -53,6 +54,11 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
             ColorWord::Auto => None,
             ColorWord::Always => Some(true),
             ColorWord::Never => Some(false),
+        },
+        ground: match parsed.manner.theme {
+            ThemeWord::Auto => None,
+            ThemeWord::Dark => Some(Ground::Dark),
+            ThemeWord::Light => Some(Ground::Light),
         },
     });
     match act(parsed.command) {

@@ -70,7 +70,7 @@ pub(crate) fn is_live(args: &OutputArgs) -> Result<bool, Failure> {
         return Err(Failure::new(TOOL_FAILED, text));
     }
     let live = args.tui || (!args.no_tui && terminal && io::stdin().is_terminal());
-    match ascend_trace_viewer::check_size() {
+    match ascend_trace_viewer::check_terminal() {
         // Asked for, it is an error; else the program is worth more than the view.
         Err(error) if args.tui => Err(Failure::new(TOOL_FAILED, error)),
         Err(error) if live => {

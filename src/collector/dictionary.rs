@@ -70,6 +70,26 @@ impl Dictionary {
         }
     }
 
+    /// Whether a call failed that has not been translated yet.
+    pub(crate) fn is_failure(&self, call: &CallRow) -> bool {
+        call.ret != 0 && self.returns_code(usize::from(call.function))
+    }
+
+    /// The names of a failed call's function and of what it returned.
+    pub(crate) fn failure(&self, call: &CallRow) -> Option<(String, String)> {
+        let place = usize::from(call.function);
+        let found = || self.found.get(place.checked_sub(tables::FUNCTIONS.len())?);
+        let name = match tables::FUNCTIONS.get(place) {
+            Some(known) => known.name,
+            None => &found()?.name,
+        };
+        let codes = enumeration(CODES).map(|(_, codes)| codes);
+        let code =
+            codes.and_then(|codes| Some(format!("{} ({})", codes.get(&call.ret)?, call.ret)));
+        let code = code.unwrap_or_else(|| call.ret.to_string());
+        Some((name.to_owned(), code))
+    }
+
     #[cold]
     fn tell(&mut self, place: usize, call: &mut CallRow) -> Option<TablesRow> {
         let known = tables::FUNCTIONS.get(place);

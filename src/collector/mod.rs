@@ -191,6 +191,9 @@ impl Collector {
                         {
                             file.push(&row);
                         }
+                        if call.ret != 0 {
+                            counts.note_failure(call, dictionary);
+                        }
                         if let Some(tables) = dictionary.translate(call) {
                             file.push_tables(tables);
                         }

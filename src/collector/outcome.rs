@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::rows::{Ending, Row};
+use ascend_trace_model::rows::{CallRow, Ending, Row};
 
+use super::dictionary::Dictionary;
 use super::storage::Stored;
 
 /// What has been collected so far.
@@ -14,6 +15,9 @@ pub(crate) struct Counts {
     /// Calls of the programs, and calls that libraries made inside those.
     pub(crate) calls: u64,
     pub(crate) nested: u64,
+    /// Calls that returned an error, and the first one: its function and what it returned.
+    pub(crate) failed: u64,
+    pub(crate) first_failure: Option<(String, String)>,
     pub(crate) tasks: u64,
     pub(crate) timed: u64,
     /// Tasks that ran while nothing was measured, by the user's wish.
@@ -60,6 +64,18 @@ impl Counts {
             }
             Row::TaskTime(time) => self.timed += u64::from(time.untimed == Untimed::Timed.code()),
             _ => {}
+        }
+    }
+}
+
+impl Counts {
+    /// Notes a call that returned something else than 0, if that is an error.
+    #[cold]
+    pub(super) fn note_failure(&mut self, call: &CallRow, dictionary: &Dictionary) {
+        let is_first = self.failed == 0;
+        self.failed += u64::from(dictionary.is_failure(call));
+        if is_first && self.failed > 0 {
+            self.first_failure = dictionary.failure(call);
         }
     }
 }

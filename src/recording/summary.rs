@@ -44,6 +44,7 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
         problem(text);
     }
     losses(outcome).into_iter().for_each(&mut problem);
+    lines.extend(failures(&outcome.counts).map(Line::Fact));
     lines.extend(outcome.engine.clone().map(Line::Fact));
     if let Some(path) = &ended.log {
         let text = format!("what the program wrote is in {}", path.display());
@@ -114,6 +115,16 @@ fn summed_up(outcome: &Outcome, timing: Timing) -> String {
         things(calls + nested, "call", "calls"),
         things(*tasks, "task", "tasks"),
     )
+}
+
+/// Calls of the program that returned an error: that may be its way of asking, so that it is no problem.
+fn failures(counts: &Counts) -> Option<String> {
+    let (function, code) = counts.first_failure.as_ref()?;
+    let calls = things(counts.failed, "call", "calls");
+    let first = if counts.failed > 1 { ", the first" } else { "" };
+    Some(format!(
+        "{calls} returned an error{first}: {function}, {code}"
+    ))
 }
 
 fn losses(outcome: &Outcome) -> Vec<String> {
@@ -266,6 +277,27 @@ mod tests {
         let hint = format!("\nlook at it with: ascend-trace view '{}'", path.display());
         ended.outcome.path = Some(path);
         assert!(text(&ended).ends_with(&hint), "{}", text(&ended));
+    }
+
+    #[test]
+    fn calls_that_failed_are_counted_and_the_first_one_is_named() {
+        let first = (
+            "aclrtFree".to_owned(),
+            "ACL_ERROR_INVALID_PARAM (100000)".to_owned(),
+        );
+        let of = |failed| {
+            let counts = Counts {
+                calls: 9,
+                failed,
+                first_failure: Some(first.clone()).filter(|_| failed > 0),
+                ..Counts::default()
+            };
+            text(&ended(0, 1, counts))
+        };
+        let one = "1 call returned an error: aclrtFree, ACL_ERROR_INVALID_PARAM (100000)";
+        assert!(of(1).contains(one), "{}", of(1));
+        assert!(of(3).contains("3 calls returned an error, the first: aclrtFree, "));
+        assert!(!of(0).contains("error"));
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::support::{
 /// What a terminal is told to show the screen that was there before.
 const LEAVE: &str = "\u{1b}[?1049l";
 
+/// What is on every screen, written in one piece.
+const REDRAWN: &str = "program ended, status 0";
+
 fn recording() -> Recording {
     Run::new(&example("cross_stream")).traced()
 }
@@ -58,7 +61,7 @@ fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
     for _ in 0..2 {
         let shown = screen.length();
         screen.press("\u{c}");
-        screen.until_after(shown, "stream 3");
+        screen.until_after(shown, REDRAWN);
     }
     let shown = screen.length();
     screen.press("\u{1a}");
@@ -66,7 +69,7 @@ fn the_screen_is_drawn_anew_without_a_question_to_the_terminal() {
     until("it is stopped", || screen.is_stopped());
     let shown = screen.length();
     screen.signal(Signal::CONT);
-    screen.until_after(shown, "stream 3");
+    screen.until_after(shown, REDRAWN);
     screen.press("q");
     let outcome = screen.finish().expect(0);
     assert!(!outcome.out().contains("\u{1b}[6n"), "{outcome}");
@@ -85,9 +88,36 @@ fn nobody_is_woken_for_a_file_that_is_complete() {
     });
     let shown = screen.length();
     screen.resize(20, 100);
-    screen.until_after(shown, "stream 3");
+    screen.until_after(shown, REDRAWN);
     screen.press("q");
     screen.finish().expect(0);
+}
+
+/// The terminal says that it is light; that is no key.
+#[test]
+fn a_light_terminal_gets_colours_for_that() {
+    let recording = recording();
+    let mut command = view(&recording);
+    command.env("COLORTERM", "truecolor").env_remove("NO_COLOR");
+    let screen = Screen::start(command, 30, 120);
+    screen.until_after(0, "\u{1b}]11;?\u{1b}\\");
+    screen.until("stream 3");
+    let shown = screen.length();
+    screen.press("\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\");
+    screen.until_after(shown, "48;2;222;226;232");
+    screen.press("q");
+    screen.finish().expect(0);
+}
+
+#[test]
+fn a_terminal_without_a_cursor_is_refused_in_one_line() {
+    let recording = recording();
+    let mut command = view(&recording);
+    command.env("TERM", "dumb");
+    let outcome = Screen::start(command, 30, 120).finish().expect(2);
+    let text = outcome.out();
+    assert!(text.starts_with("ascend-trace: TERM=dumb"), "{text:?}");
+    assert_eq!(text.lines().count(), 1, "{text:?}");
 }
 
 /// Nobody holds it, and it has no end: there will be no more.

@@ -8,9 +8,10 @@ use crate::app::{App, World};
 use crate::event::Event;
 use crate::exporting::{ExportNews, Wish};
 use crate::part::Kept;
+use crate::reply;
 use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};
-use crate::theme::{ColorMode, Theme};
+use crate::theme::{ColorMode, Ground, Theme};
 use crate::update::update;
 use crate::view::{too_small, view};
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub live: bool,
     /// Colours; `None` asks the environment (`NO_COLOR`, `COLORTERM`, `TERM`).
     pub colors: Option<ColorMode>,
+    /// What the terminal shows text on; `None` asks the terminal, and `COLORFGBG`.
+    pub ground: Option<Ground>,
     /// Nothing but ASCII; `None` asks the environment (`LC_ALL`, `LC_CTYPE`, `LANG`).
     pub ascii: Option<bool>,
     /// Show the program's output from the start, if the source has it.
@@ -54,6 +57,10 @@ pub enum ViewError {
     Terminal(io::Error),
     #[error("{0}")]
     TooSmall(String),
+    #[error(
+        "TERM={0} is a terminal without a cursor: the view needs another one; stats, info and export do not"
+    )]
+    Dumb(String),
 }
 
 /// The message holds the cause, so that it is not told again as the source.
@@ -63,12 +70,15 @@ impl From<io::Error> for ViewError {
     }
 }
 
-/// Tells before anything is started whether the terminal has room for the view. A view that is
-/// running copes with any size.
+/// Tells before anything is started whether the terminal can show the view, and has room for it. A view that
+/// is running copes with any size.
 ///
 /// # Errors
-/// [`ViewError::TooSmall`] names the size and what is needed.
-pub fn check_size() -> Result<(), ViewError> {
+/// [`ViewError::TooSmall`] names the size and what is needed, [`ViewError::Dumb`] the terminal.
+pub fn check_terminal() -> Result<(), ViewError> {
+    if let Some(name) = term::dumb() {
+        return Err(ViewError::Dumb(name));
+    }
     match too_small(term::size()?) {
         Some(message) => Err(ViewError::TooSmall(message)),
         None => Ok(()),
@@ -86,7 +96,11 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
     }
     let mut guard = Guard::new()?;
     let ascii = options.ascii.unwrap_or_else(term::is_ascii);
-    let theme = Theme::new(mode).with_ascii(ascii);
+    let ground = options.ground.or_else(term::ground).unwrap_or_default();
+    let theme = Theme::new(mode).with_ascii(ascii).on(ground);
+    if options.ground.is_none() && theme.has_colors() {
+        guard.ask_ground()?;
+    }
     let mut app = App::new(options.title, theme, options.live, term::size()?);
     app.log_open = options.show_log && source.log().is_some();
     app.bookmarks = source.bookmarks();
@@ -298,6 +312,14 @@ fn handle_events(
         heard = Heard::Something;
         let Some(event) = Event::from_terminal(event) else {
             continue;
+        };
+        let event = match guard.pick_reply(event) {
+            reply::Heard::Event(event) => event,
+            reply::Heard::Part => continue,
+            reply::Heard::Ground(ground) => {
+                app.theme = app.theme.on(ground);
+                continue;
+            }
         };
         for effect in update(app, world, event) {
             match effect {

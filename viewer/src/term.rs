@@ -27,7 +27,9 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
-use crate::theme::ColorMode;
+use crate::event::Event;
+use crate::reply::{Heard, QUESTION, Replies};
+use crate::theme::{ColorMode, Ground};
 
 /// Whether the terminal is in the view's hands now.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -40,6 +42,17 @@ pub(crate) fn color_mode() -> ColorMode {
         variable("COLORTERM").as_deref(),
         variable("TERM").as_deref(),
     )
+}
+
+/// What the environment says about the terminal's ground.
+pub(crate) fn ground() -> Option<Ground> {
+    Ground::of_variable(&env::var("COLORFGBG").ok()?)
+}
+
+/// The terminal's name, if it cannot show a screen.
+pub(crate) fn dumb() -> Option<String> {
+    let name = env::var("TERM").ok()?;
+    (name == "dumb").then_some(name)
 }
 
 /// Has colours written even where `NO_COLOR` is set, which crossterm heeds by itself.
@@ -75,6 +88,7 @@ pub(crate) struct Guard {
     keyboard: OwnedFd,
     /// There may be more events that have been read already.
     more: bool,
+    replies: Replies,
 }
 
 /// What came from the terminal.
@@ -167,12 +181,30 @@ impl Guard {
                 signals,
                 keyboard,
                 more: false,
+                replies: Replies::default(),
             }),
             Err(error) => {
                 give_back();
                 Err(error)
             }
         }
+    }
+
+    /// Asks the terminal for its ground, unless it is one that writes what it does not know. The answer is
+    /// not waited for.
+    pub(crate) fn ask_ground(&mut self) -> io::Result<()> {
+        if env::var("TERM").is_ok_and(|name| name != "linux") {
+            self.replies.ask();
+            let mut out = io::stdout();
+            out.write_all(QUESTION)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Tells the user's events from the terminal's answers.
+    pub(crate) fn pick_reply(&mut self, event: Event) -> Heard {
+        self.replies.hear(event)
     }
 
     /// Shows what `paint` draws.

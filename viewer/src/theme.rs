@@ -1,9 +1,21 @@
 //! Colours, and what takes their place where there are none.
 
+mod ground;
+mod palette;
+
+use std::borrow::Cow;
+
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Span;
 
 use crate::item::Category;
+
+pub use ground::Ground;
+use palette::{
+    ACCENT, ARROW, BAD, BAR, BAR_LIGHT, CALL, CHOSEN, COLLECTIVE, COPY, COPY_IN, COPY_OUT, DIM,
+    FAINT, FILL, GOOD, GRAPH, HOST_FUNC, IDLE, INK, KERNELS, LAUNCH, OTHER, RANGE_INK, RANGES,
+    RECORD, STALL, Tone, nearest_indexed,
+};
 
 /// How many colours the terminal has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,66 +48,30 @@ impl ColorMode {
     }
 }
 
-/// A colour in all its strengths.
-#[derive(Clone, Copy, Debug)]
-struct Tone {
-    rgb: (u8, u8, u8),
-    ansi: Color,
-}
-
-const fn tone(r: u8, g: u8, b: u8, ansi: Color) -> Tone {
-    let rgb = (r, g, b);
-    Tone { rgb, ansi }
-}
-
-// After the palette of Okabe and Ito, which people with any colour vision can tell apart.
-const KERNELS: [Tone; 5] = [
-    tone(96, 184, 236, Color::Cyan),
-    tone(132, 162, 245, Color::LightBlue),
-    tone(88, 205, 205, Color::LightCyan),
-    tone(166, 156, 240, Color::LightMagenta),
-    tone(120, 196, 250, Color::Blue),
-];
-const COPY: Tone = tone(70, 190, 140, Color::Green);
-const COPY_IN: Tone = tone(60, 175, 120, Color::Green);
-const COPY_OUT: Tone = tone(150, 200, 80, Color::LightGreen);
-const COLLECTIVE: Tone = tone(214, 100, 170, Color::LightMagenta);
-const RANGES: [Tone; 4] = [
-    tone(70, 84, 110, Color::Blue),
-    tone(84, 74, 110, Color::Magenta),
-    tone(62, 94, 96, Color::Cyan),
-    tone(100, 86, 62, Color::Yellow),
-];
-const RANGE_INK: Tone = tone(226, 230, 236, Color::White);
-const FILL: Tone = tone(150, 205, 120, Color::LightGreen);
-const HOST_FUNC: Tone = tone(214, 140, 184, Color::Magenta);
-const GRAPH: Tone = tone(236, 170, 70, Color::LightYellow);
-const RECORD: Tone = tone(240, 220, 90, Color::Yellow);
-const STALL: Tone = tone(232, 110, 60, Color::LightRed);
-const IDLE: Tone = tone(168, 96, 66, Color::DarkGray);
-const OTHER: Tone = tone(170, 170, 170, Color::Gray);
-const LAUNCH: Tone = tone(130, 160, 190, Color::Blue);
-const CALL: Tone = tone(150, 150, 150, Color::Gray);
-const INK: Tone = tone(16, 20, 26, Color::Black);
-const DIM: Tone = tone(125, 130, 138, Color::DarkGray);
-const FAINT: Tone = tone(78, 84, 94, Color::DarkGray);
-const ARROW: Tone = tone(200, 180, 90, Color::Yellow);
-const CHOSEN: Tone = tone(255, 255, 255, Color::White);
-const GOOD: Tone = tone(100, 200, 120, Color::Green);
-const BAD: Tone = tone(240, 90, 90, Color::Red);
-const ACCENT: Tone = tone(110, 190, 240, Color::Cyan);
-const BAR: Tone = tone(38, 44, 54, Color::Reset);
-
 /// Turns meanings into styles.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Theme {
     mode: ColorMode,
+    ground: Ground,
     ascii: bool,
 }
 
 impl Theme {
     pub(crate) fn new(mode: ColorMode) -> Self {
-        Self { mode, ascii: false }
+        Self {
+            mode,
+            ground: Ground::Dark,
+            ascii: false,
+        }
+    }
+
+    /// For a terminal with this ground.
+    pub(crate) fn on(self, ground: Ground) -> Self {
+        Self { ground, ..self }
+    }
+
+    pub(crate) fn has_colors(self) -> bool {
+        self.mode != ColorMode::None
     }
 
     /// For terminals that show nothing but ASCII.
@@ -105,6 +81,19 @@ impl Theme {
 
     pub(crate) fn is_ascii(self) -> bool {
         self.ascii
+    }
+
+    /// Names of keys as they can be shown: where there are no arrows, other keys look like them.
+    pub(crate) fn keys(self, names: &'static str) -> Cow<'static, str> {
+        if !self.ascii || names.is_ascii() {
+            return names.into();
+        }
+        let names = names.replace("←→↑↓", "arrows").replace("↑↓", "up down");
+        let words = [("←", "left"), ("→", "right"), ("↑", "up"), ("↓", "down")];
+        let names = words
+            .iter()
+            .fold(names, |names, (arrow, word)| names.replace(arrow, word));
+        names.into()
     }
 
     fn color(self, tone: Tone) -> Color {
@@ -134,9 +123,21 @@ impl Theme {
     }
 
     fn ink(self, tone: Tone) -> Style {
+        let tone = match self.ground {
+            Ground::Dark => tone,
+            Ground::Light => tone.on_light(),
+        };
         match self.mode {
             ColorMode::None => Style::new(),
             _ => Style::new().fg(self.color(tone)),
+        }
+    }
+
+    /// What stands out most from the ground, and what is read on that.
+    fn extremes(self) -> (Tone, Tone) {
+        match self.ground {
+            Ground::Dark => (CHOSEN, INK),
+            Ground::Light => (INK, CHOSEN),
         }
     }
 
@@ -207,21 +208,28 @@ impl Theme {
         match self.mode {
             ColorMode::None => Style::new()
                 .add_modifier(Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED),
-            _ => Style::new()
-                .fg(self.color(INK))
-                .bg(self.color(CHOSEN))
-                .add_modifier(Modifier::BOLD),
+            _ => {
+                let (ground, text) = self.extremes();
+                Style::new()
+                    .fg(self.color(text))
+                    .bg(self.color(ground))
+                    .add_modifier(Modifier::BOLD)
+            }
         }
     }
 
     /// A shape that is selected.
     pub(crate) fn chosen_shape(self) -> Style {
-        self.ink(CHOSEN).add_modifier(Modifier::BOLD)
+        let style = match self.mode {
+            ColorMode::None => Style::new(),
+            _ => Style::new().fg(self.color(self.extremes().0)),
+        };
+        style.add_modifier(Modifier::BOLD)
     }
 
     pub(crate) fn arrow(self, chosen: bool) -> Style {
         match chosen {
-            true => self.ink(CHOSEN).add_modifier(Modifier::BOLD),
+            true => self.chosen_shape(),
             false => self.ink(ARROW),
         }
     }
@@ -241,7 +249,8 @@ impl Theme {
     /// Less important text.
     pub(crate) fn dim(self) -> Style {
         match self.mode {
-            ColorMode::None => Style::new().add_modifier(Modifier::DIM),
+            // Of the sixteen colours none is sure to be seen dimly on every ground.
+            ColorMode::None | ColorMode::Ansi => Style::new().add_modifier(Modifier::DIM),
             _ => self.ink(DIM),
         }
     }
@@ -249,9 +258,14 @@ impl Theme {
     /// Lines and grounds.
     pub(crate) fn faint(self) -> Style {
         match self.mode {
-            ColorMode::None => Style::new().add_modifier(Modifier::DIM),
+            ColorMode::None | ColorMode::Ansi => Style::new().add_modifier(Modifier::DIM),
             _ => self.ink(FAINT),
         }
+    }
+
+    /// Names, in the terminal's own colour.
+    pub(crate) fn plain(self) -> Style {
+        Style::new()
     }
 
     pub(crate) fn strong(self) -> Style {
@@ -288,7 +302,14 @@ impl Theme {
     pub(crate) fn bar(self) -> Style {
         match self.mode {
             ColorMode::None | ColorMode::Ansi => Style::new().add_modifier(Modifier::REVERSED),
-            _ => Style::new().fg(self.color(CHOSEN)).bg(self.color(BAR)),
+            _ => {
+                let bar = match self.ground {
+                    Ground::Dark => BAR,
+                    Ground::Light => BAR_LIGHT,
+                };
+                let text = self.color(self.extremes().0);
+                Style::new().fg(text).bg(self.color(bar))
+            }
         }
     }
 
@@ -321,31 +342,6 @@ fn hash(name: &str) -> usize {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
     (hash ^ hash >> 15) as usize
-}
-
-/// The nearest colour of the 6×6×6 cube or the grey ramp.
-fn nearest_indexed(r: u8, g: u8, b: u8) -> u8 {
-    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let level = |value: u8| {
-        let nearest = LEVELS.iter().enumerate();
-        nearest
-            .min_by_key(|(_, it)| it.abs_diff(value))
-            .map_or(0, |(index, _)| index)
-    };
-    let cube = [level(r), level(g), level(b)];
-    let distance = |rgb: [u8; 3]| -> u32 {
-        let pairs = rgb.iter().zip([r, g, b]);
-        pairs
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
-    let grey = (0..24_u8)
-        .min_by_key(|step| distance([8 + step * 10; 3]))
-        .unwrap_or(0);
-    match distance([8 + grey * 10; 3]) < distance(cube.map(|index| LEVELS[index])) {
-        true => 232 + grey,
-        false => (16 + 36 * cube[0] + 6 * cube[1] + cube[2]) as u8,
-    }
 }
 
 #[cfg(test)]
@@ -388,12 +384,5 @@ mod tests {
             assert!(matches!(style.fg, None | Some(Color::Reset)), "{style:?}");
             assert!(matches!(style.bg, None | Some(Color::Reset)), "{style:?}");
         }
-    }
-
-    #[test]
-    fn the_palette_of_256_holds_the_nearest_colours() {
-        assert_eq!(nearest_indexed(255, 0, 0), 196);
-        assert_eq!(nearest_indexed(128, 128, 128), 244);
-        assert_eq!(nearest_indexed(0, 0, 0), 16);
     }
 }

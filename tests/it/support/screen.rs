@@ -62,8 +62,12 @@ impl Screen {
     pub(crate) fn start(command: Command, rows: u16, columns: u16) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(rows, columns)).unwrap();
-        let command = pty_process::blocking::Command::from(command);
-        let child = command.env("TERM", "xterm-256color").spawn(pts).unwrap();
+        let has_name = command.get_envs().any(|(name, _)| name == "TERM");
+        let mut command = pty_process::blocking::Command::from(command);
+        if !has_name {
+            command = command.env("TERM", "xterm-256color");
+        }
+        let child = command.spawn(pts).unwrap();
         let written = Written {
             bytes: Vec::new(),
             terminal: vt100::Parser::new(cells(rows), cells(columns), 0),

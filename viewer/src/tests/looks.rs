@@ -2,7 +2,8 @@
 
 use ratatui::style::{Color, Modifier};
 
-use crate::theme::{ColorMode, Theme};
+use crate::item::Category;
+use crate::theme::{ColorMode, Ground, Theme};
 
 use super::harness::{LARGE, PIPELINE, Player};
 
@@ -149,4 +150,117 @@ fn copies_show_their_direction_and_have_a_colour_for_each() {
     assert_ne!(colours[0], colours[1]);
     assert_ne!(colours[1], colours[2]);
     assert_ne!(colours[0], colours[2]);
+}
+
+/// Kinds of slices in two places that may lie side by side.
+fn kinds(theme: Theme) -> Vec<(&'static str, Color)> {
+    let kinds = [
+        ("kernel", Category::Kernel, ""),
+        ("collective", Category::Kernel, "HcclAllReduce"),
+        ("H→D", Category::Copy, "H→D"),
+        ("D→H", Category::Copy, "D→H"),
+        ("copy", Category::Copy, ""),
+        ("memset", Category::Fill, ""),
+        ("host function", Category::HostFunc, ""),
+        ("graph", Category::Graph, ""),
+        ("stall", Category::Wait, ""),
+    ];
+    let color = |(name, category, look)| (name, theme.shape(category, look).fg.unwrap_or_default());
+    kinds.into_iter().map(color).collect()
+}
+
+/// Red, green and blue of a colour of the 6×6×6 cube or the grey ramp.
+fn parts(color: Color) -> [i32; 3] {
+    const LEVELS: [i32; 6] = [0, 95, 135, 175, 215, 255];
+    match color {
+        Color::Indexed(grey @ 232..) => [8 + 10 * (i32::from(grey) - 232); 3],
+        Color::Indexed(cube @ 16..) => {
+            let place = usize::from(cube - 16);
+            [place / 36, place / 6 % 6, place % 6].map(|level| LEVELS[level])
+        }
+        other => panic!("{other:?} is none of the palette's"),
+    }
+}
+
+#[test]
+fn in_256_colours_kinds_are_more_than_one_step_apart() {
+    let kinds = kinds(Theme::new(ColorMode::Indexed));
+    for (place, (name, color)) in kinds.iter().enumerate() {
+        for (other_name, other) in &kinds[..place] {
+            let pairs = parts(*color).into_iter().zip(parts(*other));
+            let apart: i32 = pairs.map(|(one, other)| (one - other).abs()).sum();
+            assert!(
+                apart >= 80,
+                "{name} {color:?} and {other_name} {other:?}: {apart}"
+            );
+        }
+    }
+}
+
+#[test]
+fn without_colours_kinds_differ_in_what_fills_them() {
+    let theme = Theme::new(ColorMode::None);
+    // A record takes no time.
+    let is_filled = |it: &Category| it.is_work() && *it != Category::Record;
+    let filled = Category::ALL.into_iter().filter(is_filled);
+    let patterns: Vec<_> = filled.map(|it| theme.pattern(it)).collect();
+    let different: std::collections::BTreeSet<_> = patterns.iter().collect();
+    assert_eq!(different.len(), patterns.len(), "{patterns:?}");
+}
+
+/// How much brighter one of two colours is than the other, as the eye sees it: 1 to 21.
+fn contrast(one: Color, other: Color) -> f64 {
+    let luminance = |color| {
+        let Color::Rgb(r, g, b) = color else {
+            panic!("{color:?} has no parts");
+        };
+        let linear = [r, g, b].map(|part| (f64::from(part) / 255.0).powf(2.2));
+        0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    };
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+#[test]
+fn on_either_ground_text_and_selection_can_be_read() {
+    let grounds = [
+        (Ground::Dark, Color::Rgb(0, 0, 0)),
+        (Ground::Light, Color::Rgb(255, 255, 255)),
+    ];
+    for (ground, paper) in grounds {
+        let theme = Theme::new(ColorMode::Truecolor).on(ground);
+        let texts = [
+            theme.dim(),
+            theme.accent(),
+            theme.good(),
+            theme.bad(),
+            theme.stall(),
+            theme.chosen_shape(),
+            theme.arrow(false),
+            theme.shape(Category::Record, ""),
+            theme.shape(Category::Call, ""),
+        ];
+        for style in texts {
+            let ink = style.fg.expect("a colour");
+            assert!(contrast(ink, paper) >= 3.0, "{ground:?}: {style:?}");
+        }
+        let chosen = theme.chosen();
+        let (ink, own) = (chosen.fg.expect("ink"), chosen.bg.expect("a ground"));
+        assert!(contrast(ink, own) >= 7.0, "{ground:?}");
+        assert!(contrast(own, paper) >= 7.0, "{ground:?}");
+        let bar = theme.bar();
+        assert!(contrast(bar.fg.expect("ink"), bar.bg.expect("a ground")) >= 7.0);
+    }
+}
+
+/// Keys that look like the arrows' stand-ins do something else.
+#[test]
+fn in_ascii_the_arrow_keys_are_named_in_words() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.app.theme = Theme::new(ColorMode::None).with_ascii(true);
+    assert!(player.line_with("quit").contains("arrows select"));
+    player.play("?");
+    player.line_with("left right");
+    player.play("q i");
+    player.line_with("up down look at it");
 }

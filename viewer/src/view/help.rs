@@ -27,11 +27,11 @@ pub(crate) fn draw(scene: &Scene<'_>, first: u16, buffer: &mut Buffer) {
         buffer.set_line(x, y, line, wide.saturating_sub(4));
     }
     let more = lines.len() > shown;
-    let text = if more {
-        " ↓ ↑ more, any other key: back "
-    } else {
-        " any key: back "
-    };
+    let text = scene.app.theme.keys(match more {
+        true => " ↑↓ more, any other key: back ",
+        false => " any key: back ",
+    });
+    let text = text.as_ref();
     let x = area.right().saturating_sub(width(text) as u16 + 2);
     buffer.set_stringn(
         x,
@@ -48,9 +48,10 @@ fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
     for group in KEYS {
         lines.push(Line::styled(group.title, theme.strong()));
         for entry in group.entries {
-            let gap = " ".repeat(KEY_COLUMN.saturating_sub(width(entry.shown)));
+            let shown = theme.keys(entry.shown);
+            let gap = " ".repeat(KEY_COLUMN.saturating_sub(width(&shown)).max(1));
             lines.push(Line::from(vec![
-                Span::styled(format!(" {}{gap}", entry.shown), theme.accent()),
+                Span::styled(format!(" {shown}{gap}"), theme.accent()),
                 Span::raw(entry.help),
             ]));
         }

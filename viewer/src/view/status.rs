@@ -8,7 +8,6 @@ use ratatui::text::{Line, Span};
 
 use crate::app::{Follow, Mode};
 use crate::layout::Layout;
-use crate::list::List;
 use crate::prompt::Prompt;
 use crate::source::Recording;
 use crate::text::{count, duration, fit, moment, width};
@@ -192,7 +191,10 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
         let notes = notes(scene, hidden);
         let left = room.saturating_sub(notes.width() + 1);
         let line = match &scene.app.list {
-            Some(list) => Line::styled(fit(List::hint(list), room), scene.app.theme.dim()),
+            Some(list) => {
+                let hint = scene.app.theme.keys(list.hint());
+                Line::styled(fit(&hint, room), scene.app.theme.dim())
+            }
             None => keys(scene, left),
         };
         let area = Rect {
@@ -281,12 +283,13 @@ fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
     let has_output = scene.world.log.is_some();
     let useful = KEYS.iter().filter(|(key, _)| has_output || *key != "o ");
     for (key, help) in useful {
-        let wide = key.chars().count() + help.len() + 3;
+        let key = theme.keys(key);
+        let wide = width(&key) + help.len() + 3;
         if used + wide > room {
             break;
         }
         used += wide;
-        spans.push(Span::styled(*key, theme.accent()));
+        spans.push(Span::styled(key, theme.accent()));
         spans.push(Span::styled(format!("{help}   "), theme.dim()));
     }
     Line::from(spans)

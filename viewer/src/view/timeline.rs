@@ -132,7 +132,7 @@ fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buf
         Row::Process(_) => theme.accent(),
         Row::Device(..) | Row::Folded(_) => theme.strong(),
         Row::Track(_) if is_current => theme.strong(),
-        Row::Track(_) => theme.shape(crate::item::Category::Other, ""),
+        Row::Track(_) => theme.plain(),
     };
     let room = usize::from(area.width).saturating_sub(2);
     let text_room = room.saturating_sub(indent + value.len() + usize::from(!value.is_empty()));

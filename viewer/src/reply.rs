@@ -1,0 +1,130 @@
+//! The terminal's answer to the question for its ground. It comes among the keys, whenever the terminal
+//! likes, or never: nothing waits for it.
+
+use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::theme::Ground;
+
+/// The question.
+pub(crate) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\";
+/// A longer answer is none.
+const LONGEST: usize = 40;
+
+/// Picks the answer out of what comes from the terminal.
+#[derive(Debug, Default)]
+pub(crate) struct Replies {
+    /// Whether there is a question without an answer.
+    asked: bool,
+    /// What has come of an answer.
+    begun: Option<String>,
+}
+
+/// What an event is.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Heard {
+    /// The user's.
+    Event(Event),
+    /// A part of an answer.
+    Part,
+    Ground(Ground),
+}
+
+impl Replies {
+    pub(crate) fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    pub(crate) fn hear(&mut self, event: Event) -> Heard {
+        let Event::Key(key) = &event else {
+            return Heard::Event(event);
+        };
+        match &mut self.begun {
+            None if self.asked && is(key, ']', KeyModifiers::ALT) => {
+                self.begun = Some(String::new());
+                Heard::Part
+            }
+            None => Heard::Event(event),
+            Some(text) => {
+                let is_end =
+                    is(key, '\\', KeyModifiers::ALT) || is(key, 'g', KeyModifiers::CONTROL);
+                match key.code {
+                    _ if is_end => self.end(),
+                    KeyCode::Char(letter) if text.len() < LONGEST => {
+                        text.push(letter);
+                        Heard::Part
+                    }
+                    _ => {
+                        self.begun = None;
+                        Heard::Event(event)
+                    }
+                }
+            }
+        }
+    }
+
+    fn end(&mut self) -> Heard {
+        self.asked = false;
+        let ground = self.begun.take().and_then(|text| Ground::of_reply(&text));
+        ground.map_or(Heard::Part, Heard::Ground)
+    }
+}
+
+fn is(key: &KeyEvent, letter: char, modifiers: KeyModifiers) -> bool {
+    key.code == KeyCode::Char(letter) && key.modifiers.contains(modifiers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(code: KeyCode, modifiers: KeyModifiers) -> Event {
+        Event::Key(KeyEvent::new(code, modifiers))
+    }
+
+    fn letters(text: &str) -> impl Iterator<Item = Event> + '_ {
+        text.chars()
+            .map(|letter| press(KeyCode::Char(letter), KeyModifiers::NONE))
+    }
+
+    fn asked() -> Replies {
+        let mut replies = Replies::default();
+        replies.ask();
+        replies
+    }
+
+    #[test]
+    fn an_answer_is_no_keys_however_it_ends() {
+        let ends = [('\\', KeyModifiers::ALT), ('g', KeyModifiers::CONTROL)];
+        for (end, modifiers) in ends {
+            let mut replies = asked();
+            let begin = press(KeyCode::Char(']'), KeyModifiers::ALT);
+            assert_eq!(replies.hear(begin), Heard::Part);
+            for letter in letters("11;rgb:ffff/fefe/0000") {
+                assert_eq!(replies.hear(letter), Heard::Part);
+            }
+            let last = replies.hear(press(KeyCode::Char(end), modifiers));
+            assert_eq!(last, Heard::Ground(Ground::Light));
+            let key = press(KeyCode::Char('q'), KeyModifiers::NONE);
+            assert_eq!(replies.hear(key.clone()), Heard::Event(key));
+        }
+    }
+
+    #[test]
+    fn keys_are_keys_before_and_after_and_where_nothing_was_asked() {
+        let bracket = press(KeyCode::Char(']'), KeyModifiers::ALT);
+        let unasked = Replies::default().hear(bracket.clone());
+        assert_eq!(unasked, Heard::Event(bracket.clone()));
+        let mut replies = asked();
+        let quit = press(KeyCode::Char('q'), KeyModifiers::NONE);
+        assert_eq!(replies.hear(quit.clone()), Heard::Event(quit.clone()));
+        // Something else than an answer is not swallowed for ever.
+        assert_eq!(replies.hear(bracket), Heard::Part);
+        let enter = press(KeyCode::Enter, KeyModifiers::NONE);
+        assert_eq!(replies.hear(enter.clone()), Heard::Event(enter));
+        assert_eq!(replies.hear(quit.clone()), Heard::Event(quit.clone()));
+        replies.hear(press(KeyCode::Char(']'), KeyModifiers::ALT));
+        let all: Vec<_> = letters(&"x".repeat(200))
+            .map(|key| replies.hear(key))
+            .collect();
+        assert!(matches!(all.last(), Some(Heard::Event(_))));
+    }
+}

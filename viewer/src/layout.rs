@@ -35,7 +35,10 @@ pub(crate) struct Wishes {
 }
 
 impl Layout {
+    /// On a screen that is too small nothing is drawn, but keys and clicks are still answered: as on the
+    /// smallest one that is not.
     pub(crate) fn new((width, height): (u16, u16), wishes: Wishes) -> Self {
+        let (width, height) = (width.max(MIN_SIZE.0), height.max(MIN_SIZE.1));
         let roomy = height >= 16;
         let fixed = 3 + 2 * u16::from(roomy);
         let rest = height.saturating_sub(fixed);

@@ -20,6 +20,7 @@ mod long;
 mod looks;
 mod measuring;
 mod meters;
+mod monkey;
 mod named;
 mod open;
 mod operands;

@@ -80,16 +80,13 @@ fn lanes_that_are_off_screen_are_counted() {
     let streams = (1..=40).map(|n| format!("s{n}: Add[{n}us..{}us]\n", n + 1));
     let text: String = streams.collect();
     let mut player = Player::new(&text, SMALL);
-    let count = |player: &Player, arrow: char| {
+    let count = |player: &Player, arrow: &str| {
         let picture = player.picture();
-        let line = picture.lines().find(|line| line.contains(arrow));
-        let words = line.map(|line| line.split_whitespace().collect::<Vec<_>>());
-        words.map_or(0, |words| {
-            let place = words
-                .iter()
-                .position(|word| *word == "more")
-                .expect("a number");
-            words[place - 1].parse::<usize>().expect("a number")
+        let rule = picture.lines().find(|line| line.starts_with('─'));
+        let words: Vec<_> = rule.unwrap_or_default().split_whitespace().collect();
+        let place = words.iter().position(|word| *word == arrow);
+        place.map_or(0, |place| {
+            words[place - 3].parse::<usize>().expect("a number")
         })
     };
     let shown = |player: &Player| {
@@ -99,12 +96,12 @@ fn lanes_that_are_off_screen_are_counted() {
         lanes.filter(is_lane).count()
     };
     let all = 41;
-    let below = count(&player, '↓');
+    let below = count(&player, "↓");
     assert_eq!(below + shown(&player), all);
     player.play("pgdn");
-    let above = count(&player, '↑');
+    let above = count(&player, "↑");
     assert!(above > 0);
-    assert_eq!(above + shown(&player) + count(&player, '↓'), all);
+    assert_eq!(above + shown(&player) + count(&player, "↓"), all);
     player.play("pgdn pgdn pgdn pgdn pgdn pgdn pgdn pgdn");
     assert!(!player.picture().contains("lanes ↓"));
 }

@@ -92,28 +92,25 @@ fn border(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     }
 }
 
-/// Says how many lanes are above, beside the overview, and below, in the rule under the lanes.
+/// Says in the rule under the lanes how many are above and below.
 pub(crate) fn off_screen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
-    let (above, below) = layout.off_screen(&scene.app.rows, scene.app.scroll);
-    let style = scene.app.theme.dim();
-    let words = |count: usize, arrow: &str| {
-        let lanes = if count == 1 { "lane" } else { "lanes" };
-        format!(" {count} more {lanes} {arrow} ")
-    };
-    if above > 0 && layout.minimap.height > 0 {
-        let room = usize::from(layout.gutter.width).saturating_sub(1);
-        let text = fit(&words(above, "↑"), room);
-        buffer.set_stringn(layout.gutter.x, layout.minimap.y, text, room, style);
-    }
     let rule = match layout.log.height {
         0 => layout.detail,
         _ => layout.log,
     };
-    if below > 0 && rule.height > 2 {
-        let text = words(below, "↓");
-        let x = rule.right().saturating_sub(width(&text) as u16 + 1);
-        buffer.set_stringn(x, rule.y, &text, width(&text), style);
+    let (above, below) = layout.off_screen(&scene.app.rows, scene.app.scroll);
+    if rule.height <= 2 || above + below == 0 {
+        return;
     }
+    let words = |count: usize, arrow| match count {
+        0 => String::new(),
+        1 => format!(" 1 more lane {arrow} "),
+        count => format!(" {count} more lanes {arrow} "),
+    };
+    let text = words(above, "↑") + &words(below, "↓");
+    let x = rule.right().saturating_sub(width(&text) as u16 + 1);
+    let style = scene.app.theme.dim();
+    buffer.set_stringn(x, rule.y, &text, width(&text), style);
 }
 
 fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buffer) {

@@ -1,0 +1,147 @@
+//! Keys, clicks, pastes and resizes without sense: the view neither ends nor hangs by them.
+
+use ascend_trace_testkit::timeline;
+use crossterm::event::{MouseButton, MouseEventKind};
+
+use crate::action::Effect;
+use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::exporting::ExportNews;
+use crate::keymap::{KEYS, key};
+use crate::theme::{ColorMode, Ground, Theme};
+
+use super::harness::{Lines, PIPELINE, Player};
+use super::scene::{running_scene, scene};
+
+/// Numbers that are the same in every run (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn of<'a, T: ?Sized>(&mut self, all: &[&'a T]) -> &'a T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+const TEXTS: [&str; 8] = [
+    "matmul",
+    "/(/",
+    ">1ms",
+    "50%",
+    "-3ms",
+    "\u{1b}[201~\0",
+    "日本語",
+    "count=0x40",
+];
+const MICE: [MouseEventKind; 9] = [
+    MouseEventKind::Down(MouseButton::Left),
+    MouseEventKind::Up(MouseButton::Left),
+    MouseEventKind::Drag(MouseButton::Left),
+    MouseEventKind::Down(MouseButton::Right),
+    MouseEventKind::Drag(MouseButton::Right),
+    MouseEventKind::Moved,
+    MouseEventKind::ScrollUp,
+    MouseEventKind::ScrollDown,
+    MouseEventKind::ScrollLeft,
+];
+
+fn a_key(random: &mut Random, names: &[&str]) -> KeyEvent {
+    match random.below(4) {
+        0 => {
+            let letter = char::from(b' ' + random.below(95) as u8);
+            KeyEvent::new(KeyCode::Char(letter), KeyModifiers::NONE)
+        }
+        1 => key(random.of(&["enter", "esc", "tab", "backspace", "delete", "up"])).expect("a key"),
+        _ => key(random.of(names)).expect("a key of the key map"),
+    }
+}
+
+/// What a source answers, sooner or later.
+fn end_export(player: &mut Player) {
+    player.app.export_wish = None;
+    crate::update::hear_export(&mut player.app, ExportNews::Failed("no room".to_owned()));
+}
+
+fn step(player: &mut Player, random: &mut Random, names: &[&str]) {
+    let (width, height) = player.app.size;
+    let event = match random.below(20) {
+        0 => Event::Paste((*random.of(&TEXTS)).to_owned()),
+        1 => Event::Resize(random.below(240) as u16 + 1, random.below(70) as u16 + 1),
+        2 => Event::Clock(player.app.clock + std::time::Duration::from_millis(40)),
+        3..7 => {
+            let kind = MICE[random.below(MICE.len() as u64) as usize];
+            let column = random.below(u64::from(width) + 4) as u16;
+            let row = random.below(u64::from(height) + 4) as u16;
+            player.mouse(kind, column, row);
+            return;
+        }
+        7 => return player.data(),
+        8 => return end_export(player),
+        _ => Event::Key(a_key(random, names)),
+    };
+    player.event(event);
+}
+
+/// Plays so many events on a recording and draws after each `every`-th of them.
+fn play(mut player: Player, seed: u64, events: usize, every: usize) {
+    let entries = KEYS.iter().flat_map(|group| group.entries);
+    let names: Vec<&str> = entries
+        .flat_map(|entry| entry.keys)
+        .map(|it| it.0)
+        .collect();
+    let mut random = Random(seed);
+    player.log = Some(Lines((0..100).map(|n| format!("line {n}\t{n}")).collect()));
+    for number in 0..events {
+        step(&mut player, &mut random, &names);
+        player.effects.clear();
+        if number % every == 0 {
+            player.draw();
+        }
+    }
+    // It still does what it is told.
+    player.event(Event::Resize(80, 24));
+    end_export(&mut player);
+    player.play("esc esc esc esc esc esc q");
+    let seen = player.picture();
+    assert_eq!(
+        player.effects.last(),
+        Some(&Effect::Quit),
+        "seed {seed} {:?}\n{seen}",
+        player.app.mode
+    );
+}
+
+/// Plays on recordings of every sort, each with another look.
+fn everywhere(events: usize, every: usize) {
+    let size = (100, 30);
+    let shown = [
+        (scene(), Theme::new(ColorMode::Truecolor)),
+        (
+            running_scene(),
+            Theme::new(ColorMode::Indexed).on(Ground::Light),
+        ),
+        (timeline(PIPELINE), Theme::new(ColorMode::Ansi)),
+        (timeline(""), Theme::new(ColorMode::None).with_ascii(true)),
+    ];
+    for (seed, (trace, theme)) in (1_000_003..).zip(shown) {
+        let mut player = Player::of(trace, size);
+        player.app.theme = theme;
+        play(player, seed, events, every);
+    }
+}
+
+#[test]
+fn a_few_thousand_random_events_do_no_harm() {
+    everywhere(800, 5);
+}
+
+#[test]
+#[ignore = "a soak: 100,000 events on each recording"]
+fn a_hundred_thousand_random_events_do_no_harm() {
+    everywhere(100_000, 10);
+}

@@ -5,7 +5,15 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SOURCES: [&str; 5] = ["main.c", "measure.c", "overlap.c", "pipeline.c", "stall.c"];
+const SOURCES: [&str; 7] = [
+    "expected.c",
+    "main.c",
+    "measure.c",
+    "overlap.c",
+    "pipeline.c",
+    "stall.c",
+    "transformer.c",
+];
 
 /// Compiles the program and answers where it is. `library` is the runtime to link to.
 pub(crate) fn build(out: &Path, library: &Path) -> Result<PathBuf, Box<dyn Error>> {
@@ -15,7 +23,7 @@ pub(crate) fn build(out: &Path, library: &Path) -> Result<PathBuf, Box<dyn Error
     compiler.args(["-std=c11", "-O2", "-Wall", "-Iinclude", "-o"]);
     compiler.arg(&program);
     compiler.args(SOURCES.map(|source| Path::new("examples/demo").join(source)));
-    compiler.arg("-L").arg(folder).arg("-lascendcl");
+    compiler.arg("-L").arg(folder).args(["-lascendcl", "-lm"]);
     super::inner::run(&mut compiler)?;
     Ok(program)
 }

@@ -18,6 +18,7 @@ void demo_host_work(unsigned us);
 int demo_overlap(int rounds);
 int demo_pipeline(int rounds);
 int demo_stall(int rounds);
+int demo_transformer(int steps);
 
 /* What timing does to this device, in numbers. */
 int demo_measure(int device);

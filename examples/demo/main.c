@@ -17,6 +17,7 @@ static const struct {
     {"overlap", demo_overlap},
     {"pipeline", demo_pipeline},
     {"stall", demo_stall},
+    {"transformer", demo_transformer},
 };
 
 void demo_check(aclError code, const char *call) {

@@ -19,7 +19,7 @@ struct Demo {
     rounds: u32,
 }
 
-const DEMOS: [Demo; 3] = [
+const DEMOS: [Demo; 4] = [
     Demo {
         name: "overlap",
         shows: "copies in, work and copies out on three streams, tied by events",
@@ -34,6 +34,11 @@ const DEMOS: [Demo; 3] = [
         name: "stall",
         shows: "a program that waits too often, and what each wait costs",
         rounds: 20,
+    },
+    Demo {
+        name: "transformer",
+        shows: "operators by name, copies beside them, graphs, named steps, and a host that lingers",
+        rounds: 60,
     },
 ];
 

@@ -120,6 +120,18 @@ fn a_terminal_without_a_cursor_is_refused_in_one_line() {
     assert_eq!(text.lines().count(), 1, "{text:?}");
 }
 
+#[test]
+fn the_details_go_to_the_clipboard() {
+    let recording = recording();
+    let screen = Screen::start(view(&recording), 30, 120);
+    screen.until("stream 3");
+    let shown = screen.length();
+    screen.press("y");
+    screen.until_after(shown, "\u{1b}]52;c;");
+    screen.press("q");
+    screen.finish().expect(0);
+}
+
 /// Nobody holds it, and it has no end: there will be no more.
 #[test]
 fn a_file_that_breaks_off_says_so() {

@@ -64,6 +64,8 @@ pub(crate) enum Action {
     LogUp,
     LogDown,
     ToggleDetail,
+    /// Gives the details to the terminal's clipboard.
+    Copy,
     ToggleArrows,
     Help,
     Escape,
@@ -80,4 +82,6 @@ pub(crate) enum Effect {
     Suspend,
     /// Draw every cell again.
     Redraw,
+    /// Give the details to the terminal's clipboard.
+    Copy,
 }

@@ -55,6 +55,7 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::ToggleLog, "show or hide the program's output"),
     (Action::LogUp, "scroll the output up"),
     (Action::LogDown, "scroll the output down"),
+    (Action::Copy, "copy the details to the clipboard"),
     (Action::ToggleDetail, "larger or smaller details"),
     (
         Action::ToggleArrows,

@@ -231,6 +231,7 @@ pub(crate) const KEYS: &[Group] = &[
                 "larger or smaller details",
                 &[("enter", Action::ToggleDetail)],
             ),
+            entry("y", "copy the details (OSC 52)", &[("y", Action::Copy)]),
             entry(
                 "r",
                 "arrows: all, only the selection's",

@@ -13,7 +13,7 @@ use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};
 use crate::theme::{ColorMode, Ground, Theme};
 use crate::update::update;
-use crate::view::{too_small, view};
+use crate::view::{details, too_small, view};
 
 /// The longest time between two looks at a growing trace.
 const TICK: Duration = Duration::from_millis(50);
@@ -326,6 +326,7 @@ fn handle_events(
                 Effect::Quit => return Ok(Heard::End(Outcome::Quit)),
                 Effect::Suspend => guard.suspend()?,
                 Effect::Redraw => guard.forget()?,
+                Effect::Copy => guard.copy(&details(app, world))?,
             }
         }
     }

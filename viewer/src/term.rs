@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
@@ -200,6 +201,11 @@ impl Guard {
             out.flush()?;
         }
         Ok(())
+    }
+
+    /// Gives a text to the terminal's clipboard, over ssh as well (OSC 52).
+    pub(crate) fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
     /// Tells the user's events from the terminal's answers.

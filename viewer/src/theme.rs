@@ -175,11 +175,19 @@ impl Theme {
         }
     }
 
+    /// A part of a slice that is drawn as a block: of the same colour as its inside.
+    pub(crate) fn block(self, category: Category, name: &str) -> Style {
+        match self.mode {
+            ColorMode::None => Style::new(),
+            _ => Style::new().fg(self.color(self.tone(category, name))),
+        }
+    }
+
     /// A piece of a slice with such a look.
     pub(crate) fn sample(self, category: Category, look: &str) -> Span<'static> {
         match self.mode {
             ColorMode::None => Span::styled(self.pattern(category), self.filled(category, look)),
-            _ => Span::styled("█", self.shape(category, look)),
+            _ => Span::styled("█", self.block(category, look)),
         }
     }
 

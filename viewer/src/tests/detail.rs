@@ -3,7 +3,9 @@
 use ascend_trace_model::rows::Row;
 use ascend_trace_testkit::Timeline;
 
-use super::harness::{LARGE, PIPELINE, Player};
+use crate::app::World;
+
+use super::harness::{LARGE, PIPELINE, Player, SMALL};
 
 fn detail(text: &str, script: &str) -> String {
     let mut player = Player::new(text, LARGE);
@@ -94,4 +96,25 @@ fn a_walk_shows_where_it_came_from_and_gets_shorter_on_the_way_back() {
     );
     player.play("right");
     assert!(!player.picture().contains("LayerNorm·s4 ←"));
+}
+
+#[test]
+fn details_are_copied_whole() {
+    let mut player = Player::new(PIPELINE, SMALL);
+    player.play("n y");
+    assert_eq!(player.effects.last(), Some(&crate::action::Effect::Copy));
+    let world = World {
+        trace: &player.trace,
+        log: None,
+        overview: None,
+        export_name: None,
+    };
+    let text = crate::view::details(&player.app, world);
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.contains("StreamWaitEvent"), "{text}");
+    // Also what the panel has no room for.
+    assert!(
+        text.contains("[ after ") && text.contains("stream="),
+        "{text}"
+    );
 }

@@ -29,6 +29,7 @@ const ENDED: &[Case] = &[
     Case(Action::NextMatch, "/ matmul enter", ">"),
     Case(Action::PreviousMatch, "/ matmul enter", "<"),
     Case(Action::NextFailure, "", "!"),
+    Case(Action::Copy, "n", "y"),
     Case(Action::ToCause, "", "["),
     Case(Action::ToEffect, "", "]"),
     Case(Action::Alternative, "[", "tab"),

@@ -3,6 +3,12 @@
 
 use std::path::PathBuf;
 
+use ascend_trace_model::Trace;
+
+use crate::event::Event;
+use crate::theme::{ColorMode, Ground, Theme};
+use crate::viewport::Viewport;
+
 use super::harness::Player;
 use super::scene::scene;
 use super::svg;
@@ -42,4 +48,50 @@ fn the_longest_stalls() {
 #[test]
 fn statistics() {
     screenshot("statistics", (128, 34), "t");
+}
+
+/// Of a recording, which has other times on every machine: drawn when asked for, compared with nothing.
+#[test]
+fn a_recording_as_it_is_first_seen() {
+    let Some(path) = std::env::var_os("SCREENSHOT_OF") else {
+        println!("no recording to draw: docs/screenshots/demo.sh makes one");
+        return;
+    };
+    let (trace, _) = Trace::open(path).expect("it is a trace");
+    // The longest range in the second half of it, and a little of what is beside.
+    let (begin, end) = trace.span().expect("it is not empty");
+    let later = trace
+        .ranges()
+        .iter()
+        .filter(|it| it.begin > begin + (end - begin) / 2);
+    let layers = later.filter(|range| range.name.starts_with("layer 0"));
+    let layer = layers
+        .max_by_key(|range| range.end - range.begin)
+        .expect("a layer");
+    let from = layer.begin - 100_000;
+    let mut player = Player::of(trace, (140, 40));
+    player.app.title = "ascend-trace demo transformer".to_owned();
+    player.app.viewport = Viewport::new(from, from + 1_200_000);
+    let looks = [
+        ("demo", Theme::new(ColorMode::Truecolor)),
+        (
+            "demo_light",
+            Theme::new(ColorMode::Truecolor).on(Ground::Light),
+        ),
+        ("demo_256", Theme::new(ColorMode::Indexed)),
+        ("demo_nocolor", Theme::new(ColorMode::None)),
+        ("demo_ascii", Theme::new(ColorMode::None).with_ascii(true)),
+    ];
+    for (name, theme) in looks {
+        player.app.theme = theme;
+        for (wide, high) in [(80, 24), (120, 35), (200, 50)] {
+            player.event(Event::Resize(wide, high));
+            let path = folder().join(format!("{name}_{wide}x{high}.svg"));
+            let drawn = match name {
+                "demo_light" => svg::render_light(&player.draw()),
+                _ => svg::render(&player.draw()),
+            };
+            std::fs::write(&path, drawn).expect("it can be written");
+        }
+    }
 }

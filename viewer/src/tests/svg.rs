@@ -8,22 +8,51 @@ use ratatui::style::{Color, Modifier};
 /// Size of a cell, in pixels.
 const WIDE: f64 = 8.0;
 const HIGH: f64 = 17.0;
-const GROUND: &str = "#14181f";
-const INK: &str = "#d7dbe2";
+
+/// What the terminal itself shows.
+#[derive(Clone, Copy)]
+struct Paper {
+    ground: &'static str,
+    ink: &'static str,
+    /// Dim text.
+    dim: &'static str,
+}
+
+const DARK: Paper = Paper {
+    ground: "#14181f",
+    ink: "#d7dbe2",
+    dim: "#8a909a",
+};
+const LIGHT: Paper = Paper {
+    ground: "#ffffff",
+    ink: "#1c2026",
+    dim: "#777d86",
+};
 
 fn color(color: Color, other: &str) -> String {
+    const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let hex = |[r, g, b]: [u8; 3]| format!("#{r:02x}{g:02x}{b:02x}");
     match color {
-        Color::Rgb(r, g, b) => format!("#{r:02x}{g:02x}{b:02x}"),
+        Color::Rgb(r, g, b) => hex([r, g, b]),
+        Color::Indexed(grey @ 232..) => hex([8 + 10 * (grey - 232); 3]),
+        Color::Indexed(cube @ 16..) => {
+            let place = usize::from(cube - 16);
+            hex([place / 36, place / 6 % 6, place % 6].map(|level| LEVELS[level]))
+        }
         _ => other.to_owned(),
     }
 }
 
 /// Foreground and background; no background where the ground shows.
-fn colors(cell: &Cell) -> (String, Option<String>) {
-    let ink = color(cell.fg, INK);
-    let ground = (cell.bg != Color::Reset).then(|| color(cell.bg, GROUND));
+fn colors(cell: &Cell, paper: Paper) -> (String, Option<String>) {
+    let plain = match cell.modifier.contains(Modifier::DIM) {
+        true => paper.dim,
+        false => paper.ink,
+    };
+    let ink = color(cell.fg, plain);
+    let ground = (cell.bg != Color::Reset).then(|| color(cell.bg, paper.ground));
     match cell.modifier.contains(Modifier::REVERSED) {
-        true => (ground.unwrap_or_else(|| GROUND.to_owned()), Some(ink)),
+        true => (ground.unwrap_or_else(|| paper.ground.to_owned()), Some(ink)),
         false => (ink, ground),
     }
 }
@@ -45,8 +74,17 @@ fn rectangle(out: &mut String, (x, y, wide, high): (f64, f64, f64, f64), fill: &
     );
 }
 
-/// The whole screen.
+/// The whole screen on a dark terminal.
 pub(super) fn render(buffer: &Buffer) -> String {
+    draw(buffer, DARK)
+}
+
+/// The same on a light one.
+pub(super) fn render_light(buffer: &Buffer) -> String {
+    draw(buffer, LIGHT)
+}
+
+fn draw(buffer: &Buffer, paper: Paper) -> String {
     let (columns, rows) = (f64::from(buffer.area.width), f64::from(buffer.area.height));
     let (wide, high) = (columns * WIDE + 16.0, rows * HIGH + 16.0);
     let mut out = format!(
@@ -56,23 +94,24 @@ pub(super) fn render(buffer: &Buffer) -> String {
     );
     let _ = writeln!(
         out,
-        r#"<rect x="-8" y="-8" width="{wide}" height="{high}" rx="6" fill="{GROUND}"/>"#
+        r#"<rect x="-8" y="-8" width="{wide}" height="{high}" rx="6" fill="{}"/>"#,
+        paper.ground
     );
     for y in 0..buffer.area.height {
-        grounds(buffer, y, &mut out);
-        texts(buffer, y, &mut out);
+        grounds(buffer, y, paper, &mut out);
+        texts(buffer, y, paper, &mut out);
     }
     out.push_str("</svg>\n");
     out
 }
 
 /// Backgrounds, a run of one colour at a time.
-fn grounds(buffer: &Buffer, y: u16, out: &mut String) {
+fn grounds(buffer: &Buffer, y: u16, paper: Paper, out: &mut String) {
     let mut x = 0;
     while x < buffer.area.width {
-        let ground = colors(&buffer[(x, y)]).1;
+        let ground = colors(&buffer[(x, y)], paper).1;
         let first = x;
-        while x < buffer.area.width && colors(&buffer[(x, y)]).1 == ground {
+        while x < buffer.area.width && colors(&buffer[(x, y)], paper).1 == ground {
             x += 1;
         }
         if let Some(fill) = ground {
@@ -88,11 +127,11 @@ fn grounds(buffer: &Buffer, y: u16, out: &mut String) {
 }
 
 /// Runs of plain text of one style together, everything else cell by cell.
-fn texts(buffer: &Buffer, y: u16, out: &mut String) {
+fn texts(buffer: &Buffer, y: u16, paper: Paper, out: &mut String) {
     let mut x = 0;
     while x < buffer.area.width {
         let cell = &buffer[(x, y)];
-        let (ink, _) = colors(cell);
+        let (ink, _) = colors(cell, paper);
         let (left, top) = (f64::from(x) * WIDE, f64::from(y) * HIGH);
         let symbol = cell.symbol();
         if let Some(part) = block(symbol) {

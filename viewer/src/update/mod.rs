@@ -142,6 +142,10 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::Quit => return vec![Effect::Quit],
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
+        Action::Copy => {
+            app.message = Some("sent to the terminal's clipboard, if it has one".to_owned());
+            return vec![Effect::Copy];
+        }
         Action::Pan(hundredths) => navigate::pan(app, hundredths),
         Action::ZoomIn => navigate::zoom(app, world, (2, 3)),
         Action::ZoomOut => navigate::zoom(app, world, (3, 2)),

@@ -35,9 +35,15 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &m
         area.height -= 1;
     }
     let room = usize::from(area.width).saturating_sub(2);
+    let lines = lines(scene, drawn, room);
+    put(area, lines, room, scene, buffer);
+}
+
+/// The details of what is looked at.
+pub(super) fn lines(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static>> {
     let meter = scene.app.lane.filter(|lane| lane.is_meter());
     let meter = meter.filter(|_| scene.app.group.is_none());
-    let lines = match scene.app.selected {
+    match scene.app.selected {
         _ if let Some(lane) = meter => meters::of(scene, lane, room),
         Some(Selected::Item(Item::Task(task))) => of_task(scene, task, room),
         Some(Selected::Item(Item::Call(call))) => of_call(scene, call, room),
@@ -50,8 +56,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, drawn: &Drawn, buffer: &m
             scene.app.theme.dim(),
         )],
         None => of_nothing(scene, drawn, room),
-    };
-    put(area, lines, room, scene, buffer);
+    }
 }
 
 fn put(area: Rect, lines: Vec<Line<'_>>, room: usize, scene: &Scene<'_>, buffer: &mut Buffer) {
@@ -76,7 +81,7 @@ fn of_nothing(scene: &Scene<'_>, drawn: &Drawn, room: usize) -> Vec<Line<'static
         lines.extend(flow(legend, room));
         return lines;
     }
-    let left = room * 3 / 5;
+    let left = room * 2 / 3;
     let mut lines = overall::of(scene, left);
     let beside = flow(legend, room - left - 3);
     lines.resize(lines.len().max(beside.len()), Line::default());

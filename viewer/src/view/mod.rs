@@ -72,6 +72,16 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     }
 }
 
+/// The details as text, all of them.
+pub(crate) fn details(app: &App, world: World<'_>) -> String {
+    /// No line is that long.
+    const ROOM: usize = 1_000;
+    let scene = Scene { app, world };
+    let lines = detail::lines(&scene, &drawn::Drawn::default(), ROOM);
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
 /// What to say when the terminal is too small.
 pub(crate) fn too_small((width, height): (u16, u16)) -> Option<String> {
     let (least_width, least_height) = MIN_SIZE;

@@ -123,6 +123,14 @@ impl Painter<'_, '_> {
         }
     }
 
+    fn block(&self, item: Item) -> Style {
+        let trace = self.scene.world.trace;
+        match self.is_selected(item) || item.failed(trace) {
+            true => self.shape(item),
+            false => (self.app().theme).block(self.category(item), item.look(trace)),
+        }
+    }
+
     fn is_stall(&self, item: Item) -> bool {
         self.category(item).is_stall()
     }
@@ -176,10 +184,10 @@ impl Painter<'_, '_> {
                 self.filled(item),
             ),
             // Nearer to the left edge, or to the right one: there the block is the ground.
-            _ if from <= FULL - to => (BLOCKS[usize::from(to - from)], self.shape(item)),
+            _ if from <= FULL - to => (BLOCKS[usize::from(to - from)], self.block(item)),
             _ => {
                 let empty = BLOCKS[usize::from(FULL - (to - from))];
-                (empty, self.shape(item).add_modifier(Modifier::REVERSED))
+                (empty, self.block(item).add_modifier(Modifier::REVERSED))
             }
         };
         self.put(column, symbol, style);

@@ -231,7 +231,9 @@ fn measure(
         nowhere = nowhere.min(begin.elapsed());
     }
     let (count, what, counted) = match format.layout() {
-        Layout::File { .. } => (amount.slices, "slices", (amount.events, "events")),
+        Layout::File { .. } | Layout::Ranks { .. } => {
+            (amount.slices, "slices", (amount.events, "events"))
+        }
         Layout::Directory { .. } => (amount.rows, "rows", (amount.slices, "slices")),
     };
     let rate = |count: u64, time: Duration| count as f64 / time.as_secs_f64() / 1e6;

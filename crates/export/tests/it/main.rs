@@ -27,6 +27,8 @@ mod perfetto;
 mod processes;
 /// Messages of protocol buffers.
 mod protobuf;
+/// The documentation's queries for Perfetto.
+mod queries;
 /// Random traces through every format.
 mod random;
 /// Ranges that the program named.

@@ -244,6 +244,19 @@ fn steps_are_ranges_of_the_profiler() {
     assert_eq!(found, expected);
 }
 
+/// A timeline whose processes have these ranks.
+pub(crate) fn ranked(text: &str, ranks: &[&str]) -> Trace {
+    let mut timeline = Timeline::parse(text).expect("a timeline");
+    let mut ranks = ranks.iter();
+    for row in &mut timeline.rows {
+        if let Row::Process(process) = row {
+            process.rank = (*ranks.next().expect("a rank for each process")).to_owned();
+        }
+    }
+    assert_eq!(ranks.next(), None, "a process for each rank");
+    timeline.trace()
+}
+
 /// A file for each rank, and what knows of none in the first.
 #[test]
 fn each_rank_has_a_file() {
@@ -251,14 +264,7 @@ fn each_rank_has_a_file() {
                 p2.s1@0: B[12..22] by t2[2..3]
                 p3.s1@0: C[14..24] by t3[4..5]
                 p4.t4: work(1)[6..7]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
-    let ranks = ["3", "0", "3", ""];
-    for row in &mut timeline.rows {
-        if let Row::Process(process) = row {
-            ranks[process.process as usize % 5 - 1].clone_into(&mut process.rank);
-        }
-    }
-    let trace = timeline.trace();
+    let trace = ranked(text, &["3", "0", "3", ""]);
     let files = export(&Kineto::OWN, &trace);
     assert_eq!(files.names(), [file(0), file(3)]);
     let files = imported(&files);
@@ -291,15 +297,7 @@ fn each_rank_has_a_file() {
 #[test]
 fn a_selection_has_the_files_of_its_ranks() {
     let text = "s1: A[10..20] by t1[0..1] | p2.s1: B[12..22] by t2[2..3]";
-    let mut timeline = Timeline::parse(text).expect("a timeline");
-    let mut rank = 0;
-    for row in &mut timeline.rows {
-        if let Row::Process(process) = row {
-            process.rank = format!("{rank}");
-            rank += 1;
-        }
-    }
-    let trace = timeline.trace();
+    let trace = ranked(text, &["0", "1"]);
     let mut wanted = Wanted {
         args: Args::None,
         ..Wanted::default()

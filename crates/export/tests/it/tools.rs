@@ -100,7 +100,11 @@ fn the_readers_of_kineto_answer() {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    let files = export(&Kineto::CUDA, &timeline(kineto::READERS));
+    let text = format!(
+        "{}\np2.s1: D[25us..35us] by t2[20us..21us]",
+        kineto::READERS
+    );
+    let files = export(&Kineto::CUDA, &kineto::ranked(&text, &["0", "7"]));
     for name in files.names() {
         std::fs::write(folder.path().join(name), files.bytes(name)).expect("a file");
     }
@@ -121,6 +125,9 @@ fn the_readers_of_kineto_answer() {
     let temporal = &holistic["temporal"][0];
     about(&temporal["kernel_time(us)"], 65.0);
     about(&temporal["compute_time(us)"], 35.0);
+    let other = &holistic["temporal"][1];
+    assert_eq!(other["rank"], 7);
+    about(&other["compute_time(us)"], 10.0);
     // From 14 to 20, 45 to 50 and 62 to 70.
     about(&temporal["idle_time(us)"], 19.0);
     about(&holistic["idle"]["1"], 24.0);
@@ -131,7 +138,7 @@ fn the_readers_of_kineto_answer() {
     assert_eq!(launches.len(), 6, "{text}");
     about(&launches[0]["launch_delay"], 9.0);
     // Ten of the fifteen microseconds of the collective lie beside a kernel.
-    about(&holistic["overlap"][0], 66.67);
+    about(&holistic["overlap"], 66.67);
     assert_eq!(
         holistic["bandwidth"],
         serde_json::json!(["Memcpy", "Memset"])

@@ -35,7 +35,7 @@ def holistic(folder):
         "idle": idle.groupby("stream")["idle_time"].sum().to_dict(),
         "queue": {str(key[1]): row[("queue_length", "max")] for key, row in queue.iterrows()},
         "launches": launches[0].to_dict("records"),
-        "overlap": overlap["comp_comm_overlap_pctg"].tolist(),
+        "overlap": overlap.set_index("rank")["comp_comm_overlap_pctg"][0],
         "bandwidth": sorted(key[1] for key in bandwidth.index),
     }
 

@@ -9,6 +9,7 @@ mod dialect;
 mod steps;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use ascend_trace_model::Process;
 
@@ -74,7 +75,6 @@ impl<'w> Ranks<'w> {
         rank: u64,
         sink: &mut dyn Sink<'w>,
     ) -> Result<&mut Events<'w, Dialect>, ExportError> {
-        use std::collections::btree_map::Entry;
         Ok(match self.files.entry(rank) {
             Entry::Occupied(file) => file.into_mut(),
             Entry::Vacant(place) => {
@@ -91,10 +91,9 @@ impl<'w> Pass<'w> for Ranks<'w> {
         let mut ranks: Vec<u64> = trace.processes().iter().map(rank).collect();
         ranks.sort_unstable();
         ranks.dedup();
-        let is_last = source.part.is_last;
         for own in &ranks {
             let mut source = source.narrowed(|id| rank(trace.process(id)) == *own);
-            // Nothing leads from a call to its task without their numbers.
+            // Without their numbers nothing leads from a call to its task.
             if source.args == Args::None {
                 source.args = Args::Minimal;
             }
@@ -103,7 +102,7 @@ impl<'w> Pass<'w> for Ranks<'w> {
             }
         }
         // A folder without a file would be no answer.
-        if is_last && self.files.is_empty() {
+        if source.part.is_last && self.files.is_empty() {
             self.file(0, sink)?.step(&source.narrowed(|_| false))?;
         }
         Ok(())

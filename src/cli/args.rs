@@ -279,9 +279,14 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub(crate) only: Vec<String>,
 
-    /// What slices of chrome and perfetto say beside their names and times
+    /// What slices of chrome, perfetto and kineto say beside their names and times
     #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
     pub(crate) args: ArgsWord,
+
+    /// With --format kineto: call what CUDA has by CUDA's names, such as cudaLaunchKernel and Memcpy HtoD, which some
+    /// questions of its readers are about
+    #[arg(long)]
+    pub(crate) cuda_names: bool,
 
     /// Replace what is there
     #[arg(long)]
@@ -309,6 +314,8 @@ pub(crate) enum FormatWord {
     Chrome,
     /// Perfetto's own format, smaller and with types
     Perfetto,
+    /// A folder of JSON as PyTorch's profiler writes it, for the tools that read that
+    Kineto,
     /// A folder of Apache Parquet tables, for DuckDB, pandas and polars
     Parquet,
     /// A folder of CSV tables

@@ -2,6 +2,8 @@
 
 mod progress;
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
@@ -11,8 +13,8 @@ use anyhow::{Context, bail};
 
 use ascend_trace_analysis::part::Streams;
 use ascend_trace_export::{
-    Args, ExportError, Exporter, Layout, Only, Single, Sink, Source, Step, StreamError, Wanted,
-    format, stream,
+    Args, ExportError, Exporter, Kineto, Layout, Only, Single, Sink, Source, Step, StreamError,
+    Wanted, format, is_rank_file, stream,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -28,7 +30,7 @@ use crate::output::{say, tell};
 const STDOUT: &str = "-";
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
-    let exporter = exporter(args.format)?;
+    let exporter = exporter(args.format, args.cuda_names)?;
     let only = only(&args.only)?;
     let amount = amount(args.args, exporter)?;
     let output = match &args.output {
@@ -43,7 +45,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     match exporter.layout() {
         Layout::File { .. } if output == Path::new(STDOUT) => {}
         Layout::File { .. } => check_file(&output, args.force)?,
-        Layout::Directory { files } => check_folder(&output, files, args.force)?,
+        layout => check_folder(&output, &present(&output, layout), args.force)?,
     }
     let mut job = Job::open(args, exporter, (only, amount))?;
     match exporter.layout() {
@@ -56,9 +58,7 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
             }
         }
         Layout::File { .. } => to_file(&mut job, &output)?,
-        Layout::Directory { .. } => {
-            to_folder(&mut job, &output)?;
-        }
+        layout => to_folder(&mut job, &output, layout)?,
     }
     job.opened.check(args.strict)?;
     job.say_what_is_missing(args);
@@ -178,7 +178,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// How much slices are to say. Tables say all of it.
 fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
-    let has_slices = matches!(exporter.layout(), Layout::File { .. });
+    let has_slices = !matches!(exporter.layout(), Layout::Directory { .. });
     match word {
         ArgsWord::Full => Ok(Args::Full),
         _ if !has_slices => bail!(
@@ -186,15 +186,26 @@ fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
             exporter.name()
         ),
         ArgsWord::Minimal => Ok(Args::Minimal),
+        ArgsWord::None if matches!(exporter.layout(), Layout::Ranks { .. }) => bail!(
+            "--args none leaves readers of {} nothing to go by: minimal is the least",
+            exporter.name()
+        ),
         ArgsWord::None => Ok(Args::None),
     }
 }
 
-fn exporter(word: FormatWord) -> anyhow::Result<&'static dyn Exporter> {
+fn exporter(word: FormatWord, cuda_names: bool) -> anyhow::Result<&'static dyn Exporter> {
+    if cuda_names {
+        return match word {
+            FormatWord::Kineto => Ok(&Kineto::CUDA),
+            _ => bail!("--cuda-names is for --format kineto: leave it out"),
+        };
+    }
     let name = match word {
         FormatWord::Chrome => "chrome",
         FormatWord::Csv => "csv",
         FormatWord::Perfetto => "perfetto",
+        FormatWord::Kineto => "kineto",
         FormatWord::Parquet => "parquet",
     };
     format(name).with_context(|| format!("--format {name} is not in this build"))
@@ -204,7 +215,7 @@ fn exporter(word: FormatWord) -> anyhow::Result<&'static dyn Exporter> {
 fn default_output(trace: &Path, exporter: &dyn Exporter) -> PathBuf {
     match exporter.layout() {
         Layout::File { extension } => trace.with_extension(extension),
-        Layout::Directory { .. } => {
+        Layout::Directory { .. } | Layout::Ranks { .. } => {
             let stem = trace
                 .file_stem()
                 .unwrap_or(trace.as_os_str())
@@ -224,8 +235,9 @@ fn refuse_input(input: &Path, output: &Path, exporter: &dyn Exporter) -> anyhow:
     };
     let shown = match exporter.layout() {
         Layout::File { .. } => Some(output.to_owned()).filter(|path| is_input(path)),
-        Layout::Directory { files } => {
-            let mut paths = files.iter().map(|name| output.join(name));
+        layout => {
+            let names = present(output, layout).into_iter();
+            let mut paths = names.map(|name| output.join(name));
             paths.find(|path| is_input(path))
         }
     };
@@ -246,12 +258,28 @@ fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
     }
 }
 
-fn check_folder(path: &Path, files: &[&str], force: bool) -> anyhow::Result<()> {
+/// The files of an export that are in a folder already.
+fn present(folder: &Path, layout: Layout) -> Vec<String> {
+    match layout {
+        Layout::File { .. } => Vec::new(),
+        Layout::Directory { files } => {
+            let files = files.iter().filter(|name| folder.join(name).exists());
+            files.map(|name| (*name).to_owned()).collect()
+        }
+        Layout::Ranks { ending } => {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+            names.filter(|name| is_rank_file(name, ending)).collect()
+        }
+    }
+}
+
+fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<()> {
     let shown = path.display();
     if path == Path::new(STDOUT) || (path.exists() && !path.is_dir()) {
         bail!("{shown} is no folder: this format writes several files into one");
     }
-    match files.iter().find(|name| path.join(name).exists()) {
+    match present.first() {
         Some(name) if !force => bail!("{shown}/{name} exists: --force replaces it"),
         _ => Ok(()),
     }
@@ -302,7 +330,7 @@ fn temporary(path: &Path) -> PathBuf {
 }
 
 /// Writes into a folder beside first, so that a failed export leaves what was there.
-fn to_folder(job: &mut Job, path: &Path) -> anyhow::Result<()> {
+fn to_folder(job: &mut Job, path: &Path, layout: Layout) -> anyhow::Result<()> {
     let shown = path.display();
     let name = match path.file_name() {
         Some(_) => path.to_owned(),
@@ -311,9 +339,10 @@ fn to_folder(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     };
     let place = temporary(&name);
     fs::create_dir_all(&place).with_context(|| format!("cannot make {}", place.display()))?;
-    let written = job
-        .run(&mut Folder(&place))
-        .and_then(|()| move_all(&place, path).with_context(|| format!("cannot write {shown}")));
+    let written = job.run(&mut Folder(&place)).and_then(|()| {
+        let moved = move_all(&place, path, &present(path, layout));
+        moved.with_context(|| format!("cannot write {shown}"))
+    });
     // What is left of the attempt is of no use.
     let _ = fs::remove_dir_all(&place);
     written?;
@@ -321,12 +350,18 @@ fn to_folder(job: &mut Job, path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Gives the files of one folder their names in another.
-fn move_all(from: &Path, to: &Path) -> io::Result<()> {
+/// Gives the files of one folder their names in another, and removes what is left there of an export before: readers
+/// take all that is in a folder for one recording.
+fn move_all(from: &Path, to: &Path, before: &[String]) -> io::Result<()> {
     fs::create_dir_all(to)?;
+    let mut old: HashSet<OsString> = before.iter().map(OsString::from).collect();
     for entry in fs::read_dir(from)? {
         let entry = entry?;
+        old.remove(&entry.file_name());
         fs::rename(entry.path(), to.join(entry.file_name()))?;
+    }
+    for name in old {
+        fs::remove_file(to.join(name))?;
     }
     Ok(())
 }
@@ -347,12 +382,41 @@ mod tests {
     #[test]
     fn exports_are_named_after_the_trace() {
         let name = |format| {
-            let exporter = exporter(format).unwrap();
+            let exporter = exporter(format, false).unwrap();
             default_output(Path::new("runs/app-1.atrace"), exporter)
         };
         assert_eq!(name(FormatWord::Chrome), Path::new("runs/app-1.json"));
         assert_eq!(name(FormatWord::Perfetto), Path::new("runs/app-1.pftrace"));
         assert_eq!(name(FormatWord::Csv), Path::new("runs/app-1-csv"));
+        assert_eq!(name(FormatWord::Kineto), Path::new("runs/app-1-kineto"));
+    }
+
+    #[test]
+    fn only_kineto_has_other_names() {
+        assert!(exporter(FormatWord::Kineto, true).is_ok());
+        let refused = exporter(FormatWord::Chrome, true).err().unwrap();
+        assert!(refused.to_string().contains("--format kineto"), "{refused}");
+    }
+
+    #[test]
+    fn ranks_of_an_export_before_are_replaced_as_a_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let (from, to) = (root.path().join("new"), root.path().join("to"));
+        fs::create_dir_all(&from).unwrap();
+        fs::create_dir_all(&to).unwrap();
+        for name in ["rank-0.json", "rank-1.json", "rank-x.json", "notes"] {
+            fs::write(to.join(name), "old").unwrap();
+        }
+        fs::write(from.join("rank-0.json"), "new").unwrap();
+        let layout = Layout::Ranks { ending: ".json" };
+        let mut before = present(&to, layout);
+        before.sort();
+        assert_eq!(before, ["rank-0.json", "rank-1.json"]);
+        assert!(check_folder(&to, &before, false).is_err());
+        move_all(&from, &to, &before).unwrap();
+        assert_eq!(fs::read_to_string(to.join("rank-0.json")).unwrap(), "new");
+        assert!(!to.join("rank-1.json").exists());
+        assert!(to.join("rank-x.json").exists() && to.join("notes").exists());
     }
 
     #[test]
@@ -366,12 +430,14 @@ mod tests {
 
     #[test]
     fn only_slices_say_as_much_as_is_wanted() {
-        let amount = |word, format| amount(word, exporter(format).unwrap());
+        let amount = |word, format| amount(word, exporter(format, false).unwrap());
         let minimal = amount(ArgsWord::Minimal, FormatWord::Perfetto);
         assert_eq!(minimal.unwrap(), Args::Minimal);
         assert_eq!(amount(ArgsWord::Full, FormatWord::Csv).unwrap(), Args::Full);
         let refused = amount(ArgsWord::None, FormatWord::Csv).unwrap_err();
         assert!(refused.to_string().contains("csv has none"), "{refused}");
+        assert!(amount(ArgsWord::None, FormatWord::Kineto).is_err());
+        assert!(amount(ArgsWord::Minimal, FormatWord::Kineto).is_ok());
     }
 
     #[test]
@@ -380,11 +446,14 @@ mod tests {
         let path = root.path().join("tasks.csv");
         fs::write(&path, "old").unwrap();
         assert!(check_file(&path, false).is_err() && check_file(&path, true).is_ok());
-        let files = ["calls.csv", "tasks.csv"];
-        assert!(check_folder(root.path(), &files, false).is_err());
-        assert!(check_folder(root.path(), &files, true).is_ok());
+        let files = Layout::Directory {
+            files: &["calls.csv", "tasks.csv"],
+        };
+        let there = present(root.path(), files);
+        assert!(check_folder(root.path(), &there, false).is_err());
+        assert!(check_folder(root.path(), &there, true).is_ok());
         assert!(
-            check_folder(&path, &files, true).is_err(),
+            check_folder(&path, &[], true).is_err(),
             "a file is no folder"
         );
     }

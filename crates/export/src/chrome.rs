@@ -13,9 +13,12 @@
 //! - numbers are numbers, and ids are exact in a double.
 //!
 //! The parts of a trace are written one after the other; readers put events in order by their times.
+//!
+//! Other readers of this format want other names and categories: a [`Dialect`] has those.
 
 mod captures;
 mod counters;
+mod dialect;
 mod flows;
 mod meta;
 mod output;
@@ -25,12 +28,15 @@ mod stalls;
 
 use std::io::Write;
 
+pub(crate) use dialect::{Dialect, Label};
+pub(crate) use output::Output;
+
 use crate::counters::Counters;
 use crate::facts::Facts;
 use crate::fields::write_recording;
 use crate::tracks::Tracks;
 use crate::{ExportError, Exporter, Layout, Pass, Sink, Source, open};
-use output::Output;
+use dialect::Plain;
 
 /// The exporter for `--format chrome`.
 #[derive(Clone, Copy, Debug)]
@@ -45,13 +51,27 @@ impl Exporter for Chrome {
         Layout::File { extension: "json" }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
-        Ok(Box::new(ChromePass::new(open(sink, "")?)))
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
+        Ok(Box::new(ChromePass(Events::new(open(sink, "")?, Plain))))
     }
 }
 
-struct ChromePass<'w> {
+struct ChromePass<'w>(Events<'w, Plain>);
+
+impl<'w> Pass<'w> for ChromePass<'w> {
+    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+        self.0.step(source)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(())
+    }
+}
+
+/// A file of trace events on its way through a trace.
+pub(crate) struct Events<'w, D> {
     output: Output<'w>,
+    dialect: D,
     tracks: Tracks,
     counters: Counters,
     facts: Facts,
@@ -59,44 +79,45 @@ struct ChromePass<'w> {
     flows: u64,
 }
 
-impl<'w> ChromePass<'w> {
-    fn new(file: Box<dyn Write + 'w>) -> Self {
+impl<'w, D: Dialect> Events<'w, D> {
+    pub(crate) fn new(file: Box<dyn Write + 'w>, dialect: D) -> Self {
         let mut output = Output::new(file);
-        output.begin();
+        output.begin(|json| dialect.write_head(json));
         Self {
             output,
-            tracks: Tracks::default(),
+            dialect,
+            tracks: Tracks::new(D::NUMBERING),
             counters: Counters::default(),
             facts: Facts::default(),
             flows: 0,
         }
     }
-}
 
-impl Pass for ChromePass<'_> {
-    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+    /// Writes a part of the trace.
+    pub(crate) fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
         output.begin_part(source.part.begin);
         tracks.advance(source);
+        self.dialect.advance(source, tracks);
+        let dialect = &self.dialect;
         self.facts.add(source);
-        meta::write_names(output, source.trace, tracks)?;
-        slices::write_calls(output, source, tracks)?;
-        slices::write_tasks(output, source, tracks)?;
-        stalls::write(output, source, tracks)?;
-        counters::write(output, source, tracks, &mut self.counters)?;
+        meta::write_names(output, dialect, source.trace, tracks)?;
+        slices::write_calls(output, dialect, source, tracks)?;
+        slices::write_tasks(output, dialect, source, tracks)?;
+        if D::HAS_EXTRAS {
+            stalls::write(output, source, tracks)?;
+            counters::write(output, source, tracks, &mut self.counters)?;
+        }
         // Flows come after their slices: at equal times an importer handles events in the order of
         // the file, and a flow must find its slice.
-        self.facts.omitted_flows += flows::write(output, source, tracks, &mut self.flows)?;
+        self.facts.omitted_flows += flows::write(output, dialect, source, tracks, &mut self.flows)?;
         if source.part.is_last {
-            ranges::write(output, source, tracks)?;
+            ranges::write(output, dialect, source, tracks)?;
             captures::write(output, source, tracks, &self.facts)?;
             meta::write_recording_mark(output, source, tracks, &self.facts)?;
+            dialect.write_last(output, source, tracks)?;
             output.end(|json| write_recording(json, source, &self.facts))?;
         }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), ExportError> {
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ impl Exporter for Csv {
         Layout::Directory { files: &FILES }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
         let mut names = FILES.into_iter();
         let tables = Tables::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;

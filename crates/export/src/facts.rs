@@ -44,14 +44,18 @@ impl Facts {
 
     fn add_part(&mut self, source: &Source<'_>) {
         let trace = source.trace;
+        let is_here = |node: Node, call: CallId| {
+            let thread = trace.call(call).thread;
+            source.is_here(node) && source.selection.process(trace.thread(thread).process)
+        };
         for id in (0..trace.calls().len() as u32).map(CallId) {
-            if source.is_here(Node::Call(id)) {
+            if is_here(Node::Call(id), id) {
                 self.calls += 1;
                 self.left_out_calls += u64::from(!source.selection.call(id));
             }
         }
         for (id, task) in (0..).map(TaskId).zip(trace.tasks()) {
-            if source.is_here(Node::Task(id)) {
+            if is_here(Node::Task(id), task.call) {
                 self.tasks += 1;
                 self.untimed_tasks += u64::from(task.time.is_none());
                 self.left_out_tasks += u64::from(!source.selection.task(id));

@@ -66,12 +66,17 @@ pub(crate) trait Fields<'t> {
     fn nothing(&mut self, name: impl Into<Name<'t>>);
 }
 
-/// Of a call, as much as is wanted.
+/// Of a call, as much as is wanted; `stream` is what the number of its stream is called.
 #[inline]
-pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: CallId) {
+pub(crate) fn write_call<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    id: CallId,
+    stream: &'static str,
+) {
     let (trace, call) = (source.trace, source.trace.call(id));
     match source.args {
-        Args::Full => write_whole_call(fields, source, id, call),
+        Args::Full => write_whole_call(fields, source, (id, call), stream),
         Args::Minimal => {
             let has_code = trace.function(call.function).ret == RetKind::Error;
             if call.result().is_none_or(|code| has_code && code != 0) {
@@ -89,8 +94,8 @@ pub(crate) fn write_call<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 fn write_whole_call<'t>(
     fields: &mut impl Fields<'t>,
     source: &Source<'t>,
-    id: CallId,
-    call: &Call,
+    (id, call): (CallId, &Call),
+    stream_name: &'static str,
 ) {
     let trace = source.trace;
     write_arguments(fields, source, call, slice_name);
@@ -103,7 +108,7 @@ fn write_whole_call<'t>(
         fields.unsigned("device", u64::from(device));
     }
     if let Some(stream) = stream {
-        fields.integer("stream", stream.number());
+        fields.integer(stream_name, stream.number());
     }
     if call.task.is_some() {
         write_correlation(fields, trace, id);
@@ -126,15 +131,20 @@ fn write_whole_call<'t>(
     }
 }
 
-/// Of a task that has times, as much as is wanted.
+/// Of a task that has times, as much as is wanted; `stream` is what the number of its stream is called.
 #[inline]
-pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: TaskId) {
+pub(crate) fn write_task<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    id: TaskId,
+    stream: &'static str,
+) {
     let trace = source.trace;
     match source.args {
-        Args::Full => write_whole_task(fields, source, id),
+        Args::Full => write_whole_task(fields, source, id, stream),
         Args::Minimal => {
             let task = trace.task(id);
-            write_place(fields, trace, task);
+            write_place(fields, trace, task, stream);
             if let Some(bytes) = trace.bytes(trace.call(task.call)) {
                 fields.unsigned("bytes", bytes);
             }
@@ -144,19 +154,29 @@ pub(crate) fn write_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, 
 }
 
 /// Where a task ran, and which call submitted it.
-fn write_place<'t>(fields: &mut impl Fields<'t>, trace: &Trace, task: &Task) {
+fn write_place<'t>(
+    fields: &mut impl Fields<'t>,
+    trace: &Trace,
+    task: &Task,
+    stream_name: &'static str,
+) {
     let stream = trace.stream(task.stream);
     fields.unsigned("device", u64::from(stream.device));
-    fields.integer("stream", stream.number());
+    fields.integer(stream_name, stream.number());
     write_correlation(fields, trace, task.call);
 }
 
-fn write_whole_task<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, id: TaskId) {
+fn write_whole_task<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    id: TaskId,
+    stream: &'static str,
+) {
     let trace = source.trace;
     let task = trace.task(id);
     let call = trace.call(task.call);
     write_process(fields, source, trace.stream(task.stream).process);
-    write_place(fields, trace, task);
+    write_place(fields, trace, task, stream);
     fields.unsigned("seq", u64::from(task.sequence));
     if let Some(time) = task.time {
         fields.integer("err_ns", time.error);

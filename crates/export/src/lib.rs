@@ -14,6 +14,7 @@ mod facts;
 mod fields;
 mod hash;
 mod json;
+mod kineto;
 mod labels;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -34,6 +35,7 @@ use ascend_trace_model::Task;
 pub use args::Args;
 pub use chrome::Chrome;
 pub use csv::Csv;
+pub use kineto::{Kineto, Names};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perfetto::Perfetto;
@@ -49,6 +51,22 @@ pub enum Layout {
     File { extension: &'static str },
     /// A directory that holds these files.
     Directory { files: &'static [&'static str] },
+    /// A directory that holds a file for each rank of a distributed run, with this at the end of its name; see
+    /// [`rank_file`].
+    Ranks { ending: &'static str },
+}
+
+/// The file of a rank, for [`Layout::Ranks`].
+pub fn rank_file(rank: u64, ending: &str) -> String {
+    format!("rank-{rank}{ending}")
+}
+
+/// Whether a file has the name of a rank's.
+pub fn is_rank_file(name: &str, ending: &str) -> bool {
+    let rank = name
+        .strip_prefix("rank-")
+        .and_then(|it| it.strip_suffix(ending));
+    rank.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Where an exporter writes.
@@ -93,20 +111,20 @@ pub trait Exporter: Sync {
     fn layout(&self) -> Layout;
 
     /// Begins an export, which takes a trace part by part.
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError>;
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError>;
 
     /// Writes everything in `source`. A trace without calls gives a valid, empty export.
     fn export<'w>(&self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         let mut pass = self.begin(sink)?;
-        pass.step(source)?;
+        pass.step(source, sink)?;
         pass.finish()
     }
 }
 
 /// An export on its way through a trace: it takes the parts in their order, the last one included,
-/// and is finished then.
-pub trait Pass {
-    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError>;
+/// and is finished then. Files that the beginning did not know of are opened on the way.
+pub trait Pass<'w> {
+    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError>;
 
     fn finish(self: Box<Self>) -> Result<(), ExportError>;
 }
@@ -115,6 +133,7 @@ pub trait Pass {
 pub const FORMATS: &[&dyn Exporter] = &[
     &Chrome,
     &Perfetto,
+    &Kineto::OWN,
     #[cfg(feature = "parquet")]
     &Parquet,
     &Csv,

@@ -101,24 +101,24 @@ impl Default for Past {
 #[derive(Clone, Debug)]
 pub struct Source<'a> {
     pub trace: &'a Trace,
-    pub dependencies: Dependencies,
-    pub stalls: Stalls,
-    pub graphs: Graphs,
-    pub(crate) keys: Keys,
+    pub dependencies: Arc<Dependencies>,
+    pub stalls: Arc<Stalls>,
+    pub graphs: Arc<Graphs>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) part: Part,
     pub(crate) selection: Selection,
     pub(crate) constants: Constants<'a>,
     pub(crate) args: Args,
     /// By function: what timelines file its calls under.
-    host_categories: Vec<String>,
+    host_categories: Arc<[String]>,
     /// By process: whether its pid is that of another one before it.
-    repeated_pids: Vec<bool>,
+    repeated_pids: Arc<[bool]>,
 }
 
 /// What calls are filed under.
 const HOST: &str = "host";
 
-fn host_categories(trace: &Trace) -> Vec<String> {
+fn host_categories(trace: &Trace) -> Arc<[String]> {
     let functions = trace.functions().iter();
     let category = |group: &str| match group {
         "" => HOST.to_owned(),
@@ -129,7 +129,7 @@ fn host_categories(trace: &Trace) -> Vec<String> {
         .collect()
 }
 
-fn repeated_pids(trace: &Trace) -> Vec<bool> {
+fn repeated_pids(trace: &Trace) -> Arc<[bool]> {
     let mut pids = HashSet::new();
     let processes = trace.processes().iter();
     processes.map(|it| !pids.insert(it.pid)).collect()
@@ -168,16 +168,24 @@ impl<'a> Source<'a> {
         };
         Self {
             trace,
-            stalls: Stalls::of_step(trace, &dependencies, step),
-            dependencies,
-            graphs: Graphs::of(trace),
-            keys: Keys::of(trace, std::mem::take(&mut past.keys)),
+            stalls: Stalls::of_step(trace, &dependencies, step).into(),
+            dependencies: dependencies.into(),
+            graphs: Graphs::of(trace).into(),
+            keys: Keys::of(trace, std::mem::take(&mut past.keys)).into(),
             part,
             selection: Selection::of(trace, wanted, Arc::clone(shown)),
             constants: Constants::of(trace),
             args: wanted.args,
             host_categories: host_categories(trace),
             repeated_pids: repeated_pids(trace),
+        }
+    }
+
+    /// The same for some of the processes alone, by their numbers in the trace.
+    pub(crate) fn narrowed(&self, is_in: impl Fn(ProcessId) -> bool) -> Self {
+        Self {
+            selection: self.selection.narrowed(self.trace, is_in),
+            ..self.clone()
         }
     }
 

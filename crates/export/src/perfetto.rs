@@ -51,7 +51,7 @@ impl Exporter for Perfetto {
         }
     }
 
-    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass + 'w>, ExportError> {
+    fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
         Ok(Box::new(PerfettoPass::new(open(sink, "")?)))
     }
 }
@@ -78,8 +78,8 @@ impl<'w> PerfettoPass<'w> {
     }
 }
 
-impl Pass for PerfettoPass<'_> {
-    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+impl<'w> Pass<'w> for PerfettoPass<'w> {
+    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         let (output, tracks) = (&mut self.output, &mut self.tracks);
         output.forget_addresses();
         tracks.advance(source);

@@ -7,7 +7,7 @@ mod shown;
 use std::sync::Arc;
 
 use ascend_trace_analysis::{Edge, Node, Stall};
-use ascend_trace_model::{Call, CallId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_model::{Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Args;
 pub use only::{Only, OnlyError};
@@ -30,6 +30,8 @@ pub(crate) struct Selection {
     /// `None`: everything is.
     chosen: Option<Chosen>,
     shown: Arc<Shown>,
+    /// By process: whether it has a part in this file. Empty: all have.
+    processes: Vec<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +50,45 @@ impl Selection {
             range: wanted.range,
             chosen: Some(Chosen::of(trace, wanted)),
             shown,
+            processes: Vec::new(),
         }
+    }
+
+    /// What of it belongs to some of the processes.
+    pub(crate) fn narrowed(&self, trace: &Trace, is_in: impl Fn(ProcessId) -> bool) -> Self {
+        let processes = (0..trace.processes().len() as u32).map(|id| is_in(ProcessId(id)));
+        let processes: Vec<bool> = processes.collect();
+        let has = |id: ProcessId| processes.get(id.index()).copied().unwrap_or(false);
+        let of_call = |call: &Call| has(trace.thread(call.thread).process);
+        let calls = (0..).map(CallId).zip(trace.calls());
+        let tasks = (0..).map(TaskId).zip(trace.tasks());
+        let chosen = Chosen {
+            calls: calls.map(|(id, it)| self.call(id) && of_call(it)).collect(),
+            tasks: tasks
+                .map(|(id, it)| self.task(id) && of_call(trace.call(it.call)))
+                .collect(),
+        };
+        let threads = (0..).map(ThreadId).zip(trace.threads());
+        let streams = (0..).map(StreamId).zip(trace.streams());
+        let shown = Shown {
+            threads: threads
+                .map(|(id, it)| self.thread(id) && has(it.process))
+                .collect(),
+            streams: streams
+                .map(|(id, it)| self.stream(id) && has(it.process))
+                .collect(),
+        };
+        Self {
+            range: self.range,
+            chosen: Some(chosen),
+            shown: shown.into(),
+            processes,
+        }
+    }
+
+    /// Whether a process has a part in this file.
+    pub(crate) fn process(&self, id: ProcessId) -> bool {
+        self.processes.is_empty() || self.processes.get(id.index()).copied().unwrap_or(false)
     }
 
     /// Whether nothing of the whole trace is wanted.

@@ -81,7 +81,7 @@ pub fn stream<'w>(
         let until = margin(trace, (part.until, known), step.margin);
         part = part.next(until, known, replay.is_done());
         let source = Source::of_part(trace, (wanted, &shown), &mut past, part);
-        pass.step(&source)?;
+        pass.step(&source, sink)?;
         let (done, all) = replay.progress();
         progress(before + done, before + all);
         // What was written last is looked at again with what comes next.

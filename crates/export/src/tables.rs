@@ -15,7 +15,7 @@ mod tasks;
 use std::io;
 
 use crate::facts::Facts;
-use crate::{ExportError, Pass, Source};
+use crate::{ExportError, Pass, Sink, Source};
 
 pub(crate) use cell::{Cell, Value};
 
@@ -87,8 +87,8 @@ impl<W: TableWriter> Tables<W> {
     }
 }
 
-impl<W: TableWriter> Pass for Tables<W> {
-    fn step(&mut self, source: &Source<'_>) -> Result<(), ExportError> {
+impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
+    fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
         self.facts.add(source);
         for (table, writer) in &mut self.writers {
             table.write(source, &self.facts, writer)?;

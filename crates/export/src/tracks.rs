@@ -22,6 +22,7 @@ use crate::hash::FastMap;
 use crate::release::drawn_end;
 use nesting::{Nesting, first_fit, first_room, nest};
 use numbers::Ids;
+pub(crate) use numbers::Numbering;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -133,6 +134,13 @@ fn key(trace: &Trace, node: Node) -> Key {
 }
 
 impl Tracks {
+    pub(crate) fn new(numbering: Numbering) -> Self {
+        Self {
+            ids: Ids::new(numbering),
+            ..Self::default()
+        }
+    }
+
     /// Places what belongs to a part. Of a selection, a lane of which nothing is shown has no
     /// tracks.
     pub(crate) fn advance(&mut self, source: &Source<'_>) {

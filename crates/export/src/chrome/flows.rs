@@ -14,6 +14,7 @@ use std::io;
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_model::{CallId, TaskId, Trace};
 
+use super::dialect::Dialect;
 use super::output::{Output, Phase};
 use crate::Source;
 use crate::release::arrives_early;
@@ -39,6 +40,7 @@ type Marks = HashSet<(Track, i64)>;
 /// Writes a flow for every dependency and returns how many could not be drawn.
 pub(super) fn write(
     output: &mut Output<'_>,
+    dialect: &impl Dialect,
     source: &Source<'_>,
     tracks: &Tracks,
     next_id: &mut u64,
@@ -50,7 +52,7 @@ pub(super) fn write(
             omitted += 1;
             continue;
         };
-        write_ends(output, edge.kind.name(), ends, next_id, &mut marks)?;
+        write_ends(output, dialect.arrow(edge.kind), ends, next_id, &mut marks)?;
     }
     Ok(omitted)
 }

@@ -4,13 +4,12 @@ use std::io;
 
 use ascend_trace_model::Trace;
 
+use super::dialect::Dialect;
 use super::output::Output;
 use crate::Source;
 use crate::facts::Facts;
 use crate::fields::write_recording;
-use crate::labels::{
-    RECORDED, RECORDING, numbered, process_name, stalls_name, stream_name, thread_name,
-};
+use crate::labels::{RECORDED, RECORDING, numbered, stalls_name, stream_name, thread_name};
 use crate::tracks::{Row, Track, Tracks};
 
 /// What is told of a process and of none of its threads.
@@ -45,11 +44,12 @@ pub(super) fn write_recording_mark(
 /// Names what has not been named before.
 pub(super) fn write_names(
     output: &mut Output<'_>,
+    dialect: &impl Dialect,
     trace: &Trace,
     tracks: &mut Tracks,
 ) -> io::Result<()> {
     for (order, track) in tracks.fresh_processes() {
-        let name = process_name(trace, &track);
+        let name = dialect.process_name(trace, &track);
         write_label(output, of_process(track.pid), "process", &name, order)?;
     }
     for (thread, lane) in trace.threads().iter().zip(&mut tracks.threads) {

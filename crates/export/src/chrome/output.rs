@@ -12,7 +12,7 @@ use crate::tracks::Track;
 const CHUNK: usize = 256 * 1024;
 
 /// A file of trace events in the making.
-pub(super) struct Output<'a> {
+pub(crate) struct Output<'a> {
     file: Box<dyn Write + 'a>,
     /// What is not handed on yet.
     json: Json,
@@ -42,14 +42,16 @@ impl<'a> Output<'a> {
         self.labels.forget();
     }
 
-    pub(super) fn begin(&mut self) {
-        self.json
-            .plain(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    /// Opens the list of events, after what else is to stand before it.
+    pub(super) fn begin(&mut self, head: impl FnOnce(&mut Json)) {
+        self.json.plain(b"{\"displayTimeUnit\":\"ns\"");
+        head(&mut self.json);
+        self.json.plain(b",\"traceEvents\":[");
     }
 
     /// Writes an event of a phase on a track; `rest` adds its other members.
     #[inline]
-    pub(super) fn event(
+    pub(crate) fn event(
         &mut self,
         phase: Phase,
         track: Track,
@@ -95,7 +97,7 @@ impl<'a> Output<'a> {
 }
 
 /// What kind of event it is: a letter.
-pub(super) type Phase = u8;
+pub(crate) type Phase = u8;
 
 /// How the events of a track begin, up to the name: with what separates them from the one before.
 #[derive(Debug, Default)]
@@ -150,8 +152,8 @@ fn label(name: &str, category: &str) -> Vec<u8> {
 }
 
 /// The members of one event.
-pub(super) struct Members<'a> {
-    pub(super) json: &'a mut Json,
+pub(crate) struct Members<'a> {
+    pub(crate) json: &'a mut Json,
     labels: &'a mut Labels,
     begin: i64,
 }
@@ -159,7 +161,7 @@ pub(super) struct Members<'a> {
 impl Members<'_> {
     /// What is borrowed lasts as long as the part that is being written, and so does the category.
     #[inline]
-    pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
+    pub(crate) fn named(&mut self, name: Cow<'_, str>, category: &str) {
         match name {
             name if name.is_empty() => self.json.plain(&label(UNNAMED, category)),
             Cow::Borrowed(name) => {
@@ -176,7 +178,7 @@ impl Members<'_> {
     }
 
     #[inline]
-    pub(super) fn lasting(&mut self, begin: i64, end: i64) {
+    pub(crate) fn lasting(&mut self, begin: i64, end: i64) {
         self.at(begin);
         self.json.next(b",\"dur\":").micros(end - begin);
     }
@@ -189,7 +191,7 @@ impl Members<'_> {
     }
 
     #[inline]
-    pub(super) fn args(&mut self, write: impl FnOnce(&mut Json)) {
+    pub(crate) fn args(&mut self, write: impl FnOnce(&mut Json)) {
         self.json.plain(b",\"args\":{");
         write(self.json);
         self.json.close(b'}');

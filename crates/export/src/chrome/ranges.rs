@@ -2,15 +2,14 @@
 
 use std::io;
 
+use super::dialect::Dialect;
 use super::output::Output;
 use crate::Source;
 use crate::tracks::Tracks;
 
-/// The category of events whose range has no domain with a name.
-const CATEGORY: &str = "mstx";
-
 pub(super) fn write(
     output: &mut Output<'_>,
+    dialect: &impl Dialect,
     source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
@@ -18,9 +17,8 @@ pub(super) fn write(
     for (place, track) in &tracks.ranges {
         let range = &trace.ranges()[*place];
         output.event(b'X', *track, |members| {
-            let domain = trace.domain(range).filter(|name| !name.is_empty());
-            let category = domain.unwrap_or(CATEGORY);
-            members.named(range.name.as_str().into(), category);
+            let (name, category) = dialect.range(source, range);
+            members.named(name, category);
             members.lasting(range.begin, range.end);
             members.args(|_| {});
         })?;

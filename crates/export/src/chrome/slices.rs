@@ -2,17 +2,17 @@
 
 use std::io;
 
-use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_model::{StreamId, ThreadId};
 
+use super::dialect::Dialect;
 use super::output::Output;
 use crate::Source;
-use crate::fields::{write_call, write_task};
 use crate::release::drawn_end;
 use crate::tracks::{Tracks, is_waiter};
 
 pub(super) fn write_calls(
     output: &mut Output<'_>,
+    dialect: &impl Dialect,
     source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
@@ -20,12 +20,11 @@ pub(super) fn write_calls(
     for thread in 0..trace.threads().len() as u32 {
         for id in source.calls(ThreadId(thread)) {
             let call = trace.call(id);
-            let function = trace.function(call.function);
             output.event(b'X', tracks.call(trace, id), |members| {
-                let category = source.host_category(call);
-                members.named(function.name.as_str().into(), category);
+                let (name, category) = dialect.call(source, id);
+                members.named(name, category);
                 members.lasting(call.begin, call.end);
-                members.args(|json| write_call(json, source, id));
+                members.args(|json| dialect.write_call(json, source, id));
             })?;
         }
     }
@@ -34,6 +33,7 @@ pub(super) fn write_calls(
 
 pub(super) fn write_tasks(
     output: &mut Output<'_>,
+    dialect: &impl Dialect,
     source: &Source<'_>,
     tracks: &Tracks,
 ) -> io::Result<()> {
@@ -45,12 +45,13 @@ pub(super) fn write_tasks(
                 continue;
             };
             output.event(b'X', track, |members| {
-                members.named(task_label(trace, task), task.kind.name());
+                let (name, category) = dialect.task(source, id);
+                members.named(name, category);
                 match is_waiter(trace, task) {
                     true => members.lasting_until(time.begin, drawn_end(source, id, time)),
                     false => members.lasting(time.begin, time.end),
                 }
-                members.args(|json| write_task(json, source, id));
+                members.args(|json| dialect.write_task(json, source, id));
             })?;
         }
     }

@@ -54,7 +54,7 @@ fn write_one_task(
     };
     output.event(SLICE_BEGIN, place, time.begin, |event| {
         event.named(task_label(trace, task), task.kind.name());
-        write_task(event, source, id);
+        write_task(event, source, id, "stream");
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
     })?;
@@ -131,7 +131,7 @@ fn begin_call(
     let touch = flows.of_call(id);
     output.event(SLICE_BEGIN, track, call.begin, |event| {
         event.named(function.name.as_str().into(), source.host_category(call));
-        write_call(event, source, id);
+        write_call(event, source, id, "stream");
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
     })?;

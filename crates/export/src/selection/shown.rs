@@ -8,8 +8,8 @@ use super::Wanted;
 /// By number of the thread and the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shown {
-    threads: Vec<bool>,
-    streams: Vec<bool>,
+    pub(super) threads: Vec<bool>,
+    pub(super) streams: Vec<bool>,
 }
 
 impl Shown {

@@ -12,22 +12,50 @@ const PIDS: u32 = 10_000_000;
 /// So do tids that are made up, so that no track is taken for the main thread of a process.
 const TIDS: u32 = 20_000_000;
 
+/// What the processes of devices are numbered by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// Numbers above all pids.
+    #[default]
+    MadeUp,
+    /// The devices' own, which no host process has then. Processes that use the same device share one.
+    Devices,
+}
+
+/// Devices with numbers from here on get made-up ones. Readers that want pids to be devices know of so many.
+const DEVICES: u32 = 64;
+
+impl Numbering {
+    /// Numbers below this are none of the host's.
+    fn reserved(self) -> u32 {
+        match self {
+            Self::MadeUp => 0,
+            Self::Devices => DEVICES,
+        }
+    }
+}
+
 /// Numbers that must not occur twice.
 #[derive(Debug)]
 pub(super) struct Numbers {
     used: HashSet<u32>,
     made: u32,
+    reserved: u32,
 }
 
 impl Numbers {
-    fn above(made: u32) -> Self {
-        let used = HashSet::new();
-        Self { used, made }
+    fn above(made: u32, numbering: Numbering) -> Self {
+        Self {
+            used: HashSet::new(),
+            made,
+            reserved: numbering.reserved(),
+        }
     }
 
     /// The number itself, or a made-up one when it is taken.
     pub(super) fn take(&mut self, wanted: u32) -> u32 {
-        match wanted < PIDS && self.used.insert(wanted) {
+        let is_free = (self.reserved..PIDS).contains(&wanted) && self.used.insert(wanted);
+        match is_free {
             true => wanted,
             false => self.make(),
         }
@@ -41,6 +69,7 @@ impl Numbers {
 
 #[derive(Debug)]
 pub(super) struct Ids {
+    numbering: Numbering,
     pids: Numbers,
     pub(super) tids: Numbers,
     /// Streams that have their own numbers, below the pids of their devices.
@@ -54,9 +83,16 @@ pub(super) struct Ids {
 
 impl Default for Ids {
     fn default() -> Self {
+        Self::new(Numbering::default())
+    }
+}
+
+impl Ids {
+    pub(super) fn new(numbering: Numbering) -> Self {
         Self {
-            pids: Numbers::above(PIDS),
-            tids: Numbers::above(TIDS),
+            numbering,
+            pids: Numbers::above(PIDS, numbering),
+            tids: Numbers::above(TIDS, numbering),
             streams: HashSet::new(),
             hosts: Vec::new(),
             devices: BTreeMap::new(),
@@ -64,9 +100,7 @@ impl Default for Ids {
             lanes: 0,
         }
     }
-}
 
-impl Ids {
     /// Numbers the processes, and their devices, that are new.
     pub(super) fn add_processes(&mut self, trace: &Trace) {
         for process in trace.processes().iter().skip(self.hosts.len()) {
@@ -74,10 +108,20 @@ impl Ids {
         }
         for stream in trace.streams() {
             let key = (stream.process, stream.device);
-            self.devices.entry(key).or_default();
+            if !self.devices.contains_key(&key) {
+                let pid = self.new_device(stream.device);
+                self.devices.insert(key, pid);
+            }
         }
-        for pid in self.devices.values_mut().filter(|pid| **pid == 0) {
-            *pid = self.pids.make();
+    }
+
+    fn new_device(&mut self, device: u32) -> u32 {
+        match self.numbering {
+            Numbering::Devices if device < DEVICES => {
+                self.pids.used.insert(device);
+                device
+            }
+            _ => self.pids.make(),
         }
     }
 

@@ -185,10 +185,43 @@ fn both_formats_hold_the_same_of_random_traces() {
     }
 }
 
+/// No two slices of a stream's track may have a moment in common, also where a wait is drawn longer than it was.
+/// Answers how many waits were.
+#[track_caller]
+fn check_apart(trace: &Trace, imported: &Imported, text: &str) -> usize {
+    let begin = trace.span().map_or(0, |span| span.0);
+    let mut tracks: BTreeMap<_, Vec<&Slice>> = BTreeMap::new();
+    let of_tasks = |it: &&Slice| !it.args["err_ns"].is_null();
+    for slice in imported.slices.iter().filter(of_tasks) {
+        let track = (&*slice.process, &*slice.track);
+        tracks.entry(track).or_default().push(slice);
+    }
+    for ((_, track), mut slices) in tracks {
+        slices.sort_by_key(|it| (it.begin, it.end));
+        for (one, next) in slices.iter().zip(&slices[1..]) {
+            assert!(one.end <= next.begin, "{track}: {one:?} {next:?}\n{text}");
+        }
+    }
+    let ends: HashMap<u64, i64> = trace
+        .tasks()
+        .iter()
+        .filter_map(|task| {
+            Some((
+                u64::from(trace.call_number(task.call)),
+                task.time?.end - begin,
+            ))
+        })
+        .collect();
+    let waits = imported.slices.iter().filter(of_tasks);
+    let is_longer = |it: &&Slice| ends[&it.args["call"].as_u64().expect("a call")] < it.end;
+    waits.filter(is_longer).count()
+}
+
 /// Records that seem later than the waits that they released, by less than the bars.
 #[test]
 fn both_formats_hold_the_same_where_clocks_are_a_little_off() {
     let mut dice = Dice(6);
+    let mut longer = 0;
     for _ in 0..100 {
         let items = dice.roll(40);
         let text = random_text(&mut dice, items);
@@ -203,8 +236,13 @@ fn both_formats_hold_the_same_where_clocks_are_a_little_off() {
                 }
             }
         }
-        check(&timeline.trace(), &text);
+        let trace = timeline.trace();
+        check(&trace, &text);
+        for imported in [chrome(&trace), perfetto(&trace)] {
+            longer += check_apart(&trace, &imported, &text);
+        }
     }
+    assert!(longer > 20, "{longer} waits are too few to mean anything");
 }
 
 #[test]

@@ -12,6 +12,8 @@ mod chrome;
 mod csv;
 /// Captures and replays.
 mod graphs;
+/// Kineto's dialect by the rules of its readers, and against the Chrome JSON.
+mod kineto;
 /// A sink that keeps files in memory.
 mod memory;
 /// Narrow ranges by the index, against the whole file.
@@ -25,6 +27,8 @@ mod perfetto;
 mod processes;
 /// Messages of protocol buffers.
 mod protobuf;
+/// The documentation's queries for Perfetto.
+mod queries;
 /// Random traces through every format.
 mod random;
 /// Ranges that the program named.

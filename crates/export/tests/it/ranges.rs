@@ -10,6 +10,12 @@ use super::perfetto::perfetto;
 
 pub(crate) fn trace(ranges: &[(&str, i64, i64)]) -> Trace {
     let mut timeline = Timeline::parse("t1: call(1)[0..100]").expect("a timeline");
+    add(&mut timeline, ranges);
+    timeline.trace()
+}
+
+/// Adds ranges of the first thread.
+pub(crate) fn add(timeline: &mut Timeline, ranges: &[(&str, i64, i64)]) {
     let mut rows = timeline.rows.iter();
     let thread = rows.find_map(|row| match row {
         Row::Thread(thread) => Some((thread.process, thread.thread)),
@@ -28,7 +34,6 @@ pub(crate) fn trace(ranges: &[(&str, i64, i64)]) -> Trace {
     });
     let end = timeline.rows.len() - 1;
     timeline.rows.splice(end..end, rows);
-    timeline.trace()
 }
 
 #[test]

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use ascend_trace_export::{Chrome, Exporter, Perfetto};
+use ascend_trace_export::{Chrome, Exporter, Kineto, Perfetto};
 use ascend_trace_model::Trace;
 use ascend_trace_testkit::timeline;
 use serde_json::Value;
 
 use super::chrome::is_mark;
+use super::kineto;
 use super::memory::export;
 use super::perfetto::perfetto;
 
@@ -89,6 +90,64 @@ fn the_official_schema_reads_the_perfetto_export() {
     assert_eq!(found["flows"], imported.flows.len());
     let counters: usize = imported.counters.values().map(Vec::len).sum();
     assert_eq!(found["counters"], counters);
+}
+
+/// What they find is what the timeline says.
+#[test]
+fn the_readers_of_kineto_answer() {
+    let variable = "ASCEND_TRACE_KINETO_PYTHON";
+    let Some(python) = python(variable, "hta, torch_tb_profiler") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "{}\np2.s1: D[25us..35us] by t2[20us..21us]",
+        kineto::READERS
+    );
+    let files = export(&Kineto::CUDA, &kineto::ranked(&text, &["0", "7"]));
+    for name in files.names() {
+        std::fs::write(folder.path().join(name), files.bytes(name)).expect("a file");
+    }
+    let mut command = Command::new(python);
+    let output = succeed(command.arg(script("kineto_readers.py")).arg(folder.path()));
+    let text = String::from_utf8(output.stdout).expect("text");
+    // Some of them print what they do.
+    let last = text.lines().last().expect("an answer");
+    let found: Value = serde_json::from_str(last).expect("JSON");
+    let holistic = &found["holistic"];
+    let about = |value: &Value, expected: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!(
+            (value - expected).abs() < 0.01,
+            "{value} {expected}: {text}"
+        );
+    };
+    let temporal = &holistic["temporal"][0];
+    about(&temporal["kernel_time(us)"], 65.0);
+    about(&temporal["compute_time(us)"], 35.0);
+    let other = &holistic["temporal"][1];
+    assert_eq!(other["rank"], 7);
+    about(&other["compute_time(us)"], 10.0);
+    // From 14 to 20, 45 to 50 and 62 to 70.
+    about(&temporal["idle_time(us)"], 19.0);
+    about(&holistic["idle"]["1"], 24.0);
+    // Four launches before the first task begins.
+    assert_eq!(holistic["queue"]["1"], 4.0);
+    assert_eq!(holistic["queue"]["2"], 1.0);
+    let launches = holistic["launches"].as_array().expect("launches");
+    assert_eq!(launches.len(), 6, "{text}");
+    about(&launches[0]["launch_delay"], 9.0);
+    // Ten of the fifteen microseconds of the collective lie beside a kernel.
+    about(&holistic["overlap"], 66.67);
+    assert_eq!(
+        holistic["bandwidth"],
+        serde_json::json!(["Memcpy", "Memset"])
+    );
+    let board = &found["rank-0.pt.trace.json"];
+    assert_eq!(board["devices"], serde_json::json!([0]));
+    assert!(board["views"].as_array().expect("views").len() >= 3);
+    // Kernels run in 40 of the 80 microseconds.
+    about(&board["busy"][0], 0.5);
 }
 
 /// What the trace processor is asked: rows of names and numbers.

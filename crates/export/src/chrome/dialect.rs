@@ -1,0 +1,104 @@
+//! What the events of a file are called and filed under, and what they say: readers differ in what they look for.
+
+use std::borrow::Cow;
+use std::io;
+
+use ascend_trace_analysis::EdgeKind;
+use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_model::{CallId, Range, TaskId, Trace};
+
+use super::output::Output;
+use crate::Source;
+use crate::fields::{write_call, write_task};
+use crate::json::Json;
+use crate::labels::process_name;
+use crate::tracks::{Numbering, ProcessTrack, Tracks};
+
+/// A name and a category, which last as long as the part that is being written.
+pub(crate) type Label<'s> = (Cow<'s, str>, &'s str);
+
+pub(crate) trait Dialect {
+    const NUMBERING: Numbering;
+
+    /// Whether the causes of idle time and counters are in the file.
+    const HAS_EXTRAS: bool;
+
+    /// Writes what stands before the list of events.
+    fn write_head(&self, _: &mut Json) {}
+
+    /// Takes in a part of the trace, before it is written.
+    fn advance(&mut self, _: &Source<'_>, _: &Tracks) {}
+
+    fn process_name(&self, trace: &Trace, track: &ProcessTrack) -> String {
+        process_name(trace, track)
+    }
+
+    fn call<'s>(&self, source: &'s Source<'_>, id: CallId) -> Label<'s>;
+
+    fn write_call<'t>(&self, json: &mut Json, source: &Source<'t>, id: CallId);
+
+    /// Of a task that has times.
+    fn task<'s>(&self, source: &'s Source<'_>, id: TaskId) -> Label<'s>;
+
+    /// As [`Dialect::task`].
+    fn write_task<'t>(&self, json: &mut Json, source: &Source<'t>, id: TaskId);
+
+    fn range<'s>(&self, source: &'s Source<'_>, range: &'s Range) -> Label<'s>;
+
+    /// The name and the category of an arrow.
+    fn arrow(&self, kind: EdgeKind) -> &'static str;
+
+    /// Writes what only this dialect has, when everything else is written.
+    fn write_last(&self, _: &mut Output<'_>, _: &Source<'_>, _: &Tracks) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Our own names.
+pub(super) struct Plain;
+
+impl Dialect for Plain {
+    const NUMBERING: Numbering = Numbering::MadeUp;
+    const HAS_EXTRAS: bool = true;
+
+    #[inline]
+    fn call<'s>(&self, source: &'s Source<'_>, id: CallId) -> Label<'s> {
+        let call = source.trace.call(id);
+        let function = source.trace.function(call.function);
+        (function.name.as_str().into(), source.host_category(call))
+    }
+
+    #[inline]
+    fn write_call<'t>(&self, json: &mut Json, source: &Source<'t>, id: CallId) {
+        write_call(json, source, id, "stream");
+    }
+
+    #[inline]
+    fn task<'s>(&self, source: &'s Source<'_>, id: TaskId) -> Label<'s> {
+        let task = source.trace.task(id);
+        (task_label(source.trace, task), task.kind.name())
+    }
+
+    #[inline]
+    fn write_task<'t>(&self, json: &mut Json, source: &Source<'t>, id: TaskId) {
+        write_task(json, source, id, "stream");
+    }
+
+    fn range<'s>(&self, source: &'s Source<'_>, range: &'s Range) -> Label<'s> {
+        (range.name.as_str().into(), range_category(source, range))
+    }
+
+    #[inline]
+    fn arrow(&self, kind: EdgeKind) -> &'static str {
+        kind.name()
+    }
+}
+
+/// What ranges whose domain has no name are filed under.
+const CATEGORY: &str = "mstx";
+
+/// What a range is filed under: its domain.
+fn range_category<'s>(source: &'s Source<'_>, range: &Range) -> &'s str {
+    let domain = source.trace.domain(range).filter(|name| !name.is_empty());
+    domain.unwrap_or(CATEGORY)
+}

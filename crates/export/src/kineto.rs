@@ -1,0 +1,114 @@
+//! Trace events as Kineto, PyTorch's profiler, writes them, for the tools that read its files.
+//!
+//! The events are those of the Chrome export, by names and categories that these tools look for ([`dialect`]), in a
+//! file for each rank, which says so before its events. Readers take a device's number for the pid, a `stream` among the
+//! arguments for work of a device, and the same `correlation` for a call and what it launched.
+
+mod cuda;
+mod dialect;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use ascend_trace_model::Process;
+
+use crate::chrome::Events;
+use crate::{Args, ExportError, Exporter, Layout, Pass, Sink, Source, open, rank_file};
+use dialect::Kineto as Dialect;
+
+/// What calls and tasks are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Names {
+    /// As in all other formats.
+    #[default]
+    Own,
+    /// As CUDA's, where there is such a thing: some questions of readers are about those names.
+    Cuda,
+}
+
+/// The exporter for `--format kineto`.
+#[derive(Clone, Copy, Debug)]
+pub struct Kineto {
+    names: Names,
+}
+
+impl Kineto {
+    pub const OWN: Self = Self { names: Names::Own };
+    pub const CUDA: Self = Self { names: Names::Cuda };
+}
+
+/// What readers know such files by.
+const ENDING: &str = ".pt.trace.json";
+
+impl Exporter for Kineto {
+    fn name(&self) -> &'static str {
+        "kineto"
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Ranks { ending: ENDING }
+    }
+
+    fn begin<'w>(&self, _: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
+        Ok(Box::new(Ranks {
+            names: self.names,
+            files: BTreeMap::new(),
+        }))
+    }
+}
+
+/// The files of an export, by rank.
+struct Ranks<'w> {
+    names: Names,
+    files: BTreeMap<u64, Events<'w, Dialect>>,
+}
+
+/// What is known of no rank goes with the first.
+fn rank(process: &Process) -> u64 {
+    process.rank_number().unwrap_or(0)
+}
+
+impl<'w> Ranks<'w> {
+    fn file(
+        &mut self,
+        rank: u64,
+        sink: &mut dyn Sink<'w>,
+    ) -> Result<&mut Events<'w, Dialect>, ExportError> {
+        Ok(match self.files.entry(rank) {
+            Entry::Occupied(file) => file.into_mut(),
+            Entry::Vacant(place) => {
+                let file = open(sink, &rank_file(rank, ENDING))?;
+                place.insert(Events::new(file, Dialect::new(rank, self.names)))
+            }
+        })
+    }
+}
+
+impl<'w> Pass<'w> for Ranks<'w> {
+    fn step(&mut self, source: &Source<'_>, sink: &mut dyn Sink<'w>) -> Result<(), ExportError> {
+        let trace = source.trace;
+        let mut ranks: Vec<u64> = trace.processes().iter().map(rank).collect();
+        ranks.sort_unstable();
+        ranks.dedup();
+        for own in &ranks {
+            let mut source = source.narrowed(|id| rank(trace.process(id)) == *own);
+            // Without their numbers nothing leads from a call to its task.
+            if source.args == Args::None {
+                source.args = Args::Minimal;
+            }
+            if source.has_any() || self.files.contains_key(own) {
+                self.file(*own, sink)?.step(&source)?;
+            }
+        }
+        // A folder without a file would be no answer.
+        if source.part.is_last && self.files.is_empty() {
+            self.file(0, sink)?.step(&source.narrowed(|_| false))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), ExportError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! What Kineto's readers look for.
+//!
+//! They take everything with a `stream` for work of a device: calls, and tasks that do no work, have `on_stream` instead.
+//! What their categories have no word for keeps ours.
+
+use std::io;
+
+use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_analysis::{Class, EdgeKind};
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_model::{CallId, Range, TaskId, Trace};
+
+use super::steps::Steps;
+use super::{Names, cuda};
+use crate::Source;
+use crate::chrome::{Dialect, Label, Output};
+use crate::fields::{Fields, write_call, write_task};
+use crate::json::Json;
+use crate::labels::{RECORDING, process_name};
+use crate::tracks::{Numbering, ProcessTrack, Tracks};
+
+pub(super) struct Kineto {
+    rank: u64,
+    names: Names,
+    steps: Steps,
+    /// Until when anything is known to have happened.
+    end: i64,
+}
+
+impl Kineto {
+    pub(super) fn new(rank: u64, names: Names) -> Self {
+        Self {
+            rank,
+            names,
+            steps: Steps::default(),
+            end: i64::MIN,
+        }
+    }
+}
+
+/// The arguments by which an event is known to be work of a device, and by which it is not.
+const STREAM: &str = "stream";
+const NO_WORK: &str = "on_stream";
+
+impl Dialect for Kineto {
+    const NUMBERING: Numbering = Numbering::Devices;
+    /// Processes that share a device share its counters' names, and no reader asks for them.
+    const HAS_EXTRAS: bool = false;
+
+    /// Readers search for the rank line by line, with a blank before the number.
+    fn write_head(&self, json: &mut Json) {
+        let head = format!(
+            ",\"schemaVersion\":1,\"distributedInfo\":{{\"rank\": {}}}",
+            self.rank
+        );
+        json.plain(head.as_bytes());
+    }
+
+    fn advance(&mut self, source: &Source<'_>, tracks: &Tracks) {
+        let end = source.trace.span().map_or(i64::MIN, |span| span.1);
+        self.end = self.end.max(end);
+        if source.part.is_last {
+            let ranges = source.trace.ranges();
+            self.steps = Steps::of(tracks.ranges.iter().map(|(place, _)| &ranges[*place]));
+        }
+    }
+
+    fn process_name(&self, trace: &Trace, track: &ProcessTrack) -> String {
+        match track.device {
+            Some(device) => format!("NPU {device}"),
+            None => process_name(trace, track),
+        }
+    }
+
+    fn call<'s>(&self, source: &'s Source<'_>, id: CallId) -> Label<'s> {
+        let name = self.cuda_name(source, id);
+        let call = source.trace.call(id);
+        let own = || source.trace.function(call.function).name.as_str();
+        (name.unwrap_or_else(own).into(), "cuda_runtime")
+    }
+
+    fn write_call<'t>(&self, json: &mut Json, source: &Source<'t>, id: CallId) {
+        let call = source.trace.call(id);
+        if self.cuda_name(source, id).is_some() {
+            let function = source.trace.function(call.function);
+            json.text("function", &function.name);
+        }
+        write_call(json, source, id, NO_WORK);
+        if call.task.is_some() {
+            write_external(json, source, id);
+        }
+    }
+
+    fn task<'s>(&self, source: &'s Source<'_>, id: TaskId) -> Label<'s> {
+        let (trace, task) = (source.trace, source.trace.task(id));
+        let category = match (Class::of(trace, task), task.kind) {
+            (Class::Work, TaskKind::Memcpy) => "gpu_memcpy",
+            (Class::Work, TaskKind::Memset) => "gpu_memset",
+            (Class::Work, _) => "kernel",
+            (_, kind) => kind.name(),
+        };
+        let name = match self.names {
+            Names::Own => None,
+            Names::Cuda => cuda::task(trace, task),
+        };
+        (name.unwrap_or_else(|| task_label(trace, task)), category)
+    }
+
+    fn write_task<'t>(&self, json: &mut Json, source: &Source<'t>, id: TaskId) {
+        let (trace, task) = (source.trace, source.trace.task(id));
+        let is_work = Class::of(trace, task) == Class::Work;
+        write_task(json, source, id, if is_work { STREAM } else { NO_WORK });
+        write_external(json, source, task.call);
+        let moves = is_work && matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset);
+        let length = task.time.map_or(0, |time| time.end - time.begin);
+        let bytes = trace.bytes(trace.call(task.call));
+        if let Some(bytes) = bytes.filter(|_| moves && length > 0) {
+            // Bytes per nanosecond.
+            json.key("memory bandwidth (GB/s)")
+                .float(bytes as f64 / length as f64);
+        }
+    }
+
+    fn range<'s>(&self, _: &'s Source<'_>, range: &'s Range) -> Label<'s> {
+        (self.steps.name(range), "user_annotation")
+    }
+
+    fn arrow(&self, kind: EdgeKind) -> &'static str {
+        match kind {
+            EdgeKind::LaunchToTask => "ac2g",
+            kind => kind.name(),
+        }
+    }
+
+    /// Without steps, readers take an operator of the host for how long all of it took: one stands for the whole.
+    fn write_last(
+        &self,
+        output: &mut Output<'_>,
+        source: &Source<'_>,
+        tracks: &Tracks,
+    ) -> io::Result<()> {
+        let Some(track) = tracks.recording.filter(|_| self.steps.is_empty()) else {
+            return Ok(());
+        };
+        let whole = (source.part.begin, self.end);
+        let (begin, end) = source.selection.range().unwrap_or(whole);
+        output.event(b'X', track, |members| {
+            members.named(RECORDING.into(), "cpu_op");
+            members.lasting(begin, end.max(begin));
+            members.args(|_| {});
+        })
+    }
+}
+
+impl Kineto {
+    fn cuda_name(&self, source: &Source<'_>, id: CallId) -> Option<&'static str> {
+        match self.names {
+            Names::Own => None,
+            Names::Cuda => cuda::call(source.trace, source.trace.call(id)),
+        }
+    }
+}
+
+/// The operator that a call and its task belong to: each call is one of its own.
+fn write_external(json: &mut Json, source: &Source<'_>, call: CallId) {
+    let number = u64::from(source.trace.call_number(call)) + 1;
+    json.key("External id").unsigned(number);
+}

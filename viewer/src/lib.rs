@@ -50,5 +50,5 @@ pub use marks::Bookmark;
 pub use part::{Derived, Overview};
 pub use quest::{News, Quest};
 pub use run::{Options, Outcome, ViewError, check_size, run};
-pub use source::{Log, Progress, Recording, Source};
+pub use source::{Counted, Log, Progress, Recording, Source};
 pub use theme::ColorMode;

@@ -125,10 +125,13 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
             spans.push(plain(format!("unread {}  ", count(pending as u64))));
         }
     }
-    let losses = scene.world.trace.losses();
-    let lost = losses.calls.saturating_add(losses.others);
+    let lost = app.lost(scene.world.trace);
     let style = if lost == 0 { theme.bar() } else { theme.bad() };
     spans.push(Span::styled(format!("lost {}", count(lost)), style));
+    if let Some(behind) = app.behind() {
+        spans.push(plain("  ".to_owned()));
+        spans.push(Span::styled(format!("behind {behind}"), theme.bad()));
+    }
     if let (Some(lag), true) = (app.progress.lag, app.is_running()) {
         let nanoseconds = i64::try_from(lag.as_nanos()).unwrap_or(i64::MAX);
         let late = nanoseconds > 1_000_000_000;

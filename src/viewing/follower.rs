@@ -71,7 +71,6 @@ impl Reader {
                     ended,
                 };
                 if progress.complete {
-                    self.end(follower.trace());
                     return Ok(After::Done);
                 }
             }
@@ -100,6 +99,9 @@ impl Reader {
             derived: own,
             extent: Extent::Whole(follower.warnings().to_vec()),
         };
-        self.mail().give(part, None);
+        let end = trace.end();
+        self.mail().give(part, |letters| {
+            letters.ended = end.map(|(_, status)| Some(status));
+        });
     }
 }

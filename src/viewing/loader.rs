@@ -12,6 +12,9 @@ use ascend_trace_viewer::{Derived, News, Overview, Quest};
 use super::mail::{Extent, Mail, Part};
 use super::reader::{Begin, Reader};
 
+/// What is short has nearly always been read after this: then the first picture has it.
+const FIRST: Duration = Duration::from_millis(50);
+
 /// What the view wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wish {
@@ -101,6 +104,9 @@ impl Loader {
             opening: Some(0),
             ..Overview::default()
         };
+        if !in_parts {
+            mail.wait_for_part(FIRST);
+        }
         Ok(Self {
             wishes,
             mail,

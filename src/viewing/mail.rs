@@ -3,7 +3,8 @@
 //! nothing pile up.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ascend_trace_model::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview};
@@ -44,11 +45,21 @@ pub(super) struct Letters {
 
 /// Where both leave what is for the other.
 #[derive(Default)]
-pub(super) struct Mail(Mutex<Letters>);
+pub(super) struct Mail {
+    letters: Mutex<Letters>,
+    given: Condvar,
+}
 
 impl Mail {
     pub(super) fn open(&self) -> MutexGuard<'_, Letters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is a part, or this time is over.
+    pub(super) fn wait_for_part(&self, time: Duration) {
+        let is_missing = |letters: &mut Letters| letters.part.is_none() && letters.failed.is_none();
+        // Whichever it was, the view looks what there is.
+        let _ = self.given.wait_timeout_while(self.open(), time, is_missing);
     }
 
     /// Whether the view has taken the last part.
@@ -56,13 +67,13 @@ impl Mail {
         self.open().part.is_none()
     }
 
-    /// Gives a part with what was known of all of the recording when it was read: the view shows neither
-    /// without the other.
-    pub(super) fn give(&self, part: Part, overview: Option<Overview>) {
+    /// Gives a part with what else there is to `tell`: the view shows neither without the other.
+    pub(super) fn give(&self, part: Part, tell: impl FnOnce(&mut Letters)) {
         let mut letters = self.open();
         let untaken = letters.part.replace(Box::new(part));
-        letters.overview = overview.or_else(|| letters.overview.take());
+        tell(&mut letters);
         drop(letters);
+        self.given.notify_all();
         drop(untaken);
         self.free();
     }
@@ -109,7 +120,7 @@ mod tests {
                 derived: Derived::default(),
                 extent: Extent::Range(Some((moment, moment))),
             };
-            mail.give(part, None);
+            mail.give(part, |_| {});
         }
         assert!(!mail.is_taken());
         let mut letters = mail.open();

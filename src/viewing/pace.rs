@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// The shortest time between two looks.
 pub(super) const TICK: Duration = Duration::from_millis(50);
 /// The same where there will hardly be more.
-pub(super) const IDLE_TICK: Duration = Duration::from_millis(500);
+pub(super) const IDLE_TICK: Duration = Duration::from_secs(1);
 /// So many times the processor time of a look there is rest: what is recorded has the processors first.
 const PATIENCE: u32 = 2;
 

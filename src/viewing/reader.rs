@@ -109,11 +109,6 @@ impl Reader {
         self.may_rest.as_deref().is_some_and(is_stale)
     }
 
-    /// Says that the recording has ended and all of it has been given.
-    pub(super) fn end(&self, trace: &Trace) {
-        self.mail.open().ended = Some(trace.end().map(|(_, status)| status));
-    }
-
     fn open(&self, path: &Path) -> Result<Archive, OpenError> {
         let mut told = Instant::now();
         Archive::open(path, |done, all| {
@@ -150,7 +145,8 @@ impl Reader {
             self.mail.open().position = archive.position();
             if archive.complete() && !was_complete {
                 was_complete = true;
-                self.end(archive.things());
+                let end = archive.things().end();
+                self.mail.open().ended = Some(end.map(|(_, status)| status));
             }
             let time = match (&quest, archive.complete()) {
                 (Some(_), _) => Duration::ZERO,
@@ -287,7 +283,9 @@ impl Reader {
             derived,
             extent: Extent::Range(given.loaded),
         };
-        self.mail.give(part, Some(overview(archive, given)));
+        let overview = overview(archive, given);
+        self.mail
+            .give(part, |letters| letters.overview = Some(overview));
     }
 }
 

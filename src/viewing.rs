@@ -2,7 +2,10 @@
 
 mod bookmarks;
 mod exporting;
+mod follower;
 mod loader;
+mod mail;
+mod pace;
 mod reader;
 mod recorder;
 #[cfg(test)]
@@ -12,17 +15,19 @@ mod whole;
 use std::borrow::Cow;
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
 use ascend_trace_model::{Follower, Trace};
 use ascend_trace_viewer::{
-    Bookmark, ColorMode, Derived, ExportNews, Log, News, Options, Outcome, Overview, Progress,
-    Quest, Recording, Source,
+    Bookmark, ColorMode, Counted, Derived, ExportNews, Log, News, Options, Outcome, Overview,
+    Progress, Quest, Recording, Source,
 };
 
 use crate::cli::trace::Condition;
+use crate::collector::gauge::Gauge;
 use crate::log::LogBook;
 use crate::output::manner;
 use exporting::Export;
@@ -31,18 +36,16 @@ use whole::WholeCheck;
 
 /// A lag that was seen so long ago says nothing of now.
 const RECENT: Duration = Duration::from_secs(1);
-/// Longer files, and recordings with more calls and tasks, are read part by part.
+/// Longer files are read part by part from the beginning.
 const WHOLE_BYTES: u64 = 2 << 20;
-const WHOLE_ROWS: usize = 400_000;
-/// A file that has so many may have more than is kept of one of its length.
-const DENSE_ROWS: usize = 50_000;
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
-    reading: Reading,
+    loader: Loader,
     log: Option<LogBook>,
-    /// Whether the recording is made by this process, which then knows that it is going on.
-    ours: bool,
+    /// What the recorder counts, where the recording is made by this process: it then knows that it is
+    /// going on.
+    gauge: Option<Arc<Gauge>>,
     file: PathBuf,
     lag: Option<Lag>,
     export: Option<Export>,
@@ -64,28 +67,26 @@ fn age(moment: i64) -> Duration {
     Duration::from_nanos(now.saturating_sub(moment).max(0).unsigned_abs())
 }
 
-/// How a file is read.
-enum Reading {
-    /// All of it is in memory.
-    Whole(Box<Follower>),
-    /// What is looked at is.
-    Parts(Box<Loader>),
-}
-
 impl FileSource {
     /// Follows a file that somebody else writes or has written.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        Self::start(path, None, None)
+    }
+
+    /// Follows the file that this process is writing.
+    pub(crate) fn recording(path: &Path, log: LogBook, gauge: Arc<Gauge>) -> anyhow::Result<Self> {
+        Self::start(path, Some(log), Some(gauge))
+    }
+
+    fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
         let follower =
             Follower::open(path).with_context(|| format!("cannot open {}", path.display()))?;
         let is_long = std::fs::metadata(path).is_ok_and(|it| it.len() > WHOLE_BYTES);
-        let reading = match is_long {
-            true => Reading::Parts(Box::new(Loader::start(path.to_owned())?)),
-            false => Reading::Whole(Box::new(follower)),
-        };
+        let short = (!is_long).then_some(follower);
         Ok(Self {
-            reading,
-            log: None,
-            ours: false,
+            loader: Loader::start(path.to_owned(), short, gauge.is_some())?,
+            log,
+            gauge,
             file: path.to_owned(),
             lag: None,
             export: None,
@@ -93,37 +94,33 @@ impl FileSource {
         })
     }
 
-    /// Follows the file that this process is writing.
-    pub(crate) fn recording(path: &Path, log: LogBook) -> anyhow::Result<Self> {
-        Ok(Self {
-            log: Some(log),
-            ours: true,
-            ..Self::open(path)?
-        })
-    }
-
     /// How complete it is, as far as it has been read.
     fn condition(&self) -> Condition {
-        match &self.reading {
-            Reading::Whole(follower) => Condition::of(follower.trace(), follower.warnings()),
-            Reading::Parts(_) => Condition::of_read(self.trace()),
+        match self.loader.warnings() {
+            Some(warnings) => Condition::of(self.trace(), warnings),
+            None => Condition::of_read(self.trace()),
         }
     }
 
-    fn state(&self, complete: bool) -> Recording {
-        match self.trace().end() {
-            Some((_, status)) if complete => Recording::Ended { status },
-            _ if complete || (!self.ours && recorder::is_gone(&self.file)) => Recording::Stopped,
-            _ => Recording::Running,
+    fn state(&self) -> Recording {
+        match self.loader.ended() {
+            Some(Some(status)) => Recording::Ended { status },
+            Some(None) => Recording::Stopped,
+            None if self.gauge.is_none() && recorder::is_gone(&self.file) => Recording::Stopped,
+            None => Recording::Running,
         }
     }
 
-    /// How old the newest thing was when it arrived, if that is not long ago.
-    fn lag(&mut self, changed: bool) -> Option<Duration> {
-        if !self.ours {
-            return None;
+    /// How old the newest thing on screen is, if the program has gone on since; else how old it was when
+    /// it came, if that is not long ago.
+    fn lag(&mut self, changed: bool, counted: Option<Counted>) -> Option<Duration> {
+        let counted = counted?;
+        let newest = self.newest()?;
+        if counted.calls > self.calls() {
+            self.lag = None;
+            return Some(age(newest));
         }
-        if changed && let Some(newest) = self.newest() {
+        if changed {
             self.lag = Some(Lag {
                 arrived: Instant::now(),
                 age: age(newest),
@@ -142,79 +139,64 @@ impl FileSource {
         span.map(|(_, end)| end)
     }
 
-    /// Takes in what is new: whether there was anything, and whether there will be no more.
-    fn advance(&mut self) -> Result<(bool, bool), Box<dyn Error + Send + Sync>> {
-        match &mut self.reading {
-            Reading::Whole(follower) => {
-                let progress = follower.poll()?;
-                let trace = follower.trace();
-                let rows = trace.calls().len() + trace.tasks().len();
-                if rows > WHOLE_ROWS || (rows > DENSE_ROWS && !follower.warnings().is_empty()) {
-                    self.reading = Reading::Parts(Box::new(Loader::start(self.file.clone())?));
-                    return Ok((true, false));
-                }
-                Ok((progress.rows > 0, progress.complete))
-            }
-            Reading::Parts(loader) => {
-                let changed = loader.poll()?;
-                Ok((changed, loader.complete()))
-            }
+    /// Calls that are known of.
+    fn calls(&self) -> u64 {
+        match self.overview() {
+            Some(overview) => overview.calls,
+            None => self.trace().calls().len() as u64,
         }
+    }
+
+    /// Bytes of the file that have not been read, where only that tells how far behind the view is.
+    fn unread(&self) -> u64 {
+        let length = std::fs::metadata(&self.file).map_or(0, |file| file.len());
+        length.saturating_sub(self.loader.position())
     }
 }
 
 impl Source for FileSource {
     fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
-        let (changed, complete) = self.advance()?;
+        let changed = self.loader.poll()?;
+        let counted = self.gauge.as_ref().map(|gauge| gauge.now());
         Ok(Progress {
             changed,
-            recording: self.state(complete),
-            lag: self.lag(changed),
+            recording: self.state(),
+            lag: self.lag(changed, counted),
+            counted,
+            unread: self.unread(),
         })
     }
 
     fn trace(&self) -> &Trace {
-        match &self.reading {
-            Reading::Whole(follower) => follower.trace(),
-            Reading::Parts(loader) => loader.trace(),
-        }
+        self.loader.trace()
     }
 
     fn overview(&self) -> Option<&Overview> {
-        match &self.reading {
-            Reading::Whole(_) => None,
-            Reading::Parts(loader) => Some(loader.overview()),
-        }
+        self.loader.overview()
     }
 
     fn look_at(&mut self, range: (i64, i64)) {
-        if let Reading::Parts(loader) = &mut self.reading {
-            loader.look_at(range);
-        }
+        self.loader.look_at(range);
     }
 
     fn is_loading(&self) -> bool {
-        matches!(&self.reading, Reading::Parts(loader) if loader.is_loading())
+        self.loader.is_loading()
     }
 
     fn next_part(&mut self) -> Option<Derived> {
-        match &mut self.reading {
-            Reading::Whole(_) => None,
-            Reading::Parts(loader) => loader.next_part(),
-        }
+        self.loader.next_part()
+    }
+
+    fn take_back(&mut self, old: Derived) {
+        self.loader.take_back(old);
     }
 
     fn ask(&mut self, quest: Option<Box<Quest>>) {
-        if let Reading::Parts(loader) = &mut self.reading {
-            loader.ask(quest);
-        }
+        self.loader.ask(quest);
     }
 
     fn news(&mut self) -> Option<News> {
-        match &mut self.reading {
-            Reading::Whole(_) => None,
-            Reading::Parts(loader) => loader.news(),
-        }
+        self.loader.news()
     }
 
     fn export_name(&self) -> Option<&str> {

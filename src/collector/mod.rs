@@ -12,6 +12,7 @@ pub(crate) mod dictionary;
 pub(crate) mod exports;
 pub(crate) mod file;
 mod found;
+pub(crate) mod gauge;
 mod liveness;
 mod marks;
 mod open;
@@ -26,9 +27,12 @@ mod storage;
 pub(crate) mod target;
 mod under_way;
 
+use std::sync::Arc;
+
 use ascend_trace_format::record::Counter;
 use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, Row};
 use ascend_trace_ring::Arena;
+use ascend_trace_viewer::Counted;
 
 use crate::output::say;
 use crate::tables;
@@ -38,6 +42,7 @@ use coverage::Coverage;
 use decode::Decoder;
 use dictionary::Dictionary;
 use file::Recorder;
+use gauge::Gauge;
 use liveness::Liveness;
 use marks::Marks;
 use open::Open;
@@ -67,6 +72,7 @@ pub(crate) struct Collector {
     homeless: u64,
     begun_ns: i64,
     out_of_memory: bool,
+    gauge: Arc<Gauge>,
 }
 
 impl Collector {
@@ -87,7 +93,13 @@ impl Collector {
             homeless: 0,
             begun_ns: clock::now(),
             out_of_memory: false,
+            gauge: Arc::default(),
         }
+    }
+
+    /// What it counts while it runs.
+    pub(crate) fn gauge(&self) -> Arc<Gauge> {
+        Arc::clone(&self.gauge)
     }
 
     /// Collects until `stop` says that the program has ended, then ends the file.
@@ -95,6 +107,7 @@ impl Collector {
         let mut idle_passes = 0;
         loop {
             let found = self.pass();
+            self.gauge.tell(self.counted());
             self.file.flush_when_due();
             if let Some(end) = stop.requested() {
                 return self.finish(end);
@@ -227,6 +240,24 @@ impl Collector {
         drained.records
     }
 
+    /// What has been counted up to now, what found no thread's channel included.
+    fn counted(&self) -> Counted {
+        let counts = &self.counts;
+        let homeless = self.homeless().unwrap_or(0);
+        Counted {
+            calls: counts.calls + counts.nested,
+            lost: counts.lost_calls + counts.lost_times + counts.lost_others + homeless,
+        }
+    }
+
+    /// Calls that found no channel and have not been told of, if their number can be true.
+    fn homeless(&self) -> Option<u64> {
+        let homeless = self.arena.homeless().saturating_sub(self.homeless);
+        // Of any number of threads.
+        let most = possible(self.begun_ns, clock::now()).saturating_mul(1 << 10);
+        (homeless <= most).then_some(homeless)
+    }
+
     fn lose(&mut self, loss: LossRow) {
         self.counts.lost_calls += loss.calls;
         self.counts.lost_times += loss.times;
@@ -252,18 +283,18 @@ impl Collector {
         self.liveness.look_again();
         self.liveness.set_gone(end.pid);
         self.drain_all(None);
-        let homeless = self.arena.homeless().saturating_sub(self.homeless);
-        // Of any number of threads.
-        if homeless > possible(self.begun_ns, clock::now()).saturating_mul(1 << 10) {
-            self.counts.unreadable += 1;
-        } else if homeless > 0 {
-            self.homeless += homeless;
-            self.lose(LossRow {
-                thread: None,
-                calls: homeless,
-                others: 0,
-                times: 0,
-            });
+        match self.homeless() {
+            None => self.counts.unreadable += 1,
+            Some(0) => {}
+            Some(homeless) => {
+                self.homeless += homeless;
+                self.lose(LossRow {
+                    thread: None,
+                    calls: homeless,
+                    others: 0,
+                    times: 0,
+                });
+            }
         }
         // Some may have ended since.
         self.liveness.look_again();

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use anyhow::Context;
@@ -11,6 +12,7 @@ use anyhow::Context;
 use ascend_trace_viewer::Options;
 
 use super::{Ended, Running};
+use crate::collector::gauge::Gauge;
 use crate::launch::screen::Screen;
 use crate::log::LogBook;
 use crate::output::{Hold, say, tell};
@@ -34,11 +36,12 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
         leader.unwrap_or(running.child.pid()),
         Box::new(move || sized.follow_size()),
     );
+    let gauge = Arc::clone(&running.gauge);
     let waiter = std::thread::Builder::new()
         .name("waiter".into())
         .spawn(move || running.wait())
         .context("cannot wait for the program")?;
-    let shown = unharmed(|| show(&path, &log, title));
+    let shown = unharmed(|| show(&path, &log, gauge, title));
     if let Err(error) = &shown {
         say(format!("no live view: {error:#}"));
     }
@@ -74,8 +77,13 @@ fn has_content(path: &Path) -> bool {
     !is_empty
 }
 
-fn show(path: &Path, log: &LogBook, title: String) -> anyhow::Result<Option<i32>> {
-    let mut source = FileSource::recording(path, log.clone())?;
+fn show(
+    path: &Path,
+    log: &LogBook,
+    gauge: Arc<Gauge>,
+    title: String,
+) -> anyhow::Result<Option<i32>> {
+    let mut source = FileSource::recording(path, log.clone(), gauge)?;
     // What is said now would spoil the screen; it is said when that is given back.
     let _hold = Hold::new();
     viewing::show(

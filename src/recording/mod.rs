@@ -19,6 +19,7 @@ use ascend_trace_ring::Arena;
 use crate::collector::clock::Clock;
 use crate::collector::dictionary;
 use crate::collector::file::TraceFile;
+use crate::collector::gauge::Gauge;
 use crate::collector::target::Target;
 use crate::collector::{Collector, End, Outcome, Stop, session};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
@@ -194,16 +195,19 @@ struct Running {
     stop: Arc<Stop>,
     /// None when it could not be started.
     collector: Option<JoinHandle<Outcome>>,
+    gauge: Arc<Gauge>,
 }
 
 /// Starts the threads that collect and write.
-fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<JoinHandle<Outcome>> {
+fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
     let collector = Collector::new(session.arena, session.clock, file);
-    std::thread::Builder::new()
+    let gauge = collector.gauge();
+    let thread = std::thread::Builder::new()
         .name("collector".into())
         .spawn(move || collector.run(&stop))
-        .context("cannot start the collecting thread")
+        .context("cannot start the collecting thread")?;
+    Ok((thread, gauge))
 }
 
 /// A recording that is complete.
@@ -228,13 +232,15 @@ impl Running {
                 "the program runs without being recorded: {error:#}"
             ));
         }
+        let (collector, gauge) = collector.ok().unzip();
         Self {
             child,
             relay,
             path,
             wait_for,
             stop,
-            collector: collector.ok(),
+            collector,
+            gauge: gauge.unwrap_or_default(),
         }
     }
 

@@ -1,44 +1,19 @@
 //! Reads the parts of a long recording that the view looks at, on a thread of its own.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
 
-use ascend_trace_model::{OpenError, Trace};
+use ascend_trace_model::{Follower, OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
-use super::reader::Reader;
+use super::mail::{Extent, Mail, Part};
+use super::reader::{Begin, Reader};
 
-/// How often a file that may grow is looked at.
-pub(super) const TICK: Duration = Duration::from_millis(50);
-/// The same when it will not: only wishes matter then.
-pub(super) const IDLE_TICK: Duration = Duration::from_secs(1);
-
-/// What the reading thread has to say.
-pub(super) enum Update {
-    /// So many bytes of so many have been read to open the file.
-    Opening(u64, u64),
-    Overview(Overview),
-    Part(Box<Part>),
-    /// The wish with this number has been answered.
-    Answered(u64),
-    Complete,
-    News(News),
-    Failed(OpenError),
-}
-
-/// A part of the recording, ready to be shown.
-pub(super) struct Part {
-    pub(super) trace: Trace,
-    pub(super) derived: Derived,
-    /// Where the trace holds everything.
-    pub(super) range: Option<(i64, i64)>,
-}
+/// What is short has nearly always been read after this: then the first picture has it.
+const FIRST: Duration = Duration::from_millis(50);
 
 /// What the view wants to see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,70 +68,83 @@ impl Wishes {
 /// The view's end of the reading thread.
 pub(super) struct Loader {
     wishes: Arc<Wishes>,
-    updates: Receiver<Update>,
-    thread: Option<JoinHandle<()>>,
+    mail: Arc<Mail>,
     trace: Trace,
+    /// What is known of a recording of which the trace is a part, as soon as it is one.
     overview: Overview,
-    next: Option<Part>,
+    /// Whether it is: then for good.
+    in_parts: bool,
+    /// Something has been read.
+    has_begun: bool,
+    /// What was found damaged in one that is known whole.
+    warnings: Vec<Warning>,
+    next: Option<Box<Part>>,
     answered: u64,
-    complete: bool,
-    news: VecDeque<News>,
+    position: u64,
+    ended: Option<Option<i32>>,
 }
 
 impl Loader {
-    pub(super) fn start(path: PathBuf) -> anyhow::Result<Self> {
-        let wishes = Arc::<Wishes>::default();
-        let (sender, updates): (Sender<Update>, _) = channel();
-        let reader = Reader::new(path, Arc::clone(&wishes), sender);
-        let thread = std::thread::Builder::new()
+    /// Begins to read a file: part by part, unless it is `short`. One that is not `ours` and rests for
+    /// long has ended.
+    pub(super) fn start(
+        path: PathBuf,
+        short: Option<Follower>,
+        ours: bool,
+    ) -> anyhow::Result<Self> {
+        let (wishes, mail) = (Arc::<Wishes>::default(), Arc::<Mail>::default());
+        let in_parts = short.is_none();
+        let begin = Begin { path, short, ours };
+        let reader = Reader::new(Arc::clone(&wishes), Arc::clone(&mail));
+        std::thread::Builder::new()
             .name("reader".into())
-            .spawn(move || reader.run())
+            .spawn(move || reader.run(begin))
             .context("cannot read the file in the background")?;
         let overview = Overview {
             opening: Some(0),
             ..Overview::default()
         };
+        if !in_parts {
+            mail.wait_for_part(FIRST);
+        }
         Ok(Self {
             wishes,
-            updates,
-            thread: Some(thread),
+            mail,
             trace: Trace::default(),
             overview,
+            in_parts,
+            has_begun: false,
+            warnings: Vec::new(),
             next: None,
             answered: 0,
-            complete: false,
-            news: VecDeque::new(),
+            position: 0,
+            ended: None,
         })
     }
 
     /// Takes in what the thread has to say. Tells whether that was anything to see.
     pub(super) fn poll(&mut self) -> Result<bool, OpenError> {
+        let mut letters = self.mail.open();
         let mut changed = false;
-        loop {
-            match self.updates.try_recv() {
-                Ok(Update::Opening(done, all)) => {
-                    let percent = done.saturating_mul(100) / all.max(1);
-                    self.overview.opening = Some(percent.min(100) as u8);
-                }
-                Ok(Update::Overview(overview)) => {
-                    let loaded = self.overview.loaded;
-                    self.overview = Overview { loaded, ..overview };
-                }
-                Ok(Update::Part(part)) => self.next = Some(*part),
-                Ok(Update::Answered(number)) => {
-                    self.answered = number;
-                    continue;
-                }
-                Ok(Update::Complete) => self.complete = true,
-                Ok(Update::News(news)) => {
-                    self.news.push_back(news);
-                    continue;
-                }
-                Ok(Update::Failed(error)) => return Err(error),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return Ok(changed),
-            }
+        if let Some((done, all)) = letters.opening.take() {
+            let percent = done.saturating_mul(100) / all.max(1);
+            self.overview.opening = Some(percent.min(100) as u8);
             changed = true;
         }
+        if let Some(overview) = letters.overview.take() {
+            let loaded = self.overview.loaded;
+            self.overview = Overview { loaded, ..overview };
+            changed = true;
+        }
+        if self.next.is_none() && letters.part.is_some() {
+            self.next = letters.part.take();
+            changed = true;
+        }
+        changed |= letters.ended != self.ended;
+        self.ended = letters.ended;
+        self.answered = letters.answered;
+        self.position = letters.position;
+        letters.failed.take().map_or(Ok(changed), Err)
     }
 
     pub(super) fn look_at(&mut self, range: (i64, i64)) {
@@ -169,47 +157,79 @@ impl Loader {
     }
 
     pub(super) fn ask(&mut self, quest: Option<Box<Quest>>) {
-        self.news.clear();
+        self.mail.open().news.clear();
         self.wishes.ask(quest);
     }
 
     pub(super) fn news(&mut self) -> Option<News> {
-        self.news.pop_front()
+        self.mail.open().news.pop_front()
     }
 
     pub(super) fn is_loading(&self) -> bool {
-        self.overview.opening.is_some()
-            || self.next.is_some()
-            || self.wishes.now().number > self.answered
+        match self.in_parts {
+            false => !self.has_begun,
+            true => {
+                self.overview.opening.is_some()
+                    || self.next.is_some()
+                    || self.wishes.now().number > self.answered
+            }
+        }
     }
 
     pub(super) fn next_part(&mut self) -> Option<Derived> {
-        let part = self.next.take()?;
-        self.trace = part.trace;
-        self.overview.loaded = part.range;
+        let part = *self.next.take()?;
+        self.has_begun = true;
+        let old = std::mem::replace(&mut self.trace, part.trace);
+        self.mail.give_back(old);
+        match part.extent {
+            Extent::Whole(warnings) => self.warnings = warnings,
+            Extent::Range(range) => {
+                self.in_parts = true;
+                self.overview.loaded = range;
+            }
+        }
         Some(part.derived)
+    }
+
+    /// Takes what was derived from the trace before, to have it freed.
+    pub(super) fn take_back(&mut self, old: Derived) {
+        self.mail.give_back_derived(old);
     }
 
     pub(super) fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    pub(super) fn overview(&self) -> &Overview {
-        &self.overview
+    pub(super) fn overview(&self) -> Option<&Overview> {
+        self.in_parts.then_some(&self.overview)
     }
 
-    /// Whether the recording has ended and all of it is known.
-    pub(super) fn complete(&self) -> bool {
-        self.complete
+    /// What was found damaged; `None` where only a part of the file is known.
+    pub(super) fn warnings(&self) -> Option<&[Warning]> {
+        (!self.in_parts).then_some(&self.warnings)
+    }
+
+    /// How many parts wait to be shown.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        usize::from(self.next.is_some()) + usize::from(!self.mail.is_taken())
+    }
+
+    /// Bytes of the file that have been read.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether the recording has ended and all of it is known; and the program's status, if it is.
+    pub(super) fn ended(&self) -> Option<Option<i32>> {
+        self.ended
     }
 }
 
 impl Drop for Loader {
+    /// The thread ends as soon as it has noticed; what it is reading is of no use to anybody, so nobody
+    /// waits for it.
     fn drop(&mut self) {
         self.wishes.change(|wish| wish.stop = true);
-        if let Some(thread) = self.thread.take() {
-            // A reader that panicked has nothing more to say.
-            let _ = thread.join();
-        }
     }
 }

@@ -3,14 +3,17 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ascend_trace_model::file::Writer;
 use ascend_trace_model::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{ExportNews, Recording, Source};
+use ascend_trace_viewer::{Counted, ExportNews, Recording, Source};
 
-use super::{FileSource, Reading, WHOLE_BYTES};
+use super::{FileSource, WHOLE_BYTES};
+use crate::collector::gauge::Gauge;
+use crate::log::LogBook;
 
 /// Long enough to be read part by part.
 fn long_file() -> Vec<u8> {
@@ -50,6 +53,12 @@ fn span(source: &FileSource) -> Option<(i64, i64)> {
     source.overview()?.span
 }
 
+/// A file that this process writes, as far as it has got.
+fn recording(path: &Path, bytes: &[u8]) -> FileSource {
+    fs::write(path, bytes).unwrap();
+    FileSource::recording(path, LogBook::default(), Arc::<Gauge>::default()).unwrap()
+}
+
 fn write(path: &Path, bytes: &[u8]) -> FileSource {
     fs::write(path, bytes).unwrap();
     FileSource::open(path).unwrap()
@@ -59,7 +68,7 @@ fn write(path: &Path, bytes: &[u8]) -> FileSource {
 fn a_long_file_is_read_where_one_looks() {
     let folder = tempfile::tempdir().unwrap();
     let mut source = write(&folder.path().join("long.atrace"), &long_file());
-    assert!(matches!(source.reading, Reading::Parts(_)));
+    assert!(source.overview().is_some());
     assert!(source.trace().calls().is_empty());
     until(&mut source, "span", |it| span(it).is_some());
     let (begin, end) = span(&source).unwrap();
@@ -84,11 +93,9 @@ fn a_recording_that_grows_long_is_followed_on() {
     let bytes = long_file();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.atrace");
-    let mut source = write(&path, &bytes[..200_000]);
-    source.ours = true;
-    assert!(matches!(source.reading, Reading::Whole(_)));
-    source.poll().unwrap();
-    assert!(source.overview().is_none() && !source.trace().calls().is_empty());
+    let mut source = recording(&path, &bytes[..200_000]);
+    until(&mut source, "calls", |it| !it.trace().calls().is_empty());
+    assert!(source.overview().is_none());
     let mut file: File = OpenOptions::new().append(true).open(&path).unwrap();
     let mut rest = &bytes[200_000..];
     let mut last = 0;
@@ -96,20 +103,20 @@ fn a_recording_that_grows_long_is_followed_on() {
         let (piece, after) = rest.split_at(rest.len().min(400_000));
         rest = after;
         file.write_all(piece).unwrap();
-        let moved = |it: &FileSource| match span(it) {
-            Some((_, end)) => end > last,
-            None => matches!(it.reading, Reading::Whole(_)),
+        // What is on screen is never less than before, but for what clocks learn, also where it goes over
+        // to parts.
+        let moved = |it: &FileSource| {
+            let newest = it.newest().unwrap_or(i64::MIN);
+            assert!(newest + 1_000_000 > last, "the screen has gone back");
+            newest > last
         };
         let begin = Instant::now();
         until(&mut source, "news", moved);
         println!("{} bytes: seen after {:.1?}", piece.len(), begin.elapsed());
-        if let Some((_, end)) = span(&source) {
-            last = end;
-            source.look_at((end - 2_000_000, end));
-        }
-        source.poll().unwrap();
+        last = source.newest().unwrap();
+        source.look_at((last - 2_000_000, last));
     }
-    assert!(matches!(source.reading, Reading::Parts(_)));
+    assert!(source.overview().is_some());
     until(&mut source, "end", |it| it.trace().end().is_some());
     until(&mut source, "calls", |it| !it.trace().calls().is_empty());
 }
@@ -180,4 +187,80 @@ fn an_export_that_is_stopped_leaves_nothing() {
     );
     let left = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(left, 1, "only the trace");
+}
+
+/// Bytes that this thread has read so far. `None` where the kernel does not count them.
+fn read_so_far() -> Option<u64> {
+    let counts = fs::read_to_string("/proc/thread-self/io").ok()?;
+    let line = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
+    line?.parse().ok()
+}
+
+/// A view that is stopped, or whose terminal takes nothing, lets nothing pile up.
+#[test]
+fn what_nobody_looks_at_is_not_read_on_and_on() {
+    let bytes = long_file();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ignored.atrace");
+    let mut source = recording(&path, &bytes[..200_000]);
+    until(&mut source, "calls", |it| !it.trace().calls().is_empty());
+    let shown = source.trace().calls().len();
+    let mut file: File = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(&bytes[200_000..]).unwrap();
+    // It polls, but takes nothing.
+    let begin = Instant::now();
+    while source.loader.waiting() == 0 {
+        source.poll().unwrap();
+        assert!(begin.elapsed() < Duration::from_secs(300), "nothing comes");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(source.trace().calls().len(), shown, "it is what it was");
+    until(&mut source, "end", |it| it.trace().end().is_some());
+}
+
+/// The recorder's counts are told at once, whatever of the file has been read.
+#[test]
+fn what_the_recorder_counts_needs_no_file() {
+    let bytes = long_file();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("counted.atrace");
+    fs::write(&path, &bytes[..200_000]).unwrap();
+    let gauge = Arc::<Gauge>::default();
+    let log = LogBook::default();
+    let mut source = FileSource::recording(&path, log, Arc::clone(&gauge)).unwrap();
+    until(&mut source, "calls", |it| !it.trace().calls().is_empty());
+    let counted = Counted {
+        calls: 1_000_000_000,
+        lost: 77,
+    };
+    gauge.tell(counted);
+    let progress = source.poll().unwrap();
+    assert_eq!(progress.counted, Some(counted));
+    assert!(progress.lag.is_some(), "it is behind");
+    assert_eq!(progress.recording, Recording::Running);
+}
+
+/// Whatever a recording gains between two frames, the thread that draws reads none of it.
+#[test]
+fn the_thread_that_draws_reads_nothing_of_what_a_recording_gains() {
+    /// The kernel's counts themselves, which are read as well.
+    const OTHERS: u64 = 4096;
+    if read_so_far().is_none() {
+        eprintln!("skipped: the kernel does not count what a thread reads");
+        return;
+    }
+    let bytes = long_file();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fast.atrace");
+    let mut source = recording(&path, &bytes[..200_000]);
+    let mut file: File = OpenOptions::new().append(true).open(&path).unwrap();
+    for piece in bytes[200_000..].chunks(300_000) {
+        file.write_all(piece).unwrap();
+        let before = read_so_far().unwrap();
+        source.poll().unwrap();
+        source.next_part();
+        let read = read_so_far().unwrap() - before;
+        assert!(read < OTHERS, "{read} bytes in one frame");
+    }
+    until(&mut source, "end", |it| it.trace().end().is_some());
 }

@@ -10,7 +10,7 @@ use ascend_trace_model::rows::Row;
 use ascend_trace_model::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{Log, Options, Progress, Recording, Source, run};
+use ascend_trace_viewer::{Derived, Log, Options, Progress, Recording, Source, run};
 
 const SCENE: &str = "
 s0: memset(65536)[60us..90us] Dropout[timing-off]
@@ -28,6 +28,10 @@ t2: query(s2)[800us..803us] query(s2)[900us..904us] query(s2)[1000us..1003us] sy
 struct Playback {
     rows: std::iter::Peekable<std::vec::IntoIter<Row>>,
     builder: TraceBuilder,
+    derived: Derived,
+    /// As of the last look.
+    shown: Trace,
+    has_more: bool,
     begin: Instant,
     /// Rows per second; everything at once without.
     pace: Option<f64>,
@@ -73,15 +77,30 @@ impl Source for Playback {
             Some(_) => Recording::Running,
             None => Recording::Ended { status: 0 },
         };
+        self.has_more |= self.taken > before;
         Ok(Progress {
             changed: self.taken > before,
             recording,
             lag: Some(Duration::from_millis(12)),
+            ..Progress::default()
         })
     }
 
+    fn next_part(&mut self) -> Option<Derived> {
+        if !std::mem::take(&mut self.has_more) {
+            return None;
+        }
+        self.shown = self.builder.trace().clone();
+        self.derived.update(&self.shown);
+        let mut derived = self.derived.clone();
+        if self.rows.peek().is_none() {
+            derived.finish(&self.shown);
+        }
+        Some(derived)
+    }
+
     fn trace(&self) -> &Trace {
-        self.builder.trace()
+        &self.shown
     }
 
     fn log(&self) -> Option<&dyn Log> {
@@ -111,6 +130,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut source = Playback {
         rows: rows.into_iter().peekable(),
         builder: TraceBuilder::new(session, tables),
+        derived: Derived::default(),
+        shown: Trace::default(),
+        has_more: false,
         begin: Instant::now(),
         pace: live.then_some(8.0),
         taken: 0,

@@ -36,7 +36,7 @@ use crate::theme::Theme;
 use crate::tracks::Tracks;
 use crate::viewport::Viewport;
 
-pub(crate) use place::{Follow, Place, Walk};
+pub(crate) use place::{FOLLOWED_NS, Follow, Place, Walk};
 pub(crate) use selected::{OpenCall, Selected, is_gap};
 
 /// What the view looks at, besides its own state.
@@ -174,11 +174,7 @@ impl App {
             arrangement: Arrangement::default(),
             scroll: 0,
             mode: Mode::default(),
-            follow: if live {
-                Follow::Everything
-            } else {
-                Follow::Off
-            },
+            follow: if live { Follow::Head } else { Follow::Off },
             paused: false,
             progress: Progress::default(),
             counts: (0, 0),

@@ -8,7 +8,7 @@ use ascend_trace_model::{CallId, Trace};
 use crate::item::TrackKey;
 
 /// Failed calls of a trace that grows.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Failures {
     /// Where each begins, in that order.
     lines: BTreeMap<TrackKey, Vec<i64>>,

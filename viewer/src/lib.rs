@@ -53,5 +53,5 @@ pub use marks::Bookmark;
 pub use part::{Derived, Overview};
 pub use quest::{News, Quest};
 pub use run::{Options, Outcome, ViewError, check_terminal, run};
-pub use source::{Log, Progress, Recording, Source};
+pub use source::{Counted, Log, Progress, Recording, Source};
 pub use theme::{ColorMode, Ground};

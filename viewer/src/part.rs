@@ -18,7 +18,7 @@ use crate::tracks::Tracks;
 use crate::update::of_stall;
 
 /// What the view derives from a trace. It may be made on another thread than the view's.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Derived {
     tracks: Tracks,
     dependencies: Dependencies,
@@ -28,6 +28,8 @@ pub struct Derived {
     communicators: Communicators,
     failures: Failures,
     ranges: Ranges,
+    /// Whether the trace is only a part of the recording.
+    is_part: bool,
 }
 
 impl Derived {
@@ -53,7 +55,27 @@ impl Derived {
             communicators: Communicators::of(trace),
             failures,
             ranges,
+            is_part: true,
         }
+    }
+
+    /// Brings what is derived from a whole recording up to date with what that has gained.
+    pub fn update(&mut self, trace: &Trace) {
+        self.tracks.update(trace);
+        self.ranges.update(trace);
+        self.graphs.update(trace);
+        self.nodes.update(trace, &self.graphs);
+        self.communicators.update(trace);
+        self.failures.update(trace);
+        self.dependencies.update(trace);
+        self.stalls.update(trace, &self.dependencies);
+    }
+
+    /// As [`Derived::update`], when no more will come: what a growing trace could not answer is answered.
+    pub fn finish(&mut self, trace: &Trace) {
+        self.update(trace);
+        self.dependencies = Dependencies::of(trace);
+        self.stalls = Stalls::with(trace, &self.dependencies);
     }
 }
 
@@ -318,18 +340,44 @@ impl Kept {
 }
 
 impl App {
-    /// Goes over to another part of the recording.
-    pub(crate) fn take_part(&mut self, derived: Derived, kept: Kept, world: World<'_>) {
+    /// Goes over to what has been read: another part of the recording, or more of one that is known
+    /// whole. Hands out what was derived from the one before.
+    pub(crate) fn take_part(
+        &mut self,
+        mut derived: Derived,
+        kept: Kept,
+        world: World<'_>,
+    ) -> Derived {
+        if derived.is_part {
+            derived.tracks.keep_lines_of(&self.tracks);
+            derived.nodes = derived.nodes.with_lines_of(&self.nodes);
+            let communicators = std::mem::take(&mut derived.communicators);
+            derived.communicators = std::mem::take(&mut self.communicators);
+            derived.communicators.take(communicators);
+        }
+        let is_part = derived.is_part;
+        self.exchange(&mut derived);
+        if is_part {
+            self.find_again(kept, world);
+        }
+        derived
+    }
+
+    fn exchange(&mut self, derived: &mut Derived) {
+        std::mem::swap(&mut self.tracks, &mut derived.tracks);
+        std::mem::swap(&mut self.dependencies, &mut derived.dependencies);
+        std::mem::swap(&mut self.stalls, &mut derived.stalls);
+        std::mem::swap(&mut self.graphs, &mut derived.graphs);
+        std::mem::swap(&mut self.nodes, &mut derived.nodes);
+        std::mem::swap(&mut self.communicators, &mut derived.communicators);
+        std::mem::swap(&mut self.failures, &mut derived.failures);
+        std::mem::swap(&mut self.ranges, &mut derived.ranges);
+    }
+
+    /// What the state names has other ids in another part. In a recording that is known whole they stay
+    /// what they are.
+    fn find_again(&mut self, kept: Kept, world: World<'_>) {
         let trace = world.trace;
-        let before = std::mem::replace(&mut self.tracks, derived.tracks);
-        self.tracks.keep_lines_of(&before);
-        self.dependencies = derived.dependencies;
-        self.stalls = derived.stalls;
-        self.graphs = derived.graphs;
-        self.nodes = derived.nodes.with_lines_of(&self.nodes);
-        self.communicators.take(derived.communicators);
-        self.failures = derived.failures;
-        self.ranges = derived.ranges;
         self.walk = None;
         self.rank = None;
         self.inside = None;

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::action::Effect;
-use crate::app::{App, World};
+use crate::app::{App, Follow, World};
 use crate::event::Event;
 use crate::exporting::{ExportNews, Wish};
 use crate::part::Kept;
@@ -209,10 +209,11 @@ fn world(source: &dyn Source) -> World<'_> {
 
 /// The longest time between two looks; `None` where only keys and signals matter.
 fn tick(app: &App, source: &dyn Source) -> Option<Duration> {
-    if source.is_loading() {
+    // What is followed is always being loaded.
+    if source.is_loading() && app.follow == Follow::Off {
         return Some(LOADING_TICK);
     }
-    if is_busy(app) {
+    if source.is_loading() || is_busy(app) {
         return Some(TICK);
     }
     let may_grow = app.failure.is_none() && app.progress.recording == Recording::Stopped;
@@ -229,33 +230,43 @@ fn is_due(app: &App, source: &dyn Source, polled: Option<Instant>) -> bool {
 fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     let before = app.progress.recording;
     let was_loading = source.is_loading();
-    let event = match source.poll() {
-        Ok(progress) => Event::Data(progress),
-        Err(error) => Event::SourceFailed(error.to_string()),
+    let polled = source.poll();
+    let taken = take_next(app, source);
+    let (event, changed) = match polled {
+        Ok(mut progress) => {
+            progress.changed |= taken;
+            let changed = progress.changed || progress.recording != before;
+            (Event::Data(progress), changed)
+        }
+        Err(error) => (Event::SourceFailed(error.to_string()), true),
     };
-    let failed = matches!(event, Event::SourceFailed(_));
-    let mut changed = match &event {
-        Event::Data(progress) => progress.changed || progress.recording != before,
-        _ => true,
-    };
-    let kept = Kept::of(app, source.trace());
-    let part = source.next_part();
     let world = world(source);
-    if let Some(part) = part {
-        app.take_part(part, kept, world);
-        changed = true;
-    }
-    if failed {
+    if matches!(event, Event::SourceFailed(_)) {
         // What was read before the failure is shown all the same.
         let progress = crate::source::Progress {
             changed: true,
             recording: Recording::Stopped,
-            lag: None,
+            ..Default::default()
         };
         update(app, world, Event::Data(progress));
     }
     update(app, world, event);
     hear(app, source) || changed || was_loading || source.is_loading()
+}
+
+/// Shows what has been read, if there is something new. A view that is paused stands still; of a long
+/// recording it is given what it looks at all the same.
+fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
+    if app.paused && source.overview().is_none() {
+        return false;
+    }
+    let kept = Kept::of(app, source.trace());
+    let Some(part) = source.next_part() else {
+        return false;
+    };
+    let old = app.take_part(part, kept, world(source));
+    source.take_back(old);
+    true
 }
 
 /// Asks the source for what the user wants exported.

@@ -13,13 +13,14 @@ use crate::quest::{News, Quest};
 
 /// A trace that is there, or is still being recorded.
 pub trait Source {
-    /// Takes in what has been recorded since the last time. Must return soon.
+    /// Learns what has been recorded since the last time. Must return soon, however much that is:
+    /// another thread reads it.
     ///
     /// # Errors
     /// When the trace cannot be read any further. The view shows the message and stays.
     fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>>;
 
-    /// The trace as of the last [`Source::poll`].
+    /// The trace as of the last [`Source::next_part`].
     fn trace(&self) -> &Trace;
 
     /// What is known of all of a recording when [`Source::trace`] is only a part of it. A source
@@ -36,10 +37,14 @@ pub trait Source {
         false
     }
 
-    /// Makes a part that has been loaded the trace, if there is a new one.
+    /// Makes what has been read the trace, if there is something new, and hands out what is derived from
+    /// it. Until then [`Source::trace`] is what it was.
     fn next_part(&mut self) -> Option<Derived> {
         None
     }
+
+    /// Takes back what was shown before, so that the thread that draws need not free it.
+    fn take_back(&mut self, _old: Derived) {}
 
     /// Begins to look for something in all of a long recording, instead of what was looked for, or
     /// gives that up. Only a source that has an [`Self::overview`] is asked.
@@ -118,6 +123,18 @@ pub struct Progress {
     pub recording: Recording,
     /// How far the trace is behind the program.
     pub lag: Option<Duration>,
+    /// What the recorder has counted, where it can be asked.
+    pub counted: Option<Counted>,
+    /// Bytes of the file that have not been read.
+    pub unread: u64,
+}
+
+/// What a recorder has counted up to now, which may not be in its file yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub calls: u64,
+    /// Calls and other records that could not be recorded.
+    pub lost: u64,
 }
 
 /// Whether the trace still grows.

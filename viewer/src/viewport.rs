@@ -136,6 +136,18 @@ impl Viewport {
         }
     }
 
+    /// Moved to the right by less than one of so many columns, so that their edges are the same moments
+    /// wherever a range of this length lies.
+    pub(crate) fn by_columns(&self, columns: u16) -> Self {
+        let column = (self.length / i64::from(columns.max(1))).max(1);
+        let beyond = self.begin.rem_euclid(column);
+        let missing = if beyond == 0 { 0 } else { column - beyond };
+        Self {
+            begin: self.begin.saturating_add(missing),
+            ..*self
+        }
+    }
+
     /// Kept near the trace: not longer than all of it, and never more than half beside it.
     pub(crate) fn within(&self, span: (i64, i64)) -> Self {
         let whole = Self::fitting(span);

@@ -150,6 +150,11 @@ impl Archive {
         self.layout.rows()
     }
 
+    /// Bytes of the file that have been taken in.
+    pub fn position(&self) -> u64 {
+        self.layout.position()
+    }
+
     /// Whether the recording ended properly and all of it is known.
     pub fn complete(&self) -> bool {
         self.layout.ended()

@@ -1,14 +1,21 @@
 //! What the state takes in of a trace, and the lines that it makes of that.
 
-use ascend_trace_analysis::{Dependencies, Stalls};
+use std::time::Duration;
+
 use ascend_trace_model::Trace;
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};
 use crate::part::{Identity, Overview};
+use crate::text::{bytes, count};
 use crate::viewport::Viewport;
 
-use super::{App, Selected, World};
+use super::{App, FOLLOWED_NS, Follow, Selected, World};
+
+/// What is on screen later than this is worth telling.
+const LATE: Duration = Duration::from_millis(250);
+/// The same of a file whose recorder cannot be asked: its last piece may be a while unfinished.
+const MUCH_UNREAD: u64 = 1 << 20;
 
 impl App {
     fn rows_of(&self, trace: &Trace, overview: Option<&Overview>) -> Vec<Row> {
@@ -38,34 +45,45 @@ impl App {
         }
     }
 
-    /// Brings everything that is derived from the trace up to date.
+    /// Brings the lines up to date with the trace. What takes long to derive has come with it
+    /// ([`App::take_part`]).
     pub(crate) fn take_in(&mut self, trace: &Trace) {
         let ended = !self.is_running();
-        self.tracks.update(trace);
-        self.ranges.update(trace);
         self.meters.update(trace, self.clock, ended);
-        self.graphs.update(trace);
-        self.nodes.update(trace, &self.graphs);
-        self.communicators.update(trace);
-        self.failures.update(trace);
         self.failed = self.failures.count();
         self.rows = self.rows_of(trace, None);
-        match ended {
-            // A finished trace answers what a growing one could not.
-            true => {
-                self.dependencies = Dependencies::of(trace);
-                self.stalls = Stalls::with(trace, &self.dependencies);
-            }
-            false => {
-                self.dependencies.update(trace);
-                self.stalls.update(trace, &self.dependencies);
-            }
-        }
         self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
         self.take_span(trace.span());
         // A call that was selected while it was under way stays selected when it has returned.
         if let Some(Selected::Open(open)) = self.selected {
             self.selected = Identity::of_open(open).find(trace, &self.stalls);
+        }
+    }
+
+    /// What could not be recorded: as the recorder has it, which knows of it first, else as it is in the
+    /// trace.
+    pub(crate) fn lost(&self, trace: &Trace) -> u64 {
+        let losses = trace.losses();
+        let told = losses.calls.saturating_add(losses.others);
+        let counted = self.progress.counted.map_or(0, |counted| counted.lost);
+        told.max(counted)
+    }
+
+    /// How much is recorded and not on screen, in words, if that is more than comes between two looks.
+    pub(crate) fn behind(&self) -> Option<String> {
+        if !self.is_running() {
+            return None;
+        }
+        match self.progress.counted {
+            Some(counted) => {
+                let calls = counted.calls.saturating_sub(self.counts.1);
+                let is_late = self.progress.lag.is_some_and(|lag| lag >= LATE);
+                (calls > 0 && is_late).then(|| format!("{} calls", count(calls)))
+            }
+            None => {
+                let unread = self.progress.unread;
+                (unread >= MUCH_UNREAD).then(|| bytes(unread))
+            }
         }
     }
 
@@ -90,7 +108,10 @@ impl App {
         self.span = span;
         if let Some(span) = self.span {
             if first {
-                self.viewport = Viewport::fitting(span);
+                self.viewport = match self.follow {
+                    Follow::Head => Viewport::new(span.1.saturating_sub(FOLLOWED_NS), span.1),
+                    Follow::Off | Follow::Everything => Viewport::fitting(span),
+                };
             }
             self.lane = self
                 .lane

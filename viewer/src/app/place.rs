@@ -5,13 +5,16 @@ use crate::viewport::Viewport;
 
 use super::{App, Selected};
 
+/// Length of what a live view begins to follow.
+pub(crate) const FOLLOWED_NS: i64 = 10_000_000_000;
+
 /// How the visible range moves when the trace grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Follow {
     /// Not at all.
     #[default]
     Off,
-    /// It shows everything, as long as that is short.
+    /// It shows everything.
     Everything,
     /// It keeps its length and ends at the newest moment.
     Head,

@@ -92,6 +92,9 @@ fn player(live: bool, size: (u16, u16)) -> Player {
     let mut player = Player::of(trace, size);
     let lines = (1..=40).map(|n| format!("step {n}: loss 0.{n}"));
     player.log = Some(Lines(lines.collect()));
+    if live {
+        player.play("0");
+    }
     player.play(BEGIN);
     player
 }

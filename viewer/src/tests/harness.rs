@@ -57,6 +57,8 @@ pub(super) struct Player {
     pub(super) log: Option<Lines>,
     pub(super) overview: Option<Overview>,
     pub(super) effects: Vec<Effect>,
+    /// What the reading thread would derive from the trace, as long as it is known whole.
+    derived: Derived,
 }
 
 impl Player {
@@ -74,6 +76,7 @@ impl Player {
             log: None,
             overview: None,
             effects: Vec::new(),
+            derived: Derived::default(),
         };
         player.data();
         player
@@ -88,6 +91,7 @@ impl Player {
             log: None,
             overview: Some(overview),
             effects: Vec::new(),
+            derived: Derived::default(),
         };
         player.data();
         player
@@ -121,8 +125,27 @@ impl Player {
         self.data();
     }
 
+    /// Hands over the trace with what is derived from it, as the loop does.
+    fn take_whole(&mut self) {
+        self.derived.update(&self.trace);
+        let mut own = self.derived.clone();
+        if self.trace.end().is_some() {
+            own.finish(&self.trace);
+        }
+        let world = World {
+            trace: &self.trace,
+            log: None,
+            overview: None,
+            export_name: None,
+        };
+        self.app.take_part(own, Kept::default(), world);
+    }
+
     /// Tells the state that the source was polled.
     pub(super) fn data(&mut self) {
+        if self.overview.is_none() && !self.app.paused {
+            self.take_whole();
+        }
         let recording = match self.trace.end() {
             Some((_, status)) => Recording::Ended { status },
             None => Recording::Running,
@@ -130,7 +153,7 @@ impl Player {
         self.event(Event::Data(Progress {
             changed: true,
             recording,
-            lag: None,
+            ..Progress::default()
         }));
     }
 

@@ -1,10 +1,15 @@
 //! A trace that grows while it is looked at.
 
+use std::time::Duration;
+
 use ascend_trace_model::TraceBuilder;
+use ascend_trace_model::rows::{CallRow, Row};
 use ascend_trace_testkit::Timeline;
 
-use crate::app::Follow;
+use crate::app::{FOLLOWED_NS, Follow};
 use crate::event::Event;
+use crate::source::{Counted, Progress, Recording};
+use crate::viewport::Viewport;
 
 use super::harness::{Lines, PIPELINE, Player, SMALL};
 
@@ -35,7 +40,10 @@ impl Growing {
             self.builder.apply(row);
         }
         self.builder.settle();
-        self.player.trace = self.builder.trace().clone();
+        // A view that is paused keeps what it has.
+        if !self.player.app.paused {
+            self.player.trace = self.builder.trace().clone();
+        }
         self.player.data();
     }
 }
@@ -50,10 +58,105 @@ fn the_end_of_a_growing_trace_looks_like_the_whole_one() {
     assert_eq!(growing.player.picture(), whole.picture());
 }
 
+/// Rows of calls at these milliseconds.
+fn calls(at_ms: std::ops::Range<i64>) -> Vec<Row> {
+    let call = |ms| CallRow {
+        begin_ns: ms * 1_000_000,
+        end_ns: ms * 1_000_000 + 400_000,
+        ..CallRow::default()
+    };
+    at_ms.map(call).map(Row::Call).collect()
+}
+
 #[test]
-fn a_live_view_shows_everything_until_it_is_moved() {
+fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
+    let mut growing = Growing::new(usize::MAX);
+    let mut length = None;
+    for second in 1..25 {
+        growing.rows = calls((second - 1) * 1_000..second * 1_000).into_iter();
+        growing.grow(usize::MAX);
+        let app = &growing.player.app;
+        let (viewport, end) = (app.viewport, app.span.expect("a span").1);
+        assert_eq!(app.follow, Follow::Head);
+        assert_eq!(*length.get_or_insert(viewport.length()), viewport.length());
+        // The newest moment has the same place up to a column, and the columns have the same edges.
+        let columns = app.layout().lanes.width;
+        let place = viewport.cell(end, columns);
+        let right = i64::from(columns) - place;
+        assert!(
+            (1..=i64::from(columns) / 50 + 2).contains(&right),
+            "{right}"
+        );
+        assert_eq!(viewport.by_columns(columns), viewport);
+        // All of it is in the line above.
+        let whole = growing.player.line_with("all ");
+        let label = format!("all {}", crate::text::duration(end));
+        assert!(whole.contains(&label), "{whole}");
+    }
+    assert_eq!(length, Some(FOLLOWED_NS));
+}
+
+#[test]
+fn a_short_recording_fills_the_screen_when_it_has_ended() {
+    let mut growing = Growing::new(1);
+    let running = growing.player.app.viewport;
+    assert_eq!(running.length(), FOLLOWED_NS);
+    growing.grow(1);
+    let app = &growing.player.app;
+    assert_eq!(app.follow, Follow::Off);
+    assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
+}
+
+#[test]
+fn what_is_followed_keeps_the_length_that_is_wanted() {
     let mut growing = Growing::new(25);
+    growing.player.play("w");
+    let length = growing.player.app.viewport.length();
+    assert_eq!(length, FOLLOWED_NS * 2 / 3);
+    growing.grow(10);
+    assert_eq!(growing.player.app.viewport.length(), length);
+    growing.player.play("s s s s");
+    assert_eq!(growing.player.app.viewport.length(), FOLLOWED_NS);
+    growing.player.play("0");
     assert_eq!(growing.player.app.follow, Follow::Everything);
+    growing.grow(10);
+    let app = &growing.player.app;
+    assert_eq!(app.viewport, Viewport::fitting(app.span.expect("a span")));
+}
+
+#[test]
+fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
+    let mut growing = Growing::new(5);
+    let shown = growing.player.app.counts.1;
+    let mut tell = |calls, lag, recording| {
+        growing.player.event(Event::Data(Progress {
+            recording,
+            lag: Some(Duration::from_millis(lag)),
+            counted: Some(Counted { calls, lost: 7 }),
+            ..Progress::default()
+        }));
+        growing.player.line_with("tasks ")
+    };
+    let line = tell(shown + 300_000, 900, Recording::Running);
+    assert!(line.contains("behind 300.0k calls"), "{line}");
+    assert!(line.contains("lost 7"), "{line}");
+    let line = tell(shown + 3_000, 90, Recording::Running);
+    assert!(!line.contains("behind"), "{line}");
+    let line = tell(shown, 900, Recording::Running);
+    assert!(!line.contains("behind"), "{line}");
+    // What another recorder writes is told in bytes.
+    growing.player.event(Event::Data(Progress {
+        unread: 5 << 20,
+        ..Progress::default()
+    }));
+    let line = growing.player.line_with("tasks ");
+    assert!(line.contains("behind 5"), "{line}");
+}
+
+#[test]
+fn a_live_view_follows_until_it_is_moved() {
+    let mut growing = Growing::new(25);
+    assert_eq!(growing.player.app.follow, Follow::Head);
     assert!(
         growing
             .player
@@ -88,6 +191,7 @@ fn a_paused_view_stands_still_and_catches_up() {
             .contains("view paused, still recording")
     );
     growing.player.play("p");
+    growing.grow(0);
     assert_ne!(growing.player.app.counts, before);
 }
 

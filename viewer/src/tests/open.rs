@@ -37,7 +37,8 @@ impl Hanging {
             ending: Ending::Open,
             ..first
         };
-        let player = Player::of(builder.trace().clone(), SMALL);
+        let mut player = Player::of(builder.trace().clone(), SMALL);
+        player.play("0");
         Self {
             builder,
             player,

@@ -7,6 +7,7 @@ use ascend_trace_model::TraceBuilder;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
+use crate::part::Derived;
 
 #[test]
 #[ignore = "measures, judges nothing"]
@@ -39,4 +40,42 @@ fn frames_of_a_short_and_a_long_trace() {
             frames[15]
         );
     }
+}
+
+/// What it takes to keep a growing trace up to date, and to hand it over.
+#[test]
+#[ignore = "measures, judges nothing"]
+fn taking_in_what_a_recording_gains() {
+    let (session, tables) = workload::leading();
+    let mut builder = TraceBuilder::new(session, tables);
+    let workload = Workload {
+        steps: 10_000,
+        everything: true,
+        ..Workload::default()
+    };
+    let mut rows = Vec::new();
+    workload::run(workload, |row| rows.push(row));
+    let mut derived = Derived::default();
+    for piece in rows.chunks(50_000) {
+        let piece = piece.to_vec();
+        let taken = timed(|| piece.into_iter().for_each(|row| builder.apply(row)));
+        let settled = timed(|| builder.settle());
+        let updated = timed(|| derived.update(builder.trace()));
+        let mut copy = None;
+        let copied = timed(|| copy = Some((builder.trace().clone(), derived.clone())));
+        let (trace, mut own) = copy.expect("a copy");
+        let finished = timed(|| own.finish(&trace));
+        let dropped = timed(|| drop((trace, own)));
+        let items = builder.trace().calls().len() + builder.trace().tasks().len();
+        println!(
+            "{items} items: rows {taken:.1?}, settled {settled:.1?}, derived {updated:.1?}, \
+             copied {copied:.1?}, finished {finished:.1?}, dropped {dropped:.1?}"
+        );
+    }
+}
+
+fn timed(what: impl FnOnce()) -> Duration {
+    let begin = Instant::now();
+    what();
+    begin.elapsed()
 }

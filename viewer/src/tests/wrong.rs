@@ -60,9 +60,8 @@ fn a_file_that_breaks_off_says_so() {
     let mut player = Player::of(running_scene(), SMALL);
     let told = |player: &mut Player, recording| {
         player.event(Event::Data(Progress {
-            changed: false,
             recording,
-            lag: None,
+            ..Progress::default()
         }));
         player.picture()
     };

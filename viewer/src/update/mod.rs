@@ -58,11 +58,16 @@ fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
     let ended = app.is_running() && progress.recording != Recording::Running;
     let changed = progress.changed || ended || app.span.is_none();
     app.progress = progress;
+    if let Some(counted) = progress.counted {
+        app.rates.note(app.clock, counted.calls);
+    }
     if app.paused || !changed {
         return;
     }
     take_in(app, world);
-    app.rates.note(app.clock, app.counts.1);
+    if progress.counted.is_none() {
+        app.rates.note(app.clock, app.counts.1);
+    }
     if let Some(search) = &mut app.search {
         search.update(world.trace);
     }

@@ -1,10 +1,7 @@
 //! Moving the visible range.
 
-use crate::app::{App, Follow, World};
+use crate::app::{App, FOLLOWED_NS, Follow, World};
 use crate::viewport::Viewport;
-
-/// A live view shows everything up to this length, then it follows the head.
-const EVERYTHING_NS: i64 = 20_000_000_000;
 
 /// Sets the range and keeps it near the trace.
 pub(super) fn show(app: &mut App, viewport: Viewport) {
@@ -28,10 +25,20 @@ pub(super) fn zoom(app: &mut App, world: World<'_>, (numerator, denominator): (i
         (Follow::Off, _) => app.viewport.middle(),
         _ => app.viewport.end(),
     };
-    zoom_about(app, about, (numerator, denominator));
-    if app.follow == Follow::Everything {
-        app.follow = Follow::Head;
+    if app.follow == Follow::Off {
+        return zoom_about(app, about, (numerator, denominator));
     }
+    // What is followed may be longer than the recording is up to now.
+    let zoomed = app.viewport.zoomed(about, numerator, denominator);
+    let most = app.span.map_or(FOLLOWED_NS, |(begin, end)| {
+        Viewport::fitting((begin, end)).length().max(FOLLOWED_NS)
+    });
+    app.viewport = Viewport::new(
+        zoomed.end().saturating_sub(most.min(zoomed.length())),
+        zoomed.end(),
+    );
+    app.follow = Follow::Head;
+    keep_following(app);
 }
 
 /// Multiplies the length of the range; the moment `about` keeps its column.
@@ -68,20 +75,22 @@ pub(super) fn to_begin(app: &mut App) {
 
 pub(super) fn to_end(app: &mut App) {
     if let Some((_, end)) = app.span {
-        show_end(app, end);
         if app.is_running() {
             app.follow = Follow::Head;
+            return keep_following(app);
         }
+        show(app, at_end(app.viewport, end));
     }
 }
 
-/// Puts the newest moment near the right edge.
-fn show_end(app: &mut App, end: i64) {
-    let margin = app.viewport.length() / 50;
-    show(app, app.viewport.ending(end.saturating_add(margin)));
+/// With the newest moment near the right edge.
+fn at_end(viewport: Viewport, end: i64) -> Viewport {
+    let margin = viewport.length() / 50;
+    viewport.ending(end.saturating_add(margin))
 }
 
-/// Moves the range along with the growing trace. When there will be no more it stays where it then is.
+/// Moves the range along with the growing trace, by whole columns: what is in one stays together. When
+/// there will be no more it stays where it then is, and a short recording fills it.
 pub(super) fn keep_following(app: &mut App) {
     let Some((begin, end)) = app.span else {
         return;
@@ -92,13 +101,12 @@ pub(super) fn keep_following(app: &mut App) {
     };
     match followed {
         Follow::Off => {}
-        Follow::Everything => {
-            app.viewport = Viewport::fitting((begin, end));
-            if app.is_running() && end.saturating_sub(begin) > EVERYTHING_NS {
-                app.follow = Follow::Head;
-            }
+        Follow::Everything => app.viewport = Viewport::fitting((begin, end)),
+        Follow::Head if app.is_running() => {
+            let columns = app.layout().lanes.width;
+            app.viewport = at_end(app.viewport, end).by_columns(columns);
         }
-        Follow::Head => show_end(app, end),
+        Follow::Head => show(app, at_end(app.viewport, end)),
     }
 }
 

@@ -33,8 +33,7 @@ pub(super) fn of(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
 }
 
 fn lost(scene: &Scene<'_>) -> u64 {
-    let losses = scene.world.trace.losses();
-    losses.calls.saturating_add(losses.others)
+    scene.app.lost(scene.world.trace)
 }
 
 fn is_wrong(scene: &Scene<'_>) -> bool {

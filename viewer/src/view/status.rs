@@ -138,10 +138,13 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
         spans.push(Span::styled(failed, theme.on_bar(theme.bad())));
         spans.push(plain("  ".to_owned()));
     }
-    let losses = scene.world.trace.losses();
-    let lost = losses.calls.saturating_add(losses.others);
+    let lost = app.lost(scene.world.trace);
     let style = if lost == 0 { theme.bar() } else { theme.bad() };
     spans.push(Span::styled(format!("lost {}", count(lost)), style));
+    if let Some(behind) = app.behind() {
+        spans.push(plain("  ".to_owned()));
+        spans.push(Span::styled(format!("behind {behind}"), theme.bad()));
+    }
     if let Some(text) = condition(scene) {
         spans.push(Span::styled(format!("  {text}"), theme.on_bar(theme.bad())));
     }

@@ -14,6 +14,8 @@ use super::decode::{Decoder, Item};
 use super::error::{Lost, OpenError, Warning};
 
 const READ_BYTES: usize = 1 << 18;
+/// The same where only so many rows are wanted: a row may take less than a byte.
+const STEP_BYTES: usize = 1 << 14;
 
 /// Everything a trace file holds, as it is stored.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +85,8 @@ pub struct Progress {
     pub rows: u64,
     /// The recording has ended and all of it has been read.
     pub complete: bool,
+    /// The file has more, which [`Follower::poll_within`] has left for the next time.
+    pub more: bool,
 }
 
 /// Reads a trace file that is still being written, as far as it has got.
@@ -117,19 +121,32 @@ impl Follower {
     /// Reads what has been appended since the last time. A chunk that is not whole yet stays for
     /// the next time.
     pub fn poll(&mut self) -> Result<Progress, OpenError> {
+        self.take(READ_BYTES, u64::MAX)
+    }
+
+    /// As [`Follower::poll`], but stops soon after so many rows, so that one look does not last as long
+    /// as the file grows. A chunk, and what 16 KiB of the file hold, are always read as a whole.
+    ///
+    /// # Errors
+    /// As for [`Follower::poll`].
+    pub fn poll_within(&mut self, rows: u64) -> Result<Progress, OpenError> {
+        self.take(STEP_BYTES, rows)
+    }
+
+    fn take(&mut self, step: usize, most: u64) -> Result<Progress, OpenError> {
         let found = self.file.metadata()?;
         // A pipe has no length.
         if found.is_file() && found.len() < self.read {
             return Err(OpenError::Shrunk);
         }
         let mut rows = 0;
-        loop {
-            let (bytes, new) = self.advance(READ_BYTES)?;
+        let more = loop {
+            let (bytes, new) = self.advance(step)?;
             rows += new;
-            if bytes == 0 {
-                break;
+            if bytes == 0 || rows >= most {
+                break bytes > 0;
             }
-        }
+        };
         if !self.decoder.warnings().is_empty() {
             self.builder.set_damaged();
         }
@@ -145,7 +162,13 @@ impl Follower {
         Ok(Progress {
             rows,
             complete: self.decoder.ended(),
+            more: more && !self.decoder.ended(),
         })
+    }
+
+    /// Bytes of the file that have been read.
+    pub fn position(&self) -> u64 {
+        self.read
     }
 
     fn advance(&mut self, limit: usize) -> Result<(usize, u64), OpenError> {

@@ -50,6 +50,31 @@ fn a_growing_file_gives_what_the_finished_one_gives() {
 }
 
 #[test]
+fn one_look_takes_no_more_than_it_may() {
+    let bytes = file(6_000);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fast.atrace");
+    fs::write(&path, &bytes).unwrap();
+    let mut follower = Follower::open(&path).unwrap();
+    let mut looks = Vec::new();
+    loop {
+        let progress = follower.poll_within(1).unwrap();
+        assert_eq!(progress.more, !progress.complete);
+        looks.push(progress.rows);
+        if progress.complete {
+            break;
+        }
+    }
+    assert_eq!(follower.position(), bytes.len() as u64);
+    let all: u64 = looks.iter().sum();
+    let most = looks.iter().max().unwrap();
+    assert!(most * 4 < all, "{most} of {all} rows in one look");
+    let (whole, _) = Trace::open(&path).unwrap();
+    assert_eq!(follower.trace().calls(), whole.calls());
+    assert_eq!(follower.trace().tasks(), whole.tasks());
+}
+
+#[test]
 fn lists_are_in_order_after_every_poll() {
     let bytes = file(100);
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ mod stalls;
 mod statistics;
 
 use crate::action::{Action, Effect};
-use crate::app::{App, Selected, World};
+use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::keymap;
@@ -91,8 +91,11 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let Some(list) = &app.list else { return };
     let is_old = match list.kind {
         Kind::Statistics(_) => {
-            let grown = now.counts != list.basis.counts && now.second != list.basis.second;
-            now.range != list.basis.range || grown
+            let is_later = now.second != list.basis.second;
+            let grown = now.counts != list.basis.counts && is_later;
+            // What is followed moves with each look.
+            let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
+            is_moved || grown
         }
         Kind::Stalls(_) => app.stale,
         Kind::Bookmarks | Kind::Commands => false,

@@ -1,0 +1,135 @@
+//! What the reading thread has for the view. There is one place for each kind of thing, and what is newer
+//! takes the place of what nobody has taken: a view that does not look, as one that is stopped, lets
+//! nothing pile up.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ascend_trace_model::{OpenError, Trace, Warning};
+use ascend_trace_viewer::{Derived, News, Overview};
+
+/// What has been read, ready to be shown.
+pub(super) struct Part {
+    pub(super) trace: Trace,
+    pub(super) derived: Derived,
+    pub(super) extent: Extent,
+}
+
+/// What of the recording a trace holds.
+pub(super) enum Extent {
+    /// All that there is of it up to now, with what was found damaged.
+    Whole(Vec<Warning>),
+    /// All that there is in this range.
+    Range(Option<(i64, i64)>),
+}
+
+/// What waits for the view.
+#[derive(Default)]
+pub(super) struct Letters {
+    /// So many bytes of so many have been read to open the file.
+    pub(super) opening: Option<(u64, u64)>,
+    pub(super) overview: Option<Overview>,
+    pub(super) part: Option<Box<Part>>,
+    /// The last wish that has been answered.
+    pub(super) answered: u64,
+    /// Bytes that have been read.
+    pub(super) position: u64,
+    /// There will be no more; and the program's status, if that is known.
+    pub(super) ended: Option<Option<i32>>,
+    pub(super) news: VecDeque<News>,
+    pub(super) failed: Option<OpenError>,
+    /// What the view has shown before, which the reading thread frees.
+    old: Option<(Trace, Option<Derived>)>,
+}
+
+/// Where both leave what is for the other.
+#[derive(Default)]
+pub(super) struct Mail {
+    letters: Mutex<Letters>,
+    given: Condvar,
+}
+
+impl Mail {
+    pub(super) fn open(&self) -> MutexGuard<'_, Letters> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is a part, or this time is over.
+    pub(super) fn wait_for_part(&self, time: Duration) {
+        let is_missing = |letters: &mut Letters| letters.part.is_none() && letters.failed.is_none();
+        // Whichever it was, the view looks what there is.
+        let _ = self.given.wait_timeout_while(self.open(), time, is_missing);
+    }
+
+    /// Whether the view has taken the last part.
+    pub(super) fn is_taken(&self) -> bool {
+        self.open().part.is_none()
+    }
+
+    /// Gives a part with what else there is to `tell`: the view shows neither without the other.
+    pub(super) fn give(&self, part: Part, tell: impl FnOnce(&mut Letters)) {
+        let mut letters = self.open();
+        let untaken = letters.part.replace(Box::new(part));
+        tell(&mut letters);
+        drop(letters);
+        self.given.notify_all();
+        drop(untaken);
+        self.free();
+    }
+
+    /// Frees what the view has given back.
+    pub(super) fn free(&self) {
+        let old = self.open().old.take();
+        drop(old);
+    }
+
+    /// What is reached is told by its last news; what was done stays until it is heard.
+    pub(super) fn tell(&self, news: News) {
+        let mut letters = self.open();
+        if let Some(News::Reached(..)) = letters.news.back() {
+            letters.news.pop_back();
+        }
+        letters.news.push_back(news);
+    }
+
+    /// Leaves a trace that is not shown any more.
+    pub(super) fn give_back(&self, trace: Trace) {
+        self.open().old = Some((trace, None));
+    }
+
+    /// The same of what was derived from it.
+    pub(super) fn give_back_derived(&self, derived: Derived) {
+        if let Some((_, old)) = &mut self.open().old {
+            *old = Some(derived);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_takes_does_not_pile_up() {
+        let mail = Mail::default();
+        for moment in 0..1_000 {
+            mail.tell(News::Reached(moment, false));
+            let part = Part {
+                trace: Trace::default(),
+                derived: Derived::default(),
+                extent: Extent::Range(Some((moment, moment))),
+            };
+            mail.give(part, |_| {});
+        }
+        assert!(!mail.is_taken());
+        let mut letters = mail.open();
+        assert_eq!(letters.news.len(), 1);
+        assert!(matches!(
+            letters.news.pop_front(),
+            Some(News::Reached(999, false))
+        ));
+        let part = letters.part.take().unwrap();
+        assert!(matches!(part.extent, Extent::Range(Some((999, 999)))));
+    }
+}

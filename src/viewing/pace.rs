@@ -1,0 +1,62 @@
+//! How often a growing file is looked at.
+
+use std::time::{Duration, Instant};
+
+/// The shortest time between two looks.
+pub(super) const TICK: Duration = Duration::from_millis(50);
+/// The same where there will hardly be more.
+pub(super) const IDLE_TICK: Duration = Duration::from_secs(1);
+/// So many times the processor time of a look there is rest: what is recorded has the processors first.
+const PATIENCE: u32 = 2;
+
+/// When the next look is due.
+pub(super) struct Pace {
+    due: Instant,
+    /// Processor time of this thread when the last look began.
+    used: Duration,
+}
+
+impl Pace {
+    pub(super) fn new() -> Self {
+        Self {
+            due: Instant::now(),
+            used: used(),
+        }
+    }
+
+    pub(super) fn is_due(&self) -> bool {
+        Instant::now() >= self.due
+    }
+
+    /// How long there is to wait.
+    pub(super) fn rest(&self) -> Duration {
+        self.due.saturating_duration_since(Instant::now())
+    }
+
+    /// Begins a look.
+    pub(super) fn begin(&mut self) {
+        self.used = used();
+    }
+
+    /// Notes that the look has ended.
+    pub(super) fn end(&mut self) {
+        let took = used().saturating_sub(self.used);
+        self.due = Instant::now() + TICK.max(took * PATIENCE);
+    }
+}
+
+/// Processor time of this thread.
+fn used() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Has the thread that reads for the view run after all others: neither the traced program nor the
+/// collector waits for it.
+pub(super) fn step_back() {
+    /// Of 19 at most: it gets a third of what another thread gets where there is not enough for all.
+    const NICE: i32 = 5;
+    let own = rustix::thread::gettid();
+    // Where that is not allowed it competes like any other.
+    let _ = rustix::process::setpriority_process(Some(own), NICE);
+}

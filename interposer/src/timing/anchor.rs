@@ -4,6 +4,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::api::AnchorSource;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
@@ -79,7 +80,8 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             let reading = reference::read(api, context, event, floor).ok();
             if let Some(reading) = reading {
                 let device = context.device.load(Relaxed);
-                emit::anchor(device, before, after, reading.nanoseconds);
+                let told = reading.nanoseconds;
+                emit::anchor(device, before, after, told, AnchorSource::Event);
             }
             if !reading.is_some_and(|reading| reading.adopted) {
                 context.timing.give_event(api, event);

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Function, Untimed};
+use ascend_trace_format::api::{AnchorSource, ArgKind, Function, Untimed};
 use ascend_trace_format::engine::Outcome;
 use ascend_trace_format::rank::{RANK_VARIABLES, is_rank};
 use ascend_trace_format::record::{
@@ -556,7 +556,7 @@ pub(crate) fn name(state: &thread::State, key: u64, ticks: u64, name: &[u8]) {
 }
 
 /// A comparison of the device's clock with the host's.
-pub(crate) fn anchor(device: u32, before: u64, after: u64, device_ns: i64) {
+pub(crate) fn anchor(device: u32, before: u64, after: u64, device_ns: i64, source: AnchorSource) {
     let words = [u64::from(device), before, after, device_ns as u64];
-    from_inside(RecordKind::Anchor, 0, &words);
+    from_inside(RecordKind::Anchor, source as u16, &words);
 }

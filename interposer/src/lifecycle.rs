@@ -11,7 +11,9 @@ use crate::objects::{
     self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
     StreamEntry,
 };
-use crate::timing::{api, capture, counters, harvester, lane, reference, schedule, teardown};
+use crate::timing::{
+    api, capture, counters, driver, harvester, lane, reference, schedule, teardown,
+};
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, until_exit,
     watched,
@@ -125,6 +127,7 @@ fn become_child(state: &thread::State) {
     cost::forget();
     until_exit::forget();
     reference::forget();
+    driver::forget();
     harvester::forget();
     emit::announce_again();
     state.forget_parent();

@@ -434,6 +434,14 @@ pub(crate) fn contexts() -> impl Iterator<Item = &'static ContextEntry> {
         .filter(|entry| entry.serial.load(Acquire) != 0)
 }
 
+/// The same of a stream that is known already.
+pub(crate) fn known_stream(handle: u64, current: u32) -> Option<&'static StreamEntry> {
+    match handle {
+        0 => STREAMS.get(default_stream_key(current)),
+        _ => stream(handle, current),
+    }
+}
+
 /// The stream behind a handle; NULL is the default stream of the context `current`.
 #[inline]
 pub(crate) fn stream(handle: u64, current: u32) -> Option<&'static StreamEntry> {

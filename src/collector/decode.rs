@@ -81,7 +81,7 @@ impl Decoder {
             RecordKind::Event => Row::Event(event(reader, process)),
             RecordKind::Context => Row::Context(context(header, reader, process)),
             RecordKind::TaskTime => Row::TaskTime(task_time(header, reader, process, clock)),
-            RecordKind::Anchor => Row::Anchor(anchor(reader, process, clock)),
+            RecordKind::Anchor => Row::Anchor(anchor(header, reader, process, clock)),
             RecordKind::Thread => Row::Thread(thread(reader, origin)),
             RecordKind::Counter => Row::Counter(counter(reader, process)),
             RecordKind::Name => Row::Name(name(reader, process, clock)),
@@ -297,13 +297,14 @@ fn bound(ns: i64) -> i64 {
     ns.saturating_add(BOUND_NS - 1) & -BOUND_NS
 }
 
-fn anchor(mut reader: Reader<'_>, process: u32, clock: &Clock) -> AnchorRow {
+fn anchor(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock) -> AnchorRow {
     AnchorRow {
         process,
         device: reader.word() as u32,
         before_ns: clock.ns(reader.word()),
         after_ns: clock.ns(reader.word()),
         device_ns: reader.word().cast_signed(),
+        source: header.aux as u8,
     }
 }
 

@@ -20,6 +20,8 @@ mod contract;
 mod cost;
 /// Times of a made-up workload, each held against the true one.
 mod device_time;
+/// What the driver tells of devices' clocks.
+mod driver_clock;
 /// Functions that are patched are caught wherever they are called from.
 mod engine;
 /// Every example, held against what it counts itself and against the true device times.

@@ -215,6 +215,16 @@ coded_enum! {
 }
 
 coded_enum! {
+    /// Who told what a device's clock read.
+    AnchorSource {
+        /// An event on an idle stream.
+        Event = 0 "event",
+        /// The driver, on no stream.
+        Driver = 1 "driver",
+    }
+}
+
+coded_enum! {
     /// Why a task has no device time.
     Untimed {
         /// It has one, or its time has not been read yet.

@@ -65,7 +65,7 @@ pub enum RecordKind {
     /// how far off that may be << 32]`; `aux`: an [`Untimed`] code, the others are then 0.
     TaskTime = 6,
     /// `[device, host ticks before, host ticks after, device ns]`: the device clock read this value
-    /// somewhere between the two host times.
+    /// somewhere between the two host times. `aux`: an [`AnchorSource`](crate::api::AnchorSource) code.
     Anchor = 7,
     /// `[tid]` and one blob: the thread's name.
     Thread = 8,

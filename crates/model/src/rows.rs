@@ -305,6 +305,8 @@ pub struct AnchorRow {
     pub before_ns: i64,
     pub after_ns: i64,
     pub device_ns: i64,
+    /// An [`AnchorSource`](ascend_trace_format::api::AnchorSource) as a number.
+    pub source: u8,
 }
 
 /// What could not be recorded.

@@ -215,6 +215,12 @@ pub struct DeviceClock {
     /// Median and largest half width of the anchors' bands, nanoseconds.
     pub median_error_ns: i64,
     pub max_error_ns: i64,
+    /// Readings that the driver gave, on no stream, and the median half width of their bands. They are not among the
+    /// `anchors`.
+    pub driver_anchors: u32,
+    pub driver_median_error_ns: i64,
+    /// They contradict what events tell, so they were left out: the driver told another clock.
+    pub driver_disagrees: bool,
     /// Device clock rate over host clock rate, minus 1, in parts per million; `None` while too little is
     /// known for one.
     pub drift_ppm: Option<f64>,

@@ -11,6 +11,16 @@ pub(crate) struct Failure {
     pub(crate) code: Code,
 }
 
+/// What the driver answers when it is asked for a clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Driver {
+    Tells,
+    /// It is too old to know the question.
+    Unsupported,
+    /// It cannot reach the device.
+    Fails,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) chip: Chip,
@@ -45,6 +55,11 @@ pub(crate) struct Options {
     pub(crate) recycle_every: u64,
     /// How long a query of an event lasts.
     pub(crate) query_ns: u64,
+    /// What the driver answers when it is asked for a clock.
+    pub(crate) driver: Driver,
+    /// How long it takes to answer, and up to how much more. It reads the counter at any moment of that.
+    pub(crate) driver_ns: u64,
+    pub(crate) driver_jitter_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
     pub(crate) graph_wait_ms: u64,
     pub(crate) fail: Vec<Failure>,
@@ -88,6 +103,9 @@ impl Options {
             readback_ns: 0,
             recycle_every: 0,
             query_ns: 0,
+            driver: Driver::Tells,
+            driver_ns: 0,
+            driver_jitter_ns: 0,
             graph_wait_ms: 10_000,
             fail: Vec::new(),
             strict: false,
@@ -98,7 +116,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 29] = [
+pub(crate) const KEYS: [&str; 32] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -123,6 +141,9 @@ pub(crate) const KEYS: [&str; 29] = [
     "readback_ns",
     "recycle_every",
     "query_ns",
+    "driver",
+    "driver_ns",
+    "driver_jitter_ns",
     "graph_wait_ms",
     "fail",
     "strict",
@@ -177,6 +198,9 @@ impl Options {
             "readback_ns" => self.readback_ns = number(key, value, 0, 10_000_000_000)?,
             "recycle_every" => self.recycle_every = number(key, value, 0, 1 << 20)?,
             "query_ns" => self.query_ns = number(key, value, 0, 10_000_000_000)?,
+            "driver" => self.driver = driver(value)?,
+            "driver_ns" => self.driver_ns = number(key, value, 0, 10_000_000_000)?,
+            "driver_jitter_ns" => self.driver_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
@@ -204,6 +228,20 @@ fn chip(value: Option<&str>) -> Result<Chip, String> {
         let given = value.unwrap_or("nothing");
         format!("option `chip` is one of {}, not {given}", names.join(", "))
     })
+}
+
+fn driver(value: Option<&str>) -> Result<Driver, String> {
+    match value {
+        Some("tells") => Ok(Driver::Tells),
+        Some("unsupported") => Ok(Driver::Unsupported),
+        Some("fails") => Ok(Driver::Fails),
+        other => {
+            let given = other.unwrap_or("nothing");
+            Err(format!(
+                "option `driver` is one of tells, unsupported, fails, not {given}"
+            ))
+        }
+    }
 }
 
 fn number<T: TryFrom<u64>>(
@@ -313,6 +351,7 @@ mod tests {
                 "fail" => "aclrtMalloc:2:207001",
                 "memory" => "2000000",
                 "chip" => "310p",
+                "driver" => "fails",
                 _ => "1",
             };
             assert!(Options::parse(&format!("{key}={value}")).is_ok(), "{key}");

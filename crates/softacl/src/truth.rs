@@ -49,6 +49,21 @@ impl Truth {
         }
     }
 
+    /// That the driver read a device's counter at this moment.
+    pub(crate) fn add_reading(&self, device: u32, host_ns: u64, count: i64) {
+        let mut text = lock(&self.pending);
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{{\"device\":{device},\"stream_id\":-1,\"seq\":0,\"kind\":\"clock\",\
+             \"begin_ns\":{host_ns},\"end_ns\":{host_ns},\"pid\":{},\"count\":{count}}}",
+            self.pid
+        );
+        if text.len() >= FLUSH_BYTES {
+            self.write_out(&mut text);
+        }
+    }
+
     fn format(&self, text: &mut String, entry: &Entry<'_>) {
         let Entry {
             device,

@@ -8,7 +8,7 @@
 
 mod beside;
 
-use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use ascend_trace_model::rows::{
     AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
     SessionRow, StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
@@ -393,8 +393,18 @@ impl<S: FnMut(Row)> Run<S> {
             before_ns,
             after_ns: before_ns + inside + self.below(3_000),
             device_ns: self.device_time(before_ns + inside),
+            source: 0,
         };
         (self.sink)(Row::Anchor(row));
+        let (before_ns, inside) = (row.after_ns + 1_000, self.below(500));
+        let by_driver = AnchorRow {
+            before_ns,
+            after_ns: before_ns + 500,
+            device_ns: self.device_time(before_ns + inside),
+            source: AnchorSource::Driver as u8,
+            ..row
+        };
+        (self.sink)(Row::Anchor(by_driver));
     }
 
     /// What the device clock reads at a host time.

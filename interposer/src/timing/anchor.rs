@@ -4,12 +4,13 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::api::AnchorSource;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
-use crate::objects::ContextEntry;
+use crate::objects::{self, ContextEntry};
 use crate::timing::api::Api;
-use crate::timing::{capture, chip, lane, reference};
+use crate::timing::{capture, chip, harvest, lane, reference};
 use crate::{emit, last_task, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
@@ -57,11 +58,10 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
     };
     thread::with(last_task::keep_if_new);
     let floor = reference::latest(context);
-    let before = ticks();
-    if !api.record(event, stream) {
+    let Some(before) = record(api, context, event, stream) else {
         context.timing.give_event(api, event);
         return;
-    }
+    };
     thread::with(|state| state.meter().events.add(1));
     match spin(api, event) {
         Some(Seen { after, spent_ns }) => {
@@ -79,7 +79,8 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             let reading = reference::read(api, context, event, floor).ok();
             if let Some(reading) = reading {
                 let device = context.device.load(Relaxed);
-                emit::anchor(device, before, after, reading.nanoseconds);
+                let told = reading.nanoseconds;
+                emit::anchor(device, before, after, told, AnchorSource::Event);
             }
             if !reading.is_some_and(|reading| reading.adopted) {
                 context.timing.give_event(api, event);
@@ -94,6 +95,26 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             context.timing.give_up_event();
         }
     }
+}
+
+/// Records an event of ours, but not between the events of a task that another thread is submitting: it would be
+/// measured with the task. Answers the ticks before that.
+fn record(api: &Api, context: &ContextEntry, event: u64, stream: u64) -> Option<u64> {
+    let record = || {
+        let before = ticks();
+        api.record(event, stream).then_some(before)
+    };
+    let known = objects::known_stream(stream, context.serial.load(Relaxed));
+    let Some(lane) = known.and_then(harvest::lane_of) else {
+        return record();
+    };
+    let mut turn = lane.free_turn()?;
+    // The end of the last task is not the begin of the next any more.
+    turn.chain = None;
+    thread::with(|state| state.submission.set_turn(Some(lane)));
+    let before = record();
+    thread::with(|state| state.submission.set_turn(None));
+    before
 }
 
 /// The last opportunity: the current context is about to end and nothing runs in it any more. Taken

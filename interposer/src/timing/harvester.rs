@@ -8,7 +8,7 @@ use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, chip, counters, lane, schedule, teardown};
+use crate::timing::{anchor, chip, counters, driver, lane, schedule, teardown};
 use crate::{cost, kernels, quiet, system, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -173,6 +173,7 @@ fn visit(api: &Api, context: &'static ContextEntry, trim: bool) -> bool {
     let Some(_visit) = context.timing.visit() else {
         return false;
     };
+    driver::take(context);
     let handle = context.handle.load(Relaxed);
     let own = |lane: &&lane::Lane| {
         lane.is_used()

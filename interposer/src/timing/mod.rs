@@ -11,6 +11,7 @@ pub(crate) mod chip;
 pub(crate) mod choice;
 pub(crate) mod context;
 pub(crate) mod counters;
+pub(crate) mod driver;
 pub(crate) mod failure;
 pub(crate) mod harvest;
 pub(crate) mod harvester;

@@ -4,6 +4,9 @@
 //! clock was told by the reference before it. Where the first one lies within its microsecond is
 //! not known, but it is the same for all times of the device, so it goes into the clock's offset.
 //!
+//! It is half a microsecond at most, however many references there have been: what the driver tells of the
+//! clock is compared with these times.
+//!
 //! A device has one reference for all its contexts, so that their times can be compared.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -222,8 +225,7 @@ impl Clock {
         })
     }
 
-    /// Makes an event the reference of a device that has none. Where there was one before, times go
-    /// on as well as whole microseconds tell.
+    /// Makes an event the reference of a device that has none.
     fn begin(
         &self,
         api: &Api,
@@ -244,13 +246,7 @@ impl Clock {
                 adopted: false,
             });
         }
-        let nanoseconds = match old.microseconds {
-            0 => middle_of(microseconds),
-            last => {
-                let passed = (microseconds as i64).wrapping_sub(last as i64);
-                old.nanoseconds.wrapping_add(passed.wrapping_mul(1000))
-            }
-        };
+        let nanoseconds = middle_of(microseconds);
         // Whole microseconds do not tell it better than that.
         self.admits(nanoseconds, floor.saturating_sub(2_000))?;
         state.now = Reference {
@@ -347,9 +343,7 @@ impl Reference {
         if distance.abs() < FLOAT_IS_COARSE_NS {
             return Ok(self.nanoseconds.wrapping_add(distance.round() as i64));
         }
-        let microseconds = some_time(api.timestamp_us(event)?)?;
-        let distance = (microseconds as i64).wrapping_sub(self.microseconds as i64);
-        Ok(self.nanoseconds.wrapping_add(distance.wrapping_mul(1000)))
+        Ok(middle_of(some_time(api.timestamp_us(event)?)?))
     }
 
     /// Holds the time against the microsecond that the runtime tells. References far from each

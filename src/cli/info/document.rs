@@ -69,6 +69,11 @@ pub(crate) struct Device {
     pub(crate) anchors: u32,
     pub(crate) median_error_ns: i64,
     pub(crate) max_error_ns: i64,
+    /// Readings that the driver gave, on no stream; the median half width of their bands.
+    pub(crate) driver_anchors: u32,
+    pub(crate) driver_median_error_ns: i64,
+    /// They contradict the comparisons by events, and were left out.
+    pub(crate) driver_disagrees: bool,
     /// `null` while too little is known for one.
     pub(crate) drift_ppm: Option<f64>,
     /// The comparisons prove a rate beyond what clocks usually have.
@@ -311,6 +316,9 @@ fn devices(trace: &Trace) -> Vec<Device> {
             anchors: clock.anchors,
             median_error_ns: clock.median_error_ns,
             max_error_ns: clock.max_error_ns,
+            driver_anchors: clock.driver_anchors,
+            driver_median_error_ns: clock.driver_median_error_ns,
+            driver_disagrees: clock.driver_disagrees,
             drift_ppm: clock.drift_ppm,
             unusual: clock.is_unusual,
             steps: clock.steps,

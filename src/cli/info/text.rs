@@ -334,6 +334,8 @@ fn clocks(document: &Document) -> Table {
         ("anchors", Align::Right),
         ("median error", Align::Right),
         ("largest error", Align::Right),
+        ("by driver", Align::Right),
+        ("median error", Align::Right),
         ("drift ppm", Align::Right),
         ("steps", Align::Right),
         ("mistakes", Align::Right),
@@ -354,6 +356,12 @@ fn clocks(document: &Document) -> Table {
             count(u64::from(device.anchors)),
             known(duration(device.median_error_ns)),
             known(duration(device.max_error_ns)),
+            count(u64::from(device.driver_anchors)),
+            match device.driver_anchors {
+                0 => "-".to_owned(),
+                _ if device.driver_disagrees => "disagrees".to_owned(),
+                _ => duration(device.driver_median_error_ns),
+            },
             device
                 .drift_ppm
                 .map_or_else(|| "not known".to_owned(), |ppm| format!("{ppm:.3}")),

@@ -42,6 +42,35 @@ pub(crate) fn read(path: &Path) -> Vec<Entry> {
     entries(text.lines().map(parsed))
 }
 
+/// A device's counter, as the driver read it.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    pub(crate) device: i64,
+    pub(crate) at: i64,
+    pub(crate) count: i64,
+}
+
+/// What the driver told, in a log.
+#[track_caller]
+pub(crate) fn readings(path: &Path) -> Vec<Reading> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| -> Value { serde_json::from_str(line).unwrap() });
+    let own = lines.filter(is_reading);
+    let number = |line: &Value, name: &str| line[name].as_i64().unwrap();
+    own.map(|line| Reading {
+        device: number(&line, "device"),
+        at: number(&line, "begin_ns"),
+        count: number(&line, "count"),
+    })
+    .collect()
+}
+
+fn is_reading(line: &Value) -> bool {
+    line["kind"] == "clock"
+}
+
 /// Reads a log of processes that were killed: they leave lines that are not whole.
 #[track_caller]
 pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
@@ -52,7 +81,7 @@ pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
 
 #[track_caller]
 fn entries(lines: impl Iterator<Item = Value>) -> Vec<Entry> {
-    let lines = lines.map(|line| {
+    let lines = lines.filter(|line| !is_reading(line)).map(|line| {
         let number = |name: &str| {
             line[name]
                 .as_i64()

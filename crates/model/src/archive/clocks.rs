@@ -1,9 +1,9 @@
 //! The clocks of an archive's devices, from what its groups say about them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::clock::{self, Clock};
+use crate::clock::{self, Bound, Clock};
 use crate::file::index::{DeviceTotals, Group, Totals};
 use crate::load::TraceBuilder;
 use crate::trace::{DeviceClock, ProcessId};
@@ -46,12 +46,19 @@ impl Clocks {
     }
 
     fn take(&mut self, group: &Group, totals: &Totals) {
-        for (key, bounds) in &group.bounds {
+        let keys: BTreeSet<_> = group
+            .bounds
+            .keys()
+            .chain(group.driver_bounds.keys())
+            .collect();
+        for key in keys {
+            let told =
+                |bounds: &BTreeMap<_, Vec<Bound>>| bounds.get(key).cloned().unwrap_or_default();
             let clock = self.clocks.entry(*key).or_insert_with(|| {
                 let coarse = totals.devices.get(key).is_some_and(is_coarse);
                 Arc::new(Clock::new(clock::tick(coarse)))
             });
-            Arc::make_mut(clock).extend(bounds);
+            Arc::make_mut(clock).extend(&told(&group.bounds), &told(&group.driver_bounds));
         }
     }
 
@@ -62,7 +69,7 @@ impl Clocks {
     /// The clocks by the ids of a trace, and what there is to say about them.
     pub(super) fn fixed(
         &self,
-        totals: &Totals,
+        whole: &Totals,
         builder: &mut TraceBuilder,
     ) -> (Vec<Known>, Vec<DeviceClock>) {
         let clocks = self.clocks.iter().map(|((process, device), clock)| {
@@ -70,8 +77,9 @@ impl Clocks {
             (key, Arc::clone(clock))
         });
         let clocks: Vec<_> = clocks.collect();
-        let figures = totals.devices.iter().map(|((process, device), totals)| {
+        let figures = whole.devices.iter().map(|((process, device), totals)| {
             let clock = self.get(*process, *device);
+            let driver = whole.drivers.get(&(*process, *device));
             let (steps, mistakes) = clock.map_or((0, 0), |clock| clock.troubles());
             DeviceClock {
                 process: builder.process_of(*process).0,
@@ -79,6 +87,10 @@ impl Clocks {
                 anchors: u32::try_from(totals.anchors).unwrap_or(u32::MAX),
                 median_error_ns: totals.median_width(),
                 max_error_ns: totals.max_width,
+                driver_anchors: driver
+                    .map_or(0, |it| u32::try_from(it.anchors).unwrap_or(u32::MAX)),
+                driver_median_error_ns: driver.map_or(0, |it| it.median_width()),
+                driver_disagrees: clock.is_some_and(|clock| clock.driver_disagrees()),
                 drift_ppm: clock.and_then(|clock| clock.drift_ppm()),
                 is_unusual: clock.is_some_and(|clock| clock.is_unusual()),
                 steps,

@@ -126,6 +126,17 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
         let latest = latest.saturating_add(first.vague);
         latest.min(end).saturating_sub(begin).max(0)
     };
+    // Against the host, a latency learnt too long is in what events alone leave open. Where the driver leaves less,
+    // it is not: a task may have begun as early as the event before it was reached, a moment on an idle stream at any time
+    // that events allow.
+    let early_open = match (reading.is_moment, is_busy) {
+        (true, true) => 0,
+        (true, false) => i64::MAX,
+        (false, _) => begin.saturating_sub(first.host).max(0),
+    };
+    let begin_error = first.with(begin_open, early_open.max(late_open));
+    let end_early = if is_busy { 0 } else { early_open };
+    let end_error = last.with(end_open, end_open.saturating_add(end_early));
     let begin = if reading.is_moment {
         end.saturating_sub(reading.record)
     } else {
@@ -135,9 +146,7 @@ pub(crate) fn place(clock: &Clock, reading: Reading, launch: Launch) -> Option<T
     Some(TaskTime {
         begin,
         end,
-        error: (first.error.saturating_add(begin_open))
-            .max(last.error.saturating_add(end_open))
-            .saturating_add(reading.open()),
+        error: begin_error.max(end_error).saturating_add(reading.open()),
         local_error: clock
             .tick()
             .saturating_add(rate_open.round() as i64)
@@ -171,7 +180,7 @@ mod tests {
                 latest: i * 10_000_000 + 1_000,
             })
             .collect();
-        clock.extend(&bounds);
+        clock.extend(&bounds, &[]);
         clock.look_back();
         clock
     }
@@ -230,7 +239,7 @@ mod tests {
                     latest: i * 10_000_000 + 1_000_000,
                 })
                 .collect();
-            clock.extend(&bounds);
+            clock.extend(&bounds, &[]);
             clock.look_back();
             let reading = Reading {
                 begin: AT - lost + OFFSET,
@@ -263,7 +272,7 @@ mod tests {
                     latest: i * 10_000_000 + 1_000,
                 })
                 .collect();
-            clock.extend(&bounds);
+            clock.extend(&bounds, &[]);
             clock.look_back();
             let reading = Reading {
                 begin: OFFSET,

@@ -31,6 +31,14 @@ impl Rates {
         })
     }
 
+    /// What two kinds of comparisons leave open.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            slowest: self.slowest.max(other.slowest),
+            fastest: self.fastest.min(other.fastest),
+        }
+    }
+
     /// Whether no usual rate is left.
     pub(super) fn is_unusual(self) -> bool {
         self.slowest > USUAL_RATE || self.fastest < -USUAL_RATE
@@ -40,6 +48,16 @@ impl Rates {
     pub(super) fn limits(self) -> (f64, f64) {
         let beyond = |proven: f64| (USUAL_RATE + 4.0 * proven.max(0.0)).min(MAX_RATE);
         (-beyond(-self.fastest), beyond(self.slowest))
+    }
+
+    /// The same where other comparisons are there: they count when they prove a rate that these limits leave out. Less
+    /// would only make bars wider.
+    pub(super) fn limits_beside(self, other: Self) -> (f64, f64) {
+        let (slow, fast) = self.limits();
+        match other.slowest > fast || other.fastest < slow {
+            true => self.and(other).limits(),
+            false => (slow, fast),
+        }
     }
 }
 
@@ -71,6 +89,14 @@ mod tests {
         check(rates(50.0, 700.0), -200.0, 400.0);
         check(rates(-700.0, -20.0), -280.0, 200.0);
         check(rates(250.0, 260.0), -200.0, 1_010.0);
+    }
+
+    #[test]
+    fn other_comparisons_count_when_they_prove_more() {
+        let limits = |slow, fast| rates(-900.0, 900.0).limits_beside(rates(slow, fast));
+        assert_eq!(limits(100.0, 110.0), rates(-900.0, 900.0).limits());
+        assert_eq!(limits(300.0, 310.0), rates(300.0, 310.0).limits());
+        assert_eq!(limits(-310.0, -300.0), rates(-310.0, -300.0).limits());
     }
 
     #[test]

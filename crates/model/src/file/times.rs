@@ -136,7 +136,8 @@ impl Default for AnchorMemory {
 
 impl Table for AnchorRow {
     const KIND: Kind = chunk::ANCHOR;
-    const COLUMNS: usize = 5;
+    const COLUMNS: usize = 6;
+    const REQUIRED: usize = 5;
     type Memory = AnchorMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut AnchorMemory) {
@@ -148,6 +149,7 @@ impl Table for AnchorRow {
         columns.put_signed(3, self.after_ns.wrapping_sub(self.before_ns));
         let expected = device.wrapping_add(passed);
         columns.put_signed(4, self.device_ns.wrapping_sub(expected));
+        columns.put(5, self.source.into());
         (*before, *device) = (self.before_ns, self.device_ns);
     }
 
@@ -165,6 +167,10 @@ impl Table for AnchorRow {
             device_ns: device
                 .wrapping_add(passed)
                 .wrapping_add(cursors.take_signed(4)?),
+            source: match cursors.has(5) {
+                true => cursors.take_as(5)?,
+                false => 0,
+            },
         };
         (*before, *device) = (row.before_ns, row.device_ns);
         Some(row)

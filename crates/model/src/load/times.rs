@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 
 use crate::clock::{self, Bound, Clock, Launch, Reading};
 use crate::rows::{AnchorRow, TaskTimeRow};
@@ -24,11 +24,14 @@ struct DeviceTime {
 }
 
 /// One device as seen by one process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Device {
     anchors: Vec<AnchorRow>,
     /// Bounds that the clock has not taken in yet.
     fresh: Vec<Bound>,
+    /// What the driver told of the clock, and what of it the clock has not taken in yet.
+    driver: Vec<AnchorRow>,
+    fresh_driver: Vec<Bound>,
     clock: Option<Arc<Clock>>,
 }
 
@@ -58,18 +61,22 @@ impl Times {
 
     pub(super) fn push_anchor(&mut self, process: ProcessId, row: AnchorRow) {
         let device = self.device(process, row.device);
-        device.anchors.push(row);
-        device.fresh.push(bound_of(&row));
+        match AnchorSource::from_code(row.source) {
+            Some(AnchorSource::Event) => {
+                device.anchors.push(row);
+                device.fresh.push(bound_of(&row));
+            }
+            Some(AnchorSource::Driver) => {
+                device.driver.push(row);
+                device.fresh_driver.push(bound_of(&row));
+            }
+            // Nobody knows what it tells.
+            None => {}
+        }
     }
 
     fn device(&mut self, process: ProcessId, device: u32) -> &mut Device {
-        self.devices
-            .entry((process, device))
-            .or_insert_with(|| Device {
-                anchors: Vec::new(),
-                fresh: Vec::new(),
-                clock: None,
-            })
+        self.devices.entry((process, device)).or_default()
     }
 
     /// About so many bytes are kept of times.
@@ -115,9 +122,8 @@ impl Times {
         self.devices = clocks
             .map(|(key, clock)| {
                 let device = Device {
-                    anchors: Vec::new(),
-                    fresh: Vec::new(),
                     clock: Some(clock),
+                    ..Device::default()
                 };
                 (key, device)
             })
@@ -195,6 +201,7 @@ impl Times {
         for device in self.devices.values_mut() {
             device.clock = None;
             device.fresh = device.anchors.iter().map(bound_of).collect();
+            device.fresh_driver = device.driver.iter().map(bound_of).collect();
         }
         for index in 0..self.raw.len() {
             if let Some(time) = self.raw[index] {
@@ -254,18 +261,23 @@ impl Times {
 
 impl Device {
     fn fit(&mut self, last: bool) {
-        if self.fresh.is_empty() {
+        if self.fresh.is_empty() && self.fresh_driver.is_empty() {
             return;
         }
-        let mut fresh = std::mem::take(&mut self.fresh);
-        fresh.sort_by_key(|bound| bound.device);
+        let sorted = |bounds: &mut Vec<Bound>| {
+            let mut bounds = std::mem::take(bounds);
+            bounds.sort_by_key(|bound| bound.device);
+            bounds
+        };
+        let fresh = sorted(&mut self.fresh);
+        let driver = sorted(&mut self.fresh_driver);
         let anchors = &self.anchors;
         let tick = || clock::tick_of(anchors.iter().map(|row| row.device_ns));
         let clock = self
             .clock
             .get_or_insert_with(|| Arc::new(Clock::new(tick())));
         let clock = Arc::make_mut(clock);
-        clock.extend(&fresh);
+        clock.extend(&fresh, &driver);
         if last {
             clock.look_back();
         }
@@ -291,22 +303,33 @@ fn task_at(trace: &Trace, stream: StreamId, sequence: u32) -> Option<TaskId> {
 }
 
 fn summary((&(process, number), device): (&(ProcessId, u32), &Device)) -> DeviceClock {
-    let mut errors: Vec<i64> = device
-        .anchors
-        .iter()
-        .map(|row| row.after_ns.saturating_sub(row.before_ns) / 2)
-        .collect();
-    errors.sort_unstable();
-    let (steps, mistakes) = device.clock.as_deref().map_or((0, 0), Clock::troubles);
+    let (median_error_ns, max_error_ns) = widths(&device.anchors);
+    let (driver_median_error_ns, _) = widths(&device.driver);
+    let clock = device.clock.as_deref();
+    let (steps, mistakes) = clock.map_or((0, 0), Clock::troubles);
     DeviceClock {
         process: process.0,
         device: number,
-        anchors: errors.len() as u32,
-        median_error_ns: errors.get(errors.len() / 2).copied().unwrap_or(0),
-        max_error_ns: errors.last().copied().unwrap_or(0),
-        drift_ppm: device.clock.as_deref().and_then(Clock::drift_ppm),
-        is_unusual: device.clock.as_deref().is_some_and(Clock::is_unusual),
+        anchors: device.anchors.len() as u32,
+        median_error_ns,
+        max_error_ns,
+        driver_anchors: device.driver.len() as u32,
+        driver_median_error_ns,
+        driver_disagrees: clock.is_some_and(Clock::driver_disagrees),
+        drift_ppm: clock.and_then(Clock::drift_ppm),
+        is_unusual: clock.is_some_and(Clock::is_unusual),
         steps,
         mistakes,
     }
+}
+
+/// Median and largest half width.
+fn widths(anchors: &[AnchorRow]) -> (i64, i64) {
+    let halves = anchors.iter();
+    let mut halves: Vec<i64> = halves
+        .map(|row| row.after_ns.saturating_sub(row.before_ns) / 2)
+        .collect();
+    halves.sort_unstable();
+    let median = halves.get(halves.len() / 2).copied().unwrap_or(0);
+    (median, halves.last().copied().unwrap_or(0))
 }

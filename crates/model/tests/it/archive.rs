@@ -185,6 +185,8 @@ fn the_index_tells_what_the_rows_tell() {
     for (one, other) in things.clocks().iter().zip(whole.clocks()) {
         assert_eq!((one.device, one.anchors), (other.device, other.anchors));
         assert_eq!(one.max_error_ns, other.max_error_ns);
+        assert_eq!(one.driver_anchors, other.driver_anchors);
+        assert!(one.driver_anchors > 0 && !one.driver_disagrees && !other.driver_disagrees);
         let drifts = (one.drift_ppm.unwrap(), other.drift_ppm.unwrap());
         assert!((drifts.0 - drifts.1).abs() < 0.2);
         let off = (one.median_error_ns - other.median_error_ns).abs();

@@ -2,6 +2,7 @@ use ascend_trace_model::TaskTime;
 use ascend_trace_model::rows::*;
 use proptest::prelude::*;
 
+mod driver;
 mod recording;
 
 use recording::{DeviceClock, Recording, SECOND, TICK};

@@ -237,18 +237,27 @@ fn device_times() {
         Column::signed(&[100, 1000]),  // before: 100, 1100
         Column::signed(&[8, 6]),       // after: 108, 1106
         Column::signed(&[70_000, -1]), // device: 70100, 71099
+        numbers(&[0, 1]),
     ];
-    let anchor = |before_ns, after_ns, device_ns| {
+    let anchor = |before_ns, after_ns, device_ns, source| {
         Row::Anchor(AnchorRow {
             process: 1,
             device: 0,
             before_ns,
             after_ns,
             device_ns,
+            source,
         })
     };
-    let expected = [anchor(100, 108, 70_100), anchor(1100, 1106, 71_099)];
-    assert_eq!(rows(b"ANCH", 2, &columns), expected);
+    let expected = |source| {
+        [
+            anchor(100, 108, 70_100, 0),
+            anchor(1100, 1106, 71_099, source),
+        ]
+    };
+    // Older files do not say who told it.
+    assert_eq!(rows(b"ANCH", 2, &columns[..5]), expected(0));
+    assert_eq!(rows(b"ANCH", 2, &columns), expected(1));
 }
 
 #[test]

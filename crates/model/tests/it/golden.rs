@@ -132,6 +132,7 @@ fn things() -> Vec<Row> {
             before_ns: 1_000_000_900,
             after_ns: 1_000_001_100,
             device_ns: 500_001_000,
+            source: 0,
         }),
     ]
 }

@@ -228,16 +228,19 @@ fn measurement() -> impl Strategy<Value = Row> {
             record_open_ns: 0,
         })
     });
-    let anchor = (number(), number(), time(), time(), time());
-    let anchor = anchor.prop_map(|(process, device, before_ns, after_ns, device_ns)| {
-        Row::Anchor(AnchorRow {
-            process,
-            device,
-            before_ns,
-            after_ns,
-            device_ns,
-        })
-    });
+    let anchor = (number(), number(), time(), time(), time(), any::<u8>());
+    let anchor = anchor.prop_map(
+        |(process, device, before_ns, after_ns, device_ns, source)| {
+            Row::Anchor(AnchorRow {
+                process,
+                device,
+                before_ns,
+                after_ns,
+                device_ns,
+                source,
+            })
+        },
+    );
     let loss = (option::of(number()), word(), word(), word());
     let loss = loss.prop_map(|(thread, calls, others, times)| {
         Row::Loss(LossRow {

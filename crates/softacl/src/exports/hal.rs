@@ -1,14 +1,19 @@
 //! The driver's own interface (`libascend_hal.so`): what a profiler asks it about clocks.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::acl;
 use crate::clock::mono;
 use crate::code::{Outcome, fault};
+use crate::device::Device;
 use crate::ffi::Out;
+use crate::options::Driver;
 use crate::runtime;
 
 /// `drvError_t`.
 const INVALID_DEVICE: i32 = 2;
 const INVALID_VALUE: i32 = 3;
+const NO_ACCESS: i32 = 4;
 const NOT_SUPPORTED: i32 = 0xfffe;
 
 const MODULE_SYSTEM: i32 = 0;
@@ -20,6 +25,47 @@ const DEVICE_OSCILLATOR_KHZ: i32 = 25;
 /// The first version of the driver that tells the oscillator's frequency, and a later one.
 const API_VERSION: i32 = 0x07_2316;
 
+/// The random numbers of how long answers take; the same in each run.
+static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
+
+/// A number below `limit`, or 0.
+fn below(limit: u64) -> u64 {
+    let next = |x: u64| {
+        let x = x ^ (x << 13);
+        let x = x ^ (x >> 7);
+        x ^ (x << 17)
+    };
+    let before = RANDOM.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |x| Some(next(x)));
+    (before.unwrap_or_else(|x| x) >> 11) % limit.max(1)
+}
+
+fn spin_until(moment: u64) {
+    while mono() < moment {
+        std::hint::spin_loop();
+    }
+}
+
+/// The host's time at which the driver reads a clock: its answer takes a while before and after that.
+fn moment_of_reading() -> u64 {
+    let options = &runtime::get().options;
+    let lasts = options.driver_ns + below(options.driver_jitter_ns + 1);
+    let begin = mono();
+    spin_until(begin + below(lasts + 1));
+    let moment = mono();
+    spin_until(begin + lasts);
+    moment
+}
+
+/// Reads the counter, and tells in the truth log when.
+fn counter(device: &Device) -> i64 {
+    let host_ns = moment_of_reading();
+    let count = device.clock.count(host_ns);
+    if let Some(truth) = &runtime::get().truth {
+        truth.add_reading(device.id, host_ns, count);
+    }
+    count
+}
+
 /// Devices have the numbers of the machine here.
 fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
     let runtime = runtime::get();
@@ -27,9 +73,14 @@ fn answer(id: u32, module: i32, info: i32) -> Outcome<i64> {
     let Some(device) = devices.find(|device| device.physical == id) else {
         return fault(INVALID_DEVICE, "there is no device with this number");
     };
+    match runtime.options.driver {
+        Driver::Tells => {}
+        Driver::Unsupported => return fault(NOT_SUPPORTED, "the driver does not tell this"),
+        Driver::Fails => return fault(NO_ACCESS, "the driver cannot reach the device"),
+    }
     match (module, info) {
         (MODULE_SYSTEM, CORES) => Ok(1),
-        (MODULE_SYSTEM, SYSTEM_COUNT) => Ok(device.clock.count(mono())),
+        (MODULE_SYSTEM, SYSTEM_COUNT) => Ok(counter(device)),
         (MODULE_SYSTEM, MONOTONIC_RAW) => Ok(device.clock.read(mono())),
         (MODULE_SYSTEM, DEVICE_OSCILLATOR_KHZ) => Ok(device.clock.frequency_khz()),
         _ => fault(NOT_SUPPORTED, "the driver does not tell this"),

@@ -300,6 +300,7 @@ impl Writer<'_> {
                     before_ns: now,
                     after_ns: now,
                     device_ns: now,
+                    source: 0,
                 }));
             }
         }

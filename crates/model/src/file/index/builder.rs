@@ -1,7 +1,9 @@
 //! Makes the index from chunks, in the order of the file: for the writer while it writes, for the
 //! reader where no index is.
 
-use ascend_trace_format::api::{TaskKind, Untimed};
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 
 use crate::category::Category;
 use crate::clock::Bound;
@@ -69,7 +71,9 @@ pub(crate) struct Indexer {
     touched_threads: Vec<usize>,
     streams: Streams,
     /// By process and device.
-    clocks: std::collections::BTreeMap<(u32, u32), DeviceBounds>,
+    clocks: Bounds,
+    /// The same as the driver tells them.
+    drivers: Bounds,
     first_process: Option<u32>,
     begin: u64,
     end: u64,
@@ -90,7 +94,8 @@ impl Indexer {
             thread_states: Vec::new(),
             touched_threads: Vec::new(),
             streams: Streams::new(LANE_ENTRIES),
-            clocks: std::collections::BTreeMap::new(),
+            clocks: Bounds::new(),
+            drivers: Bounds::new(),
             first_process: None,
             begin,
             end: begin,
@@ -373,11 +378,23 @@ impl Indexer {
     fn anchor(&mut self, row: &AnchorRow) {
         let key = (row.process, row.device);
         let half = row.after_ns.saturating_sub(row.before_ns) / 2;
-        if self.totals.devices.len() < MOST {
-            let totals = self.totals.devices.entry(key).or_default();
-            totals.anchor(half, row.device_ns % 1000 == 0);
+        let Some(source) = AnchorSource::from_code(row.source) else {
+            return;
+        };
+        let totals = &mut self.totals;
+        if totals.devices.len() < MOST {
+            let by_events = totals.devices.entry(key).or_default();
+            let told = match source {
+                AnchorSource::Event => by_events,
+                AnchorSource::Driver => totals.drivers.entry(key).or_default(),
+            };
+            told.anchor(half, row.device_ns % 1000 == 0);
         }
-        if let Some(clock) = self.clock(key) {
+        let clock = match source {
+            AnchorSource::Event => self.clock(key),
+            AnchorSource::Driver => bounds_of(&mut self.drivers, key),
+        };
+        if let Some(clock) = clock {
             clock.add_anchor(&Bound {
                 device: row.device_ns,
                 earliest: row.before_ns,
@@ -387,10 +404,7 @@ impl Indexer {
     }
 
     fn clock(&mut self, key: (u32, u32)) -> Option<&mut DeviceBounds> {
-        if self.clocks.len() >= MOST_CLOCKS && !self.clocks.contains_key(&key) {
-            return None;
-        }
-        Some(self.clocks.entry(key).or_default())
+        bounds_of(&mut self.clocks, key)
     }
 
     fn loss(&mut self, row: &LossRow) {
@@ -457,6 +471,7 @@ impl Indexer {
             coarse: codec::lanes(&shrunk(lanes.clone(), COARSE, COARSE_ENTRIES)).into(),
             fine: Fine::None,
             bounds: Default::default(),
+            driver_bounds: Default::default(),
             totals: self.totals.clone(),
         };
         if self.segment.length > 0 {
@@ -464,12 +479,8 @@ impl Indexer {
             let span = self.segment.call_span;
             group.totals.call_span = joined(group.totals.call_span, span);
         }
-        for (key, clock) in &mut self.clocks {
-            let bounds = clock.clone().take();
-            if !bounds.is_empty() {
-                group.bounds.insert(*key, bounds);
-            }
-        }
+        group.bounds = known(&self.clocks);
+        group.driver_bounds = known(&self.drivers);
         for place in &self.touched_threads {
             let thread = &self.thread_states[*place];
             group.totals.threads.insert(thread.number, thread.calls);
@@ -501,7 +512,7 @@ impl Indexer {
             thread.lanes.clear();
         }
         self.streams.start_over();
-        for clock in self.clocks.values_mut() {
+        for clock in self.clocks.values_mut().chain(self.drivers.values_mut()) {
             clock.take();
         }
         self.segments.clear();
@@ -534,6 +545,25 @@ impl Thing {
     fn is_kept(kind: Kind) -> bool {
         codec::THINGS.contains(&kind)
     }
+}
+
+/// Bounds by process and device.
+type Bounds = BTreeMap<(u32, u32), DeviceBounds>;
+
+/// What is known of a clock; `None` where there are too many.
+fn bounds_of(clocks: &mut Bounds, key: (u32, u32)) -> Option<&mut DeviceBounds> {
+    if clocks.len() >= MOST_CLOCKS && !clocks.contains_key(&key) {
+        return None;
+    }
+    Some(clocks.entry(key).or_default())
+}
+
+/// The bounds worth keeping of each clock that has some.
+fn known(clocks: &Bounds) -> BTreeMap<(u32, u32), Vec<Bound>> {
+    let taken = clocks
+        .iter()
+        .map(|(key, clock)| (*key, clock.clone().take()));
+    taken.filter(|(_, bounds)| !bounds.is_empty()).collect()
 }
 
 fn shrunk(lanes: Vec<(LaneKey, LaneBuilder)>, (share, fewest): (u64, usize), most: usize) -> Lanes {

@@ -10,7 +10,7 @@ use crate::file::column::{Columns, Cursors};
 use crate::summary::{DEEPEST, Entry};
 
 use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
-use super::totals::{CODES, MOST, StreamTotals, Totals};
+use super::totals::{CODES, DeviceTotals, MOST, StreamTotals, Totals};
 
 /// More segments, things, bounds or entries than this are in no index that a writer made.
 const MOST_SEGMENTS: u32 = 4096;
@@ -157,6 +157,10 @@ impl<'a> Sections<'a> {
         Cursors::new(self.bytes()?, columns, required)
     }
 
+    fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = chunk::word(self.0, 0)? as usize;
         let (section, rest) = self.0.get(4..)?.split_at_checked(length)?;
@@ -213,6 +217,8 @@ fn encode(group: &Group, index: u64, summary: u64) -> Vec<u8> {
     out.extend_from_slice(&group.coarse);
     put_bounds(&mut out, &group.bounds);
     put_totals(&mut out, &group.totals);
+    put_devices(&mut out, &group.totals.drivers);
+    put_bounds(&mut out, &group.driver_bounds);
     out
 }
 
@@ -227,6 +233,14 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let coarse: Arc<[u8]> = sections.bytes()?.into();
     let bounds = take_bounds(&mut sections)?;
     let mut totals = take_totals(&mut sections)?;
+    // Indexes that were made before have none.
+    let driver_bounds = match sections.is_over() {
+        true => BTreeMap::new(),
+        false => {
+            take_devices(&mut sections, &mut totals.drivers)?;
+            take_bounds(&mut sections)?
+        }
+    };
     let spans = segments.iter().map(|segment| segment.call_span);
     totals.call_span = spans.fold(None, joined);
     let end = offset.checked_sub(summary)?;
@@ -246,6 +260,7 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
             _ => Fine::InFile(end),
         },
         bounds,
+        driver_bounds,
         totals,
     })
 }
@@ -456,7 +471,7 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
         counters.put(2, *value);
     }
     section(out, &mut counters);
-    put_devices(out, totals);
+    put_devices(out, &totals.devices);
     let mut replays = Columns::new(3);
     for ((process, serial), count) in &totals.replays {
         replays.row();
@@ -467,10 +482,10 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
     section(out, &mut replays);
 }
 
-fn put_devices(out: &mut Vec<u8>, totals: &Totals) {
+fn put_devices(out: &mut Vec<u8>, told: &BTreeMap<(u32, u32), DeviceTotals>) {
     let mut devices = Columns::new(6);
     let mut widths = Columns::new(2);
-    for ((process, number), device) in &totals.devices {
+    for ((process, number), device) in told {
         devices.row();
         devices.put(0, (*process).into());
         devices.put(1, (*number).into());
@@ -526,7 +541,7 @@ fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
         let key = (counters.take_as(0)?, counters.take_as(1)?);
         totals.counters.insert(key, counters.take(2)?);
     }
-    take_devices(sections, &mut totals)?;
+    take_devices(sections, &mut totals.devices)?;
     // Indexes that were made before have none.
     if let Some(replays) = sections.next(3) {
         let mut replays = few(replays)?;
@@ -543,13 +558,16 @@ fn few(cursors: Cursors<'_>) -> Option<Cursors<'_>> {
     (cursors.rows() as usize <= 16 * MOST).then_some(cursors)
 }
 
-fn take_devices(sections: &mut Sections<'_>, totals: &mut Totals) -> Option<()> {
+fn take_devices(
+    sections: &mut Sections<'_>,
+    told: &mut BTreeMap<(u32, u32), DeviceTotals>,
+) -> Option<()> {
     let mut devices = few(sections.next(6)?)?;
     let mut widths = sections.next(2)?;
     let mut left = widths.rows();
     for _ in 0..devices.rows() {
         let key = (devices.take_as(0)?, devices.take_as(1)?);
-        let device = totals.devices.entry(key).or_default();
+        let device = told.entry(key).or_default();
         device.anchors = devices.take(2)?;
         device.coarse = devices.take(3)?;
         device.max_width = i64::try_from(devices.take(4)?).ok()?;

@@ -91,6 +91,8 @@ pub(crate) struct Group {
     pub(crate) fine: Fine,
     /// Bounds on the clock of a device, as a process sees it, by device time.
     pub(crate) bounds: BTreeMap<(u32, u32), Vec<Bound>>,
+    /// The same as the driver tells them.
+    pub(crate) driver_bounds: BTreeMap<(u32, u32), Vec<Bound>>,
     pub(crate) totals: Totals,
 }
 
@@ -111,16 +113,18 @@ impl Group {
             Fine::None | Fine::InFile(_) => 0,
         };
         let totals = &self.totals;
-        let widths: usize = totals.devices.values().map(|it| it.widths.len()).sum();
-        let bounds: usize = self.bounds.values().map(Vec::len).sum();
+        let devices = || totals.devices.values().chain(totals.drivers.values());
+        let widths: usize = devices().map(|it| it.widths.len()).sum();
+        let clocks = || self.bounds.values().chain(self.driver_bounds.values());
+        let bounds: usize = clocks().map(Vec::len).sum();
         let bytes = [
             self.coarse.len() + held,
             self.segments.len() * size_of::<Segment>(),
             self.things.len() * size_of::<Thing>(),
             // Each device's are kept as stretches of its clock, too.
-            bounds * 2 * size_of::<Bound>() + self.bounds.len() * COUNT,
+            bounds * 2 * size_of::<Bound>() + clocks().count() * COUNT,
             (totals.threads.len() + totals.streams.len()) * LANE,
-            (totals.counters.len() + totals.devices.len() + widths + totals.replays.len()) * COUNT,
+            (totals.counters.len() + devices().count() + widths + totals.replays.len()) * COUNT,
             totals.functions.len() * 2 * size_of::<(u64, u64)>(),
             size_of::<Self>(),
         ];
@@ -132,11 +136,13 @@ impl Group {
         self.coarse = Arc::default();
         self.fine = Fine::None;
         self.bounds.clear();
+        self.driver_bounds.clear();
         let totals = &mut self.totals;
         totals.threads.clear();
         totals.streams.clear();
         totals.counters.clear();
         totals.devices.clear();
+        totals.drivers.clear();
         totals.replays.clear();
     }
 

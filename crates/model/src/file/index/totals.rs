@@ -110,6 +110,8 @@ pub(crate) struct Totals {
     pub(crate) replays: BTreeMap<(u32, u32), u64>,
     /// By process and device.
     pub(crate) devices: BTreeMap<(u32, u32), DeviceTotals>,
+    /// Of what the driver told.
+    pub(crate) drivers: BTreeMap<(u32, u32), DeviceTotals>,
     /// First begin and last end of any call.
     pub(crate) call_span: Option<(i64, i64)>,
 }
@@ -163,6 +165,9 @@ impl Totals {
         }
         for (key, device) in &other.devices {
             self.devices.entry(*key).or_default().add(device);
+        }
+        for (key, device) in &other.drivers {
+            self.drivers.entry(*key).or_default().add(device);
         }
         for (key, value) in &other.counters {
             raise(&mut self.counters, *key, *value);

@@ -1,5 +1,6 @@
 //! Recordings whose true times are known.
 
+use ascend_trace_format::api::AnchorSource;
 use ascend_trace_model::rows::*;
 use ascend_trace_model::{TaskTime, Trace};
 
@@ -49,6 +50,7 @@ impl Random {
 /// A recording of one stream whose true times are known.
 pub(super) struct Recording {
     pub(super) clock: DeviceClock,
+    pub(super) phase: i64,
     pub(super) random: Random,
     pub(super) rows: Vec<Row>,
     pub(super) truth: Vec<(i64, i64)>,
@@ -58,6 +60,7 @@ impl Recording {
     pub(super) fn new(clock: DeviceClock, seed: u64) -> Self {
         Self {
             clock,
+            phase: 0,
             random: Random(seed | 1),
             rows: Vec::new(),
             truth: Vec::new(),
@@ -66,6 +69,20 @@ impl Recording {
 
     /// An anchor whose band is up to `band` wide, with the reading anywhere in it.
     pub(super) fn anchor(&mut self, before_ns: i64, band: i64) {
+        self.reading(before_ns, band, AnchorSource::Event);
+    }
+
+    /// The same, as the driver tells it. Times of events are on a clock that is `phase` off the driver's.
+    pub(super) fn driver(&mut self, before_ns: i64, band: i64) {
+        self.reading(before_ns, band, AnchorSource::Driver);
+    }
+
+    fn reading(&mut self, before_ns: i64, band: i64, source: AnchorSource) {
+        let phase = if source == AnchorSource::Driver {
+            self.phase
+        } else {
+            0
+        };
         let inside = self.random.below(band);
         let after_ns = before_ns + inside + self.random.below(band - inside);
         self.rows.push(Row::Anchor(AnchorRow {
@@ -73,7 +90,8 @@ impl Recording {
             device: 0,
             before_ns,
             after_ns,
-            device_ns: self.clock.read(before_ns + inside),
+            device_ns: self.clock.read(before_ns + inside) + phase,
+            source: source as u8,
         }));
     }
 
@@ -106,6 +124,25 @@ impl Recording {
             record_ns: 0,
             record_open_ns: 0,
         }));
+    }
+
+    /// A task whose call begins at `called` on an idle stream, with the events around it: it begins a `latency`
+    /// after its call, and what the call lost.
+    pub(super) fn idle_task(&mut self, called: i64, latency: i64, lost: i64, length: i64) {
+        let (begin, armed, closed) = (called + lost + latency, 500, lost + 600);
+        let end = begin + length.max(600);
+        self.task(
+            begin,
+            end,
+            begin - called,
+            2_000 + self.random.0 as i64 % 512,
+        );
+        let before = self.clock.read(called - armed + latency + 50);
+        if let Some(Row::TaskTime(row)) = self.rows.last_mut() {
+            row.begin_device_ns = before;
+            row.arming_ns = armed as u32;
+            row.submitting_ns = closed as u32;
+        }
     }
 
     /// Tasks back to back over a while, launched long before and seen long after.

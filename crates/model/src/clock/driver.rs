@@ -1,0 +1,92 @@
+//! What the driver tells of a device's clock, beside what events tell.
+//!
+//! The driver reads the device's counter between two moments of the host, on no stream. Its bounds are
+//! narrow on both sides, where those of events begin one submit latency early. So they stay apart: from
+//! the lower edge of what events allow the latency is learnt, and only then what both allow is taken.
+//! The mapping moves to the middle of that, and the latency, which is a distance to the edge, moves along.
+
+use std::borrow::Cow;
+
+use super::knot::{Knot, push_rising};
+use super::lines::Lines;
+use super::stretch::{Stretch, elapsed};
+
+/// Times of events lie on a clock that is off the device's own by up to this: its first time was a whole
+/// microsecond, and where in it the event lay is not known.
+const PHASE_NS: f64 = 500.0;
+
+/// The knots with what the driver allows; `None` where it contradicts them: then it told of another clock.
+/// `base` is what offsets of the knots lack.
+pub(super) fn narrowed(
+    knots: &[Knot],
+    base: i64,
+    driver: &Lines,
+    limits: (f64, f64),
+) -> Option<Vec<Knot>> {
+    let apart = driver.base?.saturating_sub(base) as f64;
+    let stretches = driver.stretches.iter();
+    let stretches: Vec<_> = stretches.map(|it| it.limited(limits)).collect();
+    let mut narrowed = Vec::with_capacity(knots.len());
+    for knot in knots {
+        let knot = match range(&stretches, knot.device) {
+            Some((low, high)) => within(knot, low + apart - PHASE_NS, high + apart + PHASE_NS)?,
+            None => *knot,
+        };
+        push_rising(&mut narrowed, knot);
+    }
+    open_rates(knots, &mut narrowed);
+    Some(narrowed)
+}
+
+/// Smallest and largest offset that the driver allows at a device time; `None` where its readings say that the
+/// clock has stepped.
+fn range(stretches: &[Cow<'_, Stretch>], device: i64) -> Option<(f64, f64)> {
+    let next = stretches.partition_point(|stretch| stretch.pivot <= device);
+    let before = next.checked_sub(1).and_then(|place| stretches.get(place));
+    let after = stretches.get(next);
+    let is_between = before.is_some_and(|stretch| stretch.end < device);
+    match (before, after) {
+        (_, Some(after)) if is_between && !after.heir => None,
+        (Some(before), Some(after)) if is_between => {
+            let (one, other) = (before.range(device), after.range(device));
+            Some((one.0.max(other.0), one.1.min(other.1)))
+        }
+        (Some(stretch), _) | (None, Some(stretch)) => Some(stretch.range(device)),
+        (None, None) => None,
+    }
+}
+
+/// A knot in the middle of what events and these two allow.
+fn within(knot: &Knot, low: f64, high: f64) -> Option<Knot> {
+    let (low, high) = (knot.low.max(low), knot.high.min(high));
+    if low > high {
+        return None;
+    }
+    let offset = (low + high) / 2.0;
+    Some(Knot {
+        offset,
+        error: ((high - low) / 2.0).min(knot.wide),
+        below: knot.below + offset - knot.offset,
+        ..*knot
+    })
+}
+
+/// The mapping's rate is not that of the events' lines any more: what it differs by is open.
+fn open_rates(before: &[Knot], knots: &mut [Knot]) {
+    let shift = |knot: &Knot| {
+        let place = before.partition_point(|it| it.device < knot.device);
+        before.get(place).map_or(0.0, |it| knot.offset - it.offset)
+    };
+    for place in 1..knots.len() {
+        let (left, right) = (knots[place - 1], knots[place]);
+        if right.after_step {
+            continue;
+        }
+        let by = (shift(&right) - shift(&left)).abs() / elapsed(left.device, right.device);
+        for knot in &mut knots[place - 1..=place] {
+            let place = before.partition_point(|it| it.device < knot.device);
+            let was = before.get(place).map_or(0.0, |it| it.rate_open);
+            knot.rate_open = knot.rate_open.max(was + by);
+        }
+    }
+}

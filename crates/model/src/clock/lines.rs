@@ -1,0 +1,139 @@
+//! All lines that agree with every bound on a clock, one stretch of time after another.
+
+use super::Bound;
+use super::rates::Rates;
+use super::stretch::{Stretch, elapsed};
+
+/// A stretch ends after this long, so that a rate that changes is followed.
+const STRETCH_NS: f64 = 1e9;
+
+/// So many bounds in a row that agree with each other, and not with what is known, prove that a
+/// clock has stepped: the host was suspended, or the device started anew. Fewer are mistakes.
+const STEP_PROOF: usize = 3;
+
+/// What bounds of one kind tell.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    /// A first guess of host minus device time: keeps everything else small.
+    pub(super) base: Option<i64>,
+    pub(super) slack: f64,
+    pub(super) stretches: Vec<Stretch>,
+    /// The latest bounds, as long as they agree with nothing.
+    suspects: Vec<Bound>,
+    /// Bounds that turned out to be mistakes.
+    mistakes: u64,
+}
+
+impl Lines {
+    /// Nothing is known yet. `slack` is what a reading may be off by itself.
+    pub(super) fn new(slack: i64) -> Self {
+        Self {
+            base: None,
+            slack: slack as f64,
+            stretches: Vec::new(),
+            suspects: Vec::new(),
+            mistakes: 0,
+        }
+    }
+
+    /// Takes bounds in, in the order of their device times.
+    pub(super) fn extend(&mut self, bounds: &[Bound]) {
+        for bound in bounds {
+            if bound.earliest <= bound.latest {
+                self.add(bound);
+            }
+        }
+    }
+
+    fn add(&mut self, bound: &Bound) {
+        let band = self.band(bound);
+        let Some(last) = self.stretches.last_mut() else {
+            self.stretches.push(Stretch::fresh(bound.device, band));
+            return;
+        };
+        let t = elapsed(last.pivot, bound.device);
+        if t < 0.0 {
+            return;
+        }
+        let agrees = if t <= STRETCH_NS {
+            last.take(t, bound.device, band)
+        } else {
+            // A stretch of its own, which starts from what the last one knows.
+            let heir = last.heir(bound.device, band);
+            let agrees = heir.is_some();
+            self.stretches.extend(heir);
+            agrees
+        };
+        if agrees {
+            self.mistakes += self.suspects.drain(..).len() as u64;
+        } else {
+            self.suspect(bound);
+        }
+    }
+
+    /// Host minus device time less the base, as a bound allows.
+    fn band(&mut self, bound: &Bound) -> (f64, f64) {
+        let earliest = bound.earliest.saturating_sub(bound.device);
+        let latest = bound.latest.saturating_sub(bound.device);
+        let base = *self.base.get_or_insert(earliest / 2 + latest / 2);
+        (
+            earliest.saturating_sub(base) as f64 - self.slack,
+            latest.saturating_sub(base) as f64 + self.slack,
+        )
+    }
+
+    /// Takes note of a bound that disagrees with what is known; with enough that agree with each
+    /// other, a stretch begins that owes nothing to the one before it.
+    fn suspect(&mut self, bound: &Bound) {
+        self.suspects.push(*bound);
+        if self.suspects.len() < STEP_PROOF {
+            return;
+        }
+        let suspects = std::mem::take(&mut self.suspects);
+        match self.stretch_of(&suspects) {
+            Some(stretch) => self.stretches.push(stretch),
+            None => {
+                self.mistakes += 1;
+                self.suspects.extend_from_slice(&suspects[1..]);
+            }
+        }
+    }
+
+    /// What bounds in the order of their device times know, if they agree.
+    fn stretch_of(&mut self, bounds: &[Bound]) -> Option<Stretch> {
+        let (first, others) = bounds.split_first()?;
+        let mut stretch = Stretch::fresh(first.device, self.band(first));
+        for bound in others {
+            let t = elapsed(first.device, bound.device);
+            if t < 0.0 || !stretch.take(t, bound.device, self.band(bound)) {
+                return None;
+            }
+        }
+        Some(stretch)
+    }
+
+    /// How often the clock has stepped, and how many bounds were mistakes.
+    pub(super) fn troubles(&self) -> (u64, u64) {
+        let heirless = self.stretches.iter().filter(|stretch| !stretch.heir);
+        let mistakes = self.mistakes + self.suspects.len() as u64;
+        (heirless.count().saturating_sub(1) as u64, mistakes)
+    }
+
+    /// Lets each stretch know what those after it know. Costs a pass over all of them, so it is
+    /// for a recording that is complete.
+    pub(super) fn look_back(&mut self) {
+        for place in (1..self.stretches.len()).rev() {
+            let (before, after) = self.stretches.split_at_mut(place);
+            if let (Some(stretch), Some(next)) = (before.last_mut(), after.first())
+                && next.heir
+            {
+                let known = next.carried(stretch.pivot);
+                stretch.region.meet(&known);
+            }
+        }
+    }
+
+    pub(super) fn rates(&self) -> Rates {
+        Rates::of(self.stretches.iter().map(|it| it.region.rates()))
+    }
+}

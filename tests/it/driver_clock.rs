@@ -1,0 +1,141 @@
+//! The driver's clock beside the events': what it tells is true, narrows bars and widens none, and where it tells
+//! nothing all is as without it.
+
+use ascend_trace_format::api::AnchorSource;
+use ascend_trace_model::Trace;
+use ascend_trace_model::file::Contents;
+use ascend_trace_model::rows::{AnchorRow, Row};
+use serde_json::Value;
+
+use crate::support::accuracy::Accuracy;
+use crate::support::{Recording, Run, Tables, program, run, tool, truth};
+
+/// The tick of the devices.
+const TICK_NS: i64 = 20;
+/// The host's counter is known this well.
+const COUNTER_NS: i64 = 1_000;
+
+fn record(soft: &str) -> Recording {
+    let soft = format!("submit_ns=20000,clock_offset_ns=412345678901/-98765432101,{soft}");
+    let phases = Run::new(&program("phases"));
+    phases.words(&["5000", "7"]).soft(&soft).traced()
+}
+
+fn contents(recording: &Recording) -> Contents {
+    let file = std::fs::File::open(recording.trace()).unwrap();
+    let (contents, warnings) = ascend_trace_model::file::read(file).unwrap();
+    assert_eq!(warnings, []);
+    contents
+}
+
+fn driver_rows(contents: &Contents) -> Vec<AnchorRow> {
+    let rows = contents.rows.iter().filter_map(|row| match row {
+        Row::Anchor(row) if row.source == AnchorSource::Driver as u8 => Some(*row),
+        _ => None,
+    });
+    rows.collect()
+}
+
+fn told(recording: &Recording, words: &[&str]) -> String {
+    let outcome = run(tool().args(words).arg(recording.trace()));
+    assert_eq!(outcome.status, 0, "{outcome}");
+    outcome.out()
+}
+
+fn devices(recording: &Recording) -> Vec<Value> {
+    let info: Value = serde_json::from_str(&told(recording, &["info", "--json"])).unwrap();
+    info["devices"].as_array().unwrap().clone()
+}
+
+#[track_caller]
+fn is_honest(recording: &Recording) {
+    let tables = Tables::of(recording);
+    let log = recording.truth();
+    let accuracy = Accuracy::of(&tables, &truth::matched(&tables.tasks, &log));
+    assert!(accuracy.tasks() > 1000);
+    assert_eq!(accuracy.dishonest(), [""; 0]);
+}
+
+#[test]
+fn readings_are_true_and_bars_narrower_and_never_wider() {
+    for soft in [
+        "drift_ppm=40/-60",
+        "drift_ppm=-150/0,driver_ns=3000,driver_jitter_ns=20000",
+        "drift_ppm=90/-90,driver_ns=300000,record_ns=1200,record_jitter_ns=400",
+    ] {
+        let recording = record(soft);
+        is_honest(&recording);
+        let contents = contents(&recording);
+        let rows = driver_rows(&contents);
+        let readings = truth::readings(&recording.truth());
+        for row in &rows {
+            let told = |it: &&truth::Reading| {
+                it.count * TICK_NS == row.device_ns && it.device == i64::from(row.device)
+            };
+            let mut truth = readings.iter().filter(told);
+            let (from, to) = (row.before_ns - COUNTER_NS, row.after_ns + COUNTER_NS);
+            assert!(truth.any(|it| from <= it.at && it.at <= to), "{row:?}");
+        }
+        for device in devices(&recording) {
+            assert!(device["driver_anchors"].as_u64().unwrap() > 3, "{device}");
+            assert_eq!(device["driver_disagrees"], false, "{device}");
+        }
+        let info = told(&recording, &["info"]);
+        assert!(info.contains("by driver"), "{info}");
+
+        let trace = |with_driver: bool| {
+            let is_kept =
+                |row: &&Row| with_driver || !matches!(row, Row::Anchor(row) if row.source != 0);
+            let rows = contents.rows.iter().filter(is_kept).cloned();
+            Trace::from_rows(contents.session.clone(), contents.tables.clone(), rows)
+        };
+        let errors = |trace: &Trace| -> Vec<i64> {
+            let times = trace.tasks().iter().filter_map(|task| task.time);
+            times.map(|time| time.error).collect()
+        };
+        let (with, without) = (errors(&trace(true)), errors(&trace(false)));
+        assert_eq!(with.len(), without.len());
+        let pairs = with.iter().zip(&without);
+        // What is open between two moments of the host is as long as the mapping's rate makes it.
+        let wider: Vec<_> = pairs
+            .filter(|(with, without)| **with > **without + **without / 100 + 2)
+            .collect();
+        assert!(wider.is_empty(), "{soft}: {wider:?}");
+        let sum = |errors: &[i64]| errors.iter().sum::<i64>() / errors.len() as i64;
+        let (with, without) = (sum(&with), sum(&without));
+        println!("{soft}: mean bar {without} ns by events, {with} ns with the driver");
+        if !soft.contains("driver_ns") {
+            assert!(with < without, "{with} {without}");
+        }
+    }
+}
+
+#[test]
+fn a_driver_that_tells_nothing_changes_nothing() {
+    for driver in ["unsupported", "fails"] {
+        let recording = record(&format!("drift_ppm=40/-60,driver={driver}"));
+        is_honest(&recording);
+        assert_eq!(driver_rows(&contents(&recording)), []);
+        assert_eq!(truth::readings(&recording.truth()).len(), 0);
+        for device in devices(&recording) {
+            assert_eq!(device["driver_anchors"], 0, "{device}");
+        }
+    }
+}
+
+/// The driver's numbers are not the program's where it is given some devices only.
+#[test]
+fn a_program_that_is_given_the_second_device_is_told_its_clock() {
+    let run = Run::new(&program("default_stream"))
+        .variable("ASCEND_RT_VISIBLE_DEVICES", "1")
+        .soft("clock_offset_ns=5000000000/-7000000000,drift_ppm=40/-60");
+    let recording = run.traced();
+    let [device] = &devices(&recording)[..] else {
+        panic!("one device");
+    };
+    assert_eq!(
+        (&device["device"], &device["driver_disagrees"]),
+        (&0.into(), &false.into())
+    );
+    assert!(device["driver_anchors"].as_u64().unwrap() > 0, "{device}");
+}

@@ -97,6 +97,8 @@ pub(crate) struct App {
     pub(crate) counts: (u64, u64),
     /// Calls that failed, in all of the recording.
     pub(crate) failed: u64,
+    /// How often the next action is to be done, while that is being typed.
+    pub(crate) times: Option<u32>,
     pub(crate) log_open: bool,
     /// Lines between the end of the log and the last one shown.
     pub(crate) log_back: usize,
@@ -179,6 +181,7 @@ impl App {
             progress: Progress::default(),
             counts: (0, 0),
             failed: 0,
+            times: None,
             log_open: false,
             log_back: 0,
             large_detail: false,

@@ -65,7 +65,7 @@ pub(crate) const KEYS: &[Group] = &[
                     ("Z", Action::FitMarks),
                 ],
             ),
-            entry("g", "go to a moment", &[("g", Action::GoTo)]),
+            entry("g", "go to a moment and mark it", &[("g", Action::GoTo)]),
             entry(
                 "home end",
                 "to the beginning, the end",

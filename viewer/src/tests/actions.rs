@@ -404,3 +404,35 @@ fn every_action_of_the_palette_does_what_its_key_does() {
         assert_eq!(by_name.app.viewport, by_key.app.viewport, "{name}");
     }
 }
+
+#[test]
+fn a_number_says_how_often() {
+    let mut once = Player::new(PIPELINE, SMALL);
+    let mut counted = Player::new(PIPELINE, SMALL);
+    once.play("n n n");
+    counted.play("3 n");
+    assert_eq!(counted.selected(), once.selected());
+    // It is used up, and may have zeros.
+    once.play("n");
+    counted.play("n");
+    assert_eq!(counted.selected(), once.selected());
+    let mut last = Player::new(PIPELINE, SMALL);
+    last.play("down down right right");
+    let mut far = Player::new(PIPELINE, SMALL);
+    far.play("down down 1 0 0 right");
+    assert_ne!(far.selected(), last.selected());
+    // What does not lead on is done once, and a single 0 shows everything.
+    far.play("3 r 3 esc W 0");
+    let all = far.app.viewport.length();
+    assert!(all > 2_000_000, "{all}");
+    assert!(far.app.times.is_none());
+}
+
+#[test]
+fn two_moments_that_one_goes_to_are_measured() {
+    let mut player = Player::new(PIPELINE, LARGE);
+    player.play("g 500us enter");
+    assert!(player.line_with("device 0").contains('┊'));
+    player.play("g 1500us enter");
+    player.line_with("1.00 ms");
+}

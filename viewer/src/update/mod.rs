@@ -28,6 +28,9 @@ use crate::prompt::Asked;
 use crate::rank;
 use crate::source::{Progress, Recording};
 
+/// An action is not done more often at once.
+const MOST_TIMES: u32 = 999;
+
 /// Lets the state answer to an event.
 pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
     let effects = answer(app, world, event);
@@ -108,7 +111,60 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
 }
 
 fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
-    keymap::action(key).map_or_else(Vec::new, |action| perform(app, world, action))
+    if let KeyCode::Char(digit) = key.code
+        && count(app, digit)
+    {
+        return Vec::new();
+    }
+    let times = app.times.take();
+    let Some(action) = keymap::action(key) else {
+        return Vec::new();
+    };
+    for _ in 1..times.filter(|_| is_step(action)).unwrap_or(1) {
+        perform(app, world, action);
+    }
+    perform(app, world, action)
+}
+
+/// Takes a digit of how often the next action is to be done. A first 0 is none: it shows everything.
+fn count(app: &mut App, digit: char) -> bool {
+    let Some(value) = digit.to_digit(10) else {
+        return false;
+    };
+    if value == 0 && app.times.is_none() {
+        return false;
+    }
+    let times = app.times.unwrap_or(0) * 10 + value;
+    app.times = Some(times.min(MOST_TIMES));
+    app.message = app
+        .times
+        .map(|times| format!("{times} times: n, N, an arrow, w, …"));
+    true
+}
+
+/// Whether doing it again leads further.
+fn is_step(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Pan(_)
+            | Action::ZoomIn
+            | Action::ZoomOut
+            | Action::NextItem
+            | Action::PreviousItem
+            | Action::LaneDown
+            | Action::LaneUp
+            | Action::PageDown
+            | Action::PageUp
+            | Action::NextStall
+            | Action::PreviousStall
+            | Action::NextMatch
+            | Action::PreviousMatch
+            | Action::NextFailure
+            | Action::ToCause
+            | Action::ToEffect
+            | Action::Back
+            | Action::Forward
+    )
 }
 
 fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {

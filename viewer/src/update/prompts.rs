@@ -2,7 +2,7 @@
 
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{KeyCode, KeyEvent};
-use crate::marks::Bookmark;
+use crate::marks::{Bookmark, Mark};
 use crate::parse;
 use crate::prompt::{Asked, Prompt, edit};
 use crate::search::Search;
@@ -92,6 +92,11 @@ fn go_to(app: &mut App, text: &str) {
     };
     walk::remember(app);
     app.follow = Follow::Off;
+    // Where that is can be seen, and measured from.
+    app.marks.set(Mark {
+        begin: time,
+        end: time,
+    });
     navigate::show(app, app.viewport.centred(time));
 }
 

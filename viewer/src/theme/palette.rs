@@ -34,11 +34,11 @@ pub(super) const RANGES: [Tone; 4] = [
 ];
 pub(super) const RANGE_INK: Tone = tone(226, 230, 236, Color::White);
 pub(super) const FILL: Tone = tone(218, 190, 140, Color::Yellow);
-pub(super) const HOST_FUNC: Tone = tone(190, 130, 105, Color::Magenta);
-pub(super) const GRAPH: Tone = tone(236, 170, 70, Color::LightYellow);
+pub(super) const HOST_FUNC: Tone = tone(190, 130, 105, Color::LightRed);
+pub(super) const GRAPH: Tone = tone(178, 112, 220, Color::Magenta);
 pub(super) const RECORD: Tone = tone(240, 220, 90, Color::Yellow);
-pub(super) const STALL: Tone = tone(232, 110, 60, Color::LightRed);
-pub(super) const IDLE: Tone = tone(168, 96, 66, Color::DarkGray);
+pub(super) const STALL: Tone = tone(226, 162, 40, Color::Yellow);
+pub(super) const IDLE: Tone = tone(120, 126, 134, Color::DarkGray);
 pub(super) const OTHER: Tone = tone(170, 170, 170, Color::Gray);
 pub(super) const LAUNCH: Tone = tone(130, 160, 190, Color::Blue);
 pub(super) const CALL: Tone = tone(150, 150, 150, Color::Gray);

@@ -311,6 +311,7 @@ const WORDS: &[(&str, KeyCode)] = &[
     ("pgup", KeyCode::PageUp),
     ("pgdn", KeyCode::PageDown),
     ("tab", KeyCode::Tab),
+    ("backtab", KeyCode::BackTab),
     ("enter", KeyCode::Enter),
     ("esc", KeyCode::Esc),
     ("backspace", KeyCode::Backspace),

@@ -1,7 +1,7 @@
 //! Lists to walk through and jump from: stalls, statistics, bookmarks, commands.
 
 use ascend_trace_analysis::{Cause, Stall};
-use ascend_trace_model::StreamId;
+use ascend_trace_model::{StreamId, ThreadId};
 
 use crate::action::Action;
 use crate::app::Place;
@@ -22,14 +22,18 @@ pub(crate) enum Kind {
 pub(crate) enum Page {
     Operations,
     Streams,
+    Devices,
+    Threads,
     Functions,
     Causes,
 }
 
 impl Page {
-    pub(crate) const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Operations,
         Self::Streams,
+        Self::Devices,
+        Self::Threads,
         Self::Functions,
         Self::Causes,
     ];
@@ -38,14 +42,24 @@ impl Page {
         match self {
             Self::Operations => "operations",
             Self::Streams => "streams",
+            Self::Devices => "devices",
+            Self::Threads => "host threads",
             Self::Functions => "functions",
             Self::Causes => "causes of stalls",
         }
     }
 
     pub(crate) fn next(self) -> Self {
+        self.after(1)
+    }
+
+    pub(crate) fn previous(self) -> Self {
+        self.after(Self::ALL.len() - 1)
+    }
+
+    fn after(self, steps: usize) -> Self {
         let place = Self::ALL.iter().position(|it| *it == self).unwrap_or(0);
-        Self::ALL[(place + 1) % Self::ALL.len()]
+        Self::ALL[(place + steps) % Self::ALL.len()]
     }
 }
 
@@ -101,6 +115,7 @@ pub(crate) enum Target {
         task: bool,
     },
     Stream(StreamId),
+    Thread(ThreadId),
     Cause(Cause),
     Bookmark(usize),
     Action(Action),

@@ -116,6 +116,19 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
     player.play("down down enter");
     assert!(player.line_with("stream 2").starts_with('▶'));
     player.play("t tab tab");
+    let devices = entries(&player);
+    assert_eq!(devices.len(), 2);
+    assert!(devices[1].starts_with("device 1 1000 1 "), "{devices:?}");
+    player.play("down enter");
+    assert!(player.line_with("stream 4").starts_with('▶'));
+    player.play("t tab tab tab");
+    let threads = entries(&player);
+    let waits = |name: &str| threads.iter().find(|it| it.contains(name)).cloned();
+    let blocked = waits("t2").expect("the second thread");
+    assert!(blocked.contains("host-sync 5"), "{threads:?}");
+    player.play("down enter");
+    assert!(player.line_with("thread 1002").starts_with('▶'));
+    player.play("t tab tab tab tab");
     let functions = entries(&player);
     let free = functions.iter().find(|it| it.starts_with("Free"));
     assert!(
@@ -123,6 +136,8 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
         "{functions:?}"
     );
     player.play("tab");
+    assert!(entries(&player).iter().any(|it| it.contains("event-wait")));
+    player.play("tab backtab");
     assert!(entries(&player).iter().any(|it| it.contains("event-wait")));
     player.play("enter");
     let title = player.app.list.as_ref().expect("a list of stalls").title();

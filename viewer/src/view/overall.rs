@@ -84,7 +84,7 @@ fn devices(devices: &[Device]) -> Vec<Row> {
     if devices.len() <= DEVICES {
         let rows = devices.iter();
         return rows
-            .map(|it| row(format!("device {}", it.number), shares(it), "t"))
+            .map(|it| row(format!("device {}", it.number), shares(it), "t tab tab"))
             .collect();
     }
     let busy = |pick: fn(f64, f64) -> f64| devices.iter().map(|it| it.busy).reduce(pick);
@@ -94,7 +94,7 @@ fn devices(devices: &[Device]) -> Vec<Row> {
         percent(least.unwrap_or(0.0)),
         percent(most.unwrap_or(0.0))
     );
-    vec![row(format!("{} devices", devices.len()), text, "t")]
+    vec![row(format!("{} devices", devices.len()), text, "t tab tab")]
 }
 
 fn causes(overall: &Overall) -> Option<Row> {
@@ -106,7 +106,7 @@ fn causes(overall: &Overall) -> Option<Row> {
         true => return None,
         false => named.join("  "),
     };
-    Some(row("why streams stall", text, "t tab"))
+    Some(row("why streams stall", text, "t shift-tab"))
 }
 
 fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<Row> {

@@ -145,6 +145,11 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
                 turn_to(app, world, page.next());
             }
         }
+        KeyCode::BackTab => {
+            if let Kind::Statistics(page) = kind {
+                turn_to(app, world, page.previous());
+            }
+        }
         KeyCode::Delete if kind == Kind::Bookmarks => bookmarks::forget(app, world),
         KeyCode::Char('j') => step(app, world, 1),
         KeyCode::Char('k') => step(app, world, -1),
@@ -259,12 +264,8 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
                 to_slowest(app, world, &name, task, range);
             }
         }
-        Some(Target::Stream(id)) => {
-            walk::remember(app);
-            let key = TrackKey::Stream(id);
-            app.reveal_track(world, key);
-            app.lane = Some(key);
-        }
+        Some(Target::Stream(id)) => to_lane(app, world, TrackKey::Stream(id)),
+        Some(Target::Thread(id)) => to_lane(app, world, TrackKey::Thread(id, 0)),
         Some(Target::Bookmark(index)) => {
             walk::remember(app);
             bookmarks::go(app, index);
@@ -273,6 +274,12 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     }
     select::reveal_lane(app);
     Vec::new()
+}
+
+fn to_lane(app: &mut App, world: World<'_>, key: TrackKey) {
+    walk::remember(app);
+    app.reveal_track(world, key);
+    app.lane = Some(key);
 }
 
 fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i64, i64)) {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_analysis::stats::{CauseStats, Durations, StreamStats};
+use ascend_trace_analysis::stats::{CauseStats, Durations, Spent, StreamStats};
 use ascend_trace_analysis::{Cause, Stats};
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_model::{Stream, StreamId, Thread, ThreadId, Trace};
 
 use crate::app::{App, World};
 use crate::list::{Column, Entry, Page, Target, left, right};
@@ -44,6 +44,28 @@ const STREAMS: &[Column] = &[
     left("mostly").from(70),
 ];
 
+const DEVICES: &[Column] = &[
+    left("device"),
+    left("process").from(100),
+    right("streams"),
+    right("busy"),
+    right(""),
+    right("computing").from(70),
+    right("copying").from(70),
+    right("both").from(60),
+    right("idle"),
+    left("streams mostly").from(100),
+];
+
+const THREADS: &[Column] = &[
+    left("thread"),
+    right("calls"),
+    right("in calls"),
+    right("blocked"),
+    left("mostly").from(70),
+    right("streams late by it").from(90),
+];
+
 const FUNCTIONS: &[Column] = &[
     left("function"),
     right("count"),
@@ -77,6 +99,8 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let (columns, entries) = match page {
         Page::Operations => (OPERATIONS, operations(&stats)),
         Page::Streams => (STREAMS, streams(trace, &stats)),
+        Page::Devices => (DEVICES, devices(trace, &stats)),
+        Page::Threads => (THREADS, threads(trace, &stats)),
         Page::Functions => (FUNCTIONS, functions(&stats)),
         Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
     };
@@ -151,10 +175,6 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
     let rows = stats.streams.iter().map(|row| {
         let id = stream_of(trace, row);
         let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
-        let mostly = row
-            .causes
-            .first()
-            .map(|spent| format!("{} {}", spent.cause, duration(spent.total_ns)));
         let cells = vec![
             lane.unwrap_or_default(),
             count(row.tasks),
@@ -162,11 +182,75 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
             percent(row.busy_share),
             duration(row.waiting_ns),
             duration(row.idle_ns),
-            mostly.unwrap_or_default(),
+            mostly(&row.causes),
         ];
         Entry {
             cells,
             target: id.map_or(Target::Nowhere, Target::Stream),
+        }
+    });
+    rows.collect()
+}
+
+/// What took most of a time, and how much.
+fn mostly(causes: &[Spent]) -> String {
+    let first = causes.first();
+    let words = first.map(|spent| format!("{} {}", spent.cause, duration(spent.total_ns)));
+    words.unwrap_or_default()
+}
+
+/// The streams that a process has on one device, together. Leads to the first of them.
+fn devices(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+    let rows = stats.devices.iter().map(|row| {
+        let own = |stream: &Stream| {
+            let process = trace.process(stream.process).serial;
+            (process, stream.device) == (row.process, row.device)
+        };
+        let first = trace.streams().iter().position(own);
+        let length = (row.end_ns - row.begin_ns).max(1);
+        let cells = vec![
+            format!("device {}", row.device),
+            row.pid.to_string(),
+            count(row.streams),
+            duration(row.busy_ns),
+            percent(row.busy_ns as f64 / length as f64),
+            duration(row.compute_ns),
+            duration(row.copy_ns),
+            duration(row.copy_compute_ns),
+            duration(row.idle_ns),
+            mostly(&row.causes),
+        ];
+        Entry {
+            cells,
+            target: first.map_or(Target::Nowhere, |first| {
+                Target::Stream(StreamId(first as u32))
+            }),
+        }
+    });
+    rows.collect()
+}
+
+fn threads(trace: &Trace, stats: &Stats) -> Vec<Entry> {
+    let rows = stats.threads.iter().map(|row| {
+        let own = |thread: &Thread| {
+            let process = trace.process(thread.process).serial;
+            (process, thread.tid) == (row.process, row.tid)
+        };
+        let id = trace.threads().iter().position(own);
+        let id = id.map(|index| ThreadId(index as u32));
+        let name = id.map_or_else(|| row.tid.to_string(), |id| names::thread(trace, id));
+        let late: i64 = row.streams_late.iter().map(|it| it.total_ns).sum();
+        let cells = vec![
+            name,
+            count(row.calls),
+            duration(row.in_calls_ns),
+            duration(row.blocked_ns),
+            mostly(&row.causes),
+            duration(late),
+        ];
+        Entry {
+            cells,
+            target: id.map_or(Target::Nowhere, Target::Thread),
         }
     });
     rows.collect()

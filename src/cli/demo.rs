@@ -38,7 +38,7 @@ const DEMOS: [Demo; 4] = [
     Demo {
         name: "transformer",
         shows: "operators by name, copies beside them, graphs, named steps, and a host that lingers",
-        rounds: 60,
+        rounds: 160,
     },
 ];
 

@@ -15,6 +15,7 @@ use crate::{emit, quiet, thread};
 pub(crate) const SAMPLES: u8 = 8;
 /// Something else had the processor when recording a call took longer than this many nanoseconds.
 const INTERRUPTED_NS: u64 = 20_000;
+
 /// A piece of the tracer's work that takes at least so long is told of by itself, at its begin and at its
 /// end: else nobody could say what the thread did at that moment.
 const LONG_NS: u64 = 100_000;

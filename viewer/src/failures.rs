@@ -36,6 +36,10 @@ impl Failures {
         self.count
     }
 
+    pub(crate) fn has(&self, key: TrackKey) -> bool {
+        self.lines.contains_key(&key)
+    }
+
     /// Whether a call of a line that began in `[begin, end)` failed.
     pub(crate) fn is_any(&self, key: TrackKey, (begin, end): (i64, i64)) -> bool {
         self.lines.get(&key).is_some_and(|line| {

@@ -108,6 +108,15 @@ pub(crate) fn rate(bytes_per_second: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// A part, from 0 to 1, in whole percent; more than nothing is never 0 %.
+pub(crate) fn share(part: f64) -> String {
+    match part * 100.0 {
+        0.0 => "0%".to_owned(),
+        0.0..1.0 => "<1%".to_owned(),
+        percent => format!("{:.0}%", percent.min(100.0)),
+    }
+}
+
 /// A count, shortened from ten thousand on.
 pub(crate) fn count(value: u64) -> String {
     match value {

@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use crate::blame;
 use crate::overall::{Device, Overall};
-use crate::text::{count, duration, fit, short_name};
+use crate::text::{count, duration, fit, share, short_name};
 
 use super::Scene;
 
@@ -67,32 +67,24 @@ fn lay_out(scene: &Scene<'_>, rows: Vec<Row>, room: usize) -> Vec<Line<'static>>
     lines.collect()
 }
 
-fn percent(part: f64) -> String {
-    match part * 100.0 {
-        0.0 => "0%".to_owned(),
-        0.0..1.0 => "<1%".to_owned(),
-        percent => format!("{:.0}%", percent.min(100.0)),
-    }
-}
-
 fn devices(devices: &[Device]) -> Vec<Row> {
-    let shares = |it: &Device| {
-        let (compute, copy, both) = (percent(it.compute), percent(it.copy), percent(it.both));
-        let busy = percent(it.busy);
+    let words = |it: &Device| {
+        let (compute, copy, both) = (share(it.compute), share(it.copy), share(it.both));
+        let busy = share(it.busy);
         format!("busy {busy}: compute {compute}, copies {copy}, both at once {both}")
     };
     if devices.len() <= DEVICES {
         let rows = devices.iter();
         return rows
-            .map(|it| row(format!("device {}", it.number), shares(it), "t tab tab"))
+            .map(|it| row(format!("device {}", it.number), words(it), "t tab tab"))
             .collect();
     }
     let busy = |pick: fn(f64, f64) -> f64| devices.iter().map(|it| it.busy).reduce(pick);
     let (least, most) = (busy(f64::min), busy(f64::max));
     let text = format!(
         "busy {} to {}",
-        percent(least.unwrap_or(0.0)),
-        percent(most.unwrap_or(0.0))
+        share(least.unwrap_or(0.0)),
+        share(most.unwrap_or(0.0))
     );
     vec![row(format!("{} devices", devices.len()), text, "t tab tab")]
 }
@@ -100,7 +92,7 @@ fn devices(devices: &[Device]) -> Vec<Row> {
 fn causes(overall: &Overall) -> Option<Row> {
     let named = overall.causes.iter().take(CAUSES);
     let named: Vec<_> = named
-        .map(|(cause, share)| format!("{} {}", cause.name(), percent(*share)))
+        .map(|(cause, part)| format!("{} {}", cause.name(), share(*part)))
         .collect();
     let text = match named.is_empty() {
         true => return None,
@@ -125,7 +117,7 @@ fn operation(overall: &Overall) -> Option<Row> {
     let name = short_name(&it.name);
     let text = format!(
         "{name} {} of the work, {} times, slowest {}",
-        percent(it.share),
+        share(it.share),
         count(it.count),
         duration(it.slowest)
     );

@@ -10,7 +10,7 @@ use crate::lanes::Row;
 use crate::layout::Layout;
 use crate::names;
 use crate::part::working;
-use crate::text::{duration, fit, width};
+use crate::text::{duration, fit, share, width};
 use crate::update::is_current;
 
 use super::drawn::Drawn;
@@ -241,12 +241,7 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
     let Some(busy) = busy_in(scene, key, (begin, end)) else {
         return String::new();
     };
-    let percent = busy as f64 * 100.0 / (end - begin) as f64;
-    match percent {
-        0.0 => "0%".to_owned(),
-        0.0..1.0 => "<1%".to_owned(),
-        _ => format!("{:.0}%", percent.min(100.0)),
-    }
+    share(busy as f64 / (end - begin) as f64)
 }
 
 /// Nanoseconds of work of a track in a range.

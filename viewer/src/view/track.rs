@@ -437,6 +437,9 @@ impl Painter<'_, '_> {
 
     /// Marks where calls failed: however short they were, and however many others were there.
     fn failures(&mut self) {
+        if !self.app().failures.has(self.key) {
+            return;
+        }
         let theme = self.app().theme;
         let (viewport, width) = (self.app().viewport, self.line.width);
         let moment = |column: u16| viewport.time(i64::from(column), width);

@@ -23,7 +23,7 @@ use crate::list::List;
 use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
-use crate::overall;
+use crate::overall::Overall;
 use crate::part::{Identity, Overview};
 use crate::prompt::Prompt;
 use crate::quest::Quest;
@@ -124,7 +124,7 @@ pub(crate) struct App {
     /// What happened in the selected range, and when that was found out.
     pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
     /// What all of it comes to, as far as that is known.
-    pub(crate) overall: Option<overall::Known>,
+    pub(crate) overall: Option<Overall>,
     /// Time since the view began.
     pub(crate) clock: Duration,
     pub(crate) rates: Rates,

@@ -1,15 +1,7 @@
 //! What a whole recording comes to: the first screen's answer to "how did it go".
 
-use std::time::Duration;
-
-use ascend_trace_analysis::{Cause, Stall, Stats};
-
-use crate::app::{App, World};
-
-/// While a recording grows, this passes between two sums.
-const PAUSE: Duration = Duration::from_secs(1);
-/// More calls and tasks than this are not summed up while they grow.
-const MOST_GROWING: u64 = 100_000;
+use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats};
+use ascend_trace_model::Trace;
 
 /// Sums over all that has been recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,57 +81,28 @@ impl Overall {
     }
 }
 
-/// What the sums were made of.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
-    counts: (u64, u64),
-    at: Duration,
-    was_running: bool,
-    pub(crate) overall: Overall,
+/// Sums that are kept up while a recording grows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Running {
+    pub(crate) overall: Option<Overall>,
+    /// Calls and tasks that they were made of.
+    rows: usize,
 }
 
-/// Keeps the sums that the first screen shows. A recording that is read part by part is not read through
-/// for them: there they are known once the user has asked for the statistics of all of it.
-pub(crate) fn refresh(app: &mut App, world: World<'_>) {
-    if app.selected.is_some() || app.paused || !is_due(app) {
-        return;
-    }
-    let span = app.span;
-    let overall = match world.overview {
-        None => {
-            let stats = Stats::within(world.trace, &app.dependencies, &app.stalls, span);
-            let longest = app.stalls.worst_where(1, |stall| {
-                stall.is_notable() && !app.stalls.continues(stall)
-            });
-            Some(Overall::of(&stats, longest.first().copied().copied()))
+impl Running {
+    /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
+    pub(crate) fn update(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
+        let rows = trace.calls().len() + trace.tasks().len();
+        if self.overall.is_none() || rows > self.rows + self.rows / 8 {
+            self.make(trace, dependencies, stalls);
         }
-        Some(_) => {
-            let summed = app.summed.as_ref();
-            let summed = summed.filter(|it| is_all(it.range, span) && it.counts == app.counts);
-            summed.map(|it| Overall::of(&it.stats, None))
-        }
-    };
-    app.overall = overall.map(|overall| Known {
-        counts: app.counts,
-        at: app.clock,
-        was_running: app.is_running(),
-        overall,
-    });
-}
-
-fn is_all(range: (i64, i64), span: Option<(i64, i64)>) -> bool {
-    span.is_some_and(|(begin, end)| range.0 <= begin && end <= range.1)
-}
-
-fn is_due(app: &App) -> bool {
-    let running = app.is_running();
-    let Some(known) = &app.overall else {
-        return true;
-    };
-    if (known.counts, known.was_running) == (app.counts, running) {
-        return false;
     }
-    let rows = app.counts.0.saturating_add(app.counts.1);
-    let waited = app.clock.saturating_sub(known.at) >= PAUSE;
-    !running || (rows <= MOST_GROWING && waited)
+
+    pub(crate) fn make(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
+        let stats = Stats::of(trace, dependencies, stalls);
+        let is_wanted = |stall: &Stall| stall.is_notable() && !stalls.continues(stall);
+        let longest = stalls.worst_where(1, is_wanted);
+        self.overall = Some(Overall::of(&stats, longest.first().copied().copied()));
+        self.rows = trace.calls().len() + trace.tasks().len();
+    }
 }

@@ -13,6 +13,7 @@ use crate::app::{App, OpenCall, Place, Selected, World};
 use crate::failures::Failures;
 use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
+use crate::overall::Running;
 use crate::ranges::{RangeId, Ranges};
 use crate::tracks::Tracks;
 use crate::update::of_stall;
@@ -28,6 +29,7 @@ pub struct Derived {
     communicators: Communicators,
     failures: Failures,
     ranges: Ranges,
+    running: Running,
     /// Whether the trace is only a part of the recording.
     is_part: bool,
 }
@@ -55,6 +57,7 @@ impl Derived {
             communicators: Communicators::of(trace),
             failures,
             ranges,
+            running: Running::default(),
             is_part: true,
         }
     }
@@ -69,6 +72,7 @@ impl Derived {
         self.failures.update(trace);
         self.dependencies.update(trace);
         self.stalls.update(trace, &self.dependencies);
+        (self.running).update(trace, &self.dependencies, &self.stalls);
     }
 
     /// As [`Derived::update`], when no more will come: what a growing trace could not answer is answered.
@@ -76,6 +80,7 @@ impl Derived {
         self.update(trace);
         self.dependencies = Dependencies::of(trace);
         self.stalls = Stalls::with(trace, &self.dependencies);
+        (self.running).make(trace, &self.dependencies, &self.stalls);
     }
 }
 
@@ -357,6 +362,9 @@ impl App {
         }
         let is_part = derived.is_part;
         self.exchange(&mut derived);
+        if !is_part {
+            self.overall = derived.running.overall.take();
+        }
         if is_part {
             self.find_again(kept, world);
         }

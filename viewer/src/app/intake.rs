@@ -96,7 +96,11 @@ impl App {
         self.opening_since = overview
             .opening
             .and(self.opening_since.or(Some(self.clock)));
-        self.counts = (overview.tasks, overview.calls);
+        let counts = (overview.tasks, overview.calls);
+        if counts != self.counts {
+            self.overall = None;
+        }
+        self.counts = counts;
         self.failed = overview.failed;
         if overview.opening.is_none() {
             self.take_span(overview.span);

@@ -135,7 +135,7 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
             counted: Some(Counted { calls, lost: 7 }),
             ..Progress::default()
         }));
-        growing.player.line_with("tasks ")
+        growing.player.line_with("  calls ")
     };
     let line = tell(shown + 300_000, 900, Recording::Running);
     assert!(line.contains("behind 300.0k calls"), "{line}");
@@ -149,7 +149,7 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
         unread: 5 << 20,
         ..Progress::default()
     }));
-    let line = growing.player.line_with("tasks ");
+    let line = growing.player.line_with("  calls ");
     assert!(line.contains("behind 5"), "{line}");
 }
 
@@ -276,7 +276,7 @@ fn a_growing_trace_has_a_rate() {
             .event(Event::Clock(std::time::Duration::from_secs(second)));
         growing.grow(5);
     }
-    assert!(growing.player.line_with("lost 0").contains(" calls/s"));
+    assert!(growing.player.line_with("  lost 0").contains(" calls/s"));
 }
 
 #[test]

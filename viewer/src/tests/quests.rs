@@ -345,6 +345,11 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     player.hear(News::Done(quest));
     let (trace, dependencies, stalls) = whole(&mut archive);
     let stats = ascend_trace_analysis::Stats::of(&trace, &dependencies, &stalls);
+    // The whole recording was summed up: the panel has it from now on.
+    let overall = player.app.overall.as_ref().expect("it is known");
+    let expected = crate::overall::Overall::of(&stats, None);
+    assert_eq!(overall.operation, expected.operation);
+    assert_eq!(overall.devices.len(), expected.devices.len());
     let first = &stats.operations[0];
     let list = player.app.list.as_ref().expect("the table is still open");
     let count = crate::text::count(first.count);

@@ -5,6 +5,7 @@ use ascend_trace_analysis::{Cause, Lane, Stats};
 use crate::app::{App, Follow, World};
 use crate::hunt::{Hunt, Longest, Summed};
 use crate::list::Kind;
+use crate::overall::Overall;
 use crate::part::Overview;
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
 use crate::quest::{SlowestQuest, StallQuest, StatsQuest, Wanted};
@@ -170,6 +171,10 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
         QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
+                let (begin, end) = app.span.unwrap_or_default();
+                if quest.range.0 <= begin && end <= quest.range.1 {
+                    app.overall = Some(Overall::of(&stats, None));
+                }
                 app.summed = Some(Summed {
                     range: quest.range,
                     counts: app.counts,

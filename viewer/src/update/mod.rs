@@ -23,7 +23,6 @@ use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
 use crate::keymap;
 use crate::list::{Kind, Page};
-use crate::overall;
 use crate::prompt::Asked;
 use crate::rank;
 use crate::source::{Progress, Recording};
@@ -37,7 +36,6 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effec
     lists::refresh(app, world);
     rank::refresh(app, world.trace);
     inside::refresh(app, world.trace);
-    overall::refresh(app, world);
     effects
 }
 

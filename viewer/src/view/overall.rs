@@ -14,10 +14,9 @@ const DEVICES: usize = 2;
 const CAUSES: usize = 4;
 
 pub(super) fn of(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
-    let Some(known) = &scene.app.overall else {
+    let Some(overall) = &scene.app.overall else {
         return of_nothing_known(scene, room);
     };
-    let overall = &known.overall;
     let mut rows = devices(&overall.devices);
     rows.extend(causes(overall));
     rows.extend(longest(scene, overall));

@@ -78,6 +78,12 @@ fn a_live_view_scrolls_from_the_start_and_keeps_its_scale() {
         let app = &growing.player.app;
         let (viewport, end) = (app.viewport, app.span.expect("a span").1);
         assert_eq!(app.follow, Follow::Head);
+        // The room before the start has no times.
+        let picture = growing.player.picture();
+        assert!(
+            picture.contains('╷') && !picture.contains("╷-"),
+            "{picture}"
+        );
         assert_eq!(*length.get_or_insert(viewport.length()), viewport.length());
         // The newest moment has the same place up to a column, and the columns have the same edges.
         let columns = app.layout().lanes.width;

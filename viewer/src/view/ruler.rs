@@ -48,7 +48,8 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         buffer.set_stringn(left, area.y, text, room, theme.dim());
     }
     let marks = marks::columns(scene, area.width);
-    let mut tick = from.div_euclid(step).saturating_mul(step);
+    // Before the start there is nothing: a live view begins with room there.
+    let mut tick = from.div_euclid(step).saturating_mul(step).max(0);
     let end = app.viewport.end().saturating_sub(start);
     while tick <= end {
         let cell = app.viewport.cell(start.saturating_add(tick), area.width);

@@ -295,6 +295,14 @@ impl EventEntry {
         self.stream.store(stream, Release);
         self.generation.fetch_add(1, Relaxed).wrapping_add(1)
     }
+
+    /// The record of this generation has failed: waits are still for the one before it, unless another thread has
+    /// recorded the event since.
+    pub(crate) fn take_back(&self, generation: u32) {
+        let before = generation.wrapping_sub(1);
+        // Where the generation is another one, it stays.
+        let _ = (self.generation).compare_exchange(generation, before, Relaxed, Relaxed);
+    }
 }
 
 /// Handles of so many contexts, streams and events at one time are followed, as far as memory goes.
@@ -549,6 +557,19 @@ mod tests {
         name_default_context(entry, 0x7000_2000);
         assert!(std::ptr::eq(entry, context(0x7000_2000).unwrap()));
         assert!(entry.is_default());
+    }
+
+    #[test]
+    fn a_record_that_failed_is_none() {
+        let event = EventEntry::NEW;
+        let first = event.record(None, 1);
+        let failed = event.record(None, 2);
+        event.take_back(failed);
+        assert_eq!(event.awaited_generation(), first);
+        let overtaken = event.record(None, 3);
+        let last = event.record(None, 4);
+        event.take_back(overtaken);
+        assert_eq!(event.awaited_generation(), last);
     }
 
     #[test]

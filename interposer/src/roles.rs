@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Function, Role, TaskKind, Untimed};
-use ascend_trace_format::record::pair;
+use ascend_trace_format::record::{pair, unpair};
 
 use crate::call::{Context, Hold, Span, TaskState};
 use crate::clock::ticks;
@@ -76,8 +76,10 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
     graph_roles::after(span, call, succeeded, result);
     if !succeeded {
         failure::note(call, span.stream, result);
-        if call.function.role == Role::DestroyEvent {
-            lifecycle::event_stays(call);
+        match call.function.role {
+            Role::DestroyEvent => lifecycle::event_stays(call),
+            Role::RecordEvent => record_failed(span, call),
+            _ => {}
         }
         lifecycle::stays(span, call);
         return;
@@ -231,6 +233,16 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     };
     if let (TaskState::Untimed(_), Some(stream)) = (&span.task, span.stream) {
         span.stranger = Stranger::enter(stream);
+    }
+}
+
+/// Waits that follow are for the record before this one.
+fn record_failed(span: &Span, call: &Context<'_>) {
+    let event = call.arg(call.function.event).and_then(objects::event);
+    if let (Some(event), Some((serial, generation))) = (event, span.object.map(unpair))
+        && event.serial.load(Relaxed) == serial
+    {
+        event.take_back(generation);
     }
 }
 

@@ -4,6 +4,7 @@ use ascend_trace_model::{Cost, ProcessId, ThreadId, Trace};
 use serde_json::Value;
 
 use crate::support::{Recording, Run, Tables, program, run, tool, truth};
+use crate::support::run::has_few_places;
 
 fn info(recording: &Recording) -> Value {
     let outcome = run(tool().args(["info", "--json"]).arg(recording.trace()));
@@ -118,8 +119,9 @@ fn idleness_that_the_tool_has_made_is_not_blamed_on_the_program() {
             found += 1;
         }
     }
-    // The clocks are compared after some of the syncs, if not at the first use of the stream.
-    assert!(found > 0, "{:?}", tables.stalls);
+    // The clocks are compared after some of the syncs, if not at the first use of the stream. A card with few places
+    // for events is never asked: the syncs themselves bring its times.
+    assert!(found > 0 || has_few_places(), "{:?}", tables.stalls);
 }
 
 /// Name and nanoseconds of one part of what a thread did.

@@ -3,8 +3,8 @@
 use ascend_trace_model::{Cost, ProcessId, ThreadId, Trace};
 use serde_json::Value;
 
-use crate::support::{Recording, Run, Tables, program, run, tool, truth};
 use crate::support::run::has_few_places;
+use crate::support::{Recording, Run, Tables, program, run, tool, truth};
 
 fn info(recording: &Recording) -> Value {
     let outcome = run(tool().args(["info", "--json"]).arg(recording.trace()));

@@ -49,8 +49,10 @@ struct Result {
     /// Begins against the host, of tasks that had to queue and of those that ran at once.
     busy_begins: Spread,
     idle_begins: Spread,
-    /// What such a task may be off by: the length of its call.
+    /// The length of the call that launched such a task: what its begin may be off by.
     idle_calls: Spread,
+    /// Begins of such tasks, beyond the length of their own call and what their own bar says of the clock.
+    idle_beyond: Spread,
     bars: Spread,
     /// As the bars, without what is left open about the task on its device.
     bands: Spread,
@@ -66,6 +68,7 @@ impl Result {
         self.busy_begins.line("begin to host, busy");
         self.idle_begins.line("begin to host, idle");
         self.idle_calls.line("length of the call, idle");
+        self.idle_beyond.line("begin beyond the call, idle");
         self.bars.line("error bar");
         self.bands.line("error bar, clock alone");
         let share = |count: usize| count as f64 / self.bars.0.len() as f64 * 100.0;
@@ -198,6 +201,8 @@ fn judge(tables: &Tables, lanes: &[Vec<Point<'_>>]) -> Result {
                 let length = call.number("end_ns") - call.number("begin_ns");
                 result.idle_begins.0.push(off.0.abs());
                 result.idle_calls.0.push(length);
+                let beyond = off.0.abs() - length - band;
+                result.idle_beyond.0.push(beyond.max(0));
                 last = None;
             }
         }
@@ -264,8 +269,6 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
     } else {
         (&result.blunt_lengths, &result.blunt_steps)
     };
-    // What runs at once begins when the quickest submission so far would have.
-    let open = band + result.idle_calls.quantile(0.99);
     let words = [
         ("bars", result.inside * 1000 >= timed * 999),
         (
@@ -278,7 +281,8 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
             "begins",
             result.busy_begins.quantile(0.99) <= band.max(1000),
         ),
-        ("idle streams", result.idle_begins.quantile(0.99) <= open),
+        // What runs at once begins when the quickest submission so far would have.
+        ("idle streams", result.idle_beyond.quantile(0.99) <= band),
         ("timed or not", timed + untimed == result.tasks),
         ("most are timed", (untimed - left_out) * 100 <= result.tasks),
         // Each device has a thread and streams of its own: nobody disturbs anybody.

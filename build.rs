@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything that what is embedded is made of.
-const INPUTS: [&str; 13] = [
+const INPUTS: [&str; 14] = [
     "build.rs",
     "build",
     "Cargo.toml",
@@ -26,40 +26,35 @@ const INPUTS: [&str; 13] = [
     "crates/ring",
     "crates/hookgen",
     "crates/softacl",
+    "crates/softacl-options",
     "crates/engine",
     "crates/engine-frida",
     "examples/demo",
 ];
+/// The hook table as Rust source.
+const TABLE: &str = "api_table.rs";
 /// What `embedded.rs` names, whether or not it was built.
 const NAMES: [&str; 4] = ["INTERPOSER", "SOFTACL", "DEMO", "ENGINE"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    let table = ascend_trace_hookgen::for_build()?;
-    let table = ascend_trace_hookgen::emit_table(&table);
-    fs::write(out.join("api_table.rs"), table)?;
+    let folder = inner::folder(&out)?;
+    let generated = folder.join("generated");
+    fs::create_dir_all(&generated)?;
+    ascend_trace_hookgen::write_all(&generated)?;
+    fs::copy(generated.join(TABLE), out.join(TABLE))?;
     for input in INPUTS {
         println!("cargo:rerun-if-changed={input}");
     }
     let soft = env::var_os("CARGO_FEATURE_SOFTACL").is_some();
-    let built = if inner::wanted() {
-        let mut built = inner::build(&out, soft)?;
-        if let Some((_, library)) = built.get(1) {
-            link_examples(library);
-            built.push(("DEMO", demo::build(&out, library)?));
-        }
-        if env::var_os("CARGO_FEATURE_FRIDA").is_some() {
-            built.push(("ENGINE", inner::build_engine(&out)?));
-        }
-        built
-    } else {
-        // A file that never exists makes the next build run this script again.
-        println!(
-            "cargo:rerun-if-changed={}",
-            out.join("nothing-embedded").display()
-        );
-        Vec::new()
-    };
+    let mut built = inner::build(&folder, &generated, soft)?;
+    if let Some((_, library)) = built.get(1) {
+        link_examples(library);
+        built.push(("DEMO", demo::build(&out, library)?));
+    }
+    if env::var_os("CARGO_FEATURE_FRIDA").is_some() {
+        built.push(("ENGINE", inner::build_engine(&folder)?));
+    }
     fs::write(out.join("embedded.rs"), embedded(&built, soft)?)?;
     Ok(())
 }

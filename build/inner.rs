@@ -31,33 +31,13 @@ const OUTER_ONLY: [&str; 7] = [
     "CARGO_BUILD_TARGET",
 ];
 
-/// Whether something will be linked: not when cargo only checks, lints or documents.
-pub(crate) fn wanted() -> bool {
-    let wrapper = env::var("RUSTC_WORKSPACE_WRAPPER").unwrap_or_default();
-    let line = format!("/proc/{}/cmdline", std::os::unix::process::parent_id());
-    let words = fs::read(line).unwrap_or_default();
-    let words = String::from_utf8_lossy(&words).into_owned();
-    !wrapper.contains("clippy") && !only_checks(words.split('\0').skip(1))
-}
+/// Names the folder with the sources that are generated from the hook table.
+const GENERATED: &str = "ASCEND_TRACE_GENERATED";
 
-/// Whether the words after `cargo` ask for no code.
-fn only_checks<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
-    while let Some(word) = words.next() {
-        match word {
-            "--color" | "--config" | "-C" | "-Z" | "--manifest-path" => {
-                words.next();
-            }
-            "check" | "c" | "clippy" | "doc" | "d" | "rustdoc" | "fix" => return true,
-            word if word.starts_with(['-', '+']) => {}
-            _ => return false,
-        }
-    }
-    false
-}
-
-/// Builds the libraries and answers where they are.
+/// Builds the libraries from the sources in `generated`, and answers where they are.
 pub(crate) fn build(
-    out: &Path,
+    folder: &Path,
+    generated: &Path,
     soft: bool,
 ) -> Result<Vec<(&'static str, PathBuf)>, Box<dyn Error>> {
     let libraries = if soft {
@@ -65,14 +45,13 @@ pub(crate) fn build(
     } else {
         vec![INTERPOSER]
     };
-    let mut packages = Vec::new();
+    // The generator has run: it and what it parses its tables with are not built again.
+    let mut packages = vec!["--no-default-features"];
     for [_, package, _] in &libraries {
         packages.extend(["--package", package]);
     }
-    if env::var_os("CARGO_FEATURE_BINDGEN").is_some() {
-        packages.extend(["--features", "ascend-trace-interposer/bindgen"]);
-    }
-    let built = cargo(out, &packages, &[])?;
+    let generated = fs::canonicalize(generated)?.display().to_string();
+    let built = cargo(folder, &packages, &[(GENERATED, generated)])?;
     Ok(libraries
         .iter()
         .map(|[name, _, file]| (*name, built.join(file)))
@@ -81,11 +60,11 @@ pub(crate) fn build(
 
 /// Builds the engine that patches functions. With features of its own, so in a run of its own: they
 /// must not reach what the other libraries are made of.
-pub(crate) fn build_engine(out: &Path) -> Result<PathBuf, Box<dyn Error>> {
+pub(crate) fn build_engine(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let download = env::var_os("CARGO_FEATURE_FRIDA_DOWNLOAD").is_some();
     let feature = if download { "download" } else { "gum" };
     let built = cargo(
-        out,
+        folder,
         &["--package", ENGINE[0], "--features", feature],
         &devkit()?,
     )?;
@@ -111,20 +90,29 @@ fn devkit() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     ])
 }
 
+/// The target folder of the inner build, beside those of the outer profiles: it stays when the script's own
+/// folder changes, so that a change of features builds nothing twice.
+pub(crate) fn folder(out: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    // `TARGET_FOLDER/PROFILE/build/PACKAGE/out`
+    let target = out.ancestors().nth(4);
+    Ok(target
+        .ok_or("OUT_DIR is not in a target folder")?
+        .join("embedded"))
+}
+
 /// Builds some libraries and answers the folder that they are in.
 fn cargo(
-    out: &Path,
+    folder: &Path,
     words: &[&str],
     variables: &[(&str, String)],
 ) -> Result<PathBuf, Box<dyn Error>> {
-    let folder = out.join("embed-target");
     let target = env::var("TARGET")?;
-    let profile = profile(out);
+    let profile = profile()?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--locked", "--lib"]).args(words);
     cargo
-        .args(["--profile", &profile, "--target", &target, "--target-dir"])
-        .arg(&folder);
+        .args(["--profile", profile, "--target", &target, "--target-dir"])
+        .arg(folder);
     for name in OUTER_ONLY {
         cargo.env_remove(name);
     }
@@ -134,8 +122,7 @@ fn cargo(
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .envs(variables.iter().map(|(name, value)| (name, value)));
     run(&mut cargo)?;
-    let directory = if profile == "dev" { "debug" } else { &profile };
-    Ok(folder.join(target).join(directory))
+    Ok(folder.join(target).join(profile))
 }
 
 /// Runs a command that must succeed.
@@ -149,11 +136,10 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The outer profile: the folder `…/PROFILE/build/PACKAGE/out` is named for it.
-fn profile(out: &Path) -> String {
-    let name = out.ancestors().nth(3).and_then(Path::file_name);
-    match name.map(|name| name.to_string_lossy().into_owned()) {
-        Some(name) if name != "debug" => name,
-        _ => "dev".to_owned(),
-    }
+/// What runs in programs has profiles of its own, one for each kind of outer profile.
+fn profile() -> Result<&'static str, env::VarError> {
+    Ok(match env::var("PROFILE")?.as_str() {
+        "release" => "embedded",
+        _ => "embedded-debug",
+    })
 }

@@ -24,10 +24,10 @@ cargo zigbuild --locked --profile "$profile" --target "$target.$glibc" --bin asc
 
 folder=$(realpath "$CARGO_TARGET_DIR")/$target/$([ "$profile" = dev ] && echo debug || echo "$profile")
 # The libraries that are in the command, where its build has left them.
+embedded=$(dirname "$folder")/embedded/$target/embedded$([ "$profile" = dev ] && echo -debug || true)
 files=("$folder/ascend-trace")
 for name in libascend_trace_interposer.so libascendcl.so; do
-    found=$(ls -t "$folder"/build/ascend-trace-*/out/embed-target/*/*/"$name" | head -1)
-    files+=("$found")
+    files+=("$embedded/$name")
 done
 status=0
 for file in "${files[@]}"; do

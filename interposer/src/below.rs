@@ -19,6 +19,7 @@ pub(crate) struct Unseen(usize);
 
 impl Unseen {
     #[cold]
+    #[inline(never)]
     pub(crate) fn begin(here: usize) -> Self {
         thread::with(|state| state.begin_unseen(here));
         Self(here)
@@ -26,6 +27,8 @@ impl Unseen {
 }
 
 impl Drop for Unseen {
+    #[cold]
+    #[inline(never)]
     fn drop(&mut self) {
         thread::with(|state| state.end_unseen(self.0));
     }

@@ -54,6 +54,12 @@ impl Simple {
         Some(Self::begin(id, here, args, state))
     }
 
+    /// [`Self::enter`], as code that wrappers share.
+    #[inline(never)]
+    pub(crate) fn enter_shared(id: usize, here: usize, args: &[u64]) -> Option<Self> {
+        Self::enter(id, here, args)
+    }
+
     #[inline(always)]
     fn begin(id: usize, here: usize, args: &[u64], state: NonNull<thread::State>) -> Self {
         // SAFETY: as in `enter`.
@@ -156,7 +162,34 @@ impl Simple {
         if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
             call::read_outputs(function, &mut args);
         }
-        if !self.is_clear(ID) && !self.clear(ID, &args, result, end) {
+        self.record(ID, args, result, end);
+    }
+
+    /// [`Self::leave`], as code that wrappers of functions with as many arguments share.
+    #[inline(always)]
+    pub(crate) fn leave_shared<const ID: usize, const ARGS: usize>(
+        self,
+        mut args: [u64; ARGS],
+        result: u64,
+    ) {
+        self.leave_as(ID, &mut args, result);
+    }
+
+    #[inline(never)]
+    fn leave_as<const ARGS: usize>(self, id: usize, args: &mut [u64; ARGS], result: u64) {
+        let end = ticks();
+        if let Some(function) = FUNCTIONS.get(id)
+            && traits::of(id).is_some_and(|traits| traits.has_outputs)
+            && (!matches!(function.ret, RetKind::Error) || result == 0)
+        {
+            call::read_outputs(function, args);
+        }
+        self.record(id, *args, result, end);
+    }
+
+    #[inline(always)]
+    fn record<const ARGS: usize>(self, id: usize, mut args: [u64; ARGS], result: u64, end: u64) {
+        if !self.is_clear(id) && !self.clear(id, &args, result, end) {
             return self.done();
         }
         // SAFETY: as in `is_clear`.
@@ -172,7 +205,7 @@ impl Simple {
                 Some([first, begin, length, rest @ ..]) => {
                     let header = Header {
                         device: device_of(state),
-                        ..header_of(ID, self.depth, slots)
+                        ..header_of(id, self.depth, slots)
                     };
                     *first = header.encode();
                     *begin = self.begin;
@@ -184,7 +217,7 @@ impl Simple {
                 }
                 _ => producer.count_dropped(RecordKind::Call),
             },
-            None => self.record_in_full(ID, &mut args, result, end),
+            None => self.record_in_full(id, &mut args, result, end),
         }
         let depth = self.depth;
         let begin = self.begin;

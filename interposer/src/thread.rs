@@ -154,6 +154,7 @@ pub(crate) fn current() -> *const State {
 }
 
 #[cold]
+#[inline(never)]
 fn first() -> *const State {
     let state = STATE.with(core::ptr::from_ref);
     shortcut::set(state.cast());

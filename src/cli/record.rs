@@ -35,7 +35,8 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
 /// Refuses options of the software runtime that it does not know, before anything is started.
 #[cfg(feature = "softacl")]
 pub(super) fn check_soft(options: &str) -> Result<(), Failure> {
-    ascendcl::check_options(options)
+    softacl_options::Options::parse(options)
+        .map(drop)
         .map_err(|error| Failure::new(TOOL_FAILED, format!("--soft: {error}")))
 }
 

@@ -92,7 +92,7 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
     assert_eq!(all.len(), rows.len(), "a package has one row");
     let mut allowed = BTreeMap::new();
     for (name, may) in rows {
-        let words = may.split(|it: char| !it.is_alphanumeric() && it != '_');
+        let words = may.split(|it: char| !it.is_alphanumeric() && !"_-".contains(it));
         let named: BTreeSet<String> = words
             .filter(|word| all.contains(*word))
             .map(str::to_owned)

@@ -61,10 +61,11 @@ fn wrapper(id: usize, hook: &Hook) -> String {
              variadic!({id})\n}}\n"
         );
     }
+    let shared = if hook.is_shared { "shared " } else { "" };
     format!(
         "\n#[cfg_attr(not(test), unsafe(no_mangle))]\n\
          pub unsafe extern \"C-unwind\" fn {name}({params}){ret} {{\n    \
-         hook!({id}, fn({params}){ret})\n}}\n"
+         hook!({shared}{id}, fn({params}){ret})\n}}\n"
     )
 }
 
@@ -73,5 +74,23 @@ fn escaped(name: &str) -> String {
         format!("{name}_")
     } else {
         name.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrappers_of_the_groups_that_are_named_share_code() {
+        let table = HookTable::embedded().unwrap();
+        let text = emit_hooks(&table);
+        let body_of = |name: &str| {
+            let (_, rest) = text.split_once(&format!(" fn {name}(")).unwrap();
+            rest.lines().nth(1).unwrap().trim_start().to_owned()
+        };
+        assert!(body_of("acldvppCreateChannel").starts_with("hook!(shared "));
+        assert!(body_of("aclrtGetDevice").starts_with("hook!("));
+        assert!(!body_of("aclrtGetDevice").contains("shared"));
     }
 }

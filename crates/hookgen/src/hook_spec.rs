@@ -20,6 +20,9 @@ pub struct HookSpec {
     /// The kind of the tasks that functions of a group submit, where it is not said for each.
     #[serde(default)]
     tasks: BTreeMap<String, String>,
+    /// Groups whose wrappers share the code that records.
+    #[serde(default)]
+    shared: Vec<String>,
     /// Types and names of arguments that say what a task is.
     #[serde(default)]
     pub(crate) labels: Vec<String>,
@@ -100,13 +103,21 @@ impl HookSpec {
         Ok(libraries)
     }
 
+    /// Is a library one of a group's?
+    fn holds(&self, group: &str, library: &str) -> bool {
+        let libraries = self.group.get(group);
+        libraries.is_some_and(|list| list.iter().any(|name| name == library))
+    }
+
+    /// Do the wrappers of a library's functions share the code that records?
+    pub(crate) fn shares(&self, library: &str) -> bool {
+        self.shared.iter().any(|group| self.holds(group, library))
+    }
+
     /// The kind of the tasks that functions of a library submit.
     pub(crate) fn task_of(&self, library: &str) -> Result<TaskKind, Error> {
-        let holds = |group: &&String| {
-            let libraries = self.group.get(*group);
-            libraries.is_some_and(|list| list.iter().any(|name| name == library))
-        };
-        let Some(group) = self.tasks.keys().find(holds) else {
+        let mut groups = self.tasks.keys();
+        let Some(group) = groups.find(|group| self.holds(group, library)) else {
             return Ok(TaskKind::Other);
         };
         let name = self.tasks.get(group).map_or("", String::as_str);

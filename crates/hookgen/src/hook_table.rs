@@ -25,6 +25,8 @@ pub struct Hook {
     pub name: String,
     pub header: String,
     pub library: String,
+    /// The wrapper shares the code that records with others.
+    pub is_shared: bool,
     pub category: String,
     pub role: Role,
     pub task: Option<TaskKind>,
@@ -227,6 +229,7 @@ impl Builder<'_> {
             name: function.name.clone(),
             header: function.header.clone(),
             library: function.library.clone(),
+            is_shared: self.spec.shares(&function.library),
             category: function.category.clone(),
             role,
             task,

@@ -54,6 +54,10 @@ pub fn write_all(folder: &Path) -> Result<(), Error> {
         ("api_table.rs", emit_table(&table)),
     ] {
         let path = folder.join(name);
+        // What stays the same keeps its time of change, so that cargo builds nothing anew.
+        if std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
+            continue;
+        }
         std::fs::write(&path, text).map_err(|source| Error::Write { path, source })?;
     }
     Ok(())

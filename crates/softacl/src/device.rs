@@ -10,9 +10,9 @@ use crate::code::{Outcome, RT_DEVICE_NOT_SET, RT_DEVICE_TASK_ABORT, fault};
 use crate::context::Context;
 use crate::memory::Arena;
 use crate::observers::{self, device_state};
-use crate::options::{Options, for_device};
 use crate::runtime;
 use crate::sync::lock;
+use softacl_options::{Options, for_device};
 
 pub(crate) struct Device {
     /// The number by which the program knows it.

@@ -13,7 +13,6 @@
 
 mod aclnn;
 mod callback;
-mod chip;
 mod clock;
 mod code;
 mod context;
@@ -32,7 +31,6 @@ mod kernel;
 mod label;
 mod memory;
 mod observers;
-mod options;
 mod primitives;
 mod progress;
 mod rt;
@@ -43,11 +41,3 @@ mod stream;
 mod stubs;
 mod sync;
 mod truth;
-
-/// Says what is wrong with a `SOFTACL` option list, for tools that pass one on.
-///
-/// # Errors
-/// Names the unknown option and the known ones, or the value that an option cannot have.
-pub fn check_options(list: &str) -> Result<(), String> {
-    options::Options::parse(list).map(drop)
-}

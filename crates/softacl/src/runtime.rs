@@ -19,12 +19,12 @@ use crate::label::{self, Label};
 use crate::memory::HostMemory;
 use crate::memory::vmm::{Mappings, Physical};
 use crate::observers::Observers;
-use crate::options::Options;
 use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
 use crate::{aclnn, callback, device, guard};
+use softacl_options::Options;
 
 pub(crate) struct Runtime {
     /// Tells a thread's remembered context from one of an earlier runtime (before a fork).

@@ -37,7 +37,7 @@ mod hooks {
         };
     }
     macro_rules! hook {
-        ($id:literal, fn($($name:ident: $type:ty),*) $(-> $ret:ty)?) => {{
+        ($(shared)? $id:literal, fn($($name:ident: $type:ty),*) $(-> $ret:ty)?) => {{
             const ARGS: usize = <[&str]>::len(&[$(stringify!($name)),*]);
             const _: () = assert!(crate::table::FUNCTIONS[$id].args.len() == ARGS);
             let real: unsafe extern "C-unwind" fn($($type),*) $(-> $ret)? =

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::chip::Recycling;
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_INTERNAL, RT_INVALID_HANDLE, RT_NO_EVENT, RT_NOT_SUPPORTED,
     RT_PARAM_INVALID, RT_TIMESTAMP_INVALID, check, fault,
@@ -17,6 +16,7 @@ use crate::graph::events::{self as graph_events, Taken};
 use crate::runtime;
 use crate::stream::{self, Failures, Room, Stream};
 use crate::sync::lock;
+use softacl_options::Recycling;
 
 mod captured;
 mod kind;

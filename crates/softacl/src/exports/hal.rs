@@ -7,8 +7,8 @@ use crate::clock::mono;
 use crate::code::{Outcome, fault};
 use crate::device::Device;
 use crate::ffi::Out;
-use crate::options::Driver;
 use crate::runtime;
+use softacl_options::Driver;
 
 /// `drvError_t`.
 const INVALID_DEVICE: i32 = 2;

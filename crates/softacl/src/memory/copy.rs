@@ -9,9 +9,9 @@ use crate::clock::mono;
 use crate::code::{INVALID_PARAM, Outcome, RT_NOT_SUPPORTED, RT_PARAM_INVALID, check, fault};
 use crate::engine::task::Work;
 use crate::memory::{Place, check_range, place_of};
-use crate::options::Options;
 use crate::stream::Stream;
 use crate::{graph, runtime};
+use softacl_options::Options;
 
 /// Rows of bytes to move; a plain copy has one row.
 #[derive(Debug, Clone, Copy)]

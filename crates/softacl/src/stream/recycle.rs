@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use super::Stream;
-use crate::chip::Recycling;
 use crate::clock::mono;
 use crate::runtime;
 use crate::sync::lock;
 use crate::truth::Entry;
+use softacl_options::Recycling;
 
 /// So many records with a time wait to be recycled, at most, besides those that are not complete.
 const MOST_TIMED: usize = 1 << 16;

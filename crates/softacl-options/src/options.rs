@@ -1,19 +1,19 @@
 //! The `SOFTACL` option list: `key=value` pairs separated by commas.
 
 use crate::chip::Chip;
-use crate::code::Code;
 
 /// A call that is made to fail: `fail=aclrtMalloc:3:207001` fails the third `aclrtMalloc`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Failure {
-    pub(crate) function: String,
-    pub(crate) nth: u64,
-    pub(crate) code: Code,
+pub struct Failure {
+    pub function: String,
+    pub nth: u64,
+    /// What the call returns instead.
+    pub code: i32,
 }
 
 /// What the driver answers when it is asked for a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Driver {
+pub enum Driver {
     Tells,
     /// It is too old to know the question.
     Unsupported,
@@ -21,52 +21,53 @@ pub(crate) enum Driver {
     Fails,
 }
 
+/// Everything that the list says, with the chip's own values where it says nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Options {
-    pub(crate) chip: Chip,
-    pub(crate) devices: u32,
+pub struct Options {
+    pub chip: Chip,
+    pub devices: u32,
     /// One value per device; devices beyond the list use its last value.
-    pub(crate) clock_offset_ns: Vec<i64>,
+    pub clock_offset_ns: Vec<i64>,
     /// Parts per 10^12, one value per device like the offsets.
-    pub(crate) drift_ppt: Vec<i64>,
+    pub drift_ppt: Vec<i64>,
     /// The device clock's tick, unless it is the chip's.
-    pub(crate) tick_ns: Option<u64>,
-    pub(crate) submit_ns: u64,
-    pub(crate) events: u32,
-    pub(crate) streams: u32,
-    pub(crate) notifies: u32,
-    pub(crate) queue: u32,
-    pub(crate) memory: u64,
-    pub(crate) copy_ns: u64,
-    pub(crate) h2d_mbps: u64,
-    pub(crate) d2h_mbps: u64,
-    pub(crate) d2d_mbps: u64,
-    pub(crate) memset_ns: u64,
-    pub(crate) memset_mbps: u64,
-    pub(crate) launch_ns: u64,
+    pub tick_ns: Option<u64>,
+    pub submit_ns: u64,
+    pub events: u32,
+    pub streams: u32,
+    pub notifies: u32,
+    pub queue: u32,
+    pub memory: u64,
+    pub copy_ns: u64,
+    pub h2d_mbps: u64,
+    pub d2h_mbps: u64,
+    pub d2d_mbps: u64,
+    pub memset_ns: u64,
+    pub memset_mbps: u64,
+    pub launch_ns: u64,
     /// What an event record takes of the device's time, and up to how much more.
-    pub(crate) record_ns: u64,
-    pub(crate) record_jitter_ns: u64,
+    pub record_ns: u64,
+    pub record_jitter_ns: u64,
     /// What the runtime takes to learn of completion when an event asked for a completion entry.
-    pub(crate) completion_ns: u64,
+    pub completion_ns: u64,
     /// What reading one event's time takes the thread that synchronises, on chips without STARS.
-    pub(crate) readback_ns: u64,
+    pub readback_ns: u64,
     /// Every so many tasks of a stream a submission makes the runtime look; 0 is never.
-    pub(crate) recycle_every: u64,
+    pub recycle_every: u64,
     /// How long a query of an event lasts.
-    pub(crate) query_ns: u64,
+    pub query_ns: u64,
     /// What the driver answers when it is asked for a clock.
-    pub(crate) driver: Driver,
+    pub driver: Driver,
     /// How long it takes to answer, and up to how much more. It reads the counter at any moment of that.
-    pub(crate) driver_ns: u64,
-    pub(crate) driver_jitter_ns: u64,
+    pub driver_ns: u64,
+    pub driver_jitter_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
-    pub(crate) graph_wait_ms: u64,
-    pub(crate) fail: Vec<Failure>,
-    pub(crate) strict: bool,
+    pub graph_wait_ms: u64,
+    pub fail: Vec<Failure>,
+    pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
-    pub(crate) catch: bool,
-    pub(crate) verbose: bool,
+    pub catch: bool,
+    pub verbose: bool,
 }
 
 impl Default for Options {
@@ -116,7 +117,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub(crate) const KEYS: [&str; 32] = [
+pub const KEYS: [&str; 32] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -153,7 +154,10 @@ pub(crate) const KEYS: [&str; 32] = [
 
 impl Options {
     /// Reads a list such as `devices=4,tick_ns=1,verbose`. An empty list is valid.
-    pub(crate) fn parse(list: &str) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// Names the unknown option and the known ones, or the value that an option cannot have.
+    pub fn parse(list: &str) -> Result<Self, String> {
         let items = list.split(',').map(str::trim);
         let items = items.filter(|item| !item.is_empty()).map(|item| {
             let (key, value) = item
@@ -218,7 +222,7 @@ impl Options {
 }
 
 /// The value for one device out of a per-device list.
-pub(crate) fn for_device(values: &[i64], device: usize) -> i64 {
+pub fn for_device(values: &[i64], device: usize) -> i64 {
     values.get(device).or(values.last()).copied().unwrap_or(0)
 }
 

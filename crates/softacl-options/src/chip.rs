@@ -3,7 +3,7 @@
 
 /// A generation of cards, as far as a program can tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chip {
+pub enum Chip {
     A910b,
     A910_93,
     A950,
@@ -14,7 +14,7 @@ pub(crate) enum Chip {
 
 /// Who looks whether tasks are complete, and at which streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recycling {
+pub enum Recycling {
     /// A thread of the runtime's, which walks all streams of the device when it is woken.
     Thread,
     /// The same, but a query looks at its own stream by itself.
@@ -27,7 +27,8 @@ pub(crate) enum Recycling {
 }
 
 impl Chip {
-    pub(crate) const NAMES: [(&str, Self); 6] = [
+    /// Every chip, by the name that the option `chip` takes.
+    pub const NAMES: [(&str, Self); 6] = [
         ("910b", Self::A910b),
         ("910_93", Self::A910_93),
         ("950", Self::A950),
@@ -36,13 +37,14 @@ impl Chip {
         ("310b", Self::A310b),
     ];
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    /// Returns the chip with this name.
+    pub fn named(name: &str) -> Option<Self> {
         let mut known = Self::NAMES.iter();
         known.find(|(own, _)| *own == name).map(|&(_, chip)| chip)
     }
 
     /// What `aclrtGetSocName` answers.
-    pub(crate) const fn soc_name(self) -> &'static std::ffi::CStr {
+    pub const fn soc_name(self) -> &'static std::ffi::CStr {
         match self {
             Self::A910b => c"Ascend910B1",
             Self::A910_93 => c"Ascend910_9391",
@@ -53,7 +55,8 @@ impl Chip {
         }
     }
 
-    pub(crate) const fn recycling(self) -> Recycling {
+    /// Who sees that tasks are complete.
+    pub const fn recycling(self) -> Recycling {
         match self {
             Self::A910b | Self::A910_93 => Recycling::Thread,
             Self::A950 => Recycling::ThreadOrQuery,
@@ -63,7 +66,7 @@ impl Chip {
     }
 
     /// A record with a time needs one of so many places of its stream.
-    pub(crate) const fn timeline_slots(self) -> Option<usize> {
+    pub const fn timeline_slots(self) -> Option<usize> {
         match self {
             Self::A310p | Self::A910a => Some(512),
             _ => None,
@@ -71,7 +74,7 @@ impl Chip {
     }
 
     /// How many tasks a stream takes before a submission waits.
-    pub(crate) const fn queue(self) -> u32 {
+    pub const fn queue(self) -> u32 {
         match self {
             Self::A310p | Self::A910a => 1024,
             Self::A950 => 2048,
@@ -79,7 +82,8 @@ impl Chip {
         }
     }
 
-    pub(crate) const fn streams(self) -> u32 {
+    /// How many streams a device has.
+    pub const fn streams(self) -> u32 {
         match self {
             Self::A310b => 512,
             Self::A310p => 1024,
@@ -88,7 +92,8 @@ impl Chip {
         }
     }
 
-    pub(crate) const fn events(self) -> u32 {
+    /// How many events a device has.
+    pub const fn events(self) -> u32 {
         match self {
             Self::A310p => 1023,
             Self::A910a => 65_535,
@@ -96,7 +101,8 @@ impl Chip {
         }
     }
 
-    pub(crate) const fn notifies(self) -> u32 {
+    /// How many notifies a device has.
+    pub const fn notifies(self) -> u32 {
         match self {
             Self::A950 => 65_535,
             Self::A310b => 2048,
@@ -106,7 +112,7 @@ impl Chip {
     }
 
     /// How often the device's clock ticks in a millisecond.
-    pub(crate) const fn ticks_per_ms(self) -> u32 {
+    pub const fn ticks_per_ms(self) -> u32 {
         match self {
             Self::A910b | Self::A910_93 => 50_000,
             Self::A310b => 48_000,
@@ -115,11 +121,12 @@ impl Chip {
     }
 
     /// Is a negative elapsed time the difference of unsigned numbers?
-    pub(crate) const fn elapses_unsigned(self) -> bool {
+    pub const fn elapses_unsigned(self) -> bool {
         matches!(self, Self::A950)
     }
 
-    pub(crate) const fn counts_notifies(self) -> bool {
+    /// Does a notify count its records?
+    pub const fn counts_notifies(self) -> bool {
         matches!(self, Self::A950)
     }
 }

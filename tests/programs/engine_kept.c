@@ -41,11 +41,8 @@ OPEN float aclFloat16ToFloat(uint16_t value)
 }
 OWN(aclFloat16ToFloat);
 
-OPEN double acldvppGetBorderConfigValue(const void *config, uint32_t index)
-{
-    return *(const double *)config + index;
-}
-OWN(acldvppGetBorderConfigValue);
+/* The same, written below. */
+double own_acldvppGetBorderConfigValue(const void *config, uint32_t index) __attribute__((visibility("hidden")));
 
 /* Takes arguments on the stack. */
 OPEN int aclmdlSetAIPPCscParams(void *set, int8_t on, int16_t a, int16_t b, int16_t c, int16_t d, int16_t e,
@@ -275,6 +272,9 @@ static void call(void *function, struct registers *before, struct registers *aft
 enum { RESULT = 0, SKEW = 0 };
 #endif
 
+/* For `changed`: the function answers nothing, or in the first vector. */
+enum { NOTHING = -1, VECTOR = -2 };
+
 /* What is in the registers before and after a call of a function that changes none but its result's. */
 static long changed(void *function, uint64_t first, uint64_t second, int result, uint64_t expected, long skew)
 {
@@ -286,6 +286,11 @@ static long changed(void *function, uint64_t first, uint64_t second, int result,
     before.general[0] = first;
     before.general[1] = second;
     call(function, &before, &after, skew);
+    if (result == VECTOR) {
+        long wrong = after.vectors[0][0] != expected;
+        memcpy(after.vectors[0], before.vectors[0], sizeof before.vectors[0]);
+        return wrong + (memcmp(&before, &after, sizeof before) != 0);
+    }
     if (result >= 0) {
         long wrong = after.general[result] != expected;
         after.general[result] = before.general[result];
@@ -302,6 +307,7 @@ static long changed(void *function, uint64_t first, uint64_t second, int result,
 FUNCTION(aclrtGetRunMode, "movl $1, (%rdi); xorl %eax, %eax;");
 FUNCTION(aclDestroyTensorDesc, "movl $2, (%rdi);");
 FUNCTION(aclPlainlyNew, "movl $3, (%rdi); movl $7, %eax;");
+FUNCTION(acldvppGetBorderConfigValue, "movsd (%rdi), %xmm0;");
 #else
 #define FUNCTION(name, body) \
     __asm__(".text; .p2align 4; .globl " #name "; .type " #name ", @function; .globl own_" #name \
@@ -309,6 +315,7 @@ FUNCTION(aclPlainlyNew, "movl $3, (%rdi); movl $7, %eax;");
 FUNCTION(aclrtGetRunMode, "mov w16, #1; str w16, [x0]; mov w0, #0;");
 FUNCTION(aclDestroyTensorDesc, "mov w16, #2; str w16, [x0];");
 FUNCTION(aclPlainlyNew, "mov w16, #3; str w16, [x0]; mov w0, #7;");
+FUNCTION(acldvppGetBorderConfigValue, "ldr d0, [x0];");
 #endif
 extern char own_aclrtGetRunMode[] __attribute__((visibility("hidden")));
 extern char own_aclDestroyTensorDesc[] __attribute__((visibility("hidden")));
@@ -319,11 +326,16 @@ long inner_registers(void)
 {
     long wrong = 0;
     static int mode;
+    static double config = 2.5;
+    uint64_t bits;
+    memcpy(&bits, &config, sizeof bits);
     for (long skew = 0; skew <= SKEW; skew += 8) {
         uint64_t place = (uint64_t)(uintptr_t)&mode;
         wrong = wrong * 10 + changed(own_aclrtGetRunMode, place, 5, RESULT, 0, skew) + (mode != 1);
-        wrong = wrong * 10 + changed(own_aclDestroyTensorDesc, place, 5, -1, 0, skew) + (mode != 2);
+        wrong = wrong * 10 + changed(own_aclDestroyTensorDesc, place, 5, NOTHING, 0, skew) + (mode != 2);
         wrong = wrong * 10 + changed(own_aclPlainlyNew, place, 5, RESULT, 7, skew) + (mode != 3);
+        place = (uint64_t)(uintptr_t)&config;
+        wrong = wrong * 10 + changed((void *)own_acldvppGetBorderConfigValue, place, 5, VECTOR, bits, skew);
     }
     return wrong;
 }

@@ -3,10 +3,11 @@
 /// A register that returns values.
 pub(crate) const INTEGER: u32 = 1;
 pub(crate) const SECOND_INTEGER: u32 = 2;
-/// All vector registers that return values.
-pub(crate) const VECTORS: u32 = 4;
+pub(crate) const VECTOR: u32 = 4;
+/// The vector registers that return what one of them does not hold.
+pub(crate) const OTHER_VECTORS: u32 = 8;
 /// Every register that can hold a result.
-pub(crate) const ANY: u32 = INTEGER | SECOND_INTEGER | VECTORS;
+pub(crate) const ANY: u32 = INTEGER | SECOND_INTEGER | VECTOR | OTHER_VECTORS;
 
 /// As much as is needed to call a function from somewhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +78,7 @@ const NOTHING: u32 = 0;
 
 returned!(NOTHING: ());
 returned!(INTEGER: bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize);
-returned!(VECTORS: f32, f64);
+returned!(VECTOR: f32, f64);
 
 impl<T> Returned for *mut T {
     const IN: u32 = INTEGER;
@@ -97,7 +98,7 @@ mod tests {
     fn what_registers_hold_is_not_on_the_stack() {
         assert_eq!(of("aclrtSetDevice").stack, Some(0));
         assert_eq!(of("aclrtSetDevice").results, INTEGER);
-        assert_eq!(of("aclFloat16ToFloat").results, VECTORS);
+        assert_eq!(of("aclFloat16ToFloat").results, VECTOR);
         assert_eq!(of("aclDestroyTensorDesc").results, 0);
         // Ten words, and a structure of 64 bytes with a word.
         assert_eq!(of("aclrtMemcpyBatchAsync").stack, Some(80));

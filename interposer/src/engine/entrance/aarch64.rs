@@ -4,7 +4,7 @@ use core::arch::global_asm;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::super::shape::{INTEGER, SECOND_INTEGER, VECTORS};
+use super::super::shape::{INTEGER, OTHER_VECTORS, SECOND_INTEGER, VECTOR};
 use super::{ENTRANCES, PASSES_ON, TABLE, readable};
 
 /// Bytes of one entrance.
@@ -119,13 +119,16 @@ macro_rules! keep_vector_results {
         adrp x9, {scalable}
         ldr w9, [x9, :lo12:{scalable}]
         cbnz w9, 26f
-        stp q0, q1, [x20]
+        str q0, [x20]
+        tbz w11, #{others}, 27f
+        str q1, [x20, #16]
         stp q2, q3, [x20, #32]
         b 27f
         26:
         .arch_extension sve
         addvl x9, x20, #2
         str q0, [x9]
+        tbz w11, #{others}, 27f
         addvl x9, x9, #1
         str q1, [x9]
         addvl x9, x9, #1
@@ -253,7 +256,7 @@ global_asm!(
     "b.eq 2f",
     "str x1, [x19, #8]",
     "2:",
-    "tst w11, #{vectors}",
+    "tst w11, #{vector}",
     "b.eq 2f",
     keep_vector_results!(),
     "2:",
@@ -307,6 +310,7 @@ global_asm!(
     readable = sym readable,
     integer = const INTEGER,
     second = const SECOND_INTEGER,
-    vectors = const VECTORS,
+    vector = const VECTOR,
+    others = const OTHER_VECTORS.trailing_zeros(),
     passes_on = const PASSES_ON.trailing_zeros(),
 );

@@ -114,7 +114,7 @@ unsafe extern "C" fn readable(stack: usize, wanted: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{ANY, INTEGER, VECTORS};
+    use super::super::shape::{ANY, INTEGER, VECTOR};
     use super::*;
 
     type Many =
@@ -147,6 +147,67 @@ mod tests {
         value / 2.0
     }
 
+    // Answers in the first vector, and changes the second one, as whatever is called on the way may.
+    #[cfg(target_arch = "x86_64")]
+    core::arch::global_asm!(
+        ".text",
+        ".hidden ascend_trace_test_spoils",
+        ".globl ascend_trace_test_spoils",
+        "ascend_trace_test_spoils:",
+        "addsd xmm0, xmm0",
+        "pxor xmm1, xmm1",
+        "ret",
+    );
+    #[cfg(target_arch = "aarch64")]
+    core::arch::global_asm!(
+        ".text",
+        ".hidden ascend_trace_test_spoils",
+        ".globl ascend_trace_test_spoils",
+        "ascend_trace_test_spoils:",
+        "fadd d0, d0, d0",
+        "movi v1.2d, #0",
+        "ret",
+    );
+
+    unsafe extern "C" {
+        fn ascend_trace_test_spoils();
+    }
+
+    /// The first two vectors after a call with 1 and 3 in them.
+    fn first_vectors(function: usize) -> (f64, f64) {
+        let (mut first, mut second) = (1.0f64, 3.0f64);
+        // SAFETY: an entrance to the function above, which takes the first vector and changes no more
+        // than a call may.
+        #[cfg(target_arch = "x86_64")]
+        unsafe {
+            core::arch::asm!(
+                "call {function}",
+                function = in(reg) function,
+                inout("xmm0") first,
+                inout("xmm1") second,
+                clobber_abi("C"),
+            );
+        }
+        // SAFETY: as above.
+        #[cfg(target_arch = "aarch64")]
+        unsafe {
+            core::arch::asm!(
+                "blr {function}",
+                function = in(reg) function,
+                inout("v0") first,
+                inout("v1") second,
+                clobber_abi("C"),
+            );
+        }
+        (first, second)
+    }
+
+    fn check_that_only_the_result_changes(shape: Shape, expected: (f64, f64)) {
+        let function: unsafe extern "C" fn() = ascend_trace_test_spoils;
+        let at = to(function as usize, shape, false).unwrap();
+        assert_eq!(first_vectors(at), expected, "{shape:?}");
+    }
+
     fn check() {
         let shape = |stack, results| Shape {
             stack: Some(stack),
@@ -160,10 +221,13 @@ mod tests {
             let of = |way: Many| way(1, 2, 3, 4, 5, 6, 7, 8, 9.0, 10.0, 11.0, 12, 13, 14);
             assert_eq!(of(through), of(many));
         }
-        let at = to(half as *const () as usize, shape(0, VECTORS), false).unwrap();
+        let at = to(half as *const () as usize, shape(0, VECTOR), false).unwrap();
         // SAFETY: as above.
         let through = unsafe { core::mem::transmute::<usize, extern "C" fn(f64) -> f64>(at) };
         assert_eq!(through(9.0).to_bits(), 4.5f64.to_bits());
+        check_that_only_the_result_changes(shape(0, 0), (1.0, 3.0));
+        check_that_only_the_result_changes(shape(0, VECTOR), (2.0, 3.0));
+        check_that_only_the_result_changes(shape(0, ANY), (2.0, 0.0));
     }
 
     #[test]

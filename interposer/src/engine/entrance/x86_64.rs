@@ -5,7 +5,7 @@ use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
-use super::super::shape::{INTEGER, SECOND_INTEGER, VECTORS};
+use super::super::shape::{INTEGER, OTHER_VECTORS, SECOND_INTEGER, VECTOR};
 use super::{ENTRANCES, TABLE, readable};
 
 /// Bytes of one entrance.
@@ -259,9 +259,12 @@ global_asm!(
     "sub rcx, [rip + {way}]",
     restore_vectors!(),
     "ldmxcsr [rbx + 72]",
-    "test r11d, {vectors}",
+    "test r11d, {vector}",
     "jz 2f",
     "movaps xmm0, [rbx + 80]",
+    "2:",
+    "test r11d, {others}",
+    "jz 2f",
     "movaps xmm1, [rbx + 96]",
     "2:",
     restore_arguments!(),
@@ -331,5 +334,6 @@ global_asm!(
     readable = sym readable,
     integer = const INTEGER,
     second = const SECOND_INTEGER,
-    vectors = const VECTORS,
+    vector = const VECTOR,
+    others = const OTHER_VECTORS,
 );

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::args::SoftArgs;
 use crate::output::print;
-use crate::unpack;
+use crate::unpack::{self, OPERATORS};
 
 pub(crate) fn run(args: &SoftArgs) -> anyhow::Result<()> {
     let soft = unpack::soft()?;
@@ -24,6 +24,7 @@ fn environment(root: &Path, include: &Path, lib: &Path) -> String {
     let (root, include, lib) = (root.display(), include.display(), lib.display());
     format!(
         "export ASCEND_HOME_PATH='{root}'\n\
+         export ASCEND_OPP_PATH='{root}/{OPERATORS}'\n\
          export LD_LIBRARY_PATH='{lib}'\"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"\n\
          export LIBRARY_PATH='{lib}'\"${{LIBRARY_PATH:+:$LIBRARY_PATH}}\"\n\
          export CPATH='{include}'\"${{CPATH:+:$CPATH}}\""

@@ -30,6 +30,12 @@ const SOFT_LIBRARY: &str = "libascendcl.so";
 /// in a process would be two runtimes.
 const SOFT_ALIASES: &str = include_str!("../../crates/softacl/library_names.txt");
 
+/// Where an installed CANN has its operators.
+pub(crate) const OPERATORS: &str = "opp";
+
+/// Folders of an installed CANN whose presence its clients check (torch_npu). Nothing is in them here.
+const SOFT_FOLDERS: [&str; 3] = ["runtime", "compiler", OPERATORS];
+
 /// The software runtime on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Soft {
@@ -101,6 +107,11 @@ pub(crate) fn soft() -> anyhow::Result<Soft> {
     folder::put(&soft.lib.join(SOFT_LIBRARY), embedded::SOFTACL, 0o755)?;
     for alias in SOFT_ALIASES.lines() {
         folder::link(&soft.lib.join(alias), Path::new(SOFT_LIBRARY))?;
+    }
+    for name in SOFT_FOLDERS {
+        let folder = root.join(name);
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
     }
     for (name, content) in embedded::HEADERS {
         folder::put(&soft.include.join(name), content, 0o644)?;

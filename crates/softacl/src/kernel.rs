@@ -18,10 +18,10 @@ use crate::sync::lock;
 /// Block number, number of blocks, arguments.
 type Entry = extern "C" fn(u32, u32, *const u8);
 
-/// A loaded shared object.
+/// A loaded shared object, or code of a card's that no host can run.
 pub(crate) struct Binary {
     handle: usize,
-    object: usize,
+    object: Option<usize>,
     functions: Mutex<Vec<usize>>,
 }
 
@@ -96,16 +96,28 @@ pub(crate) fn load(path: &str) -> Outcome<usize> {
     if object.is_null() {
         return Err(FOREIGN);
     }
-    let object = object as usize;
+    keep(Some(object as usize)).ok_or(FOREIGN)
+}
+
+/// Code for a card: it can be launched, and does nothing.
+pub(crate) fn register() -> Outcome<usize> {
+    const NO_ROOM: Fault = Fault {
+        code: RT_OUT_OF_MEMORY,
+        why: "there are too many binaries",
+    };
+    keep(None).ok_or(NO_ROOM)
+}
+
+fn keep(object: Option<usize>) -> Option<usize> {
     let made = runtime::get().binaries.insert_with(|handle| Binary {
         handle,
         object,
         functions: Mutex::default(),
     });
-    made.map(|binary| binary.handle).ok_or(FOREIGN)
+    made.map(|binary| binary.handle)
 }
 
-fn binary(handle: usize) -> Outcome<Arc<Binary>> {
+pub(crate) fn binary(handle: usize) -> Outcome<Arc<Binary>> {
     if handle == 0 {
         return fault(INVALID_PARAM, "the binary is NULL");
     }
@@ -138,10 +150,11 @@ pub(crate) fn find(binary_handle: usize, name: &str) -> Outcome<usize> {
         why: "the binary has no such function",
     };
     let binary = binary(binary_handle)?;
-    let symbol = lookup(binary.object, name).ok_or(MISSING)?;
+    let object = binary.object.ok_or(MISSING)?;
+    let symbol = lookup(object, name).ok_or(MISSING)?;
     // SAFETY: the interface says that a kernel's symbol is a function of this type.
     let entry = unsafe { std::mem::transmute::<*mut c_void, Entry>(symbol) };
-    let cost = lookup(binary.object, &format!("{name}_softacl_ns"));
+    let cost = lookup(object, &format!("{name}_softacl_ns"));
     // SAFETY: the interface says that this symbol is a 64-bit number.
     let cost = cost.map_or(0, |cost| unsafe { cost.cast::<u64>().read_unaligned() });
     let runtime = runtime::get();

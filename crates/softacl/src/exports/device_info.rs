@@ -177,12 +177,16 @@ acl! {
     }
 
     fn aclrtGetSysParamOpt(option: u32, value: Out<i64>) {
-        param(u64::MAX, option, &value)
+        let set = runtime::get().settings.params.get(u64::MAX, option);
+        value.put(set.unwrap_or(0))
     }
 
     fn aclrtCtxSetSysParamOpt(option: u32, value: i64) {
         let context = runtime::get().context()?;
-        runtime::get().settings.params.set(context.handle as u64, option, value)
+        let params = &runtime::get().settings.params;
+        params.set(context.handle as u64, option, value)?;
+        // What is set for a context holds for threads without one as well.
+        params.set(u64::MAX, option, value)
     }
 
     fn aclrtCtxGetSysParamOpt(option: u32, value: Out<i64>) {

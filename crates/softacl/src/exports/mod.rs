@@ -20,6 +20,7 @@ mod notify;
 mod observers;
 mod overflow;
 mod random;
+mod reports;
 pub(crate) mod stream;
 mod stream_attr;
 mod tools;

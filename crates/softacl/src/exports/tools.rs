@@ -32,8 +32,12 @@ pub(crate) extern "C" fn aclAppLogWithArgs(
 // SAFETY: the names are AscendCL's; nothing else in this library defines them.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn aclprofStr2Id(text: Text) -> u64 {
-    let text = text.optional().unwrap_or_default();
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+    hash(text.optional().unwrap_or_default().bytes())
+}
+
+/// 64-bit FNV-1a.
+pub(super) fn hash(text: impl Iterator<Item = u8>) -> u64 {
+    text.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

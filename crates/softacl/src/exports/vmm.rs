@@ -24,10 +24,11 @@ acl! {
         size: usize,
         alignment: usize,
         _wanted: usize,
-        _flags: u64,
+        flags: u64,
     ) {
         address.check()?;
         check(alignment == 0, "the alignment is reserved")?;
+        check(flags <= 1, "the page type does not exist")?;
         address.put(vmm::reserve(size)?)
     }
 

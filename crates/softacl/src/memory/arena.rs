@@ -64,6 +64,23 @@ impl Arena {
         lock(&self.state).used
     }
 
+    /// Takes memory that has its addresses elsewhere; false when there is not as much left.
+    pub(crate) fn take(&self, size: usize) -> bool {
+        let mut state = lock(&self.state);
+        let used = state.used.saturating_add(size);
+        let fits = used <= self.capacity;
+        if fits {
+            state.used = used;
+        }
+        fits
+    }
+
+    /// Takes memory back that [`Self::take`] gave.
+    pub(crate) fn give_up(&self, size: usize) {
+        let mut state = lock(&self.state);
+        state.used = state.used.saturating_sub(size);
+    }
+
     /// Is the address in this arena, allocated or not?
     pub(crate) fn contains(&self, address: usize) -> bool {
         let base = self.base.load(Ordering::Acquire);

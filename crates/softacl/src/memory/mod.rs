@@ -99,6 +99,9 @@ pub(crate) fn place_of(address: usize) -> Place {
     {
         return Place::Device(device.id);
     }
+    if let Some(device) = runtime.mappings.device_of(address) {
+        return Place::Device(device);
+    }
     let host = &runtime.host_memory;
     if host.pinned.contains(address) || host.is_registered(address) {
         Place::Pinned
@@ -111,10 +114,10 @@ pub(crate) fn place_of(address: usize) -> Place {
 pub(crate) fn check_range(address: usize, len: usize, place: Place) -> Outcome {
     let runtime = runtime::get();
     let known = match place {
-        Place::Device(id) => runtime.devices[id as usize]
-            .memory
-            .block_of(address, len)
-            .is_some(),
+        Place::Device(id) => {
+            let memory = &runtime.devices[id as usize].memory;
+            memory.block_of(address, len).is_some() || runtime.mappings.cover(address, len)
+        }
         Place::Pinned if runtime.host_memory.pinned.contains(address) => {
             runtime.host_memory.pinned.block_of(address, len).is_some()
         }

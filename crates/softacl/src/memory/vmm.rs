@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::code::{
@@ -23,15 +24,73 @@ pub(crate) struct Physical {
     pub(crate) device: u32,
 }
 
+/// Memory goes back to its device when neither the program nor a mapping holds it.
+impl Drop for Physical {
+    fn drop(&mut self) {
+        let devices = &runtime::get().devices;
+        if let Some(device) = devices.get(self.device as usize) {
+            device.memory.give_up(self.size);
+        }
+    }
+}
+
 #[derive(Default)]
-pub(crate) struct Mappings(Mutex<State>);
+pub(crate) struct Mappings {
+    state: Mutex<State>,
+    /// How many ranges are reserved: most programs have none, and their copies need not look.
+    count: AtomicUsize,
+}
 
 #[derive(Default)]
 struct State {
-    /// Reserved start to size and to the start of the arena's allocation.
-    reserved: BTreeMap<usize, (usize, usize)>,
+    /// By first address.
+    reserved: BTreeMap<usize, Reservation>,
+    /// Ranges that were released, by their size. They stay accessible: a late task must not crash the process.
+    released: BTreeMap<usize, Vec<usize>>,
     mapped: BTreeMap<usize, (usize, Arc<Physical>)>,
 }
+
+/// Addresses without memory.
+struct Reservation {
+    size: usize,
+    device: u32,
+}
+
+impl Mappings {
+    /// The device that a reserved address belongs to.
+    pub(crate) fn device_of(&self, address: usize) -> Option<u32> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let state = lock(&self.state);
+        let (start, room) = state.reserved.range(..=address).next_back()?;
+        (address < start + room.size).then_some(room.device)
+    }
+
+    /// Is there memory at every address of a range?
+    pub(crate) fn cover(&self, address: usize, len: usize) -> bool {
+        let state = lock(&self.state);
+        let Some(end) = address.checked_add(len) else {
+            return false;
+        };
+        let mut reached = address;
+        loop {
+            let below = state.mapped.range(..=reached).next_back();
+            match below.map(|(start, (size, _))| start + size) {
+                Some(next) if next > reached => reached = next,
+                _ => return false,
+            }
+            if reached >= end {
+                return true;
+            }
+        }
+    }
+}
+
+const NO_ADDRESSES: Fault = Fault {
+    code: RT_OUT_OF_MEMORY,
+    why: "no addresses are left",
+};
 
 const NO_MEMORY: Fault = Fault {
     code: RT_OUT_OF_MEMORY,
@@ -44,7 +103,21 @@ pub(crate) fn create(size: usize) -> Outcome<usize> {
         "the size is not a multiple of the granularity",
     )?;
     let runtime = runtime::get();
-    let device = runtime.context()?.device.id;
+    let device = &runtime.context()?.device;
+    let file = anonymous_file(size)?;
+    if !device.memory.take(size) {
+        return Err(NO_MEMORY);
+    }
+    let made = runtime.physical.insert_with(|handle| Physical {
+        handle,
+        file,
+        size,
+        device: device.id,
+    });
+    made.map(|physical| physical.handle).ok_or(NO_MEMORY)
+}
+
+fn anonymous_file(size: usize) -> Outcome<OwnedFd> {
     let name = c"softacl".as_ptr();
     // SAFETY: a constant name; the result is checked before it is owned. The C library's function for
     // it is younger than the hosts we run on.
@@ -58,13 +131,7 @@ pub(crate) fn create(size: usize) -> Outcome<usize> {
     if unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) } != 0 {
         return Err(NO_MEMORY);
     }
-    let made = runtime.physical.insert_with(|handle| Physical {
-        handle,
-        file,
-        size,
-        device,
-    });
-    made.map(|physical| physical.handle).ok_or(NO_MEMORY)
+    Ok(file)
 }
 
 pub(crate) fn of(handle: usize) -> Outcome<Arc<Physical>> {
@@ -85,35 +152,54 @@ pub(crate) fn free(handle: usize) -> Outcome {
     Ok(())
 }
 
+/// Reserves addresses for at least so many bytes.
 pub(crate) fn reserve(size: usize) -> Outcome<usize> {
-    check(
-        size > 0 && size.is_multiple_of(GRANULARITY),
-        "the size is not a multiple of the granularity",
-    )?;
+    check(size > 0, "the size is 0")?;
+    let size = size.checked_next_multiple_of(GRANULARITY);
+    let size = size.ok_or(NO_ADDRESSES)?;
     let runtime = runtime::get();
-    let arena = &runtime.context()?.device.memory;
-    let start = size
-        .checked_add(GRANULARITY)
-        .and_then(|span| arena.allocate(span, 0));
-    let start = start.ok_or(NO_MEMORY)?;
-    let aligned = start.next_multiple_of(GRANULARITY);
-    lock(&runtime.mappings.0)
-        .reserved
-        .insert(aligned, (size, start));
-    Ok(aligned)
+    let device = runtime.context()?.device.id;
+    let mappings = &runtime.mappings;
+    let mut state = lock(&mappings.state);
+    let start = match state.released.get_mut(&size).and_then(Vec::pop) {
+        Some(start) => start,
+        None => addresses(size)?,
+    };
+    state.reserved.insert(start, Reservation { size, device });
+    mappings
+        .count
+        .store(state.reserved.len(), Ordering::Release);
+    Ok(start)
+}
+
+/// A fresh range that starts at a multiple of the granularity.
+fn addresses(size: usize) -> Outcome<usize> {
+    let span = size.checked_add(GRANULARITY).ok_or(NO_ADDRESSES)?;
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: a fresh anonymous mapping at an address of the kernel's choice.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), span, access, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(NO_ADDRESSES);
+    }
+    Ok((start as usize).next_multiple_of(GRANULARITY))
 }
 
 pub(crate) fn release(address: usize) -> Outcome {
-    let runtime = runtime::get();
-    let mut state = lock(&runtime.mappings.0);
-    let Some(&(size, start)) = state.reserved.get(&address) else {
+    let mappings = &runtime::get().mappings;
+    let mut state = lock(&mappings.state);
+    let Some(size) = state.reserved.get(&address).map(|room| room.size) else {
         return fault(RT_PARAM_INVALID, "the address was not reserved");
     };
     let in_use = state.mapped.range(address..address + size).next().is_some();
     check(!in_use, "memory is still mapped here")?;
+    empty(address, size)?;
     state.reserved.remove(&address);
-    drop(state);
-    super::free_device(start)
+    state.released.entry(size).or_default().push(address);
+    mappings
+        .count
+        .store(state.reserved.len(), Ordering::Release);
+    Ok(())
 }
 
 pub(crate) fn map(address: usize, size: usize, offset: usize, handle: usize) -> Outcome {
@@ -127,9 +213,9 @@ pub(crate) fn map(address: usize, size: usize, offset: usize, handle: usize) -> 
     )?;
     check(offset == 0, "the offset is reserved")?;
     let runtime = runtime::get();
-    let mut state = lock(&runtime.mappings.0);
+    let mut state = lock(&runtime.mappings.state);
     let room = state.reserved.range(..=address).next_back();
-    let inside = room.is_some_and(|(start, (len, _))| address + size <= start + len);
+    let inside = room.is_some_and(|(start, room)| address + size <= start + room.size);
     check(
         inside && address.is_multiple_of(GRANULARITY),
         "the range is not reserved",
@@ -143,22 +229,22 @@ pub(crate) fn map(address: usize, size: usize, offset: usize, handle: usize) -> 
 }
 
 pub(crate) fn unmap(address: usize) -> Outcome {
-    let mut state = lock(&runtime::get().mappings.0);
+    let mut state = lock(&runtime::get().mappings.state);
     let Some((size, _)) = state.mapped.remove(&address) else {
         return fault(RT_PARAM_INVALID, "nothing is mapped at this address");
     };
-    // The range stays accessible: a late task must not crash the process.
-    place(
-        address,
-        size,
-        libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-        -1,
-    )
+    empty(address, size)
+}
+
+/// Gives the contents of a range up. It stays accessible: a late task must not crash the process.
+fn empty(address: usize, size: usize) -> Outcome {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    place(address, size, flags, -1)
 }
 
 /// The memory that is mapped at an address.
 pub(crate) fn mapped_at(address: usize) -> Outcome<usize> {
-    let state = lock(&runtime::get().mappings.0);
+    let state = lock(&runtime::get().mappings.state);
     let below = state.mapped.range(..=address).next_back();
     match below.filter(|(start, (size, _))| address < *start + size) {
         Some((_, (_, physical))) => Ok(physical.handle),
@@ -169,7 +255,7 @@ pub(crate) fn mapped_at(address: usize) -> Outcome<usize> {
 fn place(address: usize, size: usize, flags: i32, file: i32) -> Outcome {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let target = address as *mut libc::c_void;
-    // SAFETY: the range was checked to lie in a reservation of the device's arena.
+    // SAFETY: the range was checked to lie in a reservation of ours.
     let made = unsafe { libc::mmap(target, size, access, flags | libc::MAP_FIXED, file, 0) };
     if made == libc::MAP_FAILED {
         Err(NO_MEMORY)

@@ -2,9 +2,9 @@
 //! `launch_ns` that does nothing.
 
 use super::rt;
-use crate::code::Outcome;
+use crate::code::{Outcome, check};
 use crate::engine::task::Operator;
-use crate::ffi::Callback;
+use crate::ffi::{Callback, In, Out, Text};
 use crate::{callback, kernel, runtime, stream};
 
 fn launch(name: &'static str, stream: usize) -> Outcome {
@@ -16,11 +16,34 @@ fn launch(name: &'static str, stream: usize) -> Outcome {
     stream::launch(stream, operator)
 }
 
+/// `rtDevBinary_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct DeviceBinary {
+    magic: u32,
+    version: u32,
+    code: usize,
+    length: u64,
+}
+
 type Function = Option<extern "C" fn(usize)>;
 
 rt! {
     fn rtKernelLaunch(_f: usize, _n: u32, _args: usize, _size: u32, _sm: usize, stream: usize) {
         launch("rtKernelLaunch", stream)
+    }
+
+    fn rtDevBinaryRegister(binary: In<DeviceBinary>, handle: Out<usize>) {
+        handle.check()?;
+        let binary = binary.get()?;
+        check(binary.code != 0 && binary.length > 0, "there is no code")?;
+        handle.put(kernel::register()?)
+    }
+
+    fn rtFunctionRegister(binary: usize, stub: usize, name: Text, _info: usize, _mode: u32) {
+        check(stub != 0, "the function is NULL")?;
+        name.get()?;
+        kernel::binary(binary).map(drop)
     }
 
     fn rtBinaryUnLoad(binary: usize) { kernel::unload(binary) }

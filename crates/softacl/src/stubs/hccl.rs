@@ -2,6 +2,7 @@
 
 accepted! {
     zero:
+        HcclSetConfig
         mstxDomainCreateA
         mstxMemHeapRegister
     ;
@@ -71,7 +72,6 @@ unsupported! {
         HcclScatter
         HcclSend
         HcclSetCommConfig
-        HcclSetConfig
     ;
     zero:
         HcclGetCommConfigCapability

@@ -94,7 +94,7 @@ impl State {
     }
 }
 
-/// Profiling, dump and annotation calls are accepted, except those that would have to give data.
+/// Profiling, dump and annotation calls and settings are accepted, except those that would have to give data.
 fn is_accepted(name: &str) -> bool {
     let gives_data = ["aclprofGet", "aclprofModel", "acldumpGet"];
     if name == "aclprofGetStepTimestamp" {
@@ -113,6 +113,7 @@ fn is_accepted(name: &str) -> bool {
         "aclrtDeviceL2CacheFlush",
         "aclrtCacheLastTaskOpInfo",
         "aclrtCacheLastTaskExtendInfo",
+        "HcclSetConfig",
     ];
     others.contains(&name)
         || (starts.iter().any(|start| name.starts_with(start))

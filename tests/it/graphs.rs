@@ -8,7 +8,7 @@ mod random;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::compile::{kept, slot, soft};
+use crate::support::compile::{built, kept, slot, soft};
 use crate::support::process::{run, scratch, tool};
 use crate::support::tables::{Table, parse};
 use crate::support::{Recording, Row, Run, Tables, truth};
@@ -60,6 +60,10 @@ fn matches_truth(tables: Tables, recording: &Recording) {
 }
 
 fn two_streams(options: &[&str]) -> Recording {
+    Run::new(&two_streams_program()).options(options).compared()
+}
+
+fn two_streams_program() -> PathBuf {
     let libraries = [
         "-Wall",
         "-Wextra",
@@ -68,8 +72,24 @@ fn two_streams(options: &[&str]) -> Recording {
         "-lnnopbase",
         "-lopapi",
     ];
-    let program = compiled("c++", &source("capture_two_streams.cc"), &libraries);
-    Run::new(&program).options(options).compared()
+    compiled("c++", &source("capture_two_streams.cc"), &libraries)
+}
+
+#[test]
+fn without_timing_the_tracer_makes_no_calls_of_its_own() {
+    let options = ["-shared", "-fPIC", "-fno-builtin", "-ldl"];
+    let counting = built("counting_library.so", "counting_library.c", &options);
+    let run = Run::new(&two_streams_program()).variable("LD_PRELOAD", counting.to_str().unwrap());
+    let recording = run.clone().options(&["--timing", "off"]).compared();
+    let told = "aclmdlRICaptureGetInfo was called 0 times\n";
+    assert!(
+        recording.outcome.err().contains(told),
+        "{}",
+        recording.outcome
+    );
+    // The same with timing is told: the library sees what there is to see.
+    let timed = run.traced();
+    assert!(!timed.outcome.err().contains(told), "{}", timed.outcome);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use ascend_trace_format::record::pair;
 
 use crate::graphs::{self, GRAPH_SERIALS};
 use crate::objects::{EventEntry, StreamEntry};
+use crate::session;
 use crate::timing::api::{self, Told};
 
 /// Captures that can be under way at one time before tracking gives up and only asks the runtime.
@@ -109,7 +110,7 @@ pub(crate) fn begun(stream: &'static StreamEntry, noted: Option<u32>) -> Option<
         }
     };
     let capture = find(serial)?;
-    if let Some(Told { handle, .. }) = api::get().and_then(|api| api.capture_of(stream.handle()))
+    if let Some(Told { handle, .. }) = told(stream)
         && handle != 0
     {
         capture.handle.store(handle, Relaxed);
@@ -147,14 +148,20 @@ pub(crate) fn completed(stream: &StreamEntry, handle: u64) -> u32 {
 
 /// A capture could not be ended on `stream`. Most failures tear it down; the runtime knows.
 pub(crate) fn not_completed(stream: &StreamEntry, code: u64) {
-    let told = api::get().and_then(|api| api.capture_of(stream.handle()));
-    let is_over = match told {
+    let is_over = match told(stream) {
         Some(told) => !told.is_capturing,
         None => !REFUSALS.contains(&code),
     };
     if is_over && let Some(capture) = seen(stream) {
         retire(capture.serial.load(Relaxed));
     }
+}
+
+/// What the runtime says of a stream. Without timing it is not asked: then we make no calls of our own, and what was
+/// seen must do.
+fn told(stream: &StreamEntry) -> Option<Told> {
+    let api = api::get().filter(|_| session::is_timed())?;
+    api.capture_of(stream.handle())
 }
 
 /// Codes that refuse to end a capture and leave it as it is: bad arguments, not capturing, not the
@@ -191,7 +198,7 @@ pub(crate) fn of(stream: &StreamEntry) -> Option<u32> {
     }
     let seen = seen(stream);
     let serial = seen.map(|capture| capture.serial.load(Relaxed));
-    match api::get().and_then(|api| api.capture_of(stream.handle())) {
+    match told(stream) {
         None => serial,
         Some(told) if told.is_capturing => {
             let known = serial.unwrap_or_else(|| graphs::serial_of(told.handle));
@@ -239,8 +246,7 @@ pub(crate) fn recorded(event: &EventEntry, graph: Option<u32>) {
 /// now being captured.
 pub(crate) fn joined(stream: &StreamEntry, event: &EventEntry) -> Option<u32> {
     let capture = find(event.capture.load(Acquire))?;
-    let told = api::get().and_then(|api| api.capture_of(stream.handle()));
-    if told.is_some_and(|told| !told.is_capturing) || stream.is_default() {
+    if told(stream).is_some_and(|told| !told.is_capturing) || stream.is_default() {
         return None;
     }
     let serial = capture.serial.load(Relaxed);

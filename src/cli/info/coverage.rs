@@ -96,6 +96,15 @@ impl Coverage {
         reasons
     }
 
+    /// Functions that the program asked for by name and that no library has.
+    pub(crate) fn absent(&self) -> impl Iterator<Item = &str> {
+        let absent = self
+            .functions
+            .iter()
+            .filter(|function| function.ways == ["absent"]);
+        absent.map(|function| function.name.as_str())
+    }
+
     /// Functions that the program fetched and calls without our seeing it.
     pub(crate) fn unseen(&self) -> impl Iterator<Item = &str> {
         let unseen = self

@@ -2,6 +2,7 @@
 
 use ascend_trace_model::text::plain;
 
+use super::coverage::Coverage;
 use super::document::Document;
 use crate::cli::trace::unusual_clock;
 use crate::table::{Align, Table, count, duration, percent};
@@ -18,6 +19,7 @@ pub(crate) fn text(document: &Document) -> String {
         ("Functions called", functions(document)),
         ("What was caught", coverage(document)),
         ("Fetched by name, calls not seen", unseen(document)),
+        ("Asked for by name, in no library", absent(document)),
         ("Not patched: seen when called by name", refused(document)),
     ] {
         // Of several processes the pids need not tell them apart.
@@ -169,6 +171,24 @@ fn unseen(document: &Document) -> Table {
             let path = library.library.clone();
             table.row([function.to_owned(), path.unwrap_or_default()]);
         }
+    }
+    table
+}
+
+/// Programs ask for what newer releases have, so there may be many: the first ones, and how many more there are.
+fn absent(document: &Document) -> Table {
+    const SHOWN: usize = 20;
+    let mut table = Table::new([("function", Align::Left)]);
+    let names: Vec<&str> = document
+        .coverage
+        .iter()
+        .flat_map(Coverage::absent)
+        .collect();
+    for name in names.iter().take(SHOWN) {
+        table.row([(*name).to_owned()]);
+    }
+    if let Some(more @ 1..) = names.len().checked_sub(SHOWN) {
+        table.row([format!("{more} more: info --json")]);
     }
     table
 }

@@ -112,6 +112,12 @@ impl<'t> Collective<'t> {
     }
 }
 
+/// Bytes that a call moves, as far as its arguments say.
+pub fn bytes_moved(trace: &Trace, call: &Call) -> Option<u64> {
+    let told = trace.bytes(call);
+    told.or_else(|| Collective::of(trace, call)?.bytes())
+}
+
 /// Bytes of an element, by the bits that its type has in its name.
 fn width(data_type: &str) -> Option<u64> {
     let name = data_type.strip_prefix("HCCL_DATA_TYPE_")?;

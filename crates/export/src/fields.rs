@@ -1,5 +1,6 @@
 //! What an export tells about a slice beside its times, whatever the format.
 
+use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::{Graph, Outcome};
 use ascend_trace_analysis::stats::StallStats;
 use ascend_trace_analysis::{Stall, queue_wait};
@@ -145,7 +146,7 @@ pub(crate) fn write_task<'t>(
         Args::Minimal => {
             let task = trace.task(id);
             write_place(fields, trace, task, stream);
-            if let Some(bytes) = trace.bytes(trace.call(task.call)) {
+            if let Some(bytes) = bytes_moved(trace, trace.call(task.call)) {
                 fields.unsigned("bytes", bytes);
             }
         }
@@ -185,7 +186,7 @@ fn write_whole_task<'t>(
     if let Some(wait) = queue_wait(trace, task) {
         fields.integer("queue_ns", wait);
     }
-    if let Some(bytes) = trace.bytes(call) {
+    if let Some(bytes) = bytes_moved(trace, call) {
         fields.unsigned("bytes", bytes);
     }
     write_event(fields, trace, call);

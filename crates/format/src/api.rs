@@ -141,6 +141,8 @@ coded_enum! {
         Graph = 7 "graph",
         Notify = 8 "notify",
         Value = 9 "value",
+        /// Communication of all ranks, or of two.
+        Collective = 10 "collective",
     }
 }
 

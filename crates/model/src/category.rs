@@ -50,7 +50,9 @@ impl Category {
             TaskKind::Graph => Self::Graph,
             TaskKind::Record => Self::Record,
             TaskKind::Wait => Self::Wait,
-            TaskKind::Notify | TaskKind::Value | TaskKind::Other => Self::Other,
+            TaskKind::Notify | TaskKind::Value | TaskKind::Collective | TaskKind::Other => {
+                Self::Other
+            }
         }
     }
 

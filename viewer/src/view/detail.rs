@@ -1,5 +1,6 @@
 //! Everything that is known about the selection.
 
+use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::{Cause, queue_wait};
 use ascend_trace_model::{Call, CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
@@ -210,7 +211,7 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
 /// Bytes and bytes per second of a copy.
 fn speed(trace: &Trace, id: TaskId) -> Option<String> {
     let task = trace.task(id);
-    let moved = trace.bytes(trace.call(task.call))?;
+    let moved = bytes_moved(trace, trace.call(task.call))?;
     let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);
     Some(match seconds > 0.0 {
         true => format!("{} at {}", bytes(moved), rate(moved as f64 / seconds)),

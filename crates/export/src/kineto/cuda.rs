@@ -17,7 +17,7 @@ pub(super) fn call(trace: &Trace, call: &Call) -> Option<&'static str> {
 
 fn submission(kind: TaskKind) -> Option<&'static str> {
     Some(match kind {
-        TaskKind::Kernel => "cudaLaunchKernel",
+        TaskKind::Kernel | TaskKind::Collective => "cudaLaunchKernel",
         TaskKind::Memcpy => "cudaMemcpyAsync",
         TaskKind::Memset => "cudaMemsetAsync",
         TaskKind::HostFunc => "cudaLaunchHostFunc",
@@ -64,7 +64,7 @@ pub(super) fn task<'t>(trace: &'t Trace, task: &Task) -> Option<Cow<'t, str>> {
     match task.kind {
         TaskKind::Memcpy => Some(copy(trace.direction(call)).into()),
         TaskKind::Memset => Some("Memset (Device)".into()),
-        TaskKind::Kernel => {
+        TaskKind::Kernel | TaskKind::Collective => {
             Collective::of(trace, call)?;
             let function = trace.function(call.function).name.as_str();
             let what = function

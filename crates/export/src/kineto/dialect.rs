@@ -5,6 +5,7 @@
 
 use std::io;
 
+use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Class, EdgeKind};
 use ascend_trace_format::api::TaskKind;
@@ -113,7 +114,7 @@ impl Dialect for Kineto {
         write_external(json, source, task.call);
         let moves = is_work && matches!(task.kind, TaskKind::Memcpy | TaskKind::Memset);
         let length = task.time.map_or(0, |time| time.end - time.begin);
-        let bytes = trace.bytes(trace.call(task.call));
+        let bytes = bytes_moved(trace, trace.call(task.call));
         if let Some(bytes) = bytes.filter(|_| moves && length > 0) {
             // Bytes per nanosecond.
             json.key("memory bandwidth (GB/s)")

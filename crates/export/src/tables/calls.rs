@@ -3,6 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::Node;
+use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
 use super::{Column, TableWriter, write_table};
@@ -82,7 +83,9 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
         Column::number("event_generation", |row, cell| {
             cell.maybe(row.call.event.map(|it| it.number))
         }),
-        Column::unsigned("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call))),
+        Column::unsigned("bytes", |row, cell| {
+            cell.maybe(bytes_moved(row.trace, row.call))
+        }),
         // The graph that it worked on, captured into or replayed; and the number of the node or the
         // replay, 0 when it is neither.
         Column::number("graph", |row, cell| {

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Node, queue_wait};
 use ascend_trace_model::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
@@ -79,7 +80,9 @@ pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
         Column::number("call", |row, cell| {
             cell.put(row.trace.call_number(row.task.call));
         }),
-        Column::unsigned("bytes", |row, cell| cell.maybe(row.trace.bytes(row.call()))),
+        Column::unsigned("bytes", |row, cell| {
+            cell.maybe(bytes_moved(row.trace, row.call()))
+        }),
         // The graph that it is a node or a replay of, as in graphs; and the number of either.
         Column::number("graph", |row, cell| {
             cell.maybe(row.graph().map(|graph| graph.serial));

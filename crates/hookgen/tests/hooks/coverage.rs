@@ -149,7 +149,7 @@ fn the_calls_that_the_tracer_lives_on_have_their_roles() {
         ("rtCtxDestroy", Role::DestroyContext, None),
         ("aclopExecuteV2", Role::Task, Some(TaskKind::Kernel)),
         ("aclmdlExecuteAsync", Role::Task, Some(TaskKind::Graph)),
-        ("HcclAllReduce", Role::Task, Some(TaskKind::Other)),
+        ("HcclAllReduce", Role::Task, Some(TaskKind::Collective)),
         ("mstxMarkA", Role::Mark, None),
         ("mstxRangeStartA", Role::RangeBegin, None),
         ("mstxRangeEnd", Role::RangeEnd, None),

@@ -249,14 +249,14 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "HcclAllReduce",
         "hccl",
         "task",
-        "kernel",
+        "collective",
         "comm:handle count:uint stream:stream",
     ),
     (
         "HcclBroadcast",
         "hccl",
         "task",
-        "kernel",
+        "collective",
         "comm:handle count:uint dataType:enum=HcclDataType root:uint stream:stream",
     ),
     (

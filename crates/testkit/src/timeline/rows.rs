@@ -340,6 +340,7 @@ fn work_function(kind: TaskKind) -> &'static str {
         TaskKind::Graph => "aclmdlRIExecuteAsync",
         TaskKind::Notify => "aclrtRecordNotify",
         TaskKind::Value => "aclrtValueWrite",
+        TaskKind::Collective => "HcclAllReduce",
         TaskKind::Other | TaskKind::Kernel | TaskKind::Record | TaskKind::Wait => "aclrtProfTrace",
     }
 }

@@ -3,7 +3,7 @@
 //! Words are separated by spaces, and all of them must hold: a part of a name in any case, a
 //! `/regular expression/` of the name, `argument=value`, `>1ms`, `<5us`, and `!` for what failed.
 
-use ascend_trace_model::{Call, Function, Trace};
+use ascend_trace_model::{Call, Function, Range, Trace};
 use regex::{Regex, RegexBuilder};
 
 use crate::item::Item;
@@ -67,8 +67,23 @@ impl Query {
             && self.has_arguments(trace, call)
     }
 
+    /// Whether a range that the program named has all that is asked. Ranges are asked for by their names:
+    /// they have no arguments and cannot fail.
+    pub(crate) fn is_range(&self, range: &Range) -> bool {
+        self.may_find_ranges()
+            && self.has_duration(range.end.saturating_sub(range.begin))
+            && self.names.iter().all(|it| it.is_match(&range.name))
+    }
+
+    pub(crate) fn may_find_ranges(&self) -> bool {
+        !self.names.is_empty() && !self.failed && self.arguments.is_empty()
+    }
+
     fn has_length(&self, trace: &Trace, item: Item) -> bool {
-        let length = item.length(trace);
+        self.has_duration(item.length(trace))
+    }
+
+    fn has_duration(&self, length: i64) -> bool {
         self.longer.is_none_or(|least| length > least)
             && self.shorter.is_none_or(|most| length < most)
     }

@@ -15,6 +15,8 @@ pub(crate) use sums::{SlowestQuest, StatsQuest};
 
 use crate::item::{Item, TrackKey};
 use crate::part::Identity;
+use crate::ranges::Ranges;
+use crate::search::Match;
 
 /// What is looked for.
 #[derive(Debug)]
@@ -170,6 +172,23 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// A match of a question.
+    fn of_match(trace: &Trace, found: Match) -> Option<Self> {
+        let range = match found {
+            Match::Item(item) => return Some(Self::of(trace, item)),
+            Match::Range(range) => range,
+        };
+        // The line of a range depends on those around it.
+        let mut ranges = Ranges::default();
+        ranges.update(trace);
+        let selected = found.selected(trace, &ranges);
+        Some(Self {
+            span: range.span(trace),
+            lane: selected.track(trace),
+            identity: Identity::of(selected, trace)?,
+        })
+    }
+
     fn of(trace: &Trace, item: Item) -> Self {
         Self {
             span: item.span(trace),

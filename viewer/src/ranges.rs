@@ -91,6 +91,21 @@ impl Ranges {
         lines.map(|((_, line), _)| *line)
     }
 
+    /// The line that a range is on.
+    pub(crate) fn level(&self, trace: &Trace, id: RangeId) -> u8 {
+        let thread = id.thread(trace);
+        let begin = id.span(trace).0;
+        let is_on = |level: &u8| {
+            let line = self.line((thread, *level));
+            let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+            let mut same = line[near..]
+                .iter()
+                .take_while(|index| RangeId(**index).span(trace).0 == begin);
+            same.any(|index| *index == id.0)
+        };
+        self.of_thread(thread).find(is_on).unwrap_or(DEEPEST)
+    }
+
     fn line(&self, line: (ThreadId, u8)) -> &[u32] {
         self.lines.get(&line).map_or(&[], |line| &line.indices)
     }

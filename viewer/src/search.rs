@@ -1,10 +1,61 @@
-//! Finding items: the answer to a [`Query`], walked in time order.
+//! Finding items and ranges: the answer to a [`Query`], walked in time order.
 
-use ascend_trace_model::{FunctionId, Trace};
+use std::collections::BTreeSet;
 
+use ascend_trace_model::{CallId, FunctionId, Range, TaskId, Trace};
+
+use crate::app::Selected;
 use crate::item::Item;
 use crate::query::Query;
+use crate::ranges::{RangeId, Ranges};
 use crate::tracks::Tracks;
+
+/// What a question can find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Match {
+    Item(Item),
+    Range(RangeId),
+}
+
+/// Matches are walked by their begins; those that begin together by what they are.
+type Order = (i64, Option<Match>);
+
+impl Match {
+    pub(crate) fn begin(self, trace: &Trace) -> i64 {
+        match self {
+            Self::Item(item) => item.span(trace).0,
+            Self::Range(range) => range.span(trace).0,
+        }
+    }
+
+    /// What a search goes on from; nothing where the selection is no match of any question.
+    pub(crate) fn of(selected: Selected) -> Option<Self> {
+        match selected {
+            Selected::Range(range, _) => Some(Self::Range(range)),
+            other => other.item().map(Self::Item),
+        }
+    }
+
+    pub(crate) fn selected(self, trace: &Trace, ranges: &Ranges) -> Selected {
+        match self {
+            Self::Item(item) => Selected::Item(item),
+            Self::Range(range) => Selected::Range(range, ranges.level(trace, range)),
+        }
+    }
+
+    fn order(self, trace: &Trace) -> Order {
+        (self.begin(trace), Some(self))
+    }
+}
+
+/// All calls, tasks and ranges that begin in a range, both moments included.
+pub(crate) fn all_in(trace: &Trace, (begin, end): (i64, i64)) -> impl Iterator<Item = Match> {
+    let tasks = (0..trace.tasks().len() as u32).map(|id| Match::Item(Item::Task(TaskId(id))));
+    let calls = (0..trace.calls().len() as u32).map(|id| Match::Item(Item::Call(CallId(id))));
+    let ranges = (0..trace.ranges().len() as u32).map(|id| Match::Range(RangeId(id)));
+    let all = tasks.chain(calls).chain(ranges);
+    all.filter(move |it| (begin..=end).contains(&it.begin(trace)))
+}
 
 /// A question, and the functions whose names answer it.
 #[derive(Clone, Debug)]
@@ -47,11 +98,29 @@ impl Search {
     /// Whether a call of a function can be a match.
     pub(crate) fn may_match(&self, function: FunctionId) -> bool {
         // Of a function that is new, nothing is known.
-        let named = self.named.get(function.index()).copied();
-        named.unwrap_or(true) || self.labelled.get(function.index()).copied().unwrap_or(true)
+        let is = |all: &[bool]| all.get(function.index()).copied().unwrap_or(true);
+        is(&self.named) || is(&self.labelled)
     }
 
-    pub(crate) fn is_match(&self, trace: &Trace, item: Item) -> bool {
+    /// The begins of the ranges of a trace that match; nothing when no range can.
+    pub(crate) fn ranges(&self, trace: &Trace) -> Option<BTreeSet<i64>> {
+        let all = trace.ranges().iter();
+        let matching = || all.filter(|it| self.query.is_range(it)).map(|it| it.begin);
+        (self.query.may_find_ranges()).then(|| matching().collect())
+    }
+
+    pub(crate) fn is_match(&self, trace: &Trace, found: Match) -> bool {
+        match found {
+            Match::Item(item) => self.is_item(trace, item),
+            Match::Range(range) => self.is_range(trace.ranges().get(range.index())),
+        }
+    }
+
+    fn is_range(&self, range: Option<&Range>) -> bool {
+        range.is_some_and(|range| self.query.is_range(range))
+    }
+
+    fn is_item(&self, trace: &Trace, item: Item) -> bool {
         let call = trace.call(item.call(trace));
         // A launch is found as the task that it submitted.
         if matches!(item, Item::Call(_)) && call.task.is_some() {
@@ -62,32 +131,49 @@ impl Search {
         self.query.is_match(trace, item, named.unwrap_or(false))
     }
 
-    /// The place of an item among all matches, from 1, and how many there are.
-    pub(crate) fn place(&self, trace: &Trace, item: Item) -> (usize, usize) {
-        let order = |item: Item| (item.span(trace).0, item);
-        let (own, mut place, mut all) = (order(item), 0, 0);
-        let tasks =
-            (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_model::TaskId(id)));
-        let calls =
-            (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_model::CallId(id)));
-        for other in tasks.chain(calls).filter(|it| self.is_match(trace, *it)) {
+    /// The place of a match among all, from 1, and how many there are.
+    pub(crate) fn place(&self, trace: &Trace, found: Match) -> (usize, usize) {
+        let own = found.order(trace);
+        let (mut place, mut all) = (0, 0);
+        let matches = all_in(trace, (i64::MIN, i64::MAX));
+        for other in matches.filter(|it| self.is_match(trace, *it)) {
             all += 1;
-            place += usize::from(order(other) <= own);
+            place += usize::from(other.order(trace) <= own);
         }
         (place, all)
     }
 
-    /// The first match in time order after `(time, item)`, or the last one before it.
+    /// The first match in time order after `(time, match)`, or the last one before it.
     pub(crate) fn from(
         &self,
         trace: &Trace,
         tracks: &Tracks,
-        from: (i64, Option<Item>),
+        from: Order,
         forward: bool,
-    ) -> Option<Item> {
+    ) -> Option<Match> {
+        let found = [
+            self.item_from(trace, tracks, from, forward),
+            self.range_from(trace, from, forward),
+        ];
+        nearest(trace, found.into_iter().flatten(), forward)
+    }
+
+    fn item_from(
+        &self,
+        trace: &Trace,
+        tracks: &Tracks,
+        (time, from): Order,
+        forward: bool,
+    ) -> Option<Match> {
         if !self.possible {
             return None;
         }
+        // Of all that begin together, ranges come last.
+        let start = match from {
+            Some(Match::Item(item)) => (time, Some(item)),
+            Some(Match::Range(_)) => (time.saturating_add(1), None),
+            None => (time, None),
+        };
         let found = tracks.originals().filter_map(|key| {
             let track = tracks.get(key)?;
             let step = |(time, item)| match forward {
@@ -95,13 +181,27 @@ impl Search {
                 false => track.before(trace, time, item),
             };
             let key = |item: Item| (item.span(trace).0, Some(item));
-            let mut items = std::iter::successors(step(from), |item| step(key(*item)));
-            items.find(|item| self.is_match(trace, *item))
+            let mut items = std::iter::successors(step(start), |item| step(key(*item)));
+            items.find(|item| self.is_item(trace, *item))
         });
-        let order = |item: &Item| (item.span(trace).0, *item);
-        match forward {
-            true => found.min_by_key(order),
-            false => found.max_by_key(order),
-        }
+        nearest(trace, found.map(Match::Item), forward)
+    }
+
+    fn range_from(&self, trace: &Trace, from: Order, forward: bool) -> Option<Match> {
+        let ranges = (0..trace.ranges().len() as u32).map(|id| Match::Range(RangeId(id)));
+        let is_ahead = |it: &Match| match forward {
+            true => it.order(trace) > from,
+            false => it.order(trace) < from,
+        };
+        let found = ranges.filter(|it| is_ahead(it) && self.is_match(trace, *it));
+        nearest(trace, found, forward)
+    }
+}
+
+/// The first of some matches, or the last one.
+fn nearest(trace: &Trace, matches: impl Iterator<Item = Match>, forward: bool) -> Option<Match> {
+    match forward {
+        true => matches.min_by_key(|it| it.order(trace)),
+        false => matches.max_by_key(|it| it.order(trace)),
     }
 }

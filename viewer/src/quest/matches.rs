@@ -1,10 +1,9 @@
 //! The next match of a question in all of a recording.
 
 use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, CallId, FunctionId, TaskId, Trace};
+use ascend_trace_model::{Archive, FunctionId, Trace};
 
-use crate::item::Item;
-use crate::search::Search;
+use crate::search::{Match, Search, all_in};
 
 use super::{Course, Found, News};
 
@@ -22,14 +21,16 @@ impl MatchQuest {
         keep_on: &mut dyn FnMut(&News) -> bool,
     ) -> Result<bool, WindowError> {
         self.search.update(archive.things());
+        let ranges = self.search.ranges(archive.things());
         loop {
             let (search, now) = (&self.search, *course);
             let mut is_round = false;
             let mut next = now.next;
-            let answer = archive.find(
+            let answer = archive.find_named(
                 now.next,
                 now.towards,
                 |function: FunctionId| search.may_match(function),
+                ranges.as_ref(),
                 |reached| {
                     next = reached;
                     is_round = now.is_round(reached);
@@ -53,16 +54,11 @@ impl MatchQuest {
 
 /// The first match that begins in a range, or the last one towards earlier times.
 fn find(trace: &Trace, search: &Search, range: (i64, i64), towards: Towards) -> Option<Found> {
-    let tasks = (0..trace.tasks().len() as u32).map(|id| Item::Task(TaskId(id)));
-    let calls = (0..trace.calls().len() as u32).map(|id| Item::Call(CallId(id)));
-    let begin = |item: &Item| item.span(trace).0;
-    let begins_here = |item: &Item| (range.0..=range.1).contains(&begin(item));
-    let all = tasks.chain(calls).filter(begins_here);
-    let all = all.filter(|item| search.is_match(trace, *item));
-    let key = |item: &Item| (begin(item), *item);
+    let all = all_in(trace, range).filter(|it| search.is_match(trace, *it));
+    let key = |it: &Match| (it.begin(trace), *it);
     let found = match towards {
         Towards::Later => all.min_by_key(key),
         Towards::Earlier => all.max_by_key(key),
     };
-    found.map(|item| Found::of(trace, item))
+    Found::of_match(trace, found?)
 }

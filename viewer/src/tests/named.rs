@@ -109,3 +109,35 @@ fn a_range_is_selected_by_key_and_click_and_tells_what_ran_in_it() {
     assert_eq!(player.app.marks.all().len(), 1);
     assert_eq!(player.selected(), "nothing");
 }
+
+#[test]
+fn ranges_are_found_by_their_names_among_calls_and_tasks() {
+    let mut player = player(vec![
+        range(0, 300, "step 1"),
+        range(100, 200, "malloc in step 1"),
+        range(400, 880, "step 2"),
+    ]);
+    let message = |player: &Player| player.app.message.clone().unwrap_or_default();
+    player.play("/ s t e p enter");
+    assert_eq!(player.selected(), "range step 1 at 0");
+    assert_eq!(message(&player), "1 of 3");
+    player.play(">");
+    assert_eq!(player.selected(), "range malloc in step 1 at 100000");
+    player.play("> >");
+    assert_eq!(player.selected(), "range step 1 at 0");
+    assert!(message(&player).contains("went on from the beginning"));
+    player.play("<");
+    assert_eq!(player.selected(), "range step 2 at 400000");
+    // With what else has such a name, in the order of time.
+    player.play("/ m a l l o c enter");
+    assert_eq!(player.selected(), "call Malloc at 0");
+    player.play(">");
+    assert_eq!(player.selected(), "range malloc in step 1 at 100000");
+    player.play("<");
+    assert_eq!(player.selected(), "call Malloc at 0");
+    // Lengths hold for them too; they have no arguments and do not fail.
+    player.play("/ s t e p space > 4 0 0 u s enter");
+    assert_eq!(player.selected(), "range step 2 at 400000");
+    player.play("/ s t e p space ! enter");
+    assert!(message(&player).contains("nothing here is"));
+}

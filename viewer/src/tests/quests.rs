@@ -23,13 +23,26 @@ fn archive() -> Archive {
 }
 
 fn bytes() -> Vec<u8> {
-    let (session, tables) = workload::leading();
-    let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
-    let workload = Workload {
+    written(Workload {
         steps: 9_000,
         rest_ns: 20_000,
         ..Workload::default()
+    })
+}
+
+/// With ranges that the program named, among others.
+fn archive_of_everything() -> Archive {
+    let everything = Workload {
+        steps: 6_000,
+        everything: true,
+        ..Workload::default()
     };
+    Archive::from_bytes(written(everything)).expect("it reads back")
+}
+
+fn written(workload: Workload) -> Vec<u8> {
+    let (session, tables) = workload::leading();
+    let mut writer = Writer::create(Vec::new(), &session, &tables).expect("a file in memory");
     let mut calls = 0;
     workload::run(workload, |mut row| {
         if let Row::Call(call) = &mut row {
@@ -45,7 +58,10 @@ fn bytes() -> Vec<u8> {
 
 /// A view of the begin of it, zoomed in, with a part loaded.
 fn player() -> (Player, Archive) {
-    let mut archive = archive();
+    player_of(archive())
+}
+
+fn player_of(mut archive: Archive) -> (Player, Archive) {
     let overview = overview(&mut archive);
     let things = archive.things().clone();
     let mut player = Player::of_parts(things, overview, LARGE);
@@ -156,6 +172,34 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     pursue(&mut player, &mut archive);
     let selected = player.app.selected.expect("the one before");
     assert_eq!(selected.span(&player.trace).0, failed[1]);
+}
+
+#[test]
+fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
+    let (mut player, mut archive) = player_of(archive_of_everything());
+    let (trace, ..) = whole(&mut archive);
+    let named = trace.ranges().iter().filter(|it| it.name == "step 5000");
+    let mut begins: Vec<i64> = named.map(|it| it.begin).collect();
+    begins.sort_unstable();
+    assert!(!begins.is_empty());
+    player.play("/ /^step");
+    player.play("space 5000$/ enter");
+    let mut pauses = 0;
+    for begin in &begins {
+        // The threads go through a step at about the same time.
+        if player.app.hunt.is_some() {
+            pauses += pursue(&mut player, &mut archive);
+        }
+        assert_eq!(player.selected(), format!("range step 5000 at {begin}"));
+        player.play(">");
+    }
+    assert!(pauses > 0, "it lies in another part");
+    pursue(&mut player, &mut archive);
+    assert_eq!(
+        player.selected(),
+        format!("range step 5000 at {}", begins[0])
+    );
+    assert!(message(&player).contains("went on from the beginning"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::app::{App, Selected, World, is_gap};
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::part::{Identity, Overview};
-use crate::search::Search;
+use crate::search::{Match, Search};
 use crate::text;
 
 use super::{along, hunt, navigate, walk};
@@ -292,17 +292,18 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
         return;
     };
     let from = match app.selected {
-        Some(selected) => (selected.span(world.trace).0, selected.item()),
+        Some(selected) => (selected.span(world.trace).0, Match::of(selected)),
         None => (start(app, forward), None),
     };
     let found = search.from(world.trace, &app.tracks, from, forward);
     if let Some(overview) = world.overview {
-        let found = found.filter(|item| is_known(world, from.0, item.span(world.trace).0));
+        let found = found.filter(|it| is_known(world, from.0, it.begin(world.trace)));
         let (is_here, begin) = behind(overview, from.0, forward);
         match found {
-            Some(item) => {
+            Some(found) => {
+                let selected = found.selected(world.trace, &app.ranges);
                 walk::remember(app);
-                select(app, world, Selected::Item(item));
+                select(app, world, selected);
             }
             None => {
                 // From what is selected it goes on behind it.
@@ -323,6 +324,7 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
             app.message = Some(nothing_more(app, world, &nothing));
         }
         (found, Some(item)) => {
+            let selected = item.selected(world.trace, &app.ranges);
             let (place, all) = search.place(world.trace, item);
             let wrapped = match (found, forward) {
                 (Some(_), _) => "",
@@ -331,7 +333,7 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
             };
             let message = Some(format!("{place} of {all}{wrapped}"));
             walk::remember(app);
-            select(app, world, Selected::Item(item));
+            select(app, world, selected);
             app.message = message;
         }
         (Some(_), None) => {}

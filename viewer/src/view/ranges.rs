@@ -3,8 +3,10 @@
 use ascend_trace_model::ThreadId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 use crate::app::Selected;
+use crate::search::{Match, Search};
 use crate::text::duration;
 
 use super::Scene;
@@ -47,6 +49,11 @@ pub(crate) fn draw(
                 app.theme.range_shape(&range.name),
             ),
         };
+        let mut filled = filled;
+        let is_found = |it: &Search| it.is_match(trace, Match::Range(id));
+        if app.search.as_ref().is_some_and(is_found) {
+            filled = filled.add_modifier(Modifier::UNDERLINED);
+        }
         line.draw(Boxed {
             span: (range.begin, range.end),
             names: (format!("{domain}{} {length}", range.name), &range.name),

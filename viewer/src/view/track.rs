@@ -10,6 +10,7 @@ use ratatui::style::{Modifier, Style};
 use crate::app::{App, Selected, is_gap};
 use crate::blame;
 use crate::item::{Category, Item, TrackKey};
+use crate::search::Match;
 use crate::text::{duration, fit, short_name, width};
 use crate::tracks::Track;
 
@@ -273,7 +274,7 @@ impl Painter<'_, '_> {
             .app()
             .search
             .as_ref()
-            .is_some_and(|it| it.is_match(trace, item));
+            .is_some_and(|it| it.is_match(trace, Match::Item(item)));
         if found {
             style = style.add_modifier(Modifier::UNDERLINED);
         }

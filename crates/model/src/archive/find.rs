@@ -1,5 +1,7 @@
 //! Looks for something along the time of an archive, part by part.
 
+use std::collections::BTreeSet;
+
 use crate::file::index::{Group, Segment};
 use crate::trace::{FunctionId, Trace};
 
@@ -57,6 +59,24 @@ impl Archive {
         from: i64,
         towards: Towards,
         may_match: impl Fn(FunctionId) -> bool,
+        keep_on: impl FnMut(i64) -> bool,
+        look: impl FnMut(&Trace, (i64, i64)) -> Option<T>,
+    ) -> Result<Answer<T>, WindowError> {
+        self.find_named(from, towards, may_match, None, keep_on, look)
+    }
+
+    /// As [`Archive::find`], for ranges that the program named as well: parts in which one of `named`
+    /// begins are read, and those that may hold ranges that [`Archive::things`] lacks. `named` has the
+    /// begins of those ranges of it that can be a match; with `None`, no range is looked for.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn find_named<T>(
+        &mut self,
+        from: i64,
+        towards: Towards,
+        may_match: impl Fn(FunctionId) -> bool,
+        named: Option<&BTreeSet<i64>>,
         mut keep_on: impl FnMut(i64) -> bool,
         mut look: impl FnMut(&Trace, (i64, i64)) -> Option<T>,
     ) -> Result<Answer<T>, WindowError> {
@@ -68,7 +88,8 @@ impl Archive {
             if !keep_on(reached) {
                 return Ok(Answer::Stopped);
             }
-            if !self.may_hold(range, &may_match) {
+            let may_hold = self.may_hold(range, &may_match) || self.may_name(range, named);
+            if !may_hold {
                 continue;
             }
             // What is asked for here is wanted whatever it takes.
@@ -100,6 +121,14 @@ impl Archive {
                 steps
             }
         }
+    }
+
+    /// Whether a range that is looked for may begin in a range of time.
+    fn may_name(&self, (begin, end): (i64, i64), named: Option<&BTreeSet<i64>>) -> bool {
+        let left = self.layout.left();
+        named.is_some_and(|begins| {
+            begins.range(begin..=end).next().is_some() || left.may_hold_range((begin, end))
+        })
     }
 
     /// Whether anything in a range, or what launched it, can be a call of such a function.

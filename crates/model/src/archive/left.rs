@@ -82,6 +82,13 @@ impl LeftThings {
         ranges.map(|left| left.reach.0).min()
     }
 
+    /// Whether a range that was left may begin in a range of time.
+    pub(super) fn may_hold_range(&self, (begin, end): (i64, i64)) -> bool {
+        let mut chunks = self.chunks.iter();
+        chunks
+            .any(|left| left.found.is(kinds::RANGE) && left.reach.0 <= end && left.reach.1 >= begin)
+    }
+
     /// Takes the ranges that have a part in a range of time, and the rows of the events that the
     /// calls so far have mentioned.
     pub(super) fn take(

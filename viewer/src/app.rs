@@ -35,6 +35,7 @@ use crate::source::{Log, Progress, Recording};
 use crate::theme::Theme;
 use crate::tracks::Tracks;
 use crate::viewport::Viewport;
+use crate::worst::Worst;
 
 pub(crate) use place::{FOLLOWED_NS, Follow, Place, Walk};
 pub(crate) use selected::{OpenCall, Selected, is_gap};
@@ -125,6 +126,8 @@ pub(crate) struct App {
     pub(crate) inside: Option<(RangeId, (u64, u64), Inside)>,
     /// What all of it comes to, as far as that is known.
     pub(crate) overall: Option<Overall>,
+    /// The longest stalls of what is loaded.
+    pub(crate) worst: Worst,
     /// Time since the view began.
     pub(crate) clock: Duration,
     pub(crate) rates: Rates,
@@ -199,6 +202,7 @@ impl App {
             rank: None,
             inside: None,
             overall: None,
+            worst: Worst::default(),
             clock: Duration::ZERO,
             rates: Rates::default(),
             ranges: Ranges::default(),

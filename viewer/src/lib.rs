@@ -44,6 +44,7 @@ mod tracks;
 mod update;
 mod view;
 mod viewport;
+mod worst;
 
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats};
 use ascend_trace_model::Trace;
 
+use crate::worst::Worst;
+
 /// Sums over all that has been recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Overall {
@@ -85,11 +87,20 @@ impl Overall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running {
     pub(crate) overall: Option<Overall>,
+    pub(crate) worst: Worst,
     /// Calls and tasks that they were made of.
     rows: usize,
 }
 
 impl Running {
+    /// Of a part of a recording, of which no sums are kept.
+    pub(crate) fn of_part(stalls: &Stalls) -> Self {
+        Self {
+            worst: Worst::of(stalls),
+            ..Self::default()
+        }
+    }
+
     /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
     pub(crate) fn update(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
         let rows = trace.calls().len() + trace.tasks().len();
@@ -100,9 +111,8 @@ impl Running {
 
     pub(crate) fn make(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
         let stats = Stats::of(trace, dependencies, stalls);
-        let is_wanted = |stall: &Stall| stall.is_notable() && !stalls.continues(stall);
-        let longest = stalls.worst_where(1, is_wanted);
-        self.overall = Some(Overall::of(&stats, longest.first().copied().copied()));
+        self.worst = Worst::of(stalls);
+        self.overall = Some(Overall::of(&stats, self.worst.longest().copied()));
         self.rows = trace.calls().len() + trace.tasks().len();
     }
 }

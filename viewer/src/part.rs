@@ -48,6 +48,7 @@ impl Derived {
         ranges.update(trace);
         let mut failures = Failures::default();
         failures.update(trace);
+        let running = Running::of_part(&stalls);
         Self {
             tracks,
             dependencies,
@@ -57,7 +58,7 @@ impl Derived {
             communicators: Communicators::of(trace),
             failures,
             ranges,
-            running: Running::default(),
+            running,
             is_part: true,
         }
     }
@@ -361,6 +362,7 @@ impl App {
             derived.communicators.take(communicators);
         }
         let is_part = derived.is_part;
+        self.worst = derived.running.worst.clone();
         self.exchange(&mut derived);
         if !is_part {
             self.overall = derived.running.overall.take();

@@ -235,10 +235,24 @@ impl Theme {
         style.add_modifier(Modifier::BOLD)
     }
 
+    /// An arrow of the selection, or another one.
     pub(crate) fn arrow(self, chosen: bool) -> Style {
         match chosen {
             true => self.chosen_shape(),
             false => self.ink(ARROW),
+        }
+    }
+
+    /// What stands at the other end of an arrow of the selection.
+    pub(crate) fn linked(self) -> Style {
+        self.chosen_shape()
+    }
+
+    /// The longest stalls.
+    pub(crate) fn worst(self) -> Style {
+        match self.mode {
+            ColorMode::None => self.strong(),
+            _ => self.ink(BAD),
         }
     }
 

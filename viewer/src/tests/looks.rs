@@ -26,7 +26,7 @@ fn tasks_of_one_name_have_one_colour_and_other_kinds_another() {
 fn a_stall_is_shaded_in_its_own_colour() {
     let player = with(ColorMode::Truecolor);
     let shade = player.cell_of("░");
-    assert_eq!(shade.fg, player.cell_of("waits E").fg);
+    assert_eq!(Some(shade.fg), player.app.theme.stall().fg);
     assert_ne!(shade.fg, player.cell_of("MatMul 619 µs").bg);
     assert_eq!(shade.bg, Color::Reset);
 }

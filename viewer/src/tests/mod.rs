@@ -30,5 +30,6 @@ mod quests;
 mod scene;
 mod screenshots;
 mod speed;
+mod standing_out;
 mod svg;
 mod wrong;

@@ -87,7 +87,8 @@ impl Tone {
             rgb: (darker(r), darker(g), darker(b)),
             ansi: match self.ansi {
                 Color::White | Color::Gray => Color::Black,
-                Color::LightRed | Color::LightYellow | Color::Yellow => Color::Red,
+                // Yellow cannot be read there, and red is for what failed.
+                Color::LightRed | Color::LightYellow | Color::Yellow => Color::Magenta,
                 Color::LightGreen => Color::Green,
                 Color::LightBlue | Color::LightCyan | Color::Cyan => Color::Blue,
                 Color::LightMagenta => Color::Magenta,

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::{Edge, EdgeKind};
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::Color;
+use ratatui::style::{Color, Modifier, Style};
 
 use crate::app::Selected;
 use crate::arrangement::Group;
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::layout::Layout;
+use crate::theme::Theme;
 
 use super::Scene;
 use super::drawn::Drawn;
 use super::route::{End, Field, Ink, Segment, Turn, glyph, route};
-use super::track::{IDLE, RETURNING, STALL};
+use super::track::{IDLE, RECORD, RETURNING, STALL};
 
 /// Edges that are looked at for the arrows of the window.
 const LOOKED_AT: usize = 2_000;
@@ -36,25 +37,40 @@ pub(crate) fn draw(
         drawn,
         buffer,
     };
-    let (edges, hidden) = match scene.app.all_arrows {
+    let (mut edges, hidden) = match scene.app.all_arrows {
         true => of_window(scene, layout.lanes.width),
         false => (Vec::new(), Some(0)),
     };
-    canvas.paint(&edges, false);
-    canvas.paint(&of_selection(scene), true);
+    let chosen = &scene.links.edges;
+    edges.retain(|edge| !chosen.contains(edge));
+    let others = match chosen.is_empty() {
+        true => Manner::Usual,
+        false => Manner::Behind,
+    };
+    canvas.paint(&edges, others);
+    canvas.paint(chosen, Manner::Chosen);
+    canvas.records(chosen);
     hidden
 }
 
-/// The edges of the selected item.
-fn of_selection(scene: &Scene<'_>) -> Vec<Edge> {
-    let trace = scene.world.trace;
-    let dependencies = &scene.app.dependencies;
-    let Some(Selected::Item(item)) = scene.app.selected else {
-        return Vec::new();
-    };
-    let mut edges = dependencies.incoming(trace, item.node());
-    edges.extend(dependencies.outgoing(trace, item.node()));
-    edges
+/// How arrows are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    Usual,
+    /// Those of the selection.
+    Chosen,
+    /// The others while something is selected that has arrows.
+    Behind,
+}
+
+impl Manner {
+    fn style(self, theme: Theme) -> Style {
+        match self {
+            Self::Usual => theme.arrow(false),
+            Self::Chosen => theme.arrow(true).remove_modifier(Modifier::DIM),
+            Self::Behind => theme.faint(),
+        }
+    }
 }
 
 /// The record-to-wait edges in view: of too many those whose waits held their stream longest.
@@ -87,7 +103,7 @@ struct Canvas<'a, 'b> {
 }
 
 impl Canvas<'_, '_> {
-    fn paint(&mut self, edges: &[Edge], chosen: bool) {
+    fn paint(&mut self, edges: &[Edge], manner: Manner) {
         let field = Field {
             width: self.layout.lanes.width,
             height: self.layout.lanes.height,
@@ -110,10 +126,11 @@ impl Canvas<'_, '_> {
             }
         }
         for (place, directions) in lines {
-            self.put(place, glyph(directions, chosen), chosen, false);
+            let symbol = glyph(directions, manner == Manner::Chosen);
+            self.put(place, symbol, manner, false);
         }
         for (place, symbol) in heads {
-            self.put(place, symbol, chosen, true);
+            self.put(place, symbol, manner, true);
         }
     }
 
@@ -146,7 +163,7 @@ impl Canvas<'_, '_> {
 
     /// Lines pass over free ground and over the insides of slices, but under texts and edges.
     /// Heads are hidden by texts only.
-    fn put(&mut self, (x, y): (u16, u16), symbol: &str, chosen: bool, head: bool) {
+    fn put(&mut self, (x, y): (u16, u16), symbol: &str, manner: Manner, head: bool) {
         const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄";
         if self.is_text((x, y)) {
             return;
@@ -158,7 +175,37 @@ impl Canvas<'_, '_> {
         let under = cell.symbol();
         if head || matches!(under, " " | STALL | RETURNING | IDLE) || LINES.contains(under) {
             cell.set_symbol(symbol)
-                .set_style(self.scene.app.theme.arrow(chosen));
+                .set_style(manner.style(self.scene.app.theme));
+        }
+    }
+
+    /// Shows the records that the selection's arrows come from, also where other slices lie in their cells.
+    fn records(&mut self, edges: &[Edge]) {
+        let trace = self.scene.world.trace;
+        for edge in edges.iter().filter(|it| it.kind == EdgeKind::RecordToWait) {
+            let record = Item::from(edge.from);
+            let ends = ends(self.scene, self.layout, edge);
+            let Some((from, _)) = ends.filter(|_| record.length(trace) == 0) else {
+                continue;
+            };
+            let style = match self.scene.app.selected {
+                Some(Selected::Item(item)) if item == record => self.scene.app.theme.chosen(),
+                _ => self.scene.app.theme.linked(),
+            };
+            self.sign(from, RECORD, style);
+        }
+    }
+
+    fn sign(&mut self, at: End, symbol: &str, style: Style) {
+        let area = self.layout.lanes;
+        let (Ok(x), Ok(y)) = (u16::try_from(at.column), u16::try_from(at.line)) else {
+            return;
+        };
+        if x >= area.width || y >= area.height {
+            return;
+        }
+        if let Some(cell) = self.buffer.cell_mut((area.x + x, area.y + y)) {
+            cell.set_symbol(symbol).set_style(style);
         }
     }
 }

@@ -17,7 +17,8 @@ use crate::update::{causes, effects};
 
 use super::drawn::Drawn;
 use super::{
-    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, range, trail,
+    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, range, released,
+    trail,
 };
 
 /// Causes or effects that are named.
@@ -169,6 +170,7 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
     if let Some(wait) = queue_wait(trace, task) {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }
+    groups.extend(released::of(scene, Item::Task(id)));
     groups.extend(speed(trace, id).map(|text| vec![Span::raw(text)]));
     groups.extend(rank(scene));
     if let Some(manner) = trace.stream(task.stream).manner {
@@ -252,6 +254,7 @@ fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
         };
         times.push(vec![Span::styled(text, theme.stall())]);
     }
+    times.extend(released::of(scene, item));
     times.extend(call.task.and_then(|task| submitted(scene, task)));
     times.extend(rank(scene));
     let thread = names::thread(trace, call.thread);

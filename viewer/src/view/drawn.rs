@@ -18,6 +18,8 @@ pub(crate) struct Drawn {
     symbols: HashSet<String>,
     /// Whether there is a call that failed.
     pub(super) failed: bool,
+    /// Whether there is one of the longest stalls.
+    pub(super) worst: bool,
 }
 
 /// Kinds of slices that look different.
@@ -54,7 +56,7 @@ impl Kind {
     /// Of a slice with such a look; `None` for what has a shape of its own.
     fn of(category: Category, look: &str) -> Option<Self> {
         Some(match category {
-            Category::Kernel if is_collective(look) => Self::Collective,
+            work if work.is_work() && is_collective(look) => Self::Collective,
             Category::Kernel => Self::Kernel,
             Category::Copy if look == "H→D" => Self::CopyIn,
             Category::Copy if look == "D→H" => Self::CopyOut,

@@ -28,7 +28,9 @@ pub(super) fn of(scene: &Scene<'_>, drawn: &Drawn) -> Vec<Group> {
     let shapes = shapes.map(|(_, symbol, style, word)| (Span::styled(symbol, style), word));
     let failed = drawn.failed.then(|| Span::styled(FAILED, theme.failed()));
     let failed = failed.map(|span| (span, "failed"));
-    let entries = kinds.chain(shapes).chain(failed);
+    let worst = drawn.worst.then(|| Span::styled(STALL, theme.worst()));
+    let worst = worst.map(|span| (span, "longest stalls"));
+    let entries = kinds.chain(shapes).chain(worst).chain(failed);
     entries
         .map(|(sample, word)| vec![sample, Span::raw(format!(" {word}"))])
         .collect()

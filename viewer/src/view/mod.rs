@@ -13,6 +13,7 @@ mod graphs;
 mod help;
 mod legend;
 mod line;
+mod links;
 mod list;
 mod log;
 mod marks;
@@ -23,6 +24,7 @@ mod open;
 mod overall;
 mod range;
 mod ranges;
+mod released;
 mod route;
 mod ruler;
 mod status;
@@ -36,11 +38,15 @@ use ratatui::buffer::Buffer;
 use crate::app::{App, Mode, World};
 use crate::layout::MIN_SIZE;
 
+use links::Links;
+
 /// What is drawn.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) app: &'a App,
     pub(crate) world: World<'a>,
+    /// What the selection is tied to.
+    pub(crate) links: &'a Links,
 }
 
 /// Draws everything. The cost follows the size of the screen.
@@ -48,7 +54,12 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     if let Some(message) = too_small(app.size) {
         return sorry(&message, buffer);
     }
-    let scene = Scene { app, world };
+    let links = Links::of(app, world.trace);
+    let scene = Scene {
+        app,
+        world,
+        links: &links,
+    };
     let layout = app.layout();
     status::title(&scene, &layout, buffer);
     minimap::draw(&scene, &layout, buffer);
@@ -76,7 +87,12 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
 pub(crate) fn details(app: &App, world: World<'_>) -> String {
     /// No line is that long.
     const ROOM: usize = 1_000;
-    let scene = Scene { app, world };
+    let links = Links::default();
+    let scene = Scene {
+        app,
+        world,
+        links: &links,
+    };
     let lines = detail::lines(&scene, &drawn::Drawn::default(), ROOM);
     let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
     lines.join("\n")

@@ -143,7 +143,10 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     spans.push(Span::styled(format!("lost {}", count(lost)), style));
     if let Some(behind) = app.behind() {
         spans.push(plain("  ".to_owned()));
-        spans.push(Span::styled(format!("behind {behind}"), theme.bad()));
+        spans.push(Span::styled(
+            format!("behind {behind}"),
+            theme.on_bar(theme.stall()),
+        ));
     }
     if let Some(text) = condition(scene) {
         spans.push(Span::styled(format!("  {text}"), theme.on_bar(theme.bad())));
@@ -151,7 +154,10 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
     if let (Some(lag), true) = (app.progress.lag, app.is_running()) {
         let nanoseconds = i64::try_from(lag.as_nanos()).unwrap_or(i64::MAX);
         let late = nanoseconds > 1_000_000_000;
-        let style = if late { theme.bad() } else { theme.bar() };
+        let style = match late {
+            true => theme.on_bar(theme.stall()),
+            false => theme.bar(),
+        };
         spans.push(plain("  ".to_owned()));
         spans.push(Span::styled(
             format!("lag {}", duration(nanoseconds)),

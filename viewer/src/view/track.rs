@@ -35,6 +35,8 @@ pub(crate) const CAPTURING: &str = "┈";
 pub(super) const UNKNOWN: &str = "·";
 /// A task that is drawn at its launch.
 pub(super) const LAUNCHED: &str = "▹";
+/// An event record.
+pub(super) const RECORD: &str = "◆";
 /// Where a call failed.
 pub(crate) const FAILED: &str = "!";
 
@@ -110,6 +112,9 @@ impl Painter<'_, '_> {
         match self.is_selected(item) {
             true => theme.chosen(),
             false if item.failed(trace) => theme.failed(),
+            false if self.scene.links.has(item) => theme
+                .filled(self.category(item), item.look(trace))
+                .add_modifier(Modifier::BOLD),
             false => theme.filled(self.category(item), item.look(trace)),
         }
     }
@@ -120,7 +125,18 @@ impl Painter<'_, '_> {
         match self.is_selected(item) {
             true => theme.chosen_shape(),
             false if item.failed(trace) => theme.bad(),
+            false if self.scene.links.has(item) => theme.linked(),
+            false if self.app().worst.has_item(item) => theme.worst(),
             false => theme.shape(self.category(item), item.look(trace)),
+        }
+    }
+
+    /// The time in which a call had only to return is none of its wait.
+    fn returning(&self, item: Item, part: &Stall) -> Style {
+        let is_worst = self.app().worst.has_item(item) && !self.app().worst.has(part);
+        match is_worst && !self.is_selected(item) && !self.scene.links.has(item) {
+            true => self.app().theme.stall(),
+            false => self.shape(item),
         }
     }
 
@@ -176,6 +192,7 @@ impl Painter<'_, '_> {
     fn part(&mut self, column: u16, item: Item, from: u8, to: u8) {
         if self.is_stall(item) {
             let style = self.shape(item);
+            self.drawn.worst |= self.app().worst.has_item(item);
             return self.put(column, STALL, style);
         }
         let (symbol, style) = match (from, to) {
@@ -305,7 +322,7 @@ impl Painter<'_, '_> {
             let from = from.clamp(i64::from(first), end) as u16;
             let room = to.clamp(from.into(), end) as u16 - from;
             if part.cause == Cause::ReturnLatency {
-                let style = self.shape(item);
+                let style = self.returning(item, &part);
                 (from..from + room).for_each(|column| self.put(column, RETURNING, style));
             }
             let forms = blame::words(self.app().known(), trace, &part);
@@ -374,11 +391,14 @@ impl Painter<'_, '_> {
 
     fn idle_stretch(&mut self, stall: Stall, columns: Range<u16>) {
         let app = self.app();
+        let is_worst = app.worst.has(&stall);
         let style = match app.selected == Some(Selected::Gap(stall)) {
             true => app.theme.chosen_shape(),
+            false if is_worst => app.theme.worst(),
             false => app.theme.idle(),
         };
         let forms = blame::words(app.known(), self.scene.world.trace, &stall);
+        self.drawn.worst |= is_worst;
         for column in columns.clone() {
             self.put(column, IDLE, style);
         }
@@ -486,7 +506,7 @@ fn ground(style: Style) -> Style {
 fn mark(category: Category, more: bool) -> &'static str {
     match (category, more) {
         (_, true) => "❖",
-        (Category::Record, false) => "◆",
+        (Category::Record, false) => RECORD,
         (Category::Wait, false) => "◇",
         (_, false) => "▪",
     }

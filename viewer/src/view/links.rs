@@ -1,0 +1,93 @@
+//! What the selection is tied to: the arrows that stand out with it, and what is at their ends.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_model::Trace;
+
+use crate::app::{App, Selected};
+use crate::item::{Category, Item};
+
+/// The arrows of the selection and what they tie it to.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    pub(super) edges: Vec<Edge>,
+    items: BTreeSet<Item>,
+}
+
+impl Links {
+    pub(crate) fn of(app: &App, trace: &Trace) -> Self {
+        match app.selected {
+            Some(Selected::Item(item)) => of_item(app, trace, item),
+            Some(Selected::Gap(stall)) => {
+                let culprit = stall.culprit(trace, &app.dependencies);
+                let ends = [culprit.call.map(Item::Call), culprit.task.map(Item::Task)];
+                let ends = ends.into_iter().flatten();
+                let edges = match stall.node {
+                    Node::Task(task) if stall.cause.is_of_host() => {
+                        vec![Edge::launch(trace, task)]
+                    }
+                    _ => Vec::new(),
+                };
+                let items = ends.chain([Item::from(stall.node)]).collect();
+                Self { edges, items }
+            }
+            _ => Self::default(),
+        }
+    }
+
+    /// Whether an item is at the other end of an arrow of the selection.
+    pub(super) fn has(&self, item: Item) -> bool {
+        self.items.contains(&item)
+    }
+}
+
+fn of_item(app: &App, trace: &Trace, item: Item) -> Links {
+    let mut edges = edges_of(app, trace, item);
+    let mut items: BTreeSet<Item> = edges
+        .iter()
+        .filter(|it| ties(it.kind))
+        .flat_map(ends)
+        .collect();
+    // Whoever looks at the call that submitted a wait or a record looks at that as well.
+    if let Some(task) = submitted(trace, item) {
+        let more = edges_of(app, trace, task);
+        items.extend(more.iter().filter(|it| ties(it.kind)).flat_map(ends));
+        items.insert(task);
+        edges.extend(more.into_iter().filter(|it| ties(it.kind)));
+    }
+    items.remove(&item);
+    Links { edges, items }
+}
+
+fn edges_of(app: &App, trace: &Trace, item: Item) -> Vec<Edge> {
+    let mut edges = app.dependencies.incoming(trace, item.node());
+    edges.extend(app.dependencies.outgoing(trace, item.node()));
+    edges
+}
+
+fn ends(edge: &Edge) -> [Item; 2] {
+    [Item::from(edge.from), Item::from(edge.to)]
+}
+
+/// The wait or the record that a call submitted.
+pub(super) fn submitted(trace: &Trace, item: Item) -> Option<Item> {
+    let Item::Call(call) = item else {
+        return None;
+    };
+    let task = Item::Task(trace.call(call).task?);
+    let category = task.category(trace);
+    matches!(category, Category::Record | Category::Wait).then_some(task)
+}
+
+/// Whether what is at the ends of such an edge waited, or was waited for.
+fn ties(kind: EdgeKind) -> bool {
+    matches!(
+        kind,
+        EdgeKind::RecordToWait
+            | EdgeKind::SignalToWait
+            | EdgeKind::TaskToSync
+            | EdgeKind::TimedOut
+            | EdgeKind::Captured
+    )
+}

@@ -1,0 +1,118 @@
+//! What released a wait, and what a record released, in words.
+
+use ascend_trace_analysis::{Edge, EdgeKind, Node};
+use ascend_trace_model::Trace;
+
+use crate::item::{Category, Item};
+use crate::names;
+use crate::text::short_name;
+
+use super::detail::{Group, since_start};
+use super::{Scene, links};
+use ratatui::text::Span;
+
+/// Waits that are named of those that a record released.
+const NAMED: usize = 3;
+
+/// What released an item, and what it released; of a call also what it submitted.
+pub(super) fn of(scene: &Scene<'_>, item: Item) -> Vec<Group> {
+    let submitted = links::submitted(scene.world.trace, item);
+    let items = [Some(item), submitted].into_iter().flatten();
+    let groups = items.flat_map(|item| [by(scene, item), others(scene, item)]);
+    groups.flatten().collect()
+}
+
+fn by(scene: &Scene<'_>, item: Item) -> Option<Group> {
+    let trace = scene.world.trace;
+    let edges = scene.app.dependencies.incoming(trace, item.node());
+    let released = edges.iter().filter(|edge| releases(edge.kind));
+    let last = released.max_by_key(|edge| (edge.kind != EdgeKind::TimedOut, left(trace, edge)))?;
+    let verb = match last.kind {
+        EdgeKind::TimedOut => "gave up before",
+        _ => "released by",
+    };
+    let text = format!("{verb} {}", words(scene, last, item));
+    Some(vec![Span::styled(text, scene.app.theme.stall())])
+}
+
+/// What waited for a record.
+fn others(scene: &Scene<'_>, item: Item) -> Option<Group> {
+    let trace = scene.world.trace;
+    if item.category(trace) != Category::Record {
+        return None;
+    }
+    let edges = scene.app.dependencies.outgoing(trace, item.node());
+    let released = edges.iter().filter(|edge| releases(edge.kind));
+    let released: Vec<&Edge> = released
+        .filter(|it| it.kind != EdgeKind::TimedOut)
+        .collect();
+    if released.is_empty() {
+        return None;
+    }
+    let named = released.iter().take(NAMED).map(|edge| target(scene, edge));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let more = match released.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let text = format!("released {named}{more}");
+    Some(vec![Span::styled(text, scene.app.theme.stall())])
+}
+
+fn releases(kind: EdgeKind) -> bool {
+    matches!(
+        kind,
+        EdgeKind::RecordToWait | EdgeKind::SignalToWait | EdgeKind::TaskToSync | EdgeKind::TimedOut
+    )
+}
+
+fn left(trace: &Trace, edge: &Edge) -> Option<i64> {
+    edge.moments(trace).map(|moments| moments.0)
+}
+
+/// What an edge comes from: its name, its event, where it ran, and when it was done.
+fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
+    let trace = scene.world.trace;
+    let from = Item::from(edge.from);
+    let label = from.label(trace);
+    let mut text = short_name(&label).to_owned();
+    let generation = trace.call(from.call(trace)).event;
+    if let Some(generation) = generation.filter(|_| from.category(trace) == Category::Record) {
+        let number = generation.number;
+        text += &format!(" {} #{number}", names::event(trace, generation));
+    }
+    text += &format!(", {}", place(trace, from, device(trace, waiter)));
+    if let Some(moment) = left(trace, edge) {
+        let before = match moment < waiter.span(trace).0 {
+            true => ", before this began",
+            false => "",
+        };
+        text += &format!(", at {}{before}", since_start(scene, moment));
+    }
+    text
+}
+
+/// Where and when what a record released could go on.
+fn target(scene: &Scene<'_>, edge: &Edge) -> String {
+    let trace = scene.world.trace;
+    let device = device(trace, Item::from(edge.from));
+    let place = place(trace, Item::from(edge.to), device);
+    match edge.moments(trace) {
+        Some((_, arrive)) => format!("{place} at {}", since_start(scene, arrive)),
+        None => place,
+    }
+}
+
+fn place(trace: &Trace, item: Item, seen_from: Option<u32>) -> String {
+    match item.node() {
+        Node::Task(task) => names::stream_from(trace, trace.task(task).stream, seen_from),
+        Node::Call(call) => names::thread(trace, trace.call(call).thread),
+    }
+}
+
+fn device(trace: &Trace, item: Item) -> Option<u32> {
+    match item.node() {
+        Node::Task(task) => Some(trace.stream(trace.task(task).stream).device),
+        Node::Call(call) => trace.call(call).device.map(u32::from),
+    }
+}

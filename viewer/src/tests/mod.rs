@@ -31,4 +31,5 @@ mod scene;
 mod screenshots;
 mod speed;
 mod svg;
+mod tables;
 mod wrong;

@@ -1,7 +1,15 @@
 //! Lists to walk through and jump from: stalls, statistics, bookmarks, commands.
 
+mod cell;
+mod order;
+mod row;
+
 use ascend_trace_analysis::{Cause, Stall};
 use ascend_trace_model::{StreamId, ThreadId};
+
+pub(crate) use cell::Cell;
+pub(crate) use order::Sort;
+pub(crate) use row::RowId;
 
 use crate::action::Action;
 use crate::app::Place;
@@ -100,6 +108,11 @@ impl Column {
     pub(crate) const fn from(self, from_width: u16) -> Self {
         Self { from_width, ..self }
     }
+
+    /// Whether a screen of this width has room for it.
+    pub(crate) fn is_on(&self, width: u16) -> bool {
+        width >= self.from_width
+    }
 }
 
 /// Where an entry leads.
@@ -124,8 +137,28 @@ pub(crate) enum Target {
 /// A line of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    pub(crate) cells: Vec<String>,
+    pub(crate) id: RowId,
+    pub(crate) cells: Vec<Cell>,
     pub(crate) target: Target,
+}
+
+impl Entry {
+    /// Whether its cells, one after the other, have a text, which is given in small letters.
+    fn has(&self, text: &str) -> bool {
+        let cells = self.cells.iter().map(|cell| cell.text.as_str());
+        let line = cells.collect::<Vec<_>>().join(" ");
+        line.to_lowercase().contains(text)
+    }
+}
+
+/// What there is in a recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Tasks and calls.
+    pub(crate) counts: (u64, u64),
+    /// Tasks whose time is still to come.
+    pub(crate) pending: usize,
+    pub(crate) is_over: bool,
 }
 
 /// What entries were made from: when it changes, they are made anew.
@@ -134,7 +167,7 @@ pub(crate) struct Basis {
     pub(crate) range: (i64, i64),
     /// Seconds of the view's clock, as long as the trace grows.
     pub(crate) second: u64,
-    pub(crate) counts: (u64, u64),
+    pub(crate) content: Content,
 }
 
 /// A list on screen.
@@ -142,10 +175,16 @@ pub(crate) struct Basis {
 pub(crate) struct List {
     pub(crate) kind: Kind,
     pub(crate) columns: &'static [Column],
+    /// All of them; those that are shown, and in what order, tells `shown`.
     pub(crate) entries: Vec<Entry>,
+    pub(crate) shown: Vec<usize>,
+    /// The line that it is on, of those that are shown.
     pub(crate) cursor: usize,
-    /// What the names of commands must have.
+    pub(crate) sort: Option<Sort>,
+    /// What entries must have, or what the names of commands are like.
     pub(crate) filter: String,
+    /// The filter is being typed.
+    pub(crate) typing: bool,
     /// What is said beside the title.
     pub(crate) note: String,
     pub(crate) basis: Basis,
@@ -155,12 +194,22 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn current(&self) -> Option<&Entry> {
-        self.entries.get(self.cursor)
+        self.entry(self.cursor)
+    }
+
+    /// Whether letters are typed into it, rather than asking for something.
+    pub(crate) fn takes_letters(&self) -> bool {
+        self.typing || !self.filters()
+    }
+
+    /// Whether the text that was typed leaves entries out, rather than making them.
+    pub(crate) fn filters(&self) -> bool {
+        self.kind != Kind::Commands
     }
 
     /// Moves the cursor, not beyond the ends.
     pub(crate) fn step(&mut self, lines: isize) {
-        let last = self.entries.len().saturating_sub(1);
+        let last = self.len().saturating_sub(1);
         self.cursor = self.cursor.saturating_add_signed(lines).min(last);
     }
 
@@ -177,13 +226,18 @@ impl List {
     /// What the keys do here.
     pub(crate) fn hint(&self) -> &'static str {
         match self.kind {
-            Kind::Stalls(_) => "↑↓ look at it   enter: stay there   esc: back",
-            Kind::Statistics(Page::Operations | Page::Functions) => {
-                "enter: the slowest one   tab: next table   esc: back"
-            }
-            Kind::Statistics(_) => "enter: go there   tab: next table   esc: back",
-            Kind::Bookmarks => "enter: go there   delete: forget it   esc: back",
             Kind::Commands => "type a part of it   ↑↓ enter: do it   esc: back",
+            _ if self.typing => "type a part of it   ↑↓ choose   enter: keep   esc: show all",
+            Kind::Stalls(_) => "enter: stay there   /: filter   < > r: sort   esc: back",
+            Kind::Statistics(Page::Operations | Page::Functions) => {
+                "enter: slowest one   tab: next table   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Statistics(_) => {
+                "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Bookmarks => {
+                "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"
+            }
         }
     }
 }

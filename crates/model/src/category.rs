@@ -43,16 +43,14 @@ impl Category {
 
     pub fn of_task(kind: TaskKind) -> Self {
         match kind {
-            TaskKind::Kernel => Self::Kernel,
+            TaskKind::Kernel | TaskKind::Collective => Self::Kernel,
             TaskKind::Memcpy => Self::Copy,
             TaskKind::Memset => Self::Fill,
             TaskKind::HostFunc => Self::HostFunc,
             TaskKind::Graph => Self::Graph,
             TaskKind::Record => Self::Record,
             TaskKind::Wait => Self::Wait,
-            TaskKind::Notify | TaskKind::Value | TaskKind::Collective | TaskKind::Other => {
-                Self::Other
-            }
+            TaskKind::Notify | TaskKind::Value | TaskKind::Other => Self::Other,
         }
     }
 

@@ -394,7 +394,7 @@ fn every_action_of_the_palette_does_what_its_key_does() {
         let place = list
             .entries
             .iter()
-            .position(|entry| entry.cells[1] == *name);
+            .position(|entry| entry.cells[1].text == *name);
         for _ in 0..place.unwrap_or_else(|| panic!("{name} is not found")) {
             by_name.play("down");
         }

@@ -113,7 +113,7 @@ fn stalls_of_hidden_lanes_are_left_out() {
     assert!(
         list.entries
             .iter()
-            .all(|it| !it.cells[1].contains("stream 4"))
+            .all(|it| !it.cells[1].text.contains("stream 4"))
     );
 }
 

@@ -11,10 +11,14 @@ fn pipeline() -> Player {
 }
 
 /// The entries of the list on screen, cells joined by spaces.
-fn entries(player: &Player) -> Vec<String> {
+pub(super) fn entries(player: &Player) -> Vec<String> {
     let list = player.app.list.as_ref().expect("a list");
-    let entries = list.entries.iter();
-    entries.map(|entry| entry.cells.join(" ")).collect()
+    list.shown().map(words).collect()
+}
+
+fn words(entry: &crate::list::Entry) -> String {
+    let cells = entry.cells.iter().map(|cell| cell.text.as_str());
+    cells.collect::<Vec<_>>().join(" ")
 }
 
 #[test]

@@ -14,20 +14,24 @@ use crate::viewport::Viewport;
 use super::harness::{Lines, PIPELINE, Player, SMALL};
 
 /// A recording of which only the first rows are known.
-struct Growing {
-    player: Player,
+pub(super) struct Growing {
+    pub(super) player: Player,
     builder: TraceBuilder,
-    rows: std::vec::IntoIter<ascend_trace_model::rows::Row>,
+    pub(super) rows: std::vec::IntoIter<ascend_trace_model::rows::Row>,
 }
 
 impl Growing {
     /// All but the last `missing` rows.
     fn new(missing: usize) -> Self {
-        let timeline = Timeline::parse(PIPELINE).expect("a timeline");
+        Self::of(PIPELINE, missing, SMALL)
+    }
+
+    pub(super) fn of(text: &str, missing: usize, size: (u16, u16)) -> Self {
+        let timeline = Timeline::parse(text).expect("a timeline");
         let rows = timeline.rows.len() - missing.min(timeline.rows.len());
         let builder = TraceBuilder::new(timeline.session, timeline.tables);
         let mut growing = Self {
-            player: Player::of(builder.trace().clone(), SMALL),
+            player: Player::of(builder.trace().clone(), size),
             builder,
             rows: timeline.rows.into_iter(),
         };
@@ -35,7 +39,7 @@ impl Growing {
         growing
     }
 
-    fn grow(&mut self, rows: usize) {
+    pub(super) fn grow(&mut self, rows: usize) {
         for row in self.rows.by_ref().take(rows) {
             self.builder.apply(row);
         }

@@ -261,6 +261,6 @@ fn in_ascii_the_arrow_keys_are_named_in_words() {
     assert!(player.line_with("quit").contains("arrows select"));
     player.play("?");
     player.line_with("left right");
-    player.play("q i");
-    player.line_with("up down look at it");
+    player.play("q :");
+    player.line_with("up down enter: do it");
 }

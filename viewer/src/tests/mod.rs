@@ -32,4 +32,5 @@ mod screenshots;
 mod speed;
 mod standing_out;
 mod svg;
+mod tables;
 mod wrong;

@@ -57,7 +57,7 @@ fn written(workload: Workload) -> Vec<u8> {
 }
 
 /// A view of the begin of it, zoomed in, with a part loaded.
-fn player() -> (Player, Archive) {
+pub(super) fn player() -> (Player, Archive) {
     player_of(archive())
 }
 
@@ -401,13 +401,13 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     assert!(
         list.entries
             .iter()
-            .any(|it| it.cells[0] == name && it.cells[2] == count),
+            .any(|it| it.cells[0].text == name && it.cells[2].text == count),
         "{name} {count}: {:?}",
         list.entries
     );
     // From there to the slowest one, wherever it is.
     let longest = first.time.max_ns;
-    let place = list.entries.iter().position(|it| it.cells[0] == name);
+    let place = list.entries.iter().position(|it| it.cells[0].text == name);
     for _ in 0..place.expect("it is listed") {
         player.play("down");
     }

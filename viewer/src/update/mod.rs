@@ -22,7 +22,7 @@ use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
 use crate::keymap;
-use crate::list::{Kind, Page};
+use crate::list::{Kind, List, Page};
 use crate::prompt::Asked;
 use crate::rank;
 use crate::source::{Progress, Recording};
@@ -44,7 +44,10 @@ fn answer(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
         Event::Key(key) => return on_key(app, world, &key),
         Event::Clock(time) => app.clock = time,
         Event::Mouse(mouse) => mouse::on_mouse(app, world, mouse),
-        Event::Paste(text) => prompts::paste(app, &text),
+        Event::Paste(text) => {
+            prompts::paste(app, &text);
+            lists::paste(app, world, &text);
+        }
         Event::Resize(width, height) => {
             app.size = (width, height);
             select::reveal_lane(app);
@@ -167,7 +170,8 @@ fn is_step(action: Action) -> bool {
 
 fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     let kind = app.list.as_ref().map(|list| list.kind);
-    if kind.is_some_and(|kind| kind != Kind::Commands && lists::is_toggle(kind, key)) {
+    let is_typed = app.list.as_ref().is_some_and(List::takes_letters);
+    if kind.is_some_and(|kind| !is_typed && lists::is_toggle(kind, key)) {
         lists::leave(app);
         return Vec::new();
     }

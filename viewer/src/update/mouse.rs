@@ -49,8 +49,10 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
 fn on_list(app: &mut App, world: World<'_>, kind: MouseEventKind, at: Position) {
     let first = crate::view::first_entry(app);
     // The title and the names of the columns stand above the entries.
-    let line = usize::from(at.y - app.layout().detail.y).checked_sub(2);
+    let down = at.y - app.layout().detail.y;
+    let line = usize::from(down).checked_sub(2);
     match (kind, line) {
+        (MouseEventKind::Down(MouseButton::Left), _) if down == 1 => lists::sort_at(app, at.x),
         (MouseEventKind::ScrollUp, _) => lists::step(app, world, -1),
         (MouseEventKind::ScrollDown, _) => lists::step(app, world, 1),
         (MouseEventKind::Down(MouseButton::Left), Some(line)) => {

@@ -24,36 +24,42 @@ pub(crate) fn first_entry(app: &App) -> usize {
 }
 
 fn first(list: &List, shown: usize) -> usize {
-    let last = list.entries.len().saturating_sub(shown);
+    let last = list.len().saturating_sub(shown);
     // The cursor stays away from the lower edge, so that one sees what comes.
     let margin = shown / 4;
     (list.cursor + 1 + margin).saturating_sub(shown).min(last)
+}
+
+/// The column that is drawn at a cell of the screen's width.
+pub(crate) fn column_at(app: &App, x: u16) -> Option<usize> {
+    let list = app.list.as_ref()?;
+    let area = app.layout().detail;
+    let mut right = usize::from(area.x) + 2;
+    let all = columns(list, area.width, &on_screen(list, area));
+    let found = all.into_iter().find(|(_, wide)| {
+        right += wide + GAP;
+        usize::from(x) < right
+    });
+    found.map(|(column, _)| column)
+}
+
+/// The entries that the screen has room for.
+fn on_screen(list: &List, area: Rect) -> Vec<&Entry> {
+    let shown = usize::from(area.height.saturating_sub(HEAD));
+    list.shown().skip(first(list, shown)).take(shown).collect()
 }
 
 pub(crate) fn draw(scene: &Scene<'_>, list: &List, layout: &Layout, buffer: &mut Buffer) {
     let area = layout.detail;
     title(scene, list, area, buffer);
     let shown = usize::from(area.height.saturating_sub(HEAD));
-    let first = first(list, shown);
-    let entries = list.entries.get(first..).unwrap_or_default();
-    let entries = &entries[..shown.min(entries.len())];
-    let columns = columns(list, area.width, entries);
-    let room = area.width.saturating_sub(2);
+    let entries = on_screen(list, area);
+    let columns = columns(list, area.width, &entries);
     if area.height > 1 {
-        let titles = columns
-            .iter()
-            .map(|(column, wide)| cell(&list.columns[*column], list.columns[*column].title, *wide));
-        let line = join(titles);
-        buffer.set_stringn(
-            area.x + 2,
-            area.y + 1,
-            line,
-            usize::from(room),
-            scene.app.theme.dim(),
-        );
+        head(scene, list, &columns, area, buffer);
     }
-    for (entry, index) in entries.iter().zip(first..) {
-        let y = area.y + HEAD + (index - first) as u16;
+    for (entry, index) in entries.into_iter().zip(first(list, shown)..) {
+        let y = area.y + HEAD + (index - first(list, shown)) as u16;
         draw_entry(
             scene,
             list,
@@ -69,11 +75,39 @@ pub(crate) fn draw(scene: &Scene<'_>, list: &List, layout: &Layout, buffer: &mut
     }
 }
 
+/// The names of the columns.
+fn head(
+    scene: &Scene<'_>,
+    list: &List,
+    columns: &[(usize, usize)],
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let titles = columns
+        .iter()
+        .map(|(column, wide)| cell(&list.columns[*column], &heading(list, *column), *wide));
+    let room = usize::from(area.width.saturating_sub(2));
+    let style = scene.app.theme.dim();
+    buffer.set_stringn(area.x + 2, area.y + 1, join(titles), room, style);
+}
+
+/// The name of a column, and whether the list is sorted by it.
+fn heading(list: &List, column: usize) -> String {
+    let title = list.columns[column].title;
+    match list.sort {
+        Some(sort) if sort.column == column => {
+            let arrow = if sort.descending { "▼" } else { "▲" };
+            format!("{title}{arrow}")
+        }
+        _ => title.to_owned(),
+    }
+}
+
 fn title(scene: &Scene<'_>, list: &List, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let rule = "─".repeat(usize::from(area.width));
     buffer.set_stringn(area.x, area.y, rule, usize::from(area.width), theme.faint());
-    let place = match list.entries.len() {
+    let place = match list.len() {
         0 => "nothing".to_owned(),
         all => format!("{}/{all}", list.cursor + 1),
     };
@@ -82,21 +116,32 @@ fn title(scene: &Scene<'_>, list: &List, area: Rect, buffer: &mut Buffer) {
         Span::styled(list.title(), theme.accent()),
         Span::styled(format!("  {place} "), theme.strong()),
     ];
+    if let Some(filter) = filter(list) {
+        spans.push(Span::styled(format!(" {filter} "), theme.accent()));
+    }
     if !list.note.is_empty() {
         spans.push(Span::styled(format!(" {} ", list.note), theme.dim()));
     }
     buffer.set_line(area.x, area.y, &Line::from(spans), area.width);
 }
 
+/// What entries must have, and how many of them do.
+fn filter(list: &List) -> Option<String> {
+    let is_filtered = list.filters() && (list.typing || !list.filter.is_empty());
+    let cursor = if list.typing { "▏" } else { "" };
+    let (some, all) = (list.len(), list.entries.len());
+    is_filtered.then(|| format!("/{}{cursor}  {some} of {all}", fit(&list.filter, 30)))
+}
+
 /// The columns for which the screen is wide enough, and their widths.
-fn columns(list: &List, width_of_screen: u16, entries: &[Entry]) -> Vec<(usize, usize)> {
+fn columns(list: &List, width_of_screen: u16, entries: &[&Entry]) -> Vec<(usize, usize)> {
     let wanted = list.columns.iter().enumerate();
-    let wanted = wanted.filter(|(_, column)| width_of_screen >= column.from_width);
+    let wanted = wanted.filter(|(_, column)| column.is_on(width_of_screen));
     let mut columns: Vec<_> = wanted
-        .map(|(index, column)| {
+        .map(|(index, _)| {
             let cells = entries.iter().filter_map(|entry| entry.cells.get(index));
-            let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
-            (index, widest.max(width(column.title)))
+            let widest = cells.map(|cell| width(&cell.text)).max().unwrap_or(0);
+            (index, widest.max(width(&heading(list, index))))
         })
         .collect();
     shrink(
@@ -141,7 +186,10 @@ fn draw_entry(
 ) {
     let theme = scene.app.theme;
     let cells = columns.iter().map(|(column, wide)| {
-        let text = entry.cells.get(*column).map_or("", String::as_str);
+        let text = entry
+            .cells
+            .get(*column)
+            .map_or("", |cell| cell.text.as_str());
         cell(&list.columns[*column], text, *wide)
     });
     let text = join(cells);

@@ -32,7 +32,7 @@ mod timeline;
 mod track;
 mod trail;
 
-pub(crate) use list::first_entry;
+pub(crate) use list::{column_at, first_entry};
 use ratatui::buffer::Buffer;
 
 use crate::app::{App, Mode, World};

@@ -1,9 +1,9 @@
 //! Bookmarks: made, listed, gone to, forgotten.
 
 use crate::app::{App, Follow, World};
-use crate::list::{Column, Entry, Target, left, right};
+use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
 use crate::marks::Bookmark;
-use crate::text::{duration, moment};
+use crate::text::moment;
 use crate::update::navigate;
 use crate::viewport::Viewport;
 
@@ -14,10 +14,11 @@ const COLUMNS: &[Column] = &[left("name"), right("from"), right("length")];
 pub(super) fn content(app: &App) -> Content {
     let start = app.span.map_or(0, |span| span.0);
     let entry = |(index, bookmark): (usize, &Bookmark)| Entry {
+        id: RowId::Bookmark(bookmark.name.clone(), bookmark.begin, bookmark.end),
         cells: vec![
-            bookmark.name.clone(),
-            moment(bookmark.begin.saturating_sub(start)),
-            duration(bookmark.end.saturating_sub(bookmark.begin)),
+            bookmark.name.clone().into(),
+            Cell::number(moment(bookmark.begin.saturating_sub(start)), bookmark.begin),
+            Cell::duration(bookmark.end.saturating_sub(bookmark.begin)),
         ],
         target: Target::Bookmark(index),
     };
@@ -40,14 +41,13 @@ pub(super) fn go(app: &mut App, index: usize) {
 /// Forgets the bookmark that the cursor is on.
 pub(super) fn forget(app: &mut App, world: World<'_>) {
     let Some(list) = &app.list else { return };
-    let cursor = list.cursor;
-    if cursor < app.bookmarks.len() {
-        app.bookmarks.remove(cursor);
+    let target = list.current().map(|entry| entry.target.clone());
+    if let Some(Target::Bookmark(index)) = target
+        && index < app.bookmarks.len()
+    {
+        app.bookmarks.remove(index);
         app.unsaved = true;
         remake(app, world);
-        if let Some(list) = &mut app.list {
-            list.cursor = cursor.min(list.entries.len().saturating_sub(1));
-        }
     }
     if app.bookmarks.is_empty() {
         app.list = None;

@@ -2,7 +2,7 @@
 
 use crate::commands::COMMANDS;
 use crate::keymap::keys_of;
-use crate::list::{Column, Entry, Target, left};
+use crate::list::{Column, Entry, RowId, Target, left};
 
 use super::Content;
 
@@ -14,7 +14,8 @@ pub(super) fn content(filter: &str) -> Content {
     let has_all = |name: &str| filter.split_whitespace().all(|word| name.contains(word));
     let commands = COMMANDS.iter().filter(|(_, name)| has_all(name));
     let entry = |(action, name): &(_, &str)| Entry {
-        cells: vec![keys_of(*action).join(" "), (*name).to_owned()],
+        id: RowId::Action(*action),
+        cells: vec![keys_of(*action).join(" ").into(), (*name).into()],
         target: Target::Action(*action),
     };
     Content {

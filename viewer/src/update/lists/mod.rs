@@ -4,17 +4,20 @@ mod bookmarks;
 mod commands;
 mod stalls;
 mod statistics;
+mod table;
 
 use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::keymap;
-use crate::list::{Basis, Column, Entry, Kind, List, Page, Target};
+use crate::list::{self, Basis, Column, Entry, Kind, List, Page, Target};
 use crate::prompt::edit;
 use crate::rank;
 
 use super::{hunt, select, walk};
+
+pub(super) use table::{paste, sort_at};
 
 /// What a list is made of.
 struct Content {
@@ -54,16 +57,21 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
         Some(list) => list.origin,
         None => app.place(),
     };
-    app.list = Some(List {
+    let mut list = List {
         kind,
         columns: content.columns,
         entries: content.entries,
+        shown: Vec::new(),
         cursor: 0,
+        sort: None,
         filter: String::new(),
+        typing: false,
         note: content.note,
         basis: basis(app),
         origin,
-    });
+    };
+    list.arrange();
+    app.list = Some(list);
     select::reveal_lane(app);
     preview(app, world);
 }
@@ -81,7 +89,11 @@ fn basis(app: &App) -> Basis {
     Basis {
         range: (app.viewport.begin(), app.viewport.end()),
         second: app.clock.as_secs(),
-        counts: app.counts,
+        content: list::Content {
+            counts: app.counts,
+            pending: app.tracks.pending(),
+            is_over: !app.is_running(),
+        },
     }
 }
 
@@ -89,15 +101,15 @@ fn basis(app: &App) -> Basis {
 pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let now = basis(app);
     let Some(list) = &app.list else { return };
+    let is_later = now.second != list.basis.second;
+    let grown = now.content != list.basis.content && is_later;
     let is_old = match list.kind {
         Kind::Statistics(_) => {
-            let is_later = now.second != list.basis.second;
-            let grown = now.counts != list.basis.counts && is_later;
             // What is followed moves with each look.
             let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
             is_moved || grown
         }
-        Kind::Stalls(_) => app.stale,
+        Kind::Stalls(_) => app.stale || grown,
         Kind::Bookmarks | Kind::Commands => false,
     };
     app.stale = false;
@@ -117,20 +129,24 @@ fn remake(app: &mut App, world: World<'_>) {
     let content = content(app, world, kind, &filter);
     let now = basis(app);
     if let Some(list) = &mut app.list {
-        let current = list.current().map(|entry| entry.cells.clone());
-        let same = |entry: &Entry| Some(&entry.cells) == current.as_ref();
-        list.cursor = content.entries.iter().position(same).unwrap_or(0);
+        let current = list.current().map(|entry| entry.id.clone());
+        list.columns = content.columns;
         list.entries = content.entries;
         list.note = content.note;
         list.basis = now;
+        list.arrange_around(current.as_ref());
     }
 }
 
 /// Lets the list answer to a key. `None`: the key means what it means elsewhere.
 pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<Vec<Effect>> {
     let kind = app.list.as_ref()?.kind;
+    if table::on_typed(app, world, key) {
+        return Some(Vec::new());
+    }
     let page = isize::try_from(app.layout().detail.height.saturating_sub(2)).unwrap_or(1);
     match key.code {
+        KeyCode::Esc if table::clear(app) => {}
         KeyCode::Esc => back_out(app),
         KeyCode::Enter => return Some(follow(app, world)),
         KeyCode::Down => step(app, world, 1),
@@ -154,6 +170,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
         KeyCode::Char('j') => step(app, world, 1),
         KeyCode::Char('k') => step(app, world, -1),
         KeyCode::Char('q') => back_out(app),
+        _ if table::on_key(app, key) => preview(app, world),
         _ => return None,
     }
     Some(Vec::new())
@@ -178,7 +195,10 @@ fn turn_to(app: &mut App, world: World<'_>, page: Page) {
         list.columns = content.columns;
         list.entries = content.entries;
         list.note = content.note;
+        list.sort = None;
+        list.filter.clear();
         list.cursor = 0;
+        list.arrange_around(None);
     }
 }
 
@@ -192,7 +212,7 @@ pub(super) fn step(app: &mut App, world: World<'_>, lines: isize) {
 /// Puts the cursor on an entry, as a click does.
 pub(super) fn choose(app: &mut App, world: World<'_>, entry: usize) {
     if let Some(list) = &mut app.list {
-        list.cursor = entry.min(list.entries.len().saturating_sub(1));
+        list.cursor = entry.min(list.len().saturating_sub(1));
     }
     preview(app, world);
 }
@@ -217,8 +237,9 @@ pub(super) fn show_statistics(app: &mut App, world: World<'_>) {
 
 /// Shows the longest stalls of all of the recording, in the place of those that were loaded.
 pub(super) fn show_longest(app: &mut App, world: World<'_>) {
+    let is_first = app.list.as_ref().is_some_and(|list| list.cursor == 0);
     remake(app, world);
-    if let Some(list) = &mut app.list {
+    if let Some(list) = app.list.as_mut().filter(|_| is_first) {
         list.cursor = 0;
     }
     preview(app, world);

@@ -5,9 +5,9 @@ use ascend_trace_analysis::{Cause, Lane, Stall};
 use crate::app::{App, World};
 use crate::blame;
 use crate::item::TrackKey;
-use crate::list::{Column, Entry, Target, left, right};
+use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
 use crate::names;
-use crate::text::{duration, moment};
+use crate::text::moment;
 
 use crate::hunt::Longest;
 use crate::quest::Told;
@@ -34,11 +34,12 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
     };
     let start = app.span.map_or(0, |span| span.0);
     let entry = |stall: &Stall| Entry {
+        id: RowId::Stall(stall.lane, stall.begin, stall.end),
         cells: vec![
-            duration(stall.length()),
-            names::lane(trace, track(stall)),
-            blame::sentence(app.known(), trace, stall),
-            moment(stall.begin.saturating_sub(start)),
+            Cell::duration(stall.length()),
+            names::lane(trace, track(stall)).into(),
+            blame::sentence(app.known(), trace, stall).into(),
+            Cell::number(moment(stall.begin.saturating_sub(start)), stall.begin),
         ],
         target: Target::Stall(*stall),
     };
@@ -65,11 +66,12 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
 fn of_all(app: &App, world: World<'_>, longest: &Longest) -> Content {
     let start = app.span.map_or(0, |span| span.0);
     let entry = |told: &Told| Entry {
+        id: RowId::Stall(told.lane, told.begin, told.end),
         cells: vec![
-            duration(told.length()),
-            names::lane(world.trace, told.track()),
-            told.words.clone(),
-            moment(told.begin.saturating_sub(start)),
+            Cell::duration(told.length()),
+            names::lane(world.trace, told.track()).into(),
+            told.words.clone().into(),
+            Cell::number(moment(told.begin.saturating_sub(start)), told.begin),
         ],
         target: Target::Told(Box::new(told.clone())),
     };

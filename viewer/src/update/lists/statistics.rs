@@ -7,9 +7,9 @@ use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_model::{Stream, StreamId, Thread, ThreadId, Trace};
 
 use crate::app::{App, World};
-use crate::list::{Column, Entry, Page, Target, left, right};
+use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
 use crate::names;
-use crate::text::{count, duration, short_name};
+use crate::text::{duration, short_name};
 
 use super::Content;
 use crate::update::hunt;
@@ -115,11 +115,7 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     }
 }
 
-fn percent(part: f64) -> String {
-    format!("{:.1}%", part * 100.0)
-}
-
-fn times(time: &Durations) -> [String; 5] {
+fn times(time: &Durations) -> [Cell; 5] {
     let all = [
         time.total_ns,
         time.mean_ns,
@@ -128,8 +124,8 @@ fn times(time: &Durations) -> [String; 5] {
         time.max_ns,
     ];
     match time.count {
-        0 => all.map(|_| "-".to_owned()),
-        _ => all.map(duration),
+        0 => all.map(|_| Cell::unknown()),
+        _ => all.map(Cell::duration),
     }
 }
 
@@ -139,14 +135,15 @@ fn operations(stats: &Stats) -> Vec<Entry> {
         stats.operations.iter().partition(|row| row.share.is_some());
     let rows = work.into_iter().chain(others).map(|row| {
         let mut cells = vec![
-            short_name(&row.name).to_owned(),
-            row.kind.to_owned(),
-            count(row.count),
-            row.share.map_or_else(|| "-".to_owned(), percent),
+            short_name(&row.name).into(),
+            row.kind.into(),
+            Cell::count(row.count),
+            row.share.map_or_else(Cell::unknown, Cell::percent),
         ];
         cells.extend(times(&row.time));
         let name = row.name.clone();
         Entry {
+            id: RowId::Operation(name.clone(), row.kind),
             cells,
             target: Target::Slowest { name, task: true },
         }
@@ -157,13 +154,14 @@ fn operations(stats: &Stats) -> Vec<Entry> {
 fn functions(stats: &Stats) -> Vec<Entry> {
     let rows = stats.apis.iter().map(|row| {
         let mut cells = vec![
-            short_name(&row.name).to_owned(),
-            count(row.count),
-            count(row.errors),
+            short_name(&row.name).into(),
+            Cell::count(row.count),
+            Cell::count(row.errors),
         ];
         cells.extend(times(&row.time));
         let name = row.name.clone();
         Entry {
+            id: RowId::Function(name.clone()),
             cells,
             target: Target::Slowest { name, task: false },
         }
@@ -176,15 +174,16 @@ fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let id = stream_of(trace, row);
         let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
         let cells = vec![
-            lane.unwrap_or_default(),
-            count(row.tasks),
-            duration(row.busy_ns),
-            percent(row.busy_share),
-            duration(row.waiting_ns),
-            duration(row.idle_ns),
-            mostly(&row.causes),
+            lane.unwrap_or_default().into(),
+            Cell::count(row.tasks),
+            Cell::duration(row.busy_ns),
+            Cell::percent(row.busy_share),
+            Cell::duration(row.waiting_ns),
+            Cell::duration(row.idle_ns),
+            mostly(&row.causes).into(),
         ];
         Entry {
+            id: RowId::Stream(row.process, row.device, row.stream_id, row.is_default),
             cells,
             target: id.map_or(Target::Nowhere, Target::Stream),
         }
@@ -209,18 +208,19 @@ fn devices(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let first = trace.streams().iter().position(own);
         let length = (row.end_ns - row.begin_ns).max(1);
         let cells = vec![
-            format!("device {}", row.device),
-            row.pid.to_string(),
-            count(row.streams),
-            duration(row.busy_ns),
-            percent(row.busy_ns as f64 / length as f64),
-            duration(row.compute_ns),
-            duration(row.copy_ns),
-            duration(row.copy_compute_ns),
-            duration(row.idle_ns),
-            mostly(&row.causes),
+            Cell::number(format!("device {}", row.device), i64::from(row.device)),
+            Cell::number(row.pid.to_string(), i64::from(row.pid)),
+            Cell::count(row.streams),
+            Cell::duration(row.busy_ns),
+            Cell::percent(row.busy_ns as f64 / length as f64),
+            Cell::duration(row.compute_ns),
+            Cell::duration(row.copy_ns),
+            Cell::duration(row.copy_compute_ns),
+            Cell::duration(row.idle_ns),
+            mostly(&row.causes).into(),
         ];
         Entry {
+            id: RowId::Device(row.process, row.device),
             cells,
             target: first.map_or(Target::Nowhere, |first| {
                 Target::Stream(StreamId(first as u32))
@@ -241,14 +241,15 @@ fn threads(trace: &Trace, stats: &Stats) -> Vec<Entry> {
         let name = id.map_or_else(|| row.tid.to_string(), |id| names::thread(trace, id));
         let late: i64 = row.streams_late.iter().map(|it| it.total_ns).sum();
         let cells = vec![
-            name,
-            count(row.calls),
-            duration(row.in_calls_ns),
-            duration(row.blocked_ns),
-            mostly(&row.causes),
-            duration(late),
+            name.into(),
+            Cell::count(row.calls),
+            Cell::duration(row.in_calls_ns),
+            Cell::duration(row.blocked_ns),
+            mostly(&row.causes).into(),
+            Cell::duration(late),
         ];
         Entry {
+            id: RowId::Thread(id, row.tid),
             cells,
             target: id.map_or(Target::Nowhere, Target::Thread),
         }
@@ -278,15 +279,16 @@ fn cause(row: &CauseStats) -> Entry {
         max_ns: row.max_ns,
     };
     let mut cells = vec![
-        row.cause.to_owned(),
-        format!("{}s", row.lane),
-        count(row.count),
-        percent(row.share),
+        row.cause.into(),
+        format!("{}s", row.lane).into(),
+        Cell::count(row.count),
+        Cell::percent(row.share),
     ];
     cells.extend(times(&time));
     let cause = Cause::ALL.into_iter().find(|it| it.name() == row.cause);
     let target = cause.filter(|it| it.is_notable());
     Entry {
+        id: RowId::Cause(row.cause, row.lane),
         cells,
         target: target.map_or(Target::Nowhere, Target::Cause),
     }

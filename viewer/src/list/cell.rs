@@ -1,0 +1,89 @@
+//! A cell of a list: what it shows, and what it is sorted by.
+
+use std::cmp::Ordering;
+
+use crate::text;
+
+/// A cell of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    value: Value,
+}
+
+/// What a cell is sorted by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    /// Its text, in any case.
+    Text,
+    Whole(i64),
+    Part(f64),
+    /// Nothing is known: it comes last, whatever the direction.
+    Unknown,
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        let value = Value::Text;
+        Self { text, value }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl Cell {
+    /// A text that stands for a number.
+    pub(crate) fn number(text: String, value: i64) -> Self {
+        let value = Value::Whole(value);
+        Self { text, value }
+    }
+
+    pub(crate) fn count(value: u64) -> Self {
+        Self::number(text::count(value), i64::try_from(value).unwrap_or(i64::MAX))
+    }
+
+    /// Nanoseconds.
+    pub(crate) fn duration(value: i64) -> Self {
+        Self::number(text::duration(value), value)
+    }
+
+    /// A part from 0 to 1, in percent.
+    pub(crate) fn percent(value: f64) -> Self {
+        Self {
+            text: format!("{:.1}%", value * 100.0),
+            value: Value::Part(value),
+        }
+    }
+
+    pub(crate) fn unknown() -> Self {
+        Self {
+            text: "-".to_owned(),
+            value: Value::Unknown,
+        }
+    }
+
+    /// Whether large values are of interest first, rather than the begin of the alphabet.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.value, Value::Whole(_) | Value::Part(_))
+    }
+
+    /// The order of two cells of one column.
+    pub(crate) fn compare(&self, other: &Self, descending: bool) -> Ordering {
+        let turned = |order: Ordering| match descending {
+            true => order.reverse(),
+            false => order,
+        };
+        match (self.value, other.value) {
+            (Value::Unknown, Value::Unknown) => Ordering::Equal,
+            (Value::Unknown, _) => Ordering::Greater,
+            (_, Value::Unknown) => Ordering::Less,
+            (Value::Whole(own), Value::Whole(its)) => turned(own.cmp(&its)),
+            (Value::Part(own), Value::Part(its)) => turned(own.total_cmp(&its)),
+            _ => turned(self.text.to_lowercase().cmp(&other.text.to_lowercase())),
+        }
+    }
+}

@@ -3,7 +3,9 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{Arg, ArgKind, Function, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{
+    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed,
+};
 use ascend_trace_format::record::{Header, RecordKind, TaskWord, flags, pair};
 
 use crate::clock::ticks;
@@ -85,10 +87,13 @@ impl Context<'_> {
         self.args.get(usize::from(position?)).copied()
     }
 
-    /// The argument with this name.
-    pub(crate) fn named(&self, name: &str) -> Option<u64> {
-        let position = self.function.args.iter().position(|arg| arg.name == name)?;
-        self.args.get(position).copied()
+    /// The argument that is this part of the call.
+    pub(crate) fn part(&self, part: Part) -> Option<u64> {
+        self.arg(self.function.part(part))
+    }
+
+    pub(crate) fn is(&self, fact: Fact) -> bool {
+        self.function.facts.has(fact)
     }
 
     /// The first argument of this kind.

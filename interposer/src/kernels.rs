@@ -9,6 +9,8 @@ use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
+use ascend_trace_format::api::Fact;
+
 use crate::call::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
@@ -79,12 +81,9 @@ impl Kernel {
     }
 }
 
-/// Launches whose handles the runtime tells the names of.
-const LAUNCHES: [&str; 2] = ["aclrtLaunch", "rtLaunchKernelByFuncHandle"];
-
 /// A kernel was launched: its name is wanted, once.
 pub(crate) fn launched(call: &Context<'_>, begin: u64) {
-    let is_launch = (LAUNCHES.iter()).any(|prefix| call.function.name.starts_with(prefix));
+    let is_launch = call.is(Fact::ByHandle);
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
         return;
     };

@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Role};
+use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
 use ascend_trace_format::record::pair;
 
 use crate::call::{Context, Hold, Span};
@@ -212,16 +212,16 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
     stream.flags.store(flags_of(call, stream), Relaxed);
     stream
         .priority
-        .store(call.named("priority").unwrap_or(0) as u32, Relaxed);
+        .store(call.part(Part::Priority).unwrap_or(0) as u32, Relaxed);
     emit::stream(stream, false);
     Some(stream)
 }
 
 /// The flags that a stream was made with. Where they are in a configuration, the runtime is asked.
 fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
-    match call.named("flag").or_else(|| call.named("flags")) {
+    match call.part(Part::Flags) {
         Some(flags) => flags as u32,
-        None if call.named("handle").is_some() => api::get()
+        None if call.part(Part::Configuration).is_some() => api::get()
             .and_then(|api| api.stream_flags(stream.handle()))
             .unwrap_or(0),
         None => 0,
@@ -279,7 +279,7 @@ fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
 }
 
 pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
-    if let (Some(stream), Some(id)) = (span.stream, call.named("streamId")) {
+    if let (Some(stream), Some(id)) = (span.stream, call.part(Part::StreamId)) {
         stream.acl_id.store(id as i32, Relaxed);
         stream.id_known.store(true, Relaxed);
         emit::stream(stream, true);
@@ -306,10 +306,10 @@ const EXTERNAL: u32 = 0x20;
 const MADE_EX: u32 = 2;
 
 /// How an event was created, as the trace names it.
-fn creation_kind(function: &str) -> u32 {
-    match function {
-        "aclrtCreateEventWithFlag" | "rtEventCreateWithFlag" => 1,
-        "aclrtCreateEventExWithFlag" | "rtEventCreateExWithFlag" => MADE_EX,
+fn creation_kind(call: &Context<'_>) -> u32 {
+    match (call.is(Fact::ByFlags), call.is(Fact::Unbound)) {
+        (true, _) => 1,
+        (_, true) => MADE_EX,
         _ => 0,
     }
 }
@@ -317,20 +317,20 @@ fn creation_kind(function: &str) -> u32 {
 pub(crate) fn event_created(call: &Context<'_>) -> Option<u64> {
     let handle = call.arg(call.function.event)?;
     let event = objects::new_event(handle)?;
-    let flags = call.named("flag").unwrap_or(0) as u32;
+    let flags = call.part(Part::Flags).unwrap_or(0) as u32;
     begin_event(event, handle, call, flags);
     Some(pair(event.serial.load(Relaxed), 0))
 }
 
 /// An event comes into being, or is used without having been seen being made.
 pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, flags: u32) {
-    let creation = creation_kind(call.function.name);
+    let creation = creation_kind(call);
     let kind = EventKind {
         resettable: creation == 1,
         uncapturable: creation == MADE_EX && flags & SYNC == 0,
         external: creation == 1 && flags & EXTERNAL != 0,
         timeline: flags & TIME_LINE != 0
-            || matches!(call.function.name, "aclrtCreateEvent" | "rtEventCreate")
+            || call.is(Fact::KeepsTimes)
             || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
@@ -430,7 +430,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
 }
 
 fn is_forced(call: &Context<'_>) -> bool {
-    call.function.name.ends_with("Force")
+    call.is(Fact::Forced)
 }
 
 fn end_context(call: &Context<'_>, context: &'static ContextEntry) {
@@ -474,7 +474,7 @@ pub(crate) fn context_destroyed(span: &Span, call: &Context<'_>) {
 
 pub(crate) fn finalized(call: &Context<'_>) {
     // A reference count that does not reach zero leaves everything as it was.
-    if call.named("refCount").is_some_and(|count| count != 0) {
+    if call.part(Part::Users).is_some_and(|count| count != 0) {
         return;
     }
     for context in objects::contexts() {

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{ArgKind, Function, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{ArgKind, Fact, Function, Part, Role, TaskKind, Untimed};
 use ascend_trace_format::record::{pair, unpair};
 
 use crate::call::{Context, Hold, Span, TaskState};
@@ -273,8 +273,8 @@ fn measurable(call: &Context<'_>, event: Option<&EventEntry>) -> Result<Extent, 
 /// Whether an asynchronous copy will be done by the host after a synchronisation, because its
 /// host side is pageable.
 fn copies_on_host(call: &Context<'_>) -> bool {
-    let (source, destination) = (call.named("src"), call.named("dst"));
-    let host_sides = match call.named("kind") {
+    let (source, destination) = (call.part(Part::Source), call.part(Part::Destination));
+    let host_sides = match call.part(Part::Direction) {
         Some(HOST_TO_DEVICE) => [source, None],
         Some(DEVICE_TO_HOST) => [None, destination],
         Some(BY_ADDRESSES) => [source, destination],
@@ -365,12 +365,9 @@ fn after_device_sync(span: &Span, call: &Context<'_>, end: u64) {
 
 /// The program has asked whether an event is done.
 fn after_query(call: &Context<'_>) {
-    let is_complete = match call.function.name {
-        "aclrtQueryEvent" => call.named("status") == Some(0),
-        // It succeeds once the event is done.
-        "rtEventQuery" => true,
-        _ => call.named("status") == Some(1),
-    };
+    let done = u64::from(!call.is(Fact::ZeroWhenDone));
+    // One that answers no status succeeds once the event is done.
+    let is_complete = call.part(Part::Status).is_none_or(|status| status == done);
     if is_complete && let Some(event) = call.arg(call.function.event).and_then(objects::event) {
         event.was_seen();
     }

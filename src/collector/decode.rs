@@ -343,7 +343,7 @@ fn string<T: for<'t> From<Cow<'t, str>>>(reader: &mut Reader<'_>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::api::{Arg, ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
+    use ascend_trace_format::api::{Arg, ArgKind, Blocks, Facts, RetKind, Role, TaskKind, Untimed};
     use ascend_trace_format::record::{MAX_WORDS, NULL_STRING, Words, pair};
 
     const ORIGIN: Origin = Origin {
@@ -378,6 +378,8 @@ mod tests {
         bytes: None,
         label: None,
         names: None,
+        parts: &[],
+        facts: Facts::of(&[]),
         ret: RetKind::Error,
         args: &[
             arg("stream", ArgKind::Stream),

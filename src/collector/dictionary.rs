@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{Arg, Function, RetKind, TaskKind};
+use ascend_trace_format::api::{Arg, Function, Part, RetKind, TaskKind};
 use ascend_trace_model::rows::{ArgRow, CallRow, FunctionRow, TablesRow};
 
 use crate::tables;
@@ -163,8 +163,18 @@ fn function(function: &Function) -> FunctionRow {
         event: function.event,
         bytes: function.bytes,
         label: function.label,
+        parts: function.parts.iter().map(part).collect(),
+        facts: function
+            .facts
+            .iter()
+            .map(|it| it.name().to_owned())
+            .collect(),
         args: function.args.iter().map(argument).collect(),
     }
+}
+
+fn part((part, at): &(Part, u8)) -> (String, u8) {
+    (part.name().to_owned(), *at)
 }
 
 fn argument(arg: &Arg) -> ArgRow {

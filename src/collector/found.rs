@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_format::api::{Blocks, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{Blocks, Part, RetKind, Role, TaskKind};
 use ascend_trace_format::record::{Header, MAX_STRING, Reader, RecordKind, STUB, Shape};
 use ascend_trace_model::rows::{ArgRow, FunctionRow};
 
@@ -83,6 +83,7 @@ fn described(shape: Shape, name: &str) -> FunctionRow {
             role: Role::Task.name().to_owned(),
             task: TaskKind::Kernel.name().to_owned(),
             stream: Some(3),
+            parts: [(Part::Executor.name().to_owned(), 2)].into(),
             args: [
                 ("workspace", "pointer"),
                 ("workspaceSize", "size"),

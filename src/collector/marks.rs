@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Function, RetKind, Role};
+use ascend_trace_format::api::{Function, Part, RetKind, Role};
 use ascend_trace_model::rows::{CallRow, NameRow, RangeRow, Row};
 
 use super::decode::Origin;
@@ -59,7 +59,7 @@ impl Marks {
     }
 
     fn end(&mut self, call: &CallRow, function: &Function, at: Origin) -> Option<Row> {
-        let id = (at.process, word(call, function, "id")?);
+        let id = (at.process, word(call, function, Part::Range)?);
         let open = self.open.entry(id).or_default();
         let own = open.iter().rposition(|begun| begun.thread == at.thread);
         let place = own.or_else(|| open.len().checked_sub(1));
@@ -88,7 +88,7 @@ fn begun(call: &CallRow, function: &Function, at: Origin) -> Begun {
     Begun {
         thread: at.thread,
         begin_ns: call.begin_ns,
-        domain: word(call, function, "handle").unwrap_or(0),
+        domain: word(call, function, Part::Domain).unwrap_or(0),
         name: first.unwrap_or_default().to_owned(),
     }
 }
@@ -104,9 +104,8 @@ fn range(process: u32, begun: &Begun, end_ns: i64) -> RangeRow {
     }
 }
 
-fn word(call: &CallRow, function: &Function, name: &str) -> Option<u64> {
-    let position = function.args.iter().position(|arg| arg.name == name)?;
-    call.args.get(position).copied()
+fn word(call: &CallRow, function: &Function, part: Part) -> Option<u64> {
+    call.args.get(usize::from(function.part(part)?)).copied()
 }
 
 /// The name that a call has given.

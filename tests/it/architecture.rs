@@ -188,12 +188,12 @@ fn the_software_runtime_uses_nothing_of_ours() {
     assert!(ours.is_empty(), "{ours:?}");
 }
 
-/// Everything that the interposer is made of.
-fn sources_of_the_interposer(folder: &Path, found: &mut Vec<PathBuf>) {
+/// All sources in a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            sources_of_the_interposer(&path, found);
+            sources(&path, found);
         } else if path.extension().is_some_and(|end| end == "rs") {
             found.push(path);
         }
@@ -202,13 +202,66 @@ fn sources_of_the_interposer(folder: &Path, found: &mut Vec<PathBuf>) {
 
 #[test]
 fn the_interposer_does_not_know_the_software_runtime() {
-    let mut sources = Vec::new();
+    let mut found = Vec::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("interposer");
-    sources_of_the_interposer(&folder.join("src"), &mut sources);
-    assert!(sources.len() > 20, "{sources:?}");
-    for source in sources {
+    sources(&folder.join("src"), &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    for source in found {
         let text = std::fs::read_to_string(&source).unwrap();
         let name = source.display();
         assert!(!text.to_lowercase().contains("softacl"), "{name}");
+    }
+}
+
+/// Files that know functions of AscendCL by their names, and what for.
+const KNOWING: [(&str, &str); 2] = [
+    // What CUDA calls the same thing.
+    ("crates/export/src/kineto/cuda.rs", "aclrt"),
+    // `aclCreateScalar` makes a scalar.
+    ("crates/model/src/operands.rs", "aclCreate"),
+];
+
+/// Texts of a source that are names of functions of AscendCL, tests left out.
+fn names_of_functions(text: &str) -> Vec<&str> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let texts = code.split('"').skip(1).step_by(2);
+    let is_name = |text: &&str| {
+        let prefixes = ["acl", "rt", "Hccl", "Lccl", "mstx", "hal"];
+        let rest = prefixes.iter().find_map(|it| text.strip_prefix(it));
+        let rest = rest.unwrap_or_default();
+        let has_capital = rest.contains(|it: char| it.is_ascii_uppercase());
+        has_capital && rest.chars().all(|it| it.is_ascii_alphanumeric())
+    };
+    texts
+        .filter(is_name)
+        .filter(|it| *it != "aclError")
+        .collect()
+}
+
+#[test]
+fn what_functions_mean_is_said_in_the_table_of_hooks_and_nowhere_else() {
+    assert_eq!(
+        names_of_functions("f(\"aclrtFree\", \"acl\", \"it\")"),
+        ["aclrtFree"]
+    );
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in ["format", "model", "analysis", "export", "ring"] {
+        sources(&root.join("crates").join(folder).join("src"), &mut found);
+    }
+    sources(&root.join("src"), &mut found);
+    sources(&root.join("viewer/src"), &mut found);
+    assert!(found.len() > 200, "{}", found.len());
+    for source in found {
+        let place = source.strip_prefix(root).unwrap().to_str().unwrap();
+        let is_test = place.contains("/tests/") || place.ends_with("/tests.rs");
+        let known = KNOWING.iter().find(|(path, _)| *path == place);
+        let text = std::fs::read_to_string(&source).unwrap();
+        let names = names_of_functions(&text);
+        let strange = names
+            .iter()
+            .filter(|name| known.is_none_or(|(_, begin)| !name.starts_with(begin)));
+        let strange: Vec<_> = strange.filter(|_| !is_test).collect();
+        assert!(strange.is_empty(), "{place}: {strange:?}");
     }
 }

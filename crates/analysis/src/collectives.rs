@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_format::api::ArgKind;
+use ascend_trace_format::api::{Part, TaskKind};
 use ascend_trace_model::{Call, Function, ProcessId, Trace};
-
-/// Calls that tell something of a communicator, with the arguments that do.
-const TELLING: [&str; 2] = ["HcclGetRankId", "HcclGetRankSize"];
 
 /// Where a function's arguments say what a collective is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,22 +51,21 @@ pub struct Collective<'t> {
 impl Places {
     /// Nothing for a function that is no collective.
     pub fn of(function: &Function) -> Option<Self> {
-        let place = |wanted: &str| function.args.iter().position(|arg| arg.name == wanted);
-        let is_collective = function.name.starts_with("Hccl") || function.name.starts_with("Lccl");
-        let comm = place("comm").filter(|_| is_collective && function.stream.is_some())?;
-        let first = |names: &[&str]| names.iter().find_map(|name| place(name));
+        if function.task != Some(TaskKind::Collective) {
+            return None;
+        }
         let peers = [
-            ("root", Peer::Root),
-            ("destRank", Peer::Destination),
-            ("srcRank", Peer::Source),
+            (Part::Root, Peer::Root),
+            (Part::ToRank, Peer::Destination),
+            (Part::FromRank, Peer::Source),
         ];
         let mut peers = peers.into_iter();
         Some(Self {
-            comm,
-            amount: first(&["count", "sendCount", "recvCount"]),
-            data_type: first(&["dataType", "sendType"]),
-            operation: place("op"),
-            peer: peers.find_map(|(name, peer)| Some((place(name)?, peer))),
+            comm: function.part(Part::Communicator)?,
+            amount: function.part(Part::Count),
+            data_type: function.part(Part::DataType),
+            operation: function.part(Part::Reduction),
+            peer: peers.find_map(|(part, peer)| Some((function.part(part)?, peer))),
         })
     }
 
@@ -156,22 +152,10 @@ struct Telling {
 
 impl Telling {
     fn of(function: &Function) -> Option<Self> {
-        let name = function.name.as_str();
-        let makes = name.starts_with("HcclCommInit") || name == "HcclCreateSubCommConfig";
-        let is_handle = |kind: ArgKind| kind == ArgKind::Handle;
-        let place = |wanted: &[&str]| {
-            let is_it = |arg: &str| wanted.contains(&arg);
-            function.args.iter().position(|arg| is_it(&arg.name))
-        };
-        let handles = function.args.iter().enumerate();
-        let mut handles = handles.filter(|(_, arg)| is_handle(arg.kind) && arg.out == makes);
-        let (comm, _) = handles
-            .next()
-            .filter(|_| makes || TELLING.contains(&name))?;
         let found = Self {
-            comm,
-            rank: place(&["rank", "subCommRankId"]),
-            size: place(&["nRanks", "rankNum", "rankSize"]),
+            comm: function.part(Part::Communicator)?,
+            rank: function.part(Part::Rank),
+            size: function.part(Part::Ranks),
         };
         (found.rank.is_some() || found.size.is_some()).then_some(found)
     }

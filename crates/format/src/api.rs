@@ -147,6 +147,142 @@ coded_enum! {
 }
 
 coded_enum! {
+    /// What an argument is to its function, beside the stream, the event, the bytes and the label.
+    Part {
+        /// How a stream or an event is made, or how an event is recorded or waited for.
+        Flags = 0 "flags",
+        /// The priority of a stream.
+        Priority = 1 "priority",
+        /// Something that holds the flags of a stream.
+        Configuration = 2 "configuration",
+        /// The id that the runtime gave a stream.
+        StreamId = 3 "stream-id",
+        /// What an event's query answers.
+        Status = 4 "status",
+        /// Users of the runtime that are left.
+        Users = 5 "users",
+        /// Where a copy reads.
+        Source = 6 "source",
+        /// Where a copy writes.
+        Destination = 7 "destination",
+        /// Which way a copy goes.
+        Direction = 8 "direction",
+        /// A graph.
+        Graph = 9 "graph",
+        /// A group of captured tasks.
+        TaskGroup = 10 "task-group",
+        /// A notify.
+        Notify = 11 "notify",
+        /// A notify that counts.
+        Counter = 12 "counter",
+        /// Memory that tasks signal by.
+        Address = 13 "address",
+        /// What is written there, or waited for.
+        Value = 14 "value",
+        /// How a value is compared.
+        Condition = 15 "condition",
+        /// Whether the stream waits for a callback.
+        Blocking = 16 "blocking",
+        /// A communicator.
+        Communicator = 17 "communicator",
+        /// Elements that a rank gives, or takes where it gives none.
+        Count = 18 "count",
+        /// The type of the elements.
+        DataType = 19 "data-type",
+        /// How elements are put together.
+        Reduction = 20 "reduction",
+        /// The rank that gives or gets everything.
+        Root = 21 "root",
+        /// The rank that is sent to.
+        ToRank = 22 "to-rank",
+        /// The rank that sends.
+        FromRank = 23 "from-rank",
+        /// This process's number in a communicator.
+        Rank = 24 "rank",
+        /// How many take part in a communicator.
+        Ranks = 25 "ranks",
+        /// Memory of the device that the call makes.
+        Allocated = 26 "allocated",
+        /// Memory of the device that the call gives back.
+        Freed = 27 "freed",
+        /// Memory of the host that the call makes.
+        HostAllocated = 28 "host-allocated",
+        /// Memory of the host that the call gives back.
+        HostFreed = 29 "host-freed",
+        /// How much memory, or how many elements of an operand.
+        Size = 30 "size",
+        /// What operators work on.
+        Operand = 31 "operand",
+        /// What stands for an operator that is planned.
+        Executor = 32 "executor",
+        /// Whom a range or a mark belongs to.
+        Domain = 33 "domain",
+        /// A range that has begun.
+        Range = 34 "range",
+    }
+}
+
+coded_enum! {
+    /// What is so of a function, whatever its arguments are.
+    Fact {
+        /// It does not wait for what is under way.
+        Forced = 0 "forced",
+        /// Its task sets a signal.
+        Sets = 1 "sets",
+        /// Its task waits for a signal.
+        Awaits = 2 "awaits",
+        /// A graph that is built by hand is complete.
+        CompletesGraph = 3 "completes-graph",
+        /// It makes an event that keeps times.
+        KeepsTimes = 4 "keeps-times",
+        /// It makes an event by flags.
+        ByFlags = 5 "by-flags",
+        /// It makes an event by flags that is not bound to a stream.
+        Unbound = 6 "unbound",
+        /// Its status is 0 when the event is done.
+        ZeroWhenDone = 7 "zero-when-done",
+        /// It makes something that operators work on.
+        MakesOperand = 8 "makes-operand",
+        /// It ends something that operators work on.
+        EndsOperand = 9 "ends-operand",
+        /// It launches a kernel by a handle whose name the runtime tells.
+        ByHandle = 10 "by-handle",
+    }
+}
+
+/// The [`Fact`]s of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facts(u32);
+
+impl Facts {
+    /// These facts and no other.
+    pub const fn of(facts: &[Fact]) -> Self {
+        let (mut bits, mut rest) = (0, facts);
+        while let [fact, others @ ..] = rest {
+            bits |= 1 << fact.code();
+            rest = others;
+        }
+        Self(bits)
+    }
+
+    pub const fn has(self, fact: Fact) -> bool {
+        self.0 & 1 << fact.code() != 0
+    }
+
+    /// Those that are so.
+    pub fn iter(self) -> impl Iterator<Item = Fact> {
+        Fact::ALL.iter().copied().filter(move |it| self.has(*it))
+    }
+}
+
+impl FromIterator<Fact> for Facts {
+    fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Self {
+        let bits = |bits, fact: Fact| bits | 1 << fact.code();
+        Self(facts.into_iter().fold(0, bits))
+    }
+}
+
+coded_enum! {
     /// What an argument means.
     ArgKind {
         /// Signed integer.
@@ -308,8 +444,26 @@ pub struct Function {
     pub label: Option<u8>,
     /// What the call gives a name to.
     pub names: Option<Naming>,
+    /// What further arguments are, with their indices.
+    pub parts: &'static [(Part, u8)],
+    pub facts: Facts,
     pub ret: RetKind,
     pub args: &'static [Arg],
+}
+
+impl Function {
+    /// Index of the argument that is this part.
+    #[inline]
+    pub fn part(&self, part: Part) -> Option<u8> {
+        part_in(self.parts, part)
+    }
+}
+
+/// Index of the argument that is a part.
+#[inline]
+pub fn part_in(parts: &[(Part, u8)], part: Part) -> Option<u8> {
+    let found = parts.iter().find(|(known, _)| *known == part);
+    found.map(|(_, index)| *index)
 }
 
 /// A call that gives something a name.

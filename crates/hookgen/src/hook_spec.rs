@@ -38,6 +38,20 @@ pub struct HookSpec {
     pub(crate) arguments: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) functions: BTreeMap<String, FunctionSpec>,
+    #[serde(default)]
+    pub(crate) parts: Vec<PartsSpec>,
+}
+
+/// What arguments are to some functions, and what is so of these.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PartsSpec {
+    /// Roles, kinds of tasks, and names, in which a `*` stands for anything.
+    pub(crate) of: Vec<String>,
+    #[serde(default)]
+    pub(crate) is: Vec<String>,
+    /// By part: names of arguments, of which the first counts that a function has.
+    #[serde(flatten)]
+    pub(crate) args: BTreeMap<String, Vec<String>>,
 }
 
 /// What it says about one function.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{ArgKind, Blocks, Naming, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, Blocks, Facts, Naming, Part, RetKind, Role, TaskKind};
 
 use crate::args::{Arguments, HookArg};
 use crate::error::Error;
 use crate::hook_spec::{FunctionSpec, HookSpec};
 use crate::layout::Struct;
 use crate::model::{ApiModel, Function, StreamParam};
+use crate::parts::Rules;
 use crate::roles;
 use crate::types::{Class, Types, Unusable};
 
@@ -37,6 +38,9 @@ pub struct Hook {
     pub bytes: Option<u8>,
     pub label: Option<u8>,
     pub names: Option<Naming>,
+    /// What further arguments are, in the order of the parts.
+    pub parts: Vec<(Part, u8)>,
+    pub facts: Facts,
     pub ret: RetKind,
     /// The type returned, in the wrapper; `()` for none.
     pub rust_ret: String,
@@ -98,6 +102,7 @@ impl HookTable {
     ) -> Result<Self, Error> {
         check_names(model, spec)?;
         let types = Types::new(model, &spec.types)?;
+        let mut rules = Rules::new(&spec.parts)?;
         let builder = Builder {
             model,
             spec,
@@ -120,13 +125,17 @@ impl HookTable {
                 other => other?,
             };
             match hook {
-                Ok(hook) => hooks.push(hook),
+                Ok(mut hook) => {
+                    rules.apply(&mut hook)?;
+                    hooks.push(hook);
+                }
                 Err(reason) => unhooked.push(Unhooked {
                     name: function.name.clone(),
                     reason,
                 }),
             }
         }
+        rules.check()?;
         let enumerations = builder.enumerations(&hooks);
         let structs = builder
             .structs(&hooks)
@@ -240,6 +249,8 @@ impl Builder<'_> {
             bytes: bytes.map_err(error)?,
             label: self.label(said, task, &args).map_err(error)?,
             names: naming(said, &args).map_err(error)?,
+            parts: Vec::new(),
+            facts: Facts::default(),
             ret,
             rust_ret: signature.ret,
             args,

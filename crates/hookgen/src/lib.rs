@@ -20,6 +20,7 @@ mod hook_table;
 mod installed;
 mod layout;
 mod model;
+mod parts;
 mod read;
 mod roles;
 mod table;

@@ -1,12 +1,9 @@
 //! What a call has to do with graphs, by what its row says.
 
-use ascend_trace_format::api::{RetKind, Role, Untimed};
+use ascend_trace_format::api::{Fact, RetKind, Role, Untimed};
 
 use crate::rows::{CallRow, GraphRef};
 use crate::trace::Function;
-
-/// Completes a graph that is built by hand.
-const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// Whether a call returns this code only because of a capture.
 pub fn is_capture_code(code: i64) -> bool {
@@ -104,8 +101,7 @@ impl GraphFunction {
             | Role::BuildGraph
             | Role::BindStream
             | Role::DestroyGraph => true,
-            Role::UseGraph => BUILD_END.contains(&function.name.as_str()),
-            _ => false,
+            _ => function.is(Fact::CompletesGraph),
         };
         Self {
             has_code: function.ret == RetKind::Error,

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 
-use ascend_trace_format::api::{ArgKind, RetKind};
+use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
 
-use crate::trace::{Argument, Call, CallId, Function, ProcessId, Trace};
+use crate::trace::{Call, CallId, Function, ProcessId, Trace};
 
 /// What the first of an operator's two calls is called, after the name of the second.
 const PLANNING: &str = "GetWorkspaceSize";
@@ -19,7 +19,7 @@ const TENSOR: &str = "Tensor";
 
 /// What a function has to do with operands. The numbers are positions of arguments.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum Does {
     None,
     /// Makes an operand, whose handle it returns, or is passed.
     Makes(Option<u8>),
@@ -48,7 +48,7 @@ struct History {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Operands {
     /// By function.
-    parts: Vec<Part>,
+    does: Vec<Does>,
     made: History,
     planned: History,
 }
@@ -70,7 +70,7 @@ pub struct Operand<'t> {
 
 impl Operands {
     pub(crate) fn set_functions(&mut self, functions: &[Function]) {
-        self.parts = functions.iter().map(part_of).collect();
+        self.does = functions.iter().map(does).collect();
     }
 
     /// Puts what has come since the last time in order.
@@ -85,30 +85,23 @@ impl Operands {
     }
 }
 
-fn part_of(function: &Function) -> Part {
-    let name = function.name.as_str();
-    let executor = || {
-        let is_it = |arg: &Argument| arg.kind == ArgKind::Handle && arg.name == "executor";
-        let position = function.args.iter().position(is_it)?;
-        let arg = function.args.get(position)?;
-        Some((u8::try_from(position).ok()?, arg.out))
-    };
-    if function.category == "aclnn_framework" {
-        return match name {
-            // As `aclCreateTensor`, in the place of another one.
-            "aclInitTensor" => Part::Makes(Some(0)),
-            _ if name.starts_with("aclCreate") => Part::Makes(None),
-            _ if name.starts_with("aclDestroy") => Part::Ends(0),
-            _ => Part::None,
-        };
+fn does(function: &Function) -> Does {
+    let operand = part_in(&function.parts, Part::Operand);
+    if function.is(Fact::MakesOperand) {
+        return Does::Makes(operand);
     }
-    if function.args.is_empty() && name.ends_with(PLANNING) {
-        return Part::PlansUntyped;
+    if let (true, Some(operand)) = (function.is(Fact::EndsOperand), operand) {
+        return Does::Ends(operand);
     }
-    match executor() {
-        Some((position, true)) if name.ends_with(PLANNING) => Part::Plans(position),
-        Some((position, false)) if function.stream.is_some() => Part::Runs(position),
-        _ => Part::None,
+    if function.args.is_empty() && function.name.ends_with(PLANNING) {
+        return Does::PlansUntyped;
+    }
+    let executor = part_in(&function.parts, Part::Executor);
+    let is_answer = |at: u8| function.args.get(usize::from(at)).is_some_and(|it| it.out);
+    match executor.map(|at| (at, is_answer(at))) {
+        Some((at, true)) => Does::Plans(at),
+        Some((at, false)) if function.stream.is_some() => Does::Runs(at),
+        _ => Does::None,
     }
 }
 
@@ -166,12 +159,12 @@ impl Trace {
     /// Remembers what a call that has just come made, ended or planned.
     pub(crate) fn note_operands(&mut self, process: ProcessId, id: CallId) {
         let call = *self.call(id);
-        let part = self.operands.parts.get(call.function.index());
+        let part = self.operands.does.get(call.function.index());
         let (part, word) = match part {
-            None | Some(Part::None | Part::Runs(_)) => return,
-            Some(part @ Part::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
-            Some(part @ Part::PlansUntyped) => (*part, self.args(&call).last().copied()),
-            Some(part @ (Part::Makes(Some(at)) | Part::Ends(at) | Part::Plans(at))) => {
+            None | Some(Does::None | Does::Runs(_)) => return,
+            Some(part @ Does::Makes(None)) => (*part, Some(call.ret.cast_unsigned())),
+            Some(part @ Does::PlansUntyped) => (*part, self.args(&call).last().copied()),
+            Some(part @ (Does::Makes(Some(at)) | Does::Ends(at) | Does::Plans(at))) => {
                 (*part, self.args(&call).get(usize::from(*at)).copied())
             }
         };
@@ -181,9 +174,9 @@ impl Trace {
         };
         let key = (process, handle);
         match part {
-            Part::Makes(_) => self.operands.made.note(key, call.end, Some(id)),
+            Does::Makes(_) => self.operands.made.note(key, call.end, Some(id)),
             // Another thread may get the handle again before this call returns.
-            Part::Ends(_) => self.operands.made.note(key, call.begin, None),
+            Does::Ends(_) => self.operands.made.note(key, call.begin, None),
             _ => self.operands.planned.note(key, call.end, Some(id)),
         }
     }
@@ -204,7 +197,7 @@ impl Trace {
             return Vec::new();
         };
         let process = self.thread(planned.thread).process;
-        if let Some(Part::PlansUntyped) = self.operands.parts.get(planned.function.index()) {
+        if let Some(Does::PlansUntyped) = self.operands.does.get(planned.function.index()) {
             return self.operands_among(process, planned);
         }
         let function = self.function(planned.function);
@@ -237,9 +230,9 @@ impl Trace {
 
     /// The call that planned an operator: this one, or the one whose executor it submits.
     fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
-        let position = match self.operands.parts.get(call.function.index())? {
-            Part::Plans(_) | Part::PlansUntyped => return Some(call),
-            Part::Runs(position) => *position,
+        let position = match self.operands.does.get(call.function.index())? {
+            Does::Plans(_) | Does::PlansUntyped => return Some(call),
+            Does::Runs(position) => *position,
             _ => return None,
         };
         let executor = *self.args(call).get(usize::from(position))?;
@@ -260,10 +253,10 @@ impl Trace {
         let function = self.function(call.function);
         let noun = function.name.strip_prefix("aclCreate").unwrap_or(TENSOR);
         let arguments = || function.args.iter().zip(self.args(call));
-        let data_type = arguments().find(|(arg, _)| arg.enumeration == "aclDataType");
-        let data_type =
-            data_type.and_then(|(arg, word)| self.constant(&arg.enumeration, word.cast_signed()));
-        let count = arguments().find(|(arg, _)| arg.name == "size");
+        let part = |part: Part| arguments().nth(function.part(part)?);
+        let data_type = part(Part::DataType)
+            .and_then(|(arg, word)| self.constant(&arg.enumeration, word.cast_signed()));
+        let count = part(Part::Size);
         let has_numbers = function
             .args
             .iter()

@@ -62,6 +62,12 @@ pub struct FunctionRow {
     /// Position of the argument that says what the task is: a string, or what a [`NameRow`] names.
     #[serde(default)]
     pub label: Option<u8>,
+    /// Positions of further arguments by what they are: `ascend_trace_format::api::Part` by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, u8>,
+    /// `ascend_trace_format::api::Fact`s by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
     pub args: Vec<ArgRow>,
 }
 

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{
+    ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind, Untimed, part_in,
+};
 use ascend_trace_format::record::Manner;
 
 use crate::cost::Costs;
@@ -48,7 +50,21 @@ pub struct Function {
     pub bytes: Option<u8>,
     /// Position of the argument that says what the task is.
     pub label: Option<u8>,
+    /// Positions of further arguments.
+    pub parts: Vec<(Part, u8)>,
+    pub facts: Facts,
     pub args: Vec<Argument>,
+}
+
+impl Function {
+    /// Position of the argument that is this part.
+    pub fn part(&self, part: Part) -> Option<usize> {
+        part_in(&self.parts, part).map(usize::from)
+    }
+
+    pub fn is(&self, fact: Fact) -> bool {
+        self.facts.has(fact)
+    }
 }
 
 /// One argument of a [`Function`].

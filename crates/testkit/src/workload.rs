@@ -125,8 +125,8 @@ fn function(name: String) -> FunctionRow {
         stream: None,
         event: None,
         bytes: None,
-        label: None,
         args: Vec::new(),
+        ..FunctionRow::default()
     }
 }
 

@@ -1,6 +1,8 @@
 //! What is known of functions by their shape alone.
 
-use ascend_trace_format::api::{Arg, ArgKind, Blocks, Function, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{
+    Arg, ArgKind, Blocks, Facts, Function, Part, RetKind, Role, TaskKind,
+};
 
 use crate::traits::{Traits, traits_of};
 
@@ -19,6 +21,8 @@ pub(crate) static UNKNOWN: Function = Function {
     bytes: None,
     label: None,
     names: None,
+    parts: &[],
+    facts: Facts::of(&[]),
     ret: RetKind::Int,
     args: &[],
 };
@@ -29,6 +33,7 @@ static SUBMITTING: Function = Function {
     task: Some(TaskKind::Kernel),
     timed: true,
     stream: Some(3),
+    parts: &[(Part::Executor, 2)],
     ret: RetKind::Error,
     args: &[
         argument("workspace", ArgKind::Pointer),

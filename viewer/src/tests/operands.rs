@@ -1,5 +1,7 @@
 //! What operators work on, and how copies were made.
 
+use std::collections::BTreeMap;
+
 use ascend_trace_model::rows::{ArgRow, CallRow, FunctionRow, Row};
 use ascend_trace_testkit::Timeline;
 
@@ -26,8 +28,34 @@ fn function(name: &str, category: &str, ret: &str, args: Vec<ArgRow>) -> Functio
         event: None,
         bytes: None,
         label: None,
+        parts: parts(&args),
+        facts: facts(name),
         args,
     }
+}
+
+/// What arguments of these names are, as the hook table says.
+fn parts(args: &[ArgRow]) -> BTreeMap<String, u8> {
+    let known = [
+        ("executor", "executor"),
+        ("dataType", "data-type"),
+        ("size", "size"),
+        ("tensor", "operand"),
+    ];
+    let part = |(at, arg): (u8, &ArgRow)| {
+        let (_, part) = known.iter().find(|(name, _)| *name == arg.name)?;
+        Some(((*part).to_owned(), at))
+    };
+    (0..).zip(args).filter_map(part).collect()
+}
+
+fn facts(name: &str) -> Vec<String> {
+    let known = [
+        ("aclCreate", "makes-operand"),
+        ("aclDestroy", "ends-operand"),
+    ];
+    let facts = known.iter().filter(|(begin, _)| name.starts_with(begin));
+    facts.map(|(_, fact)| (*fact).to_owned()).collect()
 }
 
 /// `Relu` on a tensor that was made before.

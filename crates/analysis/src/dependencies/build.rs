@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{Fact, RetKind, Role, TaskKind, Untimed};
 use ascend_trace_model::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
@@ -16,9 +16,6 @@ const DEVICE_ERRORS: i64 = 500_000;
 
 /// What a sync returns that gave up waiting: for a stream or device, and for an event.
 const TIMEOUTS: [i64; 2] = [507_046, 507_047];
-
-/// Completes a graph that is built by hand.
-const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// `EventRow::creation` of `aclrtCreateEventWithFlag`: such an event may be waited for before it
 /// is recorded.
@@ -64,9 +61,7 @@ impl Builder {
         match function.role {
             Role::RecordEvent => self.note_record(trace, call),
             Role::CaptureEnd => self.note_graph(trace, id, call),
-            Role::UseGraph if BUILD_END.contains(&function.name.as_str()) => {
-                self.note_graph(trace, id, call)
-            }
+            Role::UseGraph if function.is(Fact::CompletesGraph) => self.note_graph(trace, id, call),
             Role::Task if is_signal(function.task) && took_effect(trace, call) => {
                 self.signals.note(trace, call);
             }
@@ -99,7 +94,7 @@ impl Builder {
         match function.role {
             Role::WaitEvent | Role::SyncEvent => self.resolve(trace, id, emit),
             Role::SyncStream => sync_streams(trace, id, call.stream, emit),
-            Role::DestroyStream if !function.name.ends_with("Force") => {
+            Role::DestroyStream if !function.is(Fact::Forced) => {
                 sync_streams(trace, id, call.stream, emit);
             }
             Role::SyncDevice => sync_streams(trace, id, streams_of(trace, call), emit),

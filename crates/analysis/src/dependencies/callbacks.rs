@@ -6,23 +6,15 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Role, TaskKind};
+use ascend_trace_format::api::{Part, Role, TaskKind};
 use ascend_trace_model::{CallId, Function, ProcessId, TaskId, Trace};
 
 use super::{Edge, EdgeKind, Node};
 
-/// Submit a callback for a thread that the program sets aside for them; with the argument that says whether the
-/// stream waits for it.
-const LAUNCHES: [(&str, &str); 2] = [
-    ("aclrtLaunchCallback", "blockType"),
-    ("rtCallbackLaunch", "isBlock"),
-];
-
-/// The argument by which a function that submits callbacks says whether the stream waits.
-fn launch(function: &Function) -> Option<&'static str> {
-    let mut launches = LAUNCHES.iter();
-    let (_, blocks) = launches.find(|(name, _)| function.name == *name)?;
-    Some(blocks)
+/// The argument by which a function that submits callbacks for a thread that the program sets aside for
+/// them says whether the stream waits.
+fn launch(function: &Function) -> Option<usize> {
+    function.part(Part::Blocking)
 }
 
 /// Reports that are considered for one callback.
@@ -41,8 +33,7 @@ pub(super) fn link(trace: &Trace, emit: &mut dyn FnMut(Edge)) {
         let Some(blocks) = launch(function).filter(|_| task.kind == TaskKind::HostFunc) else {
             continue;
         };
-        let blocks = function.args.iter().position(|arg| arg.name == blocks);
-        let blocks = blocks.and_then(|place| trace.args(call).get(place));
+        let blocks = trace.args(call).get(blocks);
         let blocks = blocks.is_none_or(|value| *value != 0);
         let id = TaskId(index as u32);
         let process = trace.thread(call.thread).process;

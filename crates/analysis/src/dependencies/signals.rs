@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use ascend_trace_format::api::{Fact, Part};
 use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
 
 use super::build::{Found, took_effect};
@@ -123,32 +124,32 @@ impl Signals {
 
 fn usage(trace: &Trace, call: &Call) -> Option<Use> {
     let function = trace.function(call.function);
-    let arg = |wanted: &str| {
-        let place = function.args.iter().position(|arg| arg.name == wanted)?;
-        trace.args(call).get(place).copied()
+    let arg = |part: Part| trace.args(call).get(function.part(part)?).copied();
+    let (notify, counter) = (arg(Part::Notify), arg(Part::Counter));
+    if function.is(Fact::Sets) {
+        return Some(match (notify, counter) {
+            (Some(notify), _) => Use::SetNotify(notify),
+            // What a counting notify is set to lies in memory that is not recorded.
+            (None, Some(counter)) => Use::SetValue(counter, 0),
+            (None, None) => Use::SetValue(arg(Part::Address)?, arg(Part::Value)?),
+        });
+    }
+    if !function.is(Fact::Awaits) {
+        return None;
+    }
+    let unknown = Wanted {
+        value: 0,
+        flag: None,
     };
-    Some(match function.name.as_str() {
-        "aclrtRecordNotify" | "rtNotifyRecord" => Use::SetNotify(arg("notify")?),
-        "aclrtWaitAndResetNotify" | "rtNotifyWait" | "rtNotifyWaitWithTimeOut" => {
-            Use::AwaitNotify(arg("notify")?)
-        }
-        // What a counting notify is set to lies in memory that is not recorded.
-        "aclrtCntNotifyRecord" => Use::SetValue(arg("cntNotify")?, 0),
-        "aclrtCntNotifyWaitWithTimeout" => {
+    Some(match (notify, counter) {
+        (Some(notify), _) => Use::AwaitNotify(notify),
+        (None, Some(counter)) => Use::AwaitValue(counter, unknown),
+        (None, None) => {
             let wanted = Wanted {
-                value: 0,
-                flag: None,
+                value: arg(Part::Value)?,
+                flag: arg(Part::Condition),
             };
-            Use::AwaitValue(arg("cntNotify")?, wanted)
+            Use::AwaitValue(arg(Part::Address)?, wanted)
         }
-        "aclrtValueWrite" | "rtsValueWrite" => Use::SetValue(arg("devAddr")?, arg("value")?),
-        "aclrtValueWait" | "rtsValueWait" => {
-            let wanted = Wanted {
-                value: arg("value")?,
-                flag: arg("flag"),
-            };
-            Use::AwaitValue(arg("devAddr")?, wanted)
-        }
-        _ => return None,
     })
 }

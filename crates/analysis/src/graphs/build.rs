@@ -1,6 +1,6 @@
 //! Collects the graphs from the calls that name them.
 
-use ascend_trace_format::api::{RetKind, Role};
+use ascend_trace_format::api::{Fact, RetKind, Role};
 use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
 
 use super::words::UNMATCHED;
@@ -85,7 +85,7 @@ impl Graph {
                 self.making = Making::Built;
             }
             Role::BindStream => self.making = Making::Built,
-            Role::UseGraph if BUILD_END.contains(&trace.function(call.function).name.as_str()) => {
+            Role::UseGraph if trace.function(call.function).is(Fact::CompletesGraph) => {
                 self.end = Some(id);
                 self.outcome = Outcome::Ready;
             }
@@ -142,9 +142,6 @@ impl Graph {
         }
     }
 }
-
-/// Ends the building of a graph by hand.
-const BUILD_END: [&str; 2] = ["aclmdlRIBuildEnd", "rtModelLoadComplete"];
 
 /// Puts an item in its place; nearly always that is the end.
 fn insert<T, K: Ord>(items: &mut Vec<T>, item: T, key: impl Fn(&T) -> K) {

@@ -78,7 +78,7 @@ pub(super) fn failure(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Option<E
 fn never_ended(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Option<Explanation> {
     trace.end()?;
     let begin = graph.begin?;
-    let mut text = format!("{} was never called for it", CAPTURE_END);
+    let mut text = "its capture was never ended".to_owned();
     if let Some(first) = refusals(graphs, trace, graph).first() {
         let name = function(trace, first.call);
         text = format!("{text}; before, {name} had been refused: {}", first.text);
@@ -86,8 +86,6 @@ fn never_ended(graphs: &Graphs, trace: &Trace, graph: &Graph) -> Option<Explanat
     }
     Some(blame(text, begin))
 }
-
-const CAPTURE_END: &str = "aclmdlRICaptureEnd";
 
 /// The rule of the runtime: the last node of every stream that joined is an event record that some
 /// stream waits for, and the stream that began the capture waits for one of these.

@@ -1,6 +1,6 @@
 //! What a task is to its stream.
 
-use ascend_trace_format::api::{Role, TaskKind, Untimed};
+use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
 use ascend_trace_model::{Task, TaskId, Trace};
 
 use super::running::{Recorded, Records};
@@ -28,7 +28,7 @@ impl Class {
             TaskKind::Record => Self::Mark,
             TaskKind::Wait => Self::EventWait,
             TaskKind::HostFunc => Self::Callback,
-            TaskKind::Notify | TaskKind::Value => match function().name.contains("Wait") {
+            TaskKind::Notify | TaskKind::Value => match function().is(Fact::Awaits) {
                 true => Self::SignalWait,
                 false => Self::Mark,
             },

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{ArgKind, RetKind, Role};
+use ascend_trace_format::api::{ArgKind, Fact, RetKind, Role};
 use ascend_trace_model::{Call, CallId, ContextId, ProcessId, StreamId, Trace};
 
 /// A moment, and the call that it is a moment of.
@@ -79,7 +79,7 @@ impl Lives {
                 }
             }
             Role::ResetDevice => {
-                let is_forced = trace.function(call.function).name.ends_with("Force");
+                let is_forced = trace.function(call.function).is(Fact::Forced);
                 let device = device_named(trace, call);
                 let device = device.and_then(|it| self.devices.get_mut(&(process, it)));
                 if let Some(device) = device {

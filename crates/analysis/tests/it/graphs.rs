@@ -227,7 +227,7 @@ fn a_capture_that_is_never_ended_says_so_when_the_recording_is_over() {
     let trace = timeline("t1: capture(s1)[0..1] of g1\n s1: A[captured] by t1[2..3] of g1");
     let (text, call) = failure(&trace);
     assert_eq!(call, "aclmdlRICaptureBegin");
-    assert!(text.contains("aclmdlRICaptureEnd was never called"));
+    assert!(text.contains("its capture was never ended"));
     let growing = timeline("t1: capture(s1)[0..1] of g1\n s2: A[?]");
     let graphs = Graphs::of(&growing);
     assert_eq!(graphs.failure(&growing, &graphs.all()[0]), None);

@@ -1,6 +1,6 @@
 //! Memory in use, from the calls that allocate and free it.
 
-use ascend_trace_format::api::ArgKind;
+use ascend_trace_format::api::Part;
 use ascend_trace_model::{Call, Function, ProcessId, Trace};
 
 use crate::Source;
@@ -88,22 +88,21 @@ impl Memory {
     }
 }
 
-/// Functions are known by how their names begin and by the names of their arguments.
+/// What a function does to memory, and whether that is the host's.
 fn effect(function: &Function) -> Option<(bool, Effect)> {
-    let place = |name: &str| function.args.iter().position(|arg| arg.name == name);
-    let (is_host, pointer) = match place("devPtr") {
-        Some(pointer) => (false, pointer),
-        None => (true, place("hostPtr")?),
-    };
-    let argument = function.args.get(pointer)?;
-    let begins = |names: [&str; 2]| names.iter().any(|name| function.name.starts_with(name));
-    if begins(["aclrtFree", "rtFree"]) {
-        return Some((is_host, Effect::Frees { pointer }));
-    }
-    let is_answer = argument.out && argument.kind == ArgKind::Pointer;
-    let allocates = begins(["aclrtMalloc", "rtMalloc"]) && is_answer;
-    let size = place("size").filter(|_| allocates)?;
-    Some((is_host, Effect::Allocates { pointer, size }))
+    let kinds = [
+        (false, Part::Allocated, Part::Freed),
+        (true, Part::HostAllocated, Part::HostFreed),
+    ];
+    kinds.into_iter().find_map(|(is_host, made, freed)| {
+        let frees = |pointer| Effect::Frees { pointer };
+        let allocates = || {
+            let (pointer, size) = function.part(made).zip(function.part(Part::Size))?;
+            Some(Effect::Allocates { pointer, size })
+        };
+        let effect = function.part(freed).map(frees).or_else(allocates)?;
+        Some((is_host, effect))
+    })
 }
 
 fn change(trace: &Trace, call: &Call, is_host: bool, effect: Effect) -> Option<Change> {

@@ -10,8 +10,15 @@ fn function(name: &str, pointer: &str, allocates: bool) -> FunctionRow {
     let argument = |name: &str, kind: &str, out: bool| json!({"name": name, "kind": kind, "out": out, "enumeration": ""});
     let mut args = vec![argument(pointer, "pointer", allocates)];
     args.extend(allocates.then(|| argument("size", "size", false)));
+    let is_host = pointer == "hostPtr";
+    let parts = match (allocates, is_host) {
+        (true, false) => json!({"allocated": 0, "size": 1}),
+        (true, true) => json!({"host-allocated": 0, "size": 1}),
+        (false, false) => json!({"freed": 0}),
+        (false, true) => json!({"host-freed": 0}),
+    };
     serde_json::from_value(json!({
-        "name": name, "category": "memory", "role": "plain", "task": "", "blocks": "no",
+        "parts": parts, "name": name, "category": "memory", "role": "plain", "task": "", "blocks": "no",
         "ret": "error", "stream": null, "event": null, "bytes": null, "args": args,
     }))
     .expect("a function")

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_format::api::{ArgKind, Blocks, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, Blocks, Part, Role, TaskKind};
 use ascend_trace_hookgen::{ApiModel, HookSpec, HookTable, Param};
 
 const API: &str = include_str!("../../data/api.tsv");
@@ -157,6 +157,57 @@ fn the_calls_that_the_tracer_lives_on_have_their_roles() {
     ] {
         let hook = table.hook(name).unwrap();
         assert_eq!((hook.role, hook.task), (role, task), "{name}");
+    }
+}
+
+#[test]
+fn arguments_have_the_parts_that_their_functions_give_them() {
+    let table = HookTable::embedded().unwrap();
+    for (name, parts, facts) in [
+        ("aclrtCreateStreamWithConfig", "flags=2 priority=1", ""),
+        ("aclrtCreateEventExWithFlag", "flags=1", "unbound"),
+        ("rtEventCreate", "", "keeps-times"),
+        ("aclrtQueryEvent", "status=1", "zero-when-done"),
+        ("rtEventQuery", "", ""),
+        ("aclrtMemcpyAsync", "destination=0 direction=4 source=2", ""),
+        ("aclrtDestroyStreamForce", "", "forced"),
+        ("rtStreamDestroy", "", ""),
+        ("aclmdlRIExecuteAsync", "graph=0", ""),
+        ("rtModelLoadComplete", "graph=0", "completes-graph"),
+        ("aclrtCntNotifyWaitWithTimeout", "counter=0", "awaits"),
+        ("rtsValueWrite", "address=0 condition=2 value=1", "sets"),
+        ("aclrtLaunchCallback", "blocking=2", ""),
+        (
+            "HcclReduce",
+            "communicator=6 count=2 data-type=3 reduction=4 root=5",
+            "",
+        ),
+        (
+            "HcclSend",
+            "communicator=4 count=1 data-type=2 to-rank=3",
+            "",
+        ),
+        (
+            "HcclCommInitRootInfoConfig",
+            "communicator=4 rank=2 ranks=0",
+            "",
+        ),
+        ("aclrtMallocHostWithCfg", "host-allocated=0 size=1", ""),
+        ("aclrtFreeWithDevSync", "freed=0", ""),
+        ("aclrtMallocPhysical", "", ""),
+        ("aclInitTensor", "data-type=3 operand=0", "makes-operand"),
+        ("aclDestroyIntArray", "operand=0", "ends-operand"),
+        ("aclDestroyAclOpExecutor", "", ""),
+        ("mstxDomainRangeEnd", "domain=0 range=1", ""),
+        ("aclrtLaunchKernelWithHostArgs", "", "by-handle"),
+    ] {
+        let hook = table.hook(name).unwrap();
+        let of = |(part, at): &(Part, u8)| format!("{}={at}", part.name());
+        let mut found: Vec<String> = hook.parts.iter().map(of).collect();
+        found.sort();
+        assert_eq!(found.join(" "), parts, "{name}");
+        let found: Vec<&str> = hook.facts.iter().map(|it| it.name()).collect();
+        assert_eq!(found.join(" "), facts, "{name}");
     }
 }
 

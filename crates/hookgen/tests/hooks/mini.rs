@@ -110,6 +110,35 @@ fn names_that_do_not_exist_are_refused() {
 }
 
 #[test]
+fn parts_that_no_function_has_are_refused() {
+    assert_eq!(
+        refusal("of = [\"hostfunc\"]", "of = [\"hostfunction\"]"),
+        "hooks.toml: hostfunction: parts are said for it, and no function is"
+    );
+    assert_eq!(
+        refusal("of = [\"aclrtCreate*\"]", "of = [\"aclrtMake*\"]"),
+        "hooks.toml: aclrtMake*: parts are said for it, and no function is"
+    );
+    assert_eq!(
+        refusal("source = [\"src\"]", "source = [\"from\"]"),
+        "hooks.toml: from: no function has such an argument as its `source`"
+    );
+    assert_eq!(
+        refusal("source = [\"src\"]", "sauce = [\"src\"]"),
+        "hooks.toml: sauce: no such part"
+    );
+    assert_eq!(
+        refusal("is = [\"by-flags\"]", "is = [\"by-night\"]"),
+        "hooks.toml: by-night: no such fact"
+    );
+    let twice = "source = [\"src\"]\n\n[[parts]]\nof = [\"aclrtMemcpy*\"]\nsource = [\"dst\"]";
+    assert_eq!(
+        refusal("source = [\"src\"]", twice),
+        "hooks.toml: aclrtMemcpyAsync: two arguments are its `source`"
+    );
+}
+
+#[test]
 fn roles_that_do_not_fit_the_function_are_refused() {
     assert_eq!(
         refusal("role = \"initialize\"", "role = \"sync-stream\""),

@@ -1,6 +1,8 @@
 //! The hook table as a file tells it becomes the trace's table of functions.
 
-use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role, TaskKind};
+use ascend_trace_format::api::{ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind};
+
+use std::collections::BTreeMap;
 
 use crate::rows::{ArgRow, FunctionRow};
 use crate::trace::{Argument, Function};
@@ -18,8 +20,21 @@ pub(crate) fn function(row: FunctionRow) -> Function {
         event: row.event,
         bytes: row.bytes,
         label: row.label,
+        parts: parts(&row.parts),
+        facts: row
+            .facts
+            .iter()
+            .filter_map(|it| Fact::from_name(it))
+            .collect(),
         args: row.args.into_iter().map(argument).collect(),
     }
+}
+
+fn parts(row: &BTreeMap<String, u8>) -> Vec<(Part, u8)> {
+    let known = row
+        .iter()
+        .filter_map(|(name, at)| Some((Part::from_name(name)?, *at)));
+    known.collect()
 }
 
 fn argument(row: ArgRow) -> Argument {
@@ -44,6 +59,8 @@ pub(super) fn unknown_function(number: u16) -> Function {
         event: None,
         bytes: None,
         label: None,
+        parts: Vec::new(),
+        facts: Facts::default(),
         args: Vec::new(),
     }
 }

@@ -49,9 +49,8 @@ fn tables() -> TablesRow {
         ret: "error".to_owned(),
         stream,
         event: None,
-        bytes: None,
-        label: None,
         args,
+        ..FunctionRow::default()
     };
     let launch = vec![arg("stream", "handle"), arg("name", "string")];
     let codes = [(0, "ACL_SUCCESS"), (107_002, "ACL_ERROR_RT_CONTEXT_NULL")];

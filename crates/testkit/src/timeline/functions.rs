@@ -58,7 +58,7 @@ fn constants(all: &[(i64, &str)]) -> BTreeMap<i64, String> {
 
 /// A function that launches a kernel, in the shape of aclnn's second phase.
 pub(super) fn kernel(name: &str) -> FunctionRow {
-    let args = "workspace:pointer workspaceSize:size executor:handle stream:stream";
+    let args = "workspace:pointer workspaceSize:size executor:handle@executor stream:stream";
     row(name, "op", "task", "kernel", args)
 }
 
@@ -67,7 +67,8 @@ pub(super) fn plain(name: &str) -> FunctionRow {
     row(name, "other", "plain", "", "size:size")
 }
 
-/// What timelines use of AscendCL: name, category, role, kind of task, arguments.
+/// What timelines use of AscendCL: name, category, role, kind of task; arguments, each with its kind, with its
+/// enumeration or `out` behind `=` and what it is to the function behind `@`; and facts behind `+`.
 const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
     (
         "aclrtRecordEvent",
@@ -138,7 +139,7 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "memory",
         "plain",
         "",
-        "devPtr:pointer size:size policy:enum",
+        "devPtr:pointer@allocated size:size@size policy:enum",
     ),
     (
         "aclrtLaunchHostFunc",
@@ -222,21 +223,21 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "notify",
         "task",
         "notify",
-        "notify:handle timeout:timeout stream:stream",
+        "notify:handle@notify timeout:timeout stream:stream +awaits",
     ),
     (
         "aclrtValueWait",
         "memory",
         "task",
         "value",
-        "devAddr:pointer value:uint flag:uint stream:stream",
+        "devAddr:pointer@address value:uint@value flag:uint@condition stream:stream +awaits",
     ),
     (
         "aclrtLaunchCallback",
         "callback",
         "task",
         "hostfunc",
-        "blockType:enum fn:function userData:pointer stream:stream",
+        "blockType:enum@blocking fn:function userData:pointer stream:stream",
     ),
     (
         "aclrtProcessReport",
@@ -250,35 +251,35 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "hccl",
         "task",
         "collective",
-        "comm:handle count:uint stream:stream",
+        "comm:handle@communicator count:uint@count stream:stream",
     ),
     (
         "HcclBroadcast",
         "hccl",
         "task",
         "collective",
-        "comm:handle count:uint dataType:enum=HcclDataType root:uint stream:stream",
+        "comm:handle@communicator count:uint@count dataType:enum=HcclDataType@data-type root:uint@root stream:stream",
     ),
     (
         "HcclCommInitRootInfo",
         "hccl",
         "plain",
         "",
-        "nRanks:uint rank:uint comm:handle=out",
+        "nRanks:uint@ranks rank:uint@rank comm:handle=out@communicator",
     ),
     (
         "aclrtRecordNotify",
         "notify",
         "task",
         "notify",
-        "notify:handle stream:stream",
+        "notify:handle@notify stream:stream +sets",
     ),
     (
         "aclrtValueWrite",
         "memory",
         "task",
         "value",
-        "devAddr:pointer value:uint flag:uint stream:stream",
+        "devAddr:pointer@address value:uint@value flag:uint@condition stream:stream +sets",
     ),
     (
         "aclrtProfTrace",
@@ -297,7 +298,12 @@ pub(crate) fn known(name: &str) -> Option<FunctionRow> {
 }
 
 fn row(name: &str, category: &str, role: &str, task: &str, args: &str) -> FunctionRow {
-    let args: Vec<ArgRow> = args.split_whitespace().map(argument).collect();
+    let (facts, arguments): (Vec<&str>, Vec<&str>) = args
+        .split_whitespace()
+        .partition(|word| word.starts_with('+'));
+    let part = |(at, word): (u8, &&str)| Some((word.split_once('@')?.1.to_owned(), at));
+    let parts = (0..).zip(&arguments).filter_map(part).collect();
+    let args: Vec<ArgRow> = arguments.into_iter().map(argument).collect();
     let position = |kind: &str| {
         args.iter()
             .position(|arg| arg.kind == kind)
@@ -325,11 +331,14 @@ fn row(name: &str, category: &str, role: &str, task: &str, args: &str) -> Functi
         event: position("event"),
         bytes: if moves { bytes } else { None },
         label: None,
+        parts,
+        facts: facts.iter().map(|word| word[1..].to_owned()).collect(),
         args,
     }
 }
 
 fn argument(text: &str) -> ArgRow {
+    let text = text.split_once('@').map_or(text, |(text, _)| text);
     let (name, kind) = text.split_once(':').unwrap_or((text, "uint"));
     let (kind, more) = kind.split_once('=').unwrap_or((kind, ""));
     ArgRow {

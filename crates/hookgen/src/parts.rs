@@ -1,0 +1,188 @@
+//! The rules by which arguments of functions get their parts: which names they have in the tables is
+//! said in `hooks.toml` and nowhere else.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::api::{Fact, Facts, Part, Role, TaskKind};
+
+use crate::error::Error;
+use crate::hook_spec::PartsSpec;
+use crate::hook_table::Hook;
+
+/// Which functions a rule is for.
+#[derive(Debug)]
+enum Target<'s> {
+    Role(Role),
+    Task(TaskKind),
+    /// Functions by name; what lies between the `*`.
+    Names(Vec<&'s str>),
+}
+
+/// What a rule was good for, so that none says anything in vain.
+#[derive(Debug)]
+struct Used<T> {
+    value: T,
+    is_used: bool,
+}
+
+impl<T> Used<T> {
+    fn new(value: T) -> Self {
+        Self {
+            value,
+            is_used: false,
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Rule<'s> {
+    targets: Vec<(&'s str, Used<Target<'s>>)>,
+    facts: Vec<Fact>,
+    parts: BTreeMap<Part, Vec<Used<&'s str>>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Rules<'s>(Vec<Rule<'s>>);
+
+impl<'s> Rules<'s> {
+    pub(crate) fn new(specs: &'s [PartsSpec]) -> Result<Self, Error> {
+        specs
+            .iter()
+            .map(Rule::new)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Gives a function the parts and facts of all rules that are for it.
+    pub(crate) fn apply(&mut self, hook: &mut Hook) -> Result<(), Error> {
+        let mut facts: Vec<Fact> = hook.facts.iter().collect();
+        for rule in &mut self.0 {
+            if !rule.is_for(hook) {
+                continue;
+            }
+            facts.extend(&rule.facts);
+            for (part, names) in &mut rule.parts {
+                let Some(index) = index_of(hook, names) else {
+                    continue;
+                };
+                if hook.parts.iter().any(|(known, _)| known == part) {
+                    let problem = format!("two arguments are its `{}`", part.name());
+                    return Err(Error::hook(&hook.name, problem));
+                }
+                hook.parts.push((*part, index));
+            }
+        }
+        hook.parts.sort_unstable();
+        hook.facts = Facts::from_iter(facts);
+        Ok(())
+    }
+
+    /// Refuses rules that are for no function, and names that no function has.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for rule in &self.0 {
+            for (text, target) in &rule.targets {
+                if !target.is_used {
+                    return Err(Error::hook(
+                        text,
+                        "parts are said for it, and no function is",
+                    ));
+                }
+            }
+            for (part, names) in &rule.parts {
+                if let Some(name) = names.iter().find(|name| !name.is_used) {
+                    let problem =
+                        format!("no function has such an argument as its `{}`", part.name());
+                    return Err(Error::hook(name.value, problem));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'s> Rule<'s> {
+    fn new(spec: &'s PartsSpec) -> Result<Self, Error> {
+        let of = spec.of.iter().map(String::as_str);
+        let targets = of.map(|text| (text, Used::new(target(text))));
+        let facts = spec
+            .is
+            .iter()
+            .map(|name| Fact::from_name(name).ok_or_else(|| Error::hook(name, "no such fact")));
+        let parts = spec.args.iter().map(|(name, args)| {
+            let part = Part::from_name(name).ok_or_else(|| Error::hook(name, "no such part"))?;
+            let args = args.iter().map(|arg| Used::new(arg.as_str())).collect();
+            Ok((part, args))
+        });
+        Ok(Self {
+            targets: targets.collect(),
+            facts: facts.collect::<Result<_, _>>()?,
+            parts: parts.collect::<Result<_, Error>>()?,
+        })
+    }
+
+    fn is_for(&mut self, hook: &Hook) -> bool {
+        let mut found = false;
+        for (_, target) in &mut self.targets {
+            let is_it = match &target.value {
+                Target::Role(role) => hook.role == *role,
+                Target::Task(kind) => hook.task == Some(*kind),
+                Target::Names(between) => matches(&hook.name, between),
+            };
+            target.is_used |= is_it;
+            found |= is_it;
+        }
+        found
+    }
+}
+
+fn target(text: &str) -> Target<'_> {
+    match (Role::from_name(text), TaskKind::from_name(text)) {
+        (Some(role), _) => Target::Role(role),
+        (None, Some(kind)) => Target::Task(kind),
+        (None, None) => Target::Names(text.split('*').collect()),
+    }
+}
+
+/// Whether a name consists of these texts, with anything between them.
+fn matches(name: &str, between: &[&str]) -> bool {
+    let [first, middle @ .., last] = between else {
+        return between == [name];
+    };
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    for text in middle {
+        let Some(at) = rest.find(text) else {
+            return false;
+        };
+        rest = &rest[at + text.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The argument with the first of these names that the function has.
+fn index_of(hook: &Hook, names: &mut [Used<&str>]) -> Option<u8> {
+    for name in names {
+        let index = hook.args.iter().position(|arg| arg.name == name.value);
+        if let Some(index) = index {
+            name.is_used = true;
+            return u8::try_from(index).ok();
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        let is = |name, text: &str| matches(name, &text.split('*').collect::<Vec<_>>());
+        assert!(is("aclrtMalloc", "aclrtMalloc") && !is("aclrtMallocHost", "aclrtMalloc"));
+        assert!(is("aclrtMallocHost", "aclrtMalloc*") && is("aclrtMalloc", "aclrtMalloc*"));
+        assert!(is("aclnnAddGetWorkspaceSize", "aclnn*GetWorkspaceSize"));
+        assert!(!is("aclnnAdd", "aclnn*GetWorkspaceSize") && !is("rtMalloc", "acl*"));
+        assert!(is("aclOneTwo", "acl*One*Two") && !is("aclTwoOne", "acl*One*Two"));
+    }
+}

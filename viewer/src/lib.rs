@@ -8,6 +8,7 @@ mod action;
 mod app;
 mod arrangement;
 mod blame;
+mod blamed;
 mod commands;
 mod event;
 mod exporting;

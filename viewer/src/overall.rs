@@ -1,7 +1,11 @@
 //! What a whole recording comes to: the first screen's answer to "how did it go".
 
+use std::sync::Arc;
+
 use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats};
 use ascend_trace_model::Trace;
+
+use crate::blamed::BlamedStalls;
 
 /// Sums over all that has been recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +89,8 @@ impl Overall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running {
     pub(crate) overall: Option<Overall>,
+    pub(crate) blamed: Arc<BlamedStalls>,
+    is_made: bool,
     /// Calls and tasks that they were made of.
     rows: usize,
 }
@@ -93,7 +99,7 @@ impl Running {
     /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
     pub(crate) fn update(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
         let rows = trace.calls().len() + trace.tasks().len();
-        if self.overall.is_none() || rows > self.rows + self.rows / 8 {
+        if !self.is_made || rows > self.rows + self.rows / 8 {
             self.make(trace, dependencies, stalls);
         }
     }
@@ -103,6 +109,16 @@ impl Running {
         let is_wanted = |stall: &Stall| stall.is_notable() && !stalls.continues(stall);
         let longest = stalls.worst_where(1, is_wanted);
         self.overall = Some(Overall::of(&stats, longest.first().copied().copied()));
+        self.blamed = BlamedStalls::of(trace, dependencies, stalls);
         self.rows = trace.calls().len() + trace.tasks().len();
+        self.is_made = true;
+    }
+
+    /// Who is to blame in a part of a recording.
+    pub(crate) fn of_part(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) -> Self {
+        Self {
+            blamed: BlamedStalls::of(trace, dependencies, stalls),
+            ..Self::default()
+        }
     }
 }

@@ -48,6 +48,7 @@ impl Derived {
         ranges.update(trace);
         let mut failures = Failures::default();
         failures.update(trace);
+        let running = Running::of_part(trace, &dependencies, &stalls);
         Self {
             tracks,
             dependencies,
@@ -57,7 +58,7 @@ impl Derived {
             communicators: Communicators::of(trace),
             failures,
             ranges,
-            running: Running::default(),
+            running,
             is_part: true,
         }
     }
@@ -380,6 +381,7 @@ impl App {
         std::mem::swap(&mut self.communicators, &mut derived.communicators);
         std::mem::swap(&mut self.failures, &mut derived.failures);
         std::mem::swap(&mut self.ranges, &mut derived.ranges);
+        self.blamed = Arc::clone(&derived.running.blamed);
     }
 
     /// What the state names has other ids in another part. In a recording that is known whole they stay

@@ -4,6 +4,7 @@
 //! its creation to its end, to the nanosecond. A host thread stalls inside a call that blocks. The
 //! stalls of one lane never overlap.
 
+mod blame;
 mod cause;
 mod chain;
 mod class;
@@ -28,6 +29,7 @@ use streams::Sources;
 
 pub(crate) use lives::is_of_a_life;
 
+pub use blame::{Blame, Blamed};
 pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;

@@ -42,6 +42,7 @@ mod term;
 mod text;
 mod theme;
 mod tracks;
+mod unused;
 mod update;
 mod view;
 mod viewport;

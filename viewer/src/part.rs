@@ -94,6 +94,8 @@ pub struct Overview {
     pub tasks: u64,
     /// Calls that returned an error.
     pub failed: u64,
+    /// Streams that have tasks.
+    pub used: BTreeSet<StreamId>,
     /// All lanes summed up from begin to end.
     pub whole: Arc<Summary>,
     /// Lanes summed up for what is on screen, in more detail.

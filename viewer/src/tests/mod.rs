@@ -33,4 +33,5 @@ mod screenshots;
 mod speed;
 mod svg;
 mod tables;
+mod unused;
 mod wrong;

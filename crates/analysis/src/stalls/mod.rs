@@ -235,7 +235,7 @@ impl Stalls {
     }
 
     /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
-    /// for a stream that nothing is known of.
+    /// for a stream that nothing is known of, and for one that never had a task.
     pub fn life(&self, stream: StreamId) -> Option<(i64, i64)> {
         self.streams.get(stream.index())?.life
     }

@@ -14,6 +14,7 @@ use ascend_trace_model::Trace;
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
 use crate::blamed::{BlamedStalls, Blames};
+use crate::choices::Choice;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
@@ -115,6 +116,8 @@ pub(crate) struct App {
     pub(crate) moving: bool,
     /// The list on screen; it gets the keys.
     pub(crate) list: Option<List>,
+    /// What the command line offers.
+    pub(crate) choices: Vec<Choice>,
     /// Entries of the list are of a part that is not loaded any more.
     pub(crate) stale: bool,
     pub(crate) marks: Marks,
@@ -201,6 +204,7 @@ impl App {
             future: Vec::new(),
             moving: false,
             list: None,
+            choices: Vec::new(),
             stale: false,
             marks: Marks::default(),
             bookmarks: Vec::new(),

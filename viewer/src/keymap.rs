@@ -246,7 +246,11 @@ pub(crate) const KEYS: &[Group] = &[
                 "arrows: all, only the selection's",
                 &[("r", Action::ToggleArrows)],
             ),
-            entry(":", "every action by name", &[(":", Action::Palette)]),
+            entry(
+                ":",
+                "commands, and names to go to",
+                &[(":", Action::Palette)],
+            ),
             entry(
                 "?",
                 "this help",

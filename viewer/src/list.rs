@@ -14,6 +14,7 @@ pub(crate) use row::RowId;
 use crate::action::Action;
 use crate::app::Place;
 use crate::blamed::BlameId;
+use crate::choices::Verb;
 use crate::quest::Told;
 
 /// What is listed.
@@ -145,6 +146,11 @@ pub(crate) enum Target {
     Blame(BlameId),
     Bookmark(usize),
     Action(Action),
+    /// The longest range of this name.
+    Range(String),
+    Verb(Verb, String),
+    /// Types this into the command line.
+    Fill(String),
 }
 
 /// A line of a list.
@@ -234,14 +240,14 @@ impl List {
             Kind::Blames => "stalls by who is to blame".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
-            Kind::Commands => format!("do: {}▏", self.filter),
+            Kind::Commands => format!(":{}▏", self.filter),
         }
     }
 
     /// What the keys do here.
     pub(crate) fn hint(&self) -> &'static str {
         match self.kind {
-            Kind::Commands => "type a part of it   ↑↓ enter: do it   esc: back",
+            Kind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",
             _ if self.typing => "type a part of it   ↑↓ choose   enter: keep   esc: show all",
             Kind::Stalls(Which::Blame(_)) => {
                 "enter: stay there   /: filter   < > r: sort   esc: all groups"

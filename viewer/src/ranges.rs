@@ -118,6 +118,19 @@ impl Ranges {
         Some((first + place, RangeId(index), range(index)?))
     }
 
+    /// The line that a range is on.
+    pub(crate) fn level(&self, trace: &Trace, id: RangeId) -> Option<u8> {
+        let thread = id.thread(trace);
+        let begin = id.span(trace).0;
+        self.of_thread(thread).find(|level| {
+            let line = self.line((thread, *level));
+            let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+            let same = line[near..].iter().map(|index| RangeId(*index));
+            let mut same = same.take_while(|it| it.span(trace).0 == begin);
+            same.any(|it| it == id)
+        })
+    }
+
     /// The range of a line before or after another one.
     pub(crate) fn beside(
         &self,

@@ -23,6 +23,8 @@ pub(crate) enum RowId {
     Blame(BlameId),
     Bookmark(String, i64, i64),
     Action(Action),
+    /// What it is, and its name.
+    Name(&'static str, String),
 }
 
 impl RowId {

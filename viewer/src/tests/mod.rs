@@ -5,6 +5,7 @@ mod harness;
 mod actions;
 mod arranging;
 mod blamed;
+mod choices;
 mod densities;
 mod detail;
 mod documented;

@@ -102,7 +102,7 @@ pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
     lists::want_others(app, world);
 }
 
-fn find(app: &mut App, world: World<'_>, text: &str) {
+pub(super) fn find(app: &mut App, world: World<'_>, text: &str) {
     if !text.trim().is_empty() {
         match Search::new(text, world.trace) {
             Ok(search) => app.search = Some(search),
@@ -115,7 +115,7 @@ fn find(app: &mut App, world: World<'_>, text: &str) {
     select::next_match(app, world, true);
 }
 
-fn go_to(app: &mut App, text: &str) {
+pub(super) fn go_to(app: &mut App, text: &str) {
     let Some(span) = app.span else { return };
     let Some(time) = parse::moment(text, span, app.viewport) else {
         let text = crate::text::fit(text, 30);

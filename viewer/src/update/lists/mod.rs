@@ -13,7 +13,7 @@ use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::keymap;
 use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
-use crate::prompt::edit;
+use crate::ranges::RangeId;
 use crate::rank;
 
 use super::{hunt, select, walk};
@@ -39,6 +39,9 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
     // Of a long recording the list begins with what is loaded, until all of it has been read.
     ask_for_all(app, world, kind);
+    if kind == Kind::Commands {
+        commands::begin(app, world);
+    }
     if let Kind::Statistics(_) = kind {
         hunt::statistics(app, world);
     }
@@ -94,7 +97,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
         Kind::Blames => blames::content(app, world),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
-        Kind::Commands => commands::content(filter),
+        Kind::Commands => commands::content(app, filter),
     }
 }
 
@@ -168,7 +171,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
         KeyCode::PageUp => step(app, world, -page),
         KeyCode::Home => step(app, world, isize::MIN),
         KeyCode::End => step(app, world, isize::MAX),
-        _ if kind == Kind::Commands => filter(app, world, key),
+        _ if kind == Kind::Commands => commands::on_key(app, world, key),
         KeyCode::Tab | KeyCode::BackTab => turn(app, world, kind, key.code == KeyCode::Tab),
         KeyCode::Delete if kind == Kind::Bookmarks => bookmarks::forget(app, world),
         KeyCode::Char('j') => step(app, world, 1),
@@ -178,17 +181,6 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
         _ => return None,
     }
     Some(Vec::new())
-}
-
-fn filter(app: &mut App, world: World<'_>, key: &KeyEvent) {
-    if let Some(list) = &mut app.list
-        && edit(&mut list.filter, key)
-    {
-        remake(app, world);
-        if let Some(list) = &mut app.list {
-            list.cursor = 0;
-        }
-    }
 }
 
 /// Goes on to the next table, or the one before.
@@ -315,6 +307,13 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
             open(app, world, Kind::Stalls(Which::Cause(cause)));
             return Vec::new();
         }
+        Some(Target::Fill(text)) => {
+            app.list = Some(list);
+            commands::fill(app, world, text);
+            return Vec::new();
+        }
+        Some(Target::Verb(verb, text)) => commands::perform(app, world, verb, &text),
+        Some(Target::Range(name)) => to_range(app, world, &name),
         Some(Target::Blame(id)) => {
             app.list = Some(list);
             open(app, world, Kind::Stalls(Which::Blame(id)));
@@ -335,6 +334,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
             walk::remember(app);
             bookmarks::go(app, index);
         }
+        None if list.kind == Kind::Commands => app.message = Some(commands::unknown(&list.filter)),
         Some(Target::Nowhere) | None => {}
     }
     select::reveal_lane(app);
@@ -345,6 +345,23 @@ fn to_lane(app: &mut App, world: World<'_>, key: TrackKey) {
     walk::remember(app);
     app.reveal_track(world, key);
     app.lane = Some(key);
+}
+
+/// Selects the longest range of a name.
+fn to_range(app: &mut App, world: World<'_>, name: &str) {
+    let trace = world.trace;
+    let own = (0..).map(RangeId).zip(trace.ranges());
+    let own = own.filter(|(_, range)| range.name == name);
+    let longest = own.max_by_key(|(_, range)| range.end.saturating_sub(range.begin));
+    let found = longest.and_then(|(id, _)| Some((id, app.ranges.level(trace, id)?)));
+    match found {
+        Some((id, level)) => {
+            walk::remember(app);
+            select::select(app, world, Selected::Range(id, level));
+            app.message = Some(format!("the longest {}", crate::text::fit(name, 40)));
+        }
+        None => app.message = Some("it is not loaded now".to_owned()),
+    }
 }
 
 fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i64, i64)) {

@@ -4,7 +4,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 use ascend_trace_analysis::part::Streams;
-use ascend_trace_analysis::stats::{Site, Spent, StallStats};
+use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
 use ascend_trace_model::{Archive, Trace};
 
@@ -108,7 +108,7 @@ fn text(
         .map_or(0, |(end, begin)| end - begin);
     let mut text = format!("recorded time {}\n", duration(length));
     let sections = [
-        ("Streams", streams(stats), stats.streams.len()),
+        ("Streams", streams(stats), used(stats).count()),
         ("Devices", devices(stats), stats.devices.len()),
         ("Operations", operations(stats), stats.operations.len()),
         ("Graphs", graphs(stats), stats.graphs.len()),
@@ -132,6 +132,7 @@ fn text(
             text.push_str(&format!("  … and {} more\n", rows - ROWS));
         }
     }
+    text.push_str(&unused(stats));
     if stats.tracing.events_per_task > 0.0 {
         text.push_str(&format!(
             "\nTracing put {:.1} event records beside each timed task{}\n",
@@ -195,6 +196,20 @@ fn percent(part: i64, whole: i64) -> String {
     }
 }
 
+/// Streams that had something to do.
+fn used(stats: &Stats) -> impl Iterator<Item = &StreamStats> {
+    stats.streams.iter().filter(|row| !row.is_unused())
+}
+
+/// How many streams the tables leave out.
+fn unused(stats: &Stats) -> String {
+    match stats.streams.len() - used(stats).count() {
+        0 => String::new(),
+        1 => "\n1 stream without tasks is in none of the tables\n".to_owned(),
+        all => format!("\n{all} streams without tasks are in none of the tables\n"),
+    }
+}
+
 fn streams(stats: &Stats) -> Table {
     let mut table = Table::new([
         ("process", Align::Right),
@@ -210,7 +225,7 @@ fn streams(stats: &Stats) -> Table {
         ("timing", Align::Left),
         ("mostly because of", Align::Left),
     ]);
-    for stream in stats.streams.iter().take(ROWS) {
+    for stream in used(stats).take(ROWS) {
         let default = if stream.is_default { " (default)" } else { "" };
         table.row([
             stream.process.to_string(),

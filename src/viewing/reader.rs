@@ -285,6 +285,7 @@ fn overview(archive: &mut Archive, given: &Given) -> Overview {
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
+        used: counts.streams.keys().copied().collect(),
         whole: Arc::clone(&given.whole),
         near: Arc::clone(&given.near),
         loaded: None,

@@ -52,6 +52,8 @@ mod terminal;
 mod torch;
 /// Functions that no table has.
 mod untyped;
+/// Streams that never had a task.
+mod unused_streams;
 /// The timeline in a terminal.
 mod view;
 /// However a program gets at a function, its calls are caught, and nothing else changes.

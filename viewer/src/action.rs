@@ -33,6 +33,10 @@ pub(crate) enum Action {
     PreviousStall,
     /// The longest stalls.
     ListStalls,
+    /// Stalls summed up by who is to blame.
+    ListBlames,
+    /// How short a stall may be that is gone to or listed.
+    LeastStall,
     /// Tables of the visible range.
     ListStatistics,
     ListBookmarks,

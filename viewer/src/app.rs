@@ -4,6 +4,7 @@ mod intake;
 mod place;
 mod selected;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
@@ -12,9 +13,11 @@ use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
+use crate::blamed::{BlamedStalls, Blames};
+use crate::choices::Choice;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
-use crate::hunt::{Hunt, Longest, Summed};
+use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
@@ -114,6 +117,8 @@ pub(crate) struct App {
     pub(crate) moving: bool,
     /// The list on screen; it gets the keys.
     pub(crate) list: Option<List>,
+    /// What the command line offers.
+    pub(crate) choices: Vec<Choice>,
     /// Entries of the list are of a part that is not loaded any more.
     pub(crate) stale: bool,
     pub(crate) marks: Marks,
@@ -144,6 +149,13 @@ pub(crate) struct App {
     pub(crate) asking: Option<Option<Box<Quest>>>,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
+    /// Who is to blame for each stall of what is loaded, and in all of the recording once that has been
+    /// asked for.
+    pub(crate) blamed: Arc<BlamedStalls>,
+    pub(crate) blamed_all: Option<BlamedAll>,
+    pub(crate) blames: Blames,
+    /// Shorter stalls are not gone to and not listed.
+    pub(crate) least: i64,
     /// Tables of a range that is not loaded.
     pub(crate) summed: Option<Summed>,
     /// The export that is under way, and what is wanted of the source.
@@ -195,6 +207,7 @@ impl App {
             future: Vec::new(),
             moving: false,
             list: None,
+            choices: Vec::new(),
             stale: false,
             marks: Marks::default(),
             bookmarks: Vec::new(),
@@ -212,6 +225,10 @@ impl App {
             hunts: 0,
             asking: None,
             longest: None,
+            blamed: Arc::default(),
+            blamed_all: None,
+            blames: Blames::default(),
+            least: 0,
             summed: None,
             exporting: None,
             export_wish: None,

@@ -12,6 +12,9 @@ use crate::names;
 pub(crate) enum Group {
     /// The streams of a process on a device.
     Device(ProcessId, u32),
+    /// The streams of a process on a device that never had a task. They are folded unless they were
+    /// opened.
+    Unused(ProcessId, u32),
     /// The threads of a process.
     Threads(ProcessId),
     /// The nested calls of a thread.
@@ -25,6 +28,8 @@ pub(crate) struct Arrangement {
     pub(crate) pinned: Vec<TrackKey>,
     hidden: BTreeSet<TrackKey>,
     folded: BTreeSet<Group>,
+    /// Groups that are folded of themselves, and were opened.
+    opened: BTreeSet<Group>,
     /// What names of lanes must have, in small letters.
     pub(crate) filter: String,
 }
@@ -53,15 +58,24 @@ impl Arrangement {
     }
 
     pub(crate) fn is_folded(&self, group: Group) -> bool {
-        self.folded.contains(&group)
+        match group {
+            Group::Unused(..) => !self.opened.contains(&group),
+            _ => self.folded.contains(&group),
+        }
     }
 
     pub(crate) fn fold(&mut self, group: Group) {
-        self.folded.insert(group);
+        match group {
+            Group::Unused(..) => self.opened.remove(&group),
+            _ => self.folded.insert(group),
+        };
     }
 
     pub(crate) fn unfold(&mut self, group: Group) {
-        self.folded.remove(&group);
+        match group {
+            Group::Unused(..) => self.opened.insert(group),
+            _ => self.folded.remove(&group),
+        };
     }
 
     /// Tells whether anything was folded.

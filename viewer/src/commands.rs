@@ -7,6 +7,8 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::NextStall, "next stall"),
     (Action::PreviousStall, "previous stall"),
     (Action::ListStalls, "list the longest stalls"),
+    (Action::ListBlames, "list stalls by who is to blame"),
+    (Action::LeastStall, "least duration of stalls"),
     (Action::ListStatistics, "statistics of the visible range"),
     (Action::Search, "find by name, argument, length, failure"),
     (Action::NextMatch, "next match"),

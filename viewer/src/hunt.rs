@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use ascend_trace_analysis::{Cause, Stats};
+use ascend_trace_analysis::Stats;
+use ascend_trace_analysis::stats::StallGroup;
 
+use crate::list::Which;
 use crate::quest::{Course, Told};
 use crate::text::duration;
 
@@ -47,11 +49,22 @@ impl Hunt {
 /// The longest stalls of all of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
-    pub(crate) cause: Option<Cause>,
+    pub(crate) which: Which,
+    pub(crate) least: i64,
     /// Tasks and calls when they were found.
     pub(crate) counts: (u64, u64),
     pub(crate) hidden: usize,
     pub(crate) stalls: Vec<Told>,
+}
+
+/// Stalls of all of a recording, by who is to blame.
+#[derive(Clone, Debug)]
+pub(crate) struct BlamedAll {
+    pub(crate) least: i64,
+    /// Tasks and calls when they were found.
+    pub(crate) counts: (u64, u64),
+    pub(crate) hidden: usize,
+    pub(crate) groups: Vec<StallGroup>,
 }
 
 /// Tables of a range of a recording.

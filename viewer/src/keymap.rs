@@ -133,7 +133,16 @@ pub(crate) const KEYS: &[Group] = &[
                 "next, previous stall",
                 &[("n", Action::NextStall), ("N", Action::PreviousStall)],
             ),
-            entry("i", "the longest stalls", &[("i", Action::ListStalls)]),
+            entry(
+                "i I",
+                "the longest stalls, stalls by who is to blame",
+                &[("i", Action::ListStalls), ("I", Action::ListBlames)],
+            ),
+            entry(
+                "T",
+                "least duration of stalls to go to and list",
+                &[("T", Action::LeastStall)],
+            ),
             entry(
                 "t",
                 "statistics of the visible range",
@@ -237,7 +246,11 @@ pub(crate) const KEYS: &[Group] = &[
                 "arrows: all, only the selection's",
                 &[("r", Action::ToggleArrows)],
             ),
-            entry(":", "every action by name", &[(":", Action::Palette)]),
+            entry(
+                ":",
+                "commands, and names to go to",
+                &[(":", Action::Palette)],
+            ),
             entry(
                 "?",
                 "this help",

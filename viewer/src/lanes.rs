@@ -12,6 +12,7 @@ use crate::nodes::NodeLines;
 use crate::part::Overview;
 use crate::ranges::Ranges;
 use crate::tracks::Tracks;
+use crate::unused;
 
 /// A line of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,8 +129,21 @@ fn push_devices(
             continue;
         }
         rows.push(Row::Device(process, device));
+        let unused = fold_unused(lanes, Group::Unused(process, device), &mut lines);
         rows.extend(lines.into_iter().map(Row::Track));
+        rows.extend(unused);
     }
+}
+
+/// Takes the lanes out that are put into one line because they never had a task.
+fn fold_unused(lanes: Lanes<'_>, group: Group, lines: &mut Vec<TrackKey>) -> Option<Row> {
+    let is_in = |key: &TrackKey| unused::group(lanes.trace, lanes.overview, *key) == Some(group);
+    let number = lines.iter().filter(|key| is_in(key)).count();
+    if number < unused::FOLDED || !lanes.arrangement.is_folded(group) {
+        return None;
+    }
+    lines.retain(|key| !is_in(key));
+    Some(Row::Folded(group))
 }
 
 fn push_threads(
@@ -174,8 +188,10 @@ pub(crate) fn folded(
     let is_in = |key: &TrackKey| match (group, *key) {
         (Group::Device(process, device), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
-            stream.process == process && stream.device == device
+            let is_unused = unused::is_unused(trace, overview, id);
+            stream.process == process && stream.device == device && !is_unused
         }
+        (Group::Unused(..), key) => unused::group(trace, overview, key) == Some(group),
         (Group::Threads(process), TrackKey::Thread(id, 0)) => trace.thread(id).process == process,
         (Group::Nested(thread), TrackKey::Thread(id, depth)) => id == thread && depth > 0,
         _ => false,

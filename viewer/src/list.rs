@@ -13,16 +13,29 @@ pub(crate) use row::RowId;
 
 use crate::action::Action;
 use crate::app::Place;
+use crate::blamed::BlameId;
+use crate::choices::Verb;
 use crate::quest::Told;
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The longest stalls, of one cause or of all.
-    Stalls(Option<Cause>),
+    /// The longest stalls.
+    Stalls(Which),
+    /// Stalls summed up by who is to blame.
+    Blames,
     Statistics(Page),
     Bookmarks,
     Commands,
+}
+
+/// Which stalls are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    All,
+    Cause(Cause),
+    /// Those that have the same to blame.
+    Blame(BlameId),
 }
 
 /// One table of the statistics.
@@ -130,8 +143,14 @@ pub(crate) enum Target {
     Stream(StreamId),
     Thread(ThreadId),
     Cause(Cause),
+    Blame(BlameId),
     Bookmark(usize),
     Action(Action),
+    /// The longest range of this name.
+    Range(String),
+    Verb(Verb, String),
+    /// Types this into the command line.
+    Fill(String),
 }
 
 /// A line of a list.
@@ -215,20 +234,30 @@ impl List {
 
     pub(crate) fn title(&self) -> String {
         match self.kind {
-            Kind::Stalls(None) => "longest stalls".to_owned(),
-            Kind::Stalls(Some(cause)) => format!("longest stalls: {}", cause.name()),
+            Kind::Stalls(Which::All) => "longest stalls".to_owned(),
+            Kind::Stalls(Which::Cause(cause)) => format!("longest stalls: {}", cause.name()),
+            Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
+            Kind::Blames => "stalls by who is to blame".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
-            Kind::Commands => format!("do: {}▏", self.filter),
+            Kind::Commands => format!(":{}▏", self.filter),
         }
     }
 
     /// What the keys do here.
     pub(crate) fn hint(&self) -> &'static str {
         match self.kind {
-            Kind::Commands => "type a part of it   ↑↓ enter: do it   esc: back",
+            Kind::Commands => "type letters of it   ↑↓ tab: choose   enter: do it   esc: back",
             _ if self.typing => "type a part of it   ↑↓ choose   enter: keep   esc: show all",
-            Kind::Stalls(_) => "enter: stay there   /: filter   < > r: sort   esc: back",
+            Kind::Stalls(Which::Blame(_)) => {
+                "enter: stay there   /: filter   < > r: sort   esc: all groups"
+            }
+            Kind::Stalls(_) => {
+                "enter: stay there   tab: by blame   /: filter   < > r: sort   esc: back"
+            }
+            Kind::Blames => {
+                "enter: its stalls   tab: longest   /: filter   < > r: sort   esc: back"
+            }
             Kind::Statistics(Page::Operations | Page::Functions) => {
                 "enter: slowest one   tab: next table   /: filter   < > r: sort   esc: back"
             }

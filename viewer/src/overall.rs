@@ -1,8 +1,11 @@
 //! What a whole recording comes to: the first screen's answer to "how did it go".
 
+use std::sync::Arc;
+
 use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats};
 use ascend_trace_model::Trace;
 
+use crate::blamed::BlamedStalls;
 use crate::worst::Worst;
 
 /// Sums over all that has been recorded.
@@ -88,23 +91,17 @@ impl Overall {
 pub(crate) struct Running {
     pub(crate) overall: Option<Overall>,
     pub(crate) worst: Worst,
+    pub(crate) blamed: Arc<BlamedStalls>,
+    is_made: bool,
     /// Calls and tasks that they were made of.
     rows: usize,
 }
 
 impl Running {
-    /// Of a part of a recording, of which no sums are kept.
-    pub(crate) fn of_part(stalls: &Stalls) -> Self {
-        Self {
-            worst: Worst::of(stalls),
-            ..Self::default()
-        }
-    }
-
     /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
     pub(crate) fn update(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
         let rows = trace.calls().len() + trace.tasks().len();
-        if self.overall.is_none() || rows > self.rows + self.rows / 8 {
+        if !self.is_made || rows > self.rows + self.rows / 8 {
             self.make(trace, dependencies, stalls);
         }
     }
@@ -113,6 +110,17 @@ impl Running {
         let stats = Stats::of(trace, dependencies, stalls);
         self.worst = Worst::of(stalls);
         self.overall = Some(Overall::of(&stats, self.worst.longest().copied()));
+        self.blamed = BlamedStalls::of(trace, dependencies, stalls);
         self.rows = trace.calls().len() + trace.tasks().len();
+        self.is_made = true;
+    }
+
+    /// The worst stalls of a part of a recording, and who is to blame there.
+    pub(crate) fn of_part(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) -> Self {
+        Self {
+            worst: Worst::of(stalls),
+            blamed: BlamedStalls::of(trace, dependencies, stalls),
+            ..Self::default()
+        }
     }
 }

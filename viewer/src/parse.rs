@@ -22,6 +22,14 @@ pub(crate) fn duration(text: &str) -> Option<i64> {
     (value.abs() < 9e18).then_some(value.round() as i64)
 }
 
+/// The text that [`duration`] reads as this.
+pub(crate) fn written(nanoseconds: i64) -> String {
+    let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let exact = units.into_iter().find(|(unit, _)| nanoseconds % unit == 0);
+    let (unit, name) = exact.unwrap_or((1, "ns"));
+    format!("{}{name}", nanoseconds / unit)
+}
+
 /// A moment: counted from the start (`1.5ms`), from what is in the middle of the screen (`+20us`,
 /// `-3ms`), or as a part of the whole (`50%`).
 pub(crate) fn moment(text: &str, span: (i64, i64), viewport: Viewport) -> Option<i64> {
@@ -53,6 +61,14 @@ mod tests {
         for wrong in ["", "5", "ms", "1.2.3ms", "1 day", "99999999999999s"] {
             assert_eq!(duration(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_is_written_is_read_as_the_same() {
+        for nanoseconds in [0, 1, 999, 50_000, 1_500_000, 2_000_000_000] {
+            assert_eq!(duration(&written(nanoseconds)), Some(nanoseconds));
+        }
+        assert_eq!(written(50_000), "50us");
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Derived {
         ranges.update(trace);
         let mut failures = Failures::default();
         failures.update(trace);
-        let running = Running::of_part(&stalls);
+        let running = Running::of_part(trace, &dependencies, &stalls);
         Self {
             tracks,
             dependencies,
@@ -94,6 +94,8 @@ pub struct Overview {
     pub tasks: u64,
     /// Calls that returned an error.
     pub failed: u64,
+    /// Streams that have tasks.
+    pub used: BTreeSet<StreamId>,
     /// All lanes summed up from begin to end.
     pub whole: Arc<Summary>,
     /// Lanes summed up for what is on screen, in more detail.
@@ -382,6 +384,7 @@ impl App {
         std::mem::swap(&mut self.communicators, &mut derived.communicators);
         std::mem::swap(&mut self.failures, &mut derived.failures);
         std::mem::swap(&mut self.ranges, &mut derived.ranges);
+        self.blamed = Arc::clone(&derived.running.blamed);
     }
 
     /// What the state names has other ids in another part. In a recording that is known whole they stay

@@ -11,6 +11,8 @@ pub(crate) enum Asked {
     Moment,
     /// What names of lanes must have.
     Lanes,
+    /// How short a stall may be.
+    Least,
     /// The name of a bookmark.
     Bookmark,
     /// The file that everything is exported to, or what is on screen.
@@ -40,6 +42,7 @@ impl Prompt {
             Asked::Find => "/",
             Asked::Moment => "go to: ",
             Asked::Lanes => "lanes: ",
+            Asked::Least => "least duration of stalls: ",
             Asked::Bookmark => "bookmark: ",
             Asked::Export => "export everything to: ",
             Asked::ExportRange => "export what is on screen to: ",
@@ -52,6 +55,7 @@ impl Prompt {
             Asked::Find => "name  /regex/  argument=value  >1ms  <5us  ! (failed)",
             Asked::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
             Asked::Lanes => "part of a name; nothing: all lanes",
+            Asked::Least => "50us, 1.5ms; nothing: all stalls",
             Asked::Bookmark => "a name for what is on screen",
             Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
         }

@@ -1,6 +1,7 @@
 //! What is looked for in all of a long recording, part by part, while the view goes on. The source
 //! lends its archive; a quest that has to wait goes on where it was.
 
+mod blames;
 mod gaps;
 mod matches;
 mod stalls;
@@ -9,6 +10,7 @@ mod sums;
 use ascend_trace_model::archive::{Towards, WindowError};
 use ascend_trace_model::{Archive, Trace};
 
+pub(crate) use blames::BlameQuest;
 pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
 pub(crate) use sums::{SlowestQuest, StatsQuest};
@@ -33,6 +35,8 @@ pub(crate) enum Kind {
     Match(Box<MatchQuest>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuest>),
+    /// Sums of stalls by who is to blame.
+    Blames(Box<BlameQuest>),
     /// The tables of a range.
     Statistics(Box<StatsQuest>),
     /// The slowest instance of something in a range.
@@ -158,6 +162,7 @@ impl Quest {
             Kind::Match(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Statistics(quest) => quest.advance(archive, keep_on),
+            Kind::Blames(quest) => quest.advance(archive, keep_on),
             Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
         }
     }

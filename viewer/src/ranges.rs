@@ -26,7 +26,7 @@ impl RangeId {
 }
 
 /// Deeper ranges share the last line.
-const DEEPEST: u8 = 3;
+pub(crate) const DEEPEST: u8 = 3;
 /// Ranges of one line that are looked at one by one where they overlap.
 const FEW: usize = 64;
 
@@ -91,21 +91,6 @@ impl Ranges {
         lines.map(|((_, line), _)| *line)
     }
 
-    /// The line that a range is on.
-    pub(crate) fn level(&self, trace: &Trace, id: RangeId) -> u8 {
-        let thread = id.thread(trace);
-        let begin = id.span(trace).0;
-        let is_on = |level: &u8| {
-            let line = self.line((thread, *level));
-            let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
-            let mut same = line[near..]
-                .iter()
-                .take_while(|index| RangeId(**index).span(trace).0 == begin);
-            same.any(|index| *index == id.0)
-        };
-        self.of_thread(thread).find(is_on).unwrap_or(DEEPEST)
-    }
-
     fn line(&self, line: (ThreadId, u8)) -> &[u32] {
         self.lines.get(&line).map_or(&[], |line| &line.indices)
     }
@@ -131,6 +116,19 @@ impl Ranges {
         });
         let index = *rest.get(place)?;
         Some((first + place, RangeId(index), range(index)?))
+    }
+
+    /// The line that a range is on.
+    pub(crate) fn level(&self, trace: &Trace, id: RangeId) -> Option<u8> {
+        let thread = id.thread(trace);
+        let begin = id.span(trace).0;
+        self.of_thread(thread).find(|level| {
+            let line = self.line((thread, *level));
+            let near = line.partition_point(|index| RangeId(*index).span(trace).0 < begin);
+            let same = line[near..].iter().map(|index| RangeId(*index));
+            let mut same = same.take_while(|it| it.span(trace).0 == begin);
+            same.any(|it| it == id)
+        })
     }
 
     /// The range of a line before or after another one.

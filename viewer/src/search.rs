@@ -7,7 +7,7 @@ use ascend_trace_model::{CallId, FunctionId, Range, TaskId, Trace};
 use crate::app::Selected;
 use crate::item::Item;
 use crate::query::Query;
-use crate::ranges::{RangeId, Ranges};
+use crate::ranges::{DEEPEST, RangeId, Ranges};
 use crate::tracks::Tracks;
 
 /// What a question can find.
@@ -39,7 +39,10 @@ impl Match {
     pub(crate) fn selected(self, trace: &Trace, ranges: &Ranges) -> Selected {
         match self {
             Self::Item(item) => Selected::Item(item),
-            Self::Range(range) => Selected::Range(range, ranges.level(trace, range)),
+            Self::Range(range) => {
+                let level = ranges.level(trace, range).unwrap_or(DEEPEST);
+                Selected::Range(range, level)
+            }
         }
     }
 

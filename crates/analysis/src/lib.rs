@@ -8,6 +8,7 @@
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`part`]: a narrow range of a long recording;
+//! - [`nesting`]: the range that the program named around a moment of a thread;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
@@ -16,6 +17,7 @@ pub mod collectives;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;
+pub mod nesting;
 pub mod part;
 pub mod past;
 pub mod stalls;
@@ -24,9 +26,10 @@ pub mod stats;
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
+pub use nesting::Nesting;
 pub use stalls::{
-    Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Learnt, Link, Meanwhile, Root, Stall,
-    Stalls, Step, Why,
+    Blame, Blamed, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Learnt, Link, Meanwhile,
+    Root, Stall, Stalls, Step, Why,
 };
 pub use stats::Stats;
 

@@ -7,7 +7,7 @@ mod schedule;
 mod syntax;
 
 use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{Row, SessionRow, TablesRow};
+use ascend_trace_model::rows::{RangeRow, Row, SessionRow, TablesRow};
 
 /// A timeline as the rows that a recording of it would have left.
 #[derive(Clone, Debug)]
@@ -34,6 +34,33 @@ impl Timeline {
         let lanes = parser::parse(text).map_err(locate)?;
         let plan = schedule::schedule(&lanes).map_err(locate)?;
         Ok(rows::rows(&lanes, &plan))
+    }
+
+    /// The same with ranges that the program named: the place of the thread among those of the timeline,
+    /// begin and end in microseconds, and the name. A thread that is not there has none.
+    pub fn with_ranges(mut self, ranges: &[(usize, i64, i64, &str)]) -> Self {
+        let threads = self.rows.iter().filter_map(|row| match row {
+            Row::Thread(row) => Some((row.process, row.thread)),
+            _ => None,
+        });
+        let threads: Vec<_> = threads.collect();
+        let rows = ranges.iter().filter_map(|(thread, begin, end, name)| {
+            let (process, thread) = *threads.get(*thread)?;
+            Some(Row::Range(RangeRow {
+                process,
+                thread,
+                begin_ns: begin * 1_000,
+                end_ns: end * 1_000,
+                domain: 0,
+                name: (*name).to_owned(),
+            }))
+        });
+        let rows: Vec<Row> = rows.collect();
+        let is_end = |row: &Row| matches!(row, Row::End(_));
+        let place = self.rows.iter().position(is_end);
+        let place = place.unwrap_or(self.rows.len());
+        self.rows.splice(place..place, rows);
+        self
     }
 
     /// The trace that the rows make.

@@ -8,6 +8,7 @@ use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};
 use crate::part::{Identity, Overview};
 use crate::text::{bytes, count};
+use crate::unused;
 use crate::viewport::Viewport;
 
 use super::{App, FOLLOWED_NS, Follow, Selected, World};
@@ -40,7 +41,12 @@ impl App {
 
     /// Makes sure that a lane is one of those that are shown.
     pub(crate) fn reveal_track(&mut self, world: World<'_>, key: TrackKey) {
-        if self.arrangement.reveal(world.trace, key) {
+        let unused = unused::group(world.trace, world.overview, key);
+        let unused = unused.filter(|group| self.rows.contains(&Row::Folded(*group)));
+        if let Some(group) = unused {
+            self.arrangement.unfold(group);
+        }
+        if self.arrangement.reveal(world.trace, key) || unused.is_some() {
             self.arrange(world);
         }
     }

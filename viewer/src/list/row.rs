@@ -4,6 +4,7 @@ use ascend_trace_analysis::Lane;
 use ascend_trace_model::ThreadId;
 
 use crate::action::Action;
+use crate::blamed::BlameId;
 
 /// What a row stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +20,11 @@ pub(crate) enum RowId {
     /// The cause, of streams or of threads.
     Cause(&'static str, &'static str),
     Stall(Lane, i64, i64),
+    Blame(BlameId),
     Bookmark(String, i64, i64),
     Action(Action),
+    /// What it is, and its name.
+    Name(&'static str, String),
 }
 
 impl RowId {

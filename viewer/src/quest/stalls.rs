@@ -2,13 +2,14 @@
 //! one part into another is noticed by what the stream did last and what it does next, and read by
 //! itself.
 
-use ascend_trace_analysis::{Cause, Dependencies, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
 use ascend_trace_model::archive::{Answer, Towards, WindowError};
 use ascend_trace_model::{Archive, Summary, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};
 use crate::item::TrackKey;
+use crate::list::Which;
 use crate::part::Identity;
 
 use super::gaps::{self, Edges, Gap};
@@ -51,7 +52,7 @@ impl Told {
     }
 }
 
-fn track(lane: Lane) -> TrackKey {
+pub(super) fn track(lane: Lane) -> TrackKey {
     match lane {
         Lane::Stream(stream) => TrackKey::Stream(stream),
         Lane::Thread(thread) => TrackKey::Thread(thread, 0),
@@ -64,12 +65,16 @@ pub(crate) enum Wanted {
     /// The first one past this moment and lane, the way it goes.
     Next(i64, Option<Lane>, Towards),
     /// So many, the longest ones.
-    Longest(usize, Option<Cause>),
+    Longest(usize, Which),
 }
 
 #[derive(Debug)]
 pub(crate) struct StallQuest {
     wanted: Wanted,
+    /// Whom they must have to blame, if that matters.
+    blame: Option<Blame>,
+    /// Shorter ones are not wanted.
+    least: i64,
     arrangement: Arrangement,
     /// What was found: the next one, or the longest ones, longest first.
     pub(crate) told: Vec<Told>,
@@ -77,13 +82,21 @@ pub(crate) struct StallQuest {
 }
 
 impl StallQuest {
-    pub(crate) fn new(wanted: Wanted, arrangement: Arrangement) -> Self {
+    pub(crate) fn new(wanted: Wanted, arrangement: Arrangement, least: i64) -> Self {
         Self {
             wanted,
+            blame: None,
+            least,
             arrangement,
             told: Vec::new(),
             edges: Edges::default(),
         }
+    }
+
+    /// Only those that have this one to blame.
+    pub(crate) fn blaming(mut self, blame: Option<Blame>) -> Self {
+        self.blame = blame;
+        self
     }
 
     /// Begins before a moment: notes what each stream does first after it.
@@ -91,10 +104,10 @@ impl StallQuest {
         self.edges.begin_before(moment, whole);
     }
 
-    /// The cause of which the longest stalls are wanted, if it is these.
-    pub(crate) fn listed(&self) -> Option<Option<Cause>> {
+    /// Of which the longest stalls are wanted, and how short they may be, if it is these.
+    pub(crate) fn listed(&self) -> Option<(Which, i64)> {
         match self.wanted {
-            Wanted::Longest(_, cause) => Some(cause),
+            Wanted::Longest(_, which) => Some((which, self.least)),
             Wanted::Next(..) => None,
         }
     }
@@ -179,9 +192,10 @@ impl StallQuest {
             dependencies: &dependencies,
             stalls: &stalls,
         };
+        let nesting = self.nesting(trace);
         for stall in stalls.iter() {
             if (range.0..=range.1).contains(&stall.begin) {
-                self.take(known, trace, stall);
+                self.take(known, &nesting, trace, stall);
             }
         }
         self.edges.pass(trace, range, towards)
@@ -190,14 +204,16 @@ impl StallQuest {
     /// Reads and explains an idle stretch.
     fn gap(&mut self, archive: &mut Archive, gap: Gap) -> Result<(), WindowError> {
         let lane = Lane::Stream(gap.stream);
-        if !self.may_want(lane, gap.begin, gap.end) {
+        let is_short = gap.end.saturating_sub(gap.begin) < self.least;
+        if is_short || !self.may_want(lane, gap.begin, gap.end) {
             return Ok(());
         }
         let Some(trace) = gap.read(archive)? else {
             // Only its end is read, which tells who ended it.
             let is_wanted = self.arrangement.wants(archive.things(), track(lane));
             let (cause, words) = gap.ended_by(archive)?;
-            if is_wanted && self.is_cause(cause) {
+            // Whom to blame is not known then.
+            if is_wanted && self.is_cause(cause) && self.blame.is_none() {
                 self.keep(Told {
                     begin: gap.begin,
                     end: gap.end,
@@ -214,27 +230,44 @@ impl StallQuest {
             dependencies: &dependencies,
             stalls: &stalls,
         };
+        let nesting = self.nesting(&trace);
         let (begin, end) = (gap.begin.saturating_add(1), gap.end.saturating_sub(1));
         for stall in stalls.in_window(lane, begin, end) {
-            self.take(known, &trace, stall);
+            self.take(known, &nesting, &trace, stall);
         }
         Ok(())
     }
 
     fn is_cause(&self, cause: Cause) -> bool {
         match self.wanted {
-            Wanted::Longest(_, Some(wanted)) => wanted == cause,
+            Wanted::Longest(_, Which::Cause(wanted)) => wanted == cause,
             _ => true,
         }
     }
 
-    fn take(&mut self, known: Known<'_>, trace: &Trace, stall: &Stall) {
+    /// The program's ranges, where it matters in which one a stall was.
+    fn nesting(&self, trace: &Trace) -> Nesting {
+        match self.blame {
+            Some(_) => Nesting::of(trace),
+            None => Nesting::default(),
+        }
+    }
+
+    fn take(&mut self, known: Known<'_>, nesting: &Nesting, trace: &Trace, stall: &Stall) {
         let is_next = matches!(self.wanted, Wanted::Next(..));
+        let is_own = |blame: &Blame| {
+            known
+                .stalls
+                .blame(trace, known.dependencies, nesting, stall)
+                == *blame
+        };
         if !stall.is_notable()
+            || stall.length() < self.least
             || is_next && known.stalls.continues(stall)
             || !self.is_cause(stall.cause)
             || !self.arrangement.wants(trace, track(stall.lane))
             || !self.may_want(stall.lane, stall.begin, stall.end)
+            || !self.blame.as_ref().is_none_or(is_own)
         {
             return;
         }

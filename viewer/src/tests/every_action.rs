@@ -24,6 +24,8 @@ const ENDED: &[Case] = &[
     Case(Action::NextStall, "", "n"),
     Case(Action::PreviousStall, "", "N"),
     Case(Action::ListStalls, "", "i"),
+    Case(Action::ListBlames, "", "I"),
+    Case(Action::LeastStall, "", "T 5 0 0 u s enter"),
     Case(Action::ListStatistics, "", "t"),
     Case(Action::Search, "", "/ layer enter"),
     Case(Action::NextMatch, "/ matmul enter", ">"),

@@ -152,7 +152,7 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
 fn the_palette_finds_an_action_by_words_and_does_it() {
     let mut player = pipeline();
     player.play(": f o l d space a l l");
-    assert_eq!(entries(&player), ["C unfold all lanes"]);
+    assert_eq!(entries(&player)[0], "C unfold all lanes action");
     player.play("enter");
     assert_eq!(player.app.message.as_deref(), Some("nothing is folded"));
     player.play(": backspace q u i t enter");

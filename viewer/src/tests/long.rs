@@ -60,6 +60,7 @@ fn overview(archive: &mut Archive) -> Overview {
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
+        used: counts.streams.keys().copied().collect(),
         near: Arc::clone(&whole),
         whole,
         loaded: None,

@@ -262,5 +262,5 @@ fn in_ascii_the_arrow_keys_are_named_in_words() {
     player.play("?");
     player.line_with("left right");
     player.play("q :");
-    player.line_with("up down enter: do it");
+    player.line_with("up down tab: choose");
 }

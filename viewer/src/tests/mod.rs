@@ -4,6 +4,8 @@ mod harness;
 
 mod actions;
 mod arranging;
+mod blamed;
+mod choices;
 mod densities;
 mod detail;
 mod documented;
@@ -33,4 +35,5 @@ mod speed;
 mod standing_out;
 mod svg;
 mod tables;
+mod unused;
 mod wrong;

@@ -33,6 +33,7 @@ pub(super) fn overview(archive: &mut Archive) -> Overview {
         calls: counts.calls,
         tasks: counts.tasks,
         failed: counts.errors,
+        used: counts.streams.keys().copied().collect(),
         near: Arc::clone(&whole),
         whole,
         loaded: None,

@@ -1,14 +1,15 @@
 //! Looking for something in all of a long recording: asking for it, and what comes of it.
 
-use ascend_trace_analysis::{Cause, Lane, Stats};
+use ascend_trace_analysis::stats::StallGroup;
+use ascend_trace_analysis::{Lane, Stats};
 
 use crate::app::{App, Follow, World};
-use crate::hunt::{Hunt, Longest, Summed};
-use crate::list::Kind;
+use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
+use crate::list::{Kind, Which};
 use crate::overall::Overall;
 use crate::part::Overview;
+use crate::quest::{BlameQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
-use crate::quest::{SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::text::{fit, moment, short_name};
 use crate::viewport::Viewport;
 
@@ -46,7 +47,7 @@ pub(super) fn next_stall(
     };
     let course = Course::new(forward, from.0, false);
     let wanted = Wanted::Next(from.0, from.1, course.towards);
-    let mut quest = StallQuest::new(wanted, app.arrangement.clone());
+    let mut quest = StallQuest::new(wanted, app.arrangement.clone(), app.least);
     if !forward {
         quest.begin_before(from.0, &overview.whole);
     }
@@ -59,13 +60,17 @@ pub(super) fn next_stall(
 }
 
 /// Looks for the longest stalls, unless they are known.
-pub(super) fn longest(app: &mut App, cause: Option<Cause>) {
-    if known_longest(app, cause).is_some() {
+pub(super) fn longest(app: &mut App, which: Which) {
+    if known_longest(app, which).is_some() {
         return;
     }
+    let blame = match which {
+        Which::Blame(id) => app.blames.get(id).cloned(),
+        Which::All | Which::Cause(_) => None,
+    };
     let course = Course::new(true, i64::MIN, false);
-    let wanted = Wanted::Longest(LISTED, cause);
-    let quest = StallQuest::new(wanted, app.arrangement.clone());
+    let wanted = Wanted::Longest(LISTED, which);
+    let quest = StallQuest::new(wanted, app.arrangement.clone(), app.least).blaming(blame);
     let what = "the longest stalls".to_owned();
     ask(app, what, QuestKind::Stalls(Box::new(quest)), course);
 }
@@ -104,11 +109,34 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: (i64, i64)) 
 }
 
 /// The longest stalls of the whole recording, if they have been found.
-pub(super) fn known_longest(app: &App, cause: Option<Cause>) -> Option<&Longest> {
+pub(super) fn known_longest(app: &App, which: Which) -> Option<&Longest> {
     let hidden = app.arrangement.hidden_lanes();
     let known = app.longest.as_ref()?;
-    let is_same = (known.cause, known.hidden) == (cause, hidden);
+    let is_same = (known.which, known.least, known.hidden) == (which, app.least, hidden);
     (is_same && known.counts == app.counts).then_some(known)
+}
+
+/// Sums stalls up by who is to blame, unless that is known.
+pub(super) fn blames(app: &mut App) {
+    if known_blamed(app).is_some() {
+        return;
+    }
+    let quest = BlameQuest {
+        arrangement: app.arrangement.clone(),
+        least: app.least,
+        groups: None,
+    };
+    let what = "who is to blame for stalls".to_owned();
+    let course = Course::new(true, i64::MIN, false);
+    ask(app, what, QuestKind::Blames(Box::new(quest)), course);
+}
+
+/// The stalls of the whole recording by who is to blame, if they have been summed up.
+pub(super) fn known_blamed(app: &App) -> Option<&[StallGroup]> {
+    let hidden = app.arrangement.hidden_lanes();
+    let known = app.blamed_all.as_ref()?;
+    let is_same = (known.least, known.hidden, known.counts) == (app.least, hidden, app.counts);
+    is_same.then_some(known.groups.as_slice())
 }
 
 fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
@@ -169,6 +197,17 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
             None => app.message = Some(format!("nothing in all of the recording is {what}")),
         },
         QuestKind::Stalls(quest) => stalls(app, world, *quest, course.is_forward()),
+        QuestKind::Blames(quest) => {
+            if let Some(groups) = quest.groups {
+                app.blamed_all = Some(BlamedAll {
+                    least: quest.least,
+                    counts: app.counts,
+                    hidden: quest.arrangement.hidden_lanes(),
+                    groups,
+                });
+                lists::show_blames(app, world);
+            }
+        }
         QuestKind::Statistics(quest) => {
             if let Some(stats) = quest.stats {
                 let (begin, end) = app.span.unwrap_or_default();
@@ -191,14 +230,15 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
 }
 
 fn stalls(app: &mut App, world: World<'_>, quest: StallQuest, forward: bool) {
-    if let Some(cause) = quest.listed() {
+    if let Some((which, least)) = quest.listed() {
         app.longest = Some(Longest {
-            cause,
+            which,
+            least,
             counts: app.counts,
             hidden: app.arrangement.hidden_lanes(),
             stalls: quest.told,
         });
-        let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Stalls(cause));
+        let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Stalls(which));
         match is_open {
             true => lists::show_longest(app, world),
             false => app.message = Some("the longest stalls are known: i lists them".to_owned()),

@@ -5,6 +5,7 @@ use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::names;
+use crate::unused;
 
 use super::select;
 
@@ -14,6 +15,11 @@ pub(super) fn fold(app: &mut App, world: World<'_>) {
         return unfold(app, world, group);
     }
     let Some(key) = app.lane else { return };
+    if let Some(group) = unused::group(world.trace, world.overview, key)
+        && !app.arrangement.is_folded(group)
+    {
+        return fold_group(app, world, group);
+    }
     let has_nested = app.rows.iter().any(|row| is_nested_in(*row, key));
     match app.arrangement.group(world.trace, key, has_nested) {
         Some(group) => fold_group(app, world, group),
@@ -36,7 +42,7 @@ pub(super) fn fold_group(app: &mut App, world: World<'_>, group: Group) {
     match group {
         // The thread's own line stays and is the current one.
         Group::Nested(thread) => app.lane = Some(TrackKey::Thread(thread, 0)),
-        Group::Device(..) | Group::Threads(_) => app.group = Some(group),
+        Group::Device(..) | Group::Unused(..) | Group::Threads(_) => app.group = Some(group),
     }
     select::reveal_lane(app);
 }

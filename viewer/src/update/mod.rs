@@ -22,7 +22,7 @@ use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
 use crate::keymap;
-use crate::list::{Kind, List, Page};
+use crate::list::{Kind, List, Page, Which};
 use crate::prompt::Asked;
 use crate::rank;
 use crate::source::{Progress, Recording};
@@ -230,7 +230,9 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::NextMatch => select::next_match(app, world, true),
         Action::PreviousMatch => select::next_match(app, world, false),
         Action::NextFailure => select::next_failure(app, world),
-        Action::ListStalls => lists::toggle(app, world, Kind::Stalls(None)),
+        Action::ListStalls => lists::toggle(app, world, Kind::Stalls(Which::All)),
+        Action::ListBlames => lists::toggle(app, world, Kind::Blames),
+        Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
         Action::Palette => lists::toggle(app, world, Kind::Commands),

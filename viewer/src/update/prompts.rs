@@ -8,7 +8,7 @@ use crate::prompt::{Asked, Prompt, edit};
 use crate::search::Search;
 use crate::text::{duration, moment, short_name};
 
-use super::{export, lanes, navigate, select, walk};
+use super::{export, lanes, lists, navigate, select, walk};
 
 pub(super) fn ask(app: &mut App, asked: Asked) {
     app.mode = Mode::Prompt(Prompt::new(asked));
@@ -64,13 +64,45 @@ fn answer(app: &mut App, world: World<'_>, prompt: Prompt) {
         Asked::Find => find(app, world, &prompt.text),
         Asked::Moment => go_to(app, &prompt.text),
         Asked::Lanes => lanes::filter(app, world, &prompt.text),
+        Asked::Least => set_least(app, world, &prompt.text),
         Asked::Bookmark => bookmark(app, prompt.text),
         Asked::Export => export::begin(app, &prompt.text, true),
         Asked::ExportRange => export::begin(app, &prompt.text, false),
     }
 }
 
-fn find(app: &mut App, world: World<'_>, text: &str) {
+/// Asks how short stalls may be, and proposes what holds now.
+pub(super) fn ask_least(app: &mut App) {
+    let text = match app.least {
+        0 => String::new(),
+        least => parse::written(least),
+    };
+    app.mode = Mode::Prompt(Prompt::with(Asked::Least, text));
+}
+
+/// Leaves shorter stalls out from now on.
+pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
+    let least = match text.trim() {
+        "" | "0" => Some(0),
+        text => parse::duration(text).filter(|least| *least >= 0),
+    };
+    let Some(least) = least else {
+        let text = crate::text::fit(text, 30);
+        app.message = Some(format!("“{text}” is no duration such as 50us or 1.5ms"));
+        return;
+    };
+    app.least = least;
+    app.message = Some(match least {
+        0 => "n and N go to every stall, lists have all of them".to_owned(),
+        least => format!(
+            "n and N go to stalls ≥ {}, lists have only these",
+            duration(least)
+        ),
+    });
+    lists::want_others(app, world);
+}
+
+pub(super) fn find(app: &mut App, world: World<'_>, text: &str) {
     if !text.trim().is_empty() {
         match Search::new(text, world.trace) {
             Ok(search) => app.search = Some(search),
@@ -83,7 +115,7 @@ fn find(app: &mut App, world: World<'_>, text: &str) {
     select::next_match(app, world, true);
 }
 
-fn go_to(app: &mut App, text: &str) {
+pub(super) fn go_to(app: &mut App, text: &str) {
     let Some(span) = app.span else { return };
     let Some(time) = parse::moment(text, span, app.viewport) else {
         let text = crate::text::fit(text, 30);

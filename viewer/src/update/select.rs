@@ -181,7 +181,9 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     };
     let found = lanes.filter_map(|lane| {
         let stalls = app.stalls.lane(lane);
-        let is_notable = |stall: &&Stall| stall.is_notable() && !app.stalls.continues(stall);
+        let is_notable = |stall: &&Stall| {
+            stall.is_notable() && stall.length() >= app.least && !app.stalls.continues(stall)
+        };
         match forward {
             true => {
                 let first = stalls.partition_point(|it| key(it) <= from);
@@ -204,12 +206,13 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
         return hunt::next_stall(app, overview, from, forward);
     }
     let Some(stall) = found.copied() else {
-        let which = if forward {
-            "no stall after this"
-        } else {
-            "no stall before this"
+        let least = match app.least {
+            0 => String::new(),
+            least => format!(" ≥ {}", text::duration(least)),
         };
-        app.message = Some(nothing_more(app, world, which));
+        let place = if forward { "after" } else { "before" };
+        let nothing = format!("no stall{least} {place} this");
+        app.message = Some(nothing_more(app, world, &nothing));
         return;
     };
     walk::remember(app);

@@ -8,6 +8,7 @@ use crate::item::{Category, TrackKey};
 use crate::lanes;
 use crate::part::{main_category, working};
 use crate::tracks::Track;
+use crate::unused;
 
 use super::Scene;
 use super::track::DOTS;
@@ -28,6 +29,9 @@ pub(crate) fn tracks(scene: &Scene<'_>, group: Group) -> Vec<TrackKey> {
 
 pub(crate) fn draw(scene: &Scene<'_>, group: Group, line: Rect, buffer: &mut Buffer) {
     let mut keys = tracks(scene, group);
+    if let Group::Unused(..) = group {
+        return unused(scene, keys.len(), line, buffer);
+    }
     keys.truncate(LANES);
     let viewport = scene.app.viewport;
     let mut from = vec![0; keys.len()];
@@ -50,6 +54,19 @@ pub(crate) fn draw(scene: &Scene<'_>, group: Group, line: Rect, buffer: &mut Buf
                 .set_style(scene.app.theme.shape(most.1, ""));
         }
     }
+}
+
+/// Where there is nothing to draw, it is said why.
+fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
+    let text = format!("{}  c: open", unused::words(number));
+    let style = scene.app.theme.faint();
+    buffer.set_stringn(
+        line.x + 1,
+        line.y,
+        text,
+        usize::from(line.width.saturating_sub(1)),
+        style,
+    );
 }
 
 /// Work of a track in a range, and what it was mostly.

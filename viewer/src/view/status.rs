@@ -102,9 +102,13 @@ fn range(scene: &Scene<'_>) -> String {
     let summed_up = if is_part { ", summed up" } else { "" };
     let length = duration(app.viewport.length());
     let from = moment(app.viewport.begin().saturating_sub(start));
+    let least = match app.least {
+        0 => String::new(),
+        least => format!("  stalls ≥ {}", duration(least)),
+    };
     match scene.app.size.0 {
-        100.. => format!(" {length} from {from}{summed_up}"),
-        _ => format!(" {length}{summed_up}"),
+        100.. => format!(" {length} from {from}{summed_up}{least}"),
+        _ => format!(" {length}{summed_up}{least}"),
     }
 }
 

@@ -216,6 +216,7 @@ fn ranges_of(scene: &Scene<'_>, thread: ThreadId) -> String {
 fn folded_label(scene: &Scene<'_>, group: Group) -> (usize, String, String) {
     let number = folded::tracks(scene, group).len();
     match group {
+        Group::Unused(..) => (2, format!("▸{number} streams"), "no tasks".to_owned()),
         Group::Device(_, device) => (1, format!("▸device {device}"), format!("{number} streams")),
         Group::Threads(_) | Group::Nested(_) => (1, "▸threads".to_owned(), number.to_string()),
     }

@@ -85,27 +85,13 @@ impl Stalls {
         stall: &Stall,
     ) -> Evidence {
         let mut evidence = Evidence {
-            culprit: stall.culprit(trace, dependencies),
+            culprit: self.culprit(trace, dependencies, stall),
             split_error: split_error(trace, dependencies, stall),
             ..Evidence::default()
         };
         match (stall.cause, stall.node) {
             (Cause::EventWait | Cause::SignalWait, _) => {
                 evidence.chain = stall.chain(trace, dependencies);
-            }
-            (Cause::HostBlocked | Cause::ReturnLatency | Cause::QueueFull, Node::Task(task)) => {
-                let (thread, until) = submission(trace, task, stall);
-                let culprit = self.blocker(trace, dependencies, thread, stall, until);
-                evidence.culprit = culprit.unwrap_or_default();
-            }
-            (Cause::CollectivePeer, Node::Task(task)) => {
-                let peer = self.peers.get(&task).copied();
-                evidence.culprit = Culprit {
-                    stream: peer.map(|it| trace.task(it).stream),
-                    task: peer,
-                    call: peer.map(|it| trace.task(it).call),
-                    ..Culprit::default()
-                };
             }
             (Cause::Unknown, node) => evidence.why = Some(self.why(trace, stall, node)),
             _ => {}
@@ -114,14 +100,14 @@ impl Stalls {
     }
 
     /// The call that held the submitting thread up, and what that waited for.
-    fn blocker(
+    pub(super) fn blocker(
         &self,
         trace: &Trace,
         dependencies: &Dependencies,
-        thread: ThreadId,
+        task: TaskId,
         stall: &Stall,
-        until: i64,
     ) -> Option<Culprit> {
+        let (thread, until) = submission(trace, task, stall);
         let wanted = |it: &Stall| stall.cause.is_by(it.cause);
         let found = self.hosts.longest(thread, (stall.begin, until), wanted)?;
         let Node::Call(call) = found.node else {

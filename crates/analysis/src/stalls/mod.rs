@@ -4,6 +4,7 @@
 //! its creation to its end, to the nanosecond. A host thread stalls inside a call that blocks. The
 //! stalls of one lane never overlap.
 
+mod blame;
 mod cause;
 mod chain;
 mod class;
@@ -28,6 +29,7 @@ use streams::Sources;
 
 pub(crate) use lives::is_of_a_life;
 
+pub use blame::{Blame, Blamed};
 pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;
@@ -233,7 +235,7 @@ impl Stalls {
     }
 
     /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
-    /// for a stream that nothing is known of.
+    /// for a stream that nothing is known of, and for one that never had a task.
     pub fn life(&self, stream: StreamId) -> Option<(i64, i64)> {
         self.streams.get(stream.index())?.life
     }

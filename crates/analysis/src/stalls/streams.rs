@@ -138,10 +138,10 @@ impl StreamStalls {
     }
 
     /// Accounts for what is left until the stream's end, once nothing more will come; the last task
-    /// was submitted at `used`.
+    /// was submitted at `used`. A stream that never had a task was waiting for nothing.
     pub(super) fn close(&mut self, sources: Sources<'_>, stream: StreamId, used: Option<i64>) {
         let trace = sources.trace;
-        let used = used.unwrap_or(i64::MAX);
+        let Some(used) = used else { return };
         let made = sources.lives.begin(trace, stream, used);
         let Some((end, call)) = sources.lives.end(trace, stream, used) else {
             return;

@@ -25,7 +25,8 @@ pub struct StreamStats {
     pub tasks: u64,
     /// Tasks among them that have no device time.
     pub untimed: u64,
-    /// From its creation, or the first task where that was not seen, to its end, within the range.
+    /// From its creation, or the first task where that was not seen, to its end, within the range;
+    /// nothing for a stream that never had a task.
     pub begin_ns: Option<i64>,
     pub end_ns: Option<i64>,
     /// Time in which the device worked for it. With the times of all `causes` it makes up the
@@ -39,6 +40,13 @@ pub struct StreamStats {
     pub busy_share: f64,
     /// Why it did not work, longest first.
     pub causes: Vec<Spent>,
+}
+
+impl StreamStats {
+    /// Whether it was only made: no task of it is in the range, nor any time in which it could have had one.
+    pub fn is_unused(&self) -> bool {
+        self.tasks == 0 && self.begin_ns.is_none()
+    }
 }
 
 /// What the streams that a process had on one device did together.

@@ -5,6 +5,7 @@
 //! All times are nanoseconds; `*_ns` fields of moments are `CLOCK_MONOTONIC` of the recording host.
 //! A field that cannot be known is `null`.
 
+mod blamed;
 mod durations;
 mod graphs;
 mod histogram;
@@ -24,6 +25,7 @@ use serde::Serialize;
 
 use crate::{Dependencies, Stalls};
 
+pub use blamed::{StallGroup, StallGroups};
 pub use durations::Durations;
 pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};

@@ -16,7 +16,7 @@ use ascend_trace_testkit::workload::{self, Workload};
 const STEPS: u32 = 6_000;
 
 /// A recording with waits, syncs that block, gaps, and its bytes.
-fn recording() -> (Vec<u8>, Trace) {
+pub(super) fn recording() -> (Vec<u8>, Trace) {
     let (session, tables) = workload::leading();
     let tables = with_roles(tables);
     let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();

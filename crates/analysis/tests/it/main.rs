@@ -1,5 +1,7 @@
 //! Text in, text out: timelines of `testkit` against what the analyses say of them.
 
+/// Stalls by who is to blame.
+mod blamed;
 /// Edges between calls and tasks.
 mod dependencies;
 /// Captures, replays, and why captures fail.

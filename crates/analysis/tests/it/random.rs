@@ -5,7 +5,7 @@ use ascend_trace_model::{TaskId, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Numbers that are the same in every run.
-struct Dice(u64);
+pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> i64 {
@@ -21,7 +21,7 @@ const STREAMS: usize = 3;
 
 /// A thread that submits work, records, waits and copies to three streams, sleeps, and waits for streams,
 /// events and the device: each for as long as it has to, and then a little longer.
-fn program(dice: &mut Dice, operations: usize) -> String {
+pub(super) fn program(dice: &mut Dice, operations: usize) -> String {
     let mut text = String::new();
     let (mut now, mut ready) = (0, [0_i64; STREAMS]);
     let mut records: Vec<i64> = Vec::new();

@@ -1,26 +1,105 @@
-//! Every action by name.
+//! The command line: actions, commands and names that are like what was typed.
 
-use crate::commands::COMMANDS;
-use crate::keymap::keys_of;
-use crate::list::{Column, Entry, RowId, Target, left};
+use crate::app::{App, World};
+use crate::choices::{self, Choice, Verb};
+use crate::event::{KeyCode, KeyEvent};
+use crate::list::{Column, Entry, Kind, left};
+use crate::prompt::edit;
+use crate::text::{count, fit};
 
-use super::Content;
+use super::{Content, remake, step};
+use crate::update::{lanes, prompts};
 
-const COLUMNS: &[Column] = &[left("key"), left("what it does")];
+const COLUMNS: &[Column] = &[
+    left("key"),
+    left("what it does"),
+    left("what it is").from(60),
+];
 
-/// The actions whose names have all words of the filter.
-pub(super) fn content(filter: &str) -> Content {
-    let filter = filter.to_lowercase();
-    let has_all = |name: &str| filter.split_whitespace().all(|word| name.contains(word));
-    let commands = COMMANDS.iter().filter(|(_, name)| has_all(name));
-    let entry = |(action, name): &(_, &str)| Entry {
-        id: RowId::Action(*action),
-        cells: vec![keys_of(*action).join(" ").into(), (*name).into()],
-        target: Target::Action(*action),
+/// Learns what can be chosen.
+pub(super) fn begin(app: &mut App, world: World<'_>) {
+    app.choices = choices::all(app, world);
+}
+
+pub(super) fn content(app: &App, typed: &str) -> Content {
+    let (found, is_guess) = choices::like(&app.choices, typed);
+    let entry = |choice: &Choice| Entry {
+        id: choice.id.clone(),
+        cells: vec![
+            choice.keys.as_str().into(),
+            choice.name.as_str().into(),
+            choice.what.into(),
+        ],
+        target: choice.target.clone(),
+    };
+    let note = match (is_guess, found.len()) {
+        (true, 0) => "no command and no name is like this".to_owned(),
+        (true, _) => "no command and no name is like this: did you mean".to_owned(),
+        (false, _) if typed.is_empty() => {
+            let names = app.choices.len() - found.len();
+            format!(
+                "and {} names of lanes, operations, ranges",
+                count(names as u64)
+            )
+        }
+        (false, _) => String::new(),
     };
     Content {
         columns: COLUMNS,
-        entries: commands.map(entry).collect(),
-        note: String::new(),
+        entries: found.iter().map(|choice| entry(choice)).collect(),
+        note,
+    }
+}
+
+/// Lets the command line answer to a key.
+pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) {
+    match key.code {
+        KeyCode::Tab => return step(app, world, 1),
+        KeyCode::BackTab => return step(app, world, -1),
+        _ => {}
+    }
+    if let Some(list) = &mut app.list
+        && edit(&mut list.filter, key)
+    {
+        retyped(app, world);
+    }
+}
+
+/// Types a text in the place of what was typed.
+pub(super) fn fill(app: &mut App, world: World<'_>, text: String) {
+    if let Some(list) = &mut app.list {
+        list.filter = text;
+        retyped(app, world);
+    }
+}
+
+/// Adds to what was typed.
+pub(super) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
+    if let Some(list) = app.list.as_mut().filter(|it| it.kind == Kind::Commands) {
+        list.filter
+            .extend(pasted.chars().filter(|it| !it.is_control()));
+        retyped(app, world);
+    }
+}
+
+fn retyped(app: &mut App, world: World<'_>) {
+    remake(app, world);
+    if let Some(list) = &mut app.list {
+        list.cursor = 0;
+    }
+}
+
+/// What to say of a command that is none.
+pub(super) fn unknown(typed: &str) -> String {
+    format!("no command and no name is like “{}”", fit(typed, 30))
+}
+
+/// Does what a command says.
+pub(super) fn perform(app: &mut App, world: World<'_>, verb: Verb, text: &str) {
+    match verb {
+        Verb::Least => prompts::set_least(app, world, text),
+        Verb::GoTo => prompts::go_to(app, text),
+        Verb::Find => prompts::find(app, world, text),
+        Verb::Lanes => lanes::filter(app, world, text),
     }
 }

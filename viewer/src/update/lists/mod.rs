@@ -1,5 +1,6 @@
 //! Opening lists, walking through them, jumping from them.
 
+mod blames;
 mod bookmarks;
 mod commands;
 mod stalls;
@@ -11,8 +12,8 @@ use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
 use crate::keymap;
-use crate::list::{self, Basis, Column, Entry, Kind, List, Page, Target};
-use crate::prompt::edit;
+use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
+use crate::ranges::RangeId;
 use crate::rank;
 
 use super::{hunt, select, walk};
@@ -37,8 +38,9 @@ pub(super) fn toggle(app: &mut App, world: World<'_>, kind: Kind) {
 
 fn open(app: &mut App, world: World<'_>, kind: Kind) {
     // Of a long recording the list begins with what is loaded, until all of it has been read.
-    if let (Kind::Stalls(cause), Some(_)) = (kind, world.overview) {
-        hunt::longest(app, cause);
+    ask_for_all(app, world, kind);
+    if kind == Kind::Commands {
+        commands::begin(app, world);
     }
     if let Kind::Statistics(_) = kind {
         hunt::statistics(app, world);
@@ -47,7 +49,10 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     if content.entries.is_empty() && kind != Kind::Commands && app.hunt.is_none() {
         app.list = None;
         app.message = Some(match kind {
-            Kind::Stalls(_) => select::nothing_more(app, world, "there is no stall"),
+            Kind::Stalls(_) | Kind::Blames => {
+                let nothing = format!("there is no stall{}", blames::least(app.least));
+                select::nothing_more(app, world, &nothing)
+            }
             Kind::Bookmarks => "there is no bookmark yet: b makes one".to_owned(),
             _ => select::nothing_more(app, world, "there is nothing to sum up"),
         });
@@ -76,12 +81,23 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     preview(app, world);
 }
 
-fn content(app: &App, world: World<'_>, kind: Kind, filter: &str) -> Content {
+/// Of a long recording, asks for what is not loaded.
+fn ask_for_all(app: &mut App, world: World<'_>, kind: Kind) {
     match kind {
-        Kind::Stalls(cause) => stalls::content(app, world, cause),
+        _ if world.overview.is_none() => {}
+        Kind::Stalls(which) => hunt::longest(app, which),
+        Kind::Blames => hunt::blames(app),
+        _ => {}
+    }
+}
+
+fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content {
+    match kind {
+        Kind::Stalls(which) => stalls::content(app, world, which),
+        Kind::Blames => blames::content(app, world),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
-        Kind::Commands => commands::content(filter),
+        Kind::Commands => commands::content(app, filter),
     }
 }
 
@@ -109,7 +125,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
             let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
             is_moved || grown
         }
-        Kind::Stalls(_) => app.stale || grown,
+        Kind::Stalls(_) | Kind::Blames => app.stale || grown,
         Kind::Bookmarks | Kind::Commands => false,
     };
     app.stale = false;
@@ -147,7 +163,7 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
     let page = isize::try_from(app.layout().detail.height.saturating_sub(2)).unwrap_or(1);
     match key.code {
         KeyCode::Esc if table::clear(app) => {}
-        KeyCode::Esc => back_out(app),
+        KeyCode::Esc => back_out(app, world),
         KeyCode::Enter => return Some(follow(app, world)),
         KeyCode::Down => step(app, world, 1),
         KeyCode::Up => step(app, world, -1),
@@ -155,35 +171,26 @@ pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Option<
         KeyCode::PageUp => step(app, world, -page),
         KeyCode::Home => step(app, world, isize::MIN),
         KeyCode::End => step(app, world, isize::MAX),
-        _ if kind == Kind::Commands => filter(app, world, key),
-        KeyCode::Tab => {
-            if let Kind::Statistics(page) = kind {
-                turn_to(app, world, page.next());
-            }
-        }
-        KeyCode::BackTab => {
-            if let Kind::Statistics(page) = kind {
-                turn_to(app, world, page.previous());
-            }
-        }
+        _ if kind == Kind::Commands => commands::on_key(app, world, key),
+        KeyCode::Tab | KeyCode::BackTab => turn(app, world, kind, key.code == KeyCode::Tab),
         KeyCode::Delete if kind == Kind::Bookmarks => bookmarks::forget(app, world),
         KeyCode::Char('j') => step(app, world, 1),
         KeyCode::Char('k') => step(app, world, -1),
-        KeyCode::Char('q') => back_out(app),
+        KeyCode::Char('q') => back_out(app, world),
         _ if table::on_key(app, key) => preview(app, world),
         _ => return None,
     }
     Some(Vec::new())
 }
 
-fn filter(app: &mut App, world: World<'_>, key: &KeyEvent) {
-    if let Some(list) = &mut app.list
-        && edit(&mut list.filter, key)
-    {
-        remake(app, world);
-        if let Some(list) = &mut app.list {
-            list.cursor = 0;
-        }
+/// Goes on to the next table, or the one before.
+fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
+    match kind {
+        Kind::Statistics(page) if forward => turn_to(app, world, page.next()),
+        Kind::Statistics(page) => turn_to(app, world, page.previous()),
+        Kind::Stalls(_) => open(app, world, Kind::Blames),
+        Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
+        Kind::Bookmarks | Kind::Commands => {}
     }
 }
 
@@ -251,14 +258,38 @@ pub(super) fn leave(app: &mut App) {
     select::reveal_lane(app);
 }
 
-/// Closes the list and goes back to where it was opened.
-pub(super) fn back_out(app: &mut App) {
-    if let Some(list) = app.list.take()
-        && matches!(list.kind, Kind::Stalls(_))
-    {
-        app.restore(list.origin);
+/// Closes the list and goes back to where it was opened: from the stalls of a group to the groups.
+fn back_out(app: &mut App, world: World<'_>) {
+    let Some(list) = app.list.take() else { return };
+    let Kind::Stalls(which) = list.kind else {
+        return select::reveal_lane(app);
+    };
+    app.restore(list.origin);
+    if let Which::Blame(id) = which {
+        open(app, world, Kind::Blames);
+        if let Some(list) = &mut app.list {
+            list.arrange_around(Some(&RowId::Blame(id)));
+        }
     }
     select::reveal_lane(app);
+}
+
+/// Makes what is listed of stalls anew: others are wanted now.
+pub(super) fn want_others(app: &mut App, world: World<'_>) {
+    let kind = app.list.as_ref().map(|list| list.kind);
+    if let Some(kind @ (Kind::Stalls(_) | Kind::Blames)) = kind {
+        ask_for_all(app, world, kind);
+        remake(app, world);
+        preview(app, world);
+    }
+}
+
+/// Shows the sums of all of the recording, in the place of those of what was loaded.
+pub(super) fn show_blames(app: &mut App, world: World<'_>) {
+    match app.list.as_ref().map(|list| list.kind) {
+        Some(Kind::Blames) => remake(app, world),
+        _ => app.message = Some("who is to blame for stalls is known: I lists it".to_owned()),
+    }
 }
 
 /// Goes where the entry leads.
@@ -273,7 +304,19 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
         Some(Target::Action(action)) => return super::perform(app, world, action),
         Some(Target::Cause(cause)) => {
             app.list = Some(list);
-            open(app, world, Kind::Stalls(Some(cause)));
+            open(app, world, Kind::Stalls(Which::Cause(cause)));
+            return Vec::new();
+        }
+        Some(Target::Fill(text)) => {
+            app.list = Some(list);
+            commands::fill(app, world, text);
+            return Vec::new();
+        }
+        Some(Target::Verb(verb, text)) => commands::perform(app, world, verb, &text),
+        Some(Target::Range(name)) => to_range(app, world, &name),
+        Some(Target::Blame(id)) => {
+            app.list = Some(list);
+            open(app, world, Kind::Stalls(Which::Blame(id)));
             return Vec::new();
         }
         Some(Target::Stall(_) | Target::Told(_)) => walk::remember_place(app, origin),
@@ -291,6 +334,7 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
             walk::remember(app);
             bookmarks::go(app, index);
         }
+        None if list.kind == Kind::Commands => app.message = Some(commands::unknown(&list.filter)),
         Some(Target::Nowhere) | None => {}
     }
     select::reveal_lane(app);
@@ -301,6 +345,23 @@ fn to_lane(app: &mut App, world: World<'_>, key: TrackKey) {
     walk::remember(app);
     app.reveal_track(world, key);
     app.lane = Some(key);
+}
+
+/// Selects the longest range of a name.
+fn to_range(app: &mut App, world: World<'_>, name: &str) {
+    let trace = world.trace;
+    let own = (0..).map(RangeId).zip(trace.ranges());
+    let own = own.filter(|(_, range)| range.name == name);
+    let longest = own.max_by_key(|(_, range)| range.end.saturating_sub(range.begin));
+    let found = longest.and_then(|(id, _)| Some((id, app.ranges.level(trace, id)?)));
+    match found {
+        Some((id, level)) => {
+            walk::remember(app);
+            select::select(app, world, Selected::Range(id, level));
+            app.message = Some(format!("the longest {}", crate::text::fit(name, 40)));
+        }
+        None => app.message = Some("it is not loaded now".to_owned()),
+    }
 }
 
 fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i64, i64)) {
@@ -322,6 +383,7 @@ fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i
 pub(super) fn is_toggle(kind: Kind, key: &KeyEvent) -> bool {
     let opener = match kind {
         Kind::Stalls(_) => Action::ListStalls,
+        Kind::Blames => Action::ListBlames,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,

@@ -1,11 +1,12 @@
 //! The longest stalls.
 
-use ascend_trace_analysis::{Cause, Lane, Stall};
+use ascend_trace_analysis::{Blame, Lane, Stall};
 
 use crate::app::{App, World};
 use crate::blame;
+use crate::blamed;
 use crate::item::TrackKey;
-use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::list::{Cell, Column, Entry, RowId, Target, Which, left, right};
 use crate::names;
 use crate::text::moment;
 
@@ -14,6 +15,7 @@ use crate::quest::Told;
 use crate::update::hunt::{self, LISTED};
 
 use super::Content;
+use super::blames::least;
 
 const COLUMNS: &[Column] = &[
     right("length"),
@@ -22,15 +24,29 @@ const COLUMNS: &[Column] = &[
     right("at").from(100),
 ];
 
-pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Content {
+pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
     let trace = world.trace;
-    if let Some(longest) = world.overview.and_then(|_| hunt::known_longest(app, cause)) {
-        return of_all(app, world, longest);
+    if let Some(longest) = world.overview.and_then(|_| hunt::known_longest(app, which)) {
+        return of_all(app, world, longest, whom(app, world, which));
     }
-    let wanted = |stall: &Stall| {
-        stall.is_notable()
-            && cause.is_none_or(|cause| stall.cause == cause)
-            && !app.arrangement.is_hidden(track(stall))
+    let is_long = |stall: &Stall| stall.length() >= app.least;
+    let is_shown = |stall: &Stall| !app.arrangement.is_hidden(track(stall)) && is_long(stall);
+    let worst = match which {
+        Which::All => {
+            let wanted = |stall: &Stall| stall.is_notable() && is_shown(stall);
+            app.stalls.worst_where(LISTED, wanted)
+        }
+        Which::Cause(cause) => {
+            let wanted =
+                |stall: &Stall| stall.is_notable() && stall.cause == cause && is_shown(stall);
+            app.stalls.worst_where(LISTED, wanted)
+        }
+        Which::Blame(id) => {
+            let wanted =
+                |stall: &Stall| app.arrangement.wants(trace, track(stall)) && is_long(stall);
+            let blame = app.blames.get(id);
+            blame.map_or_else(Vec::new, |blame| app.blamed.worst(blame, LISTED, wanted))
+        }
     };
     let start = app.span.map_or(0, |span| span.0);
     let entry = |stall: &Stall| Entry {
@@ -43,14 +59,15 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
         ],
         target: Target::Stall(*stall),
     };
-    let worst = app.stalls.worst_where(LISTED, wanted);
     let entries: Vec<_> = worst.into_iter().map(entry).collect();
     let number = match entries.len() {
         LISTED => format!("the first {LISTED}"),
         _ => String::new(),
     };
+    let whom = whom(app, world, which);
+    let number = format!("{whom}{number}{}", least(app.least));
     let note = match world.overview {
-        None => number,
+        None => number.trim_start().to_owned(),
         Some(_) => format!("{number} of the part that is loaded")
             .trim_start()
             .to_owned(),
@@ -62,8 +79,21 @@ pub(super) fn content(app: &App, world: World<'_>, cause: Option<Cause>) -> Cont
     }
 }
 
+/// Who is to blame for all that is listed.
+fn whom(app: &App, world: World<'_>, which: Which) -> String {
+    let blame = match which {
+        Which::Blame(id) => app.blames.get(id),
+        Which::All | Which::Cause(_) => None,
+    };
+    let words = |blame: &Blame| {
+        let whom = blamed::words(world.trace, blame);
+        format!("{} ← {whom}  ", blame.cause.name())
+    };
+    blame.map(words).unwrap_or_default()
+}
+
 /// Those of all of a long recording.
-fn of_all(app: &App, world: World<'_>, longest: &Longest) -> Content {
+fn of_all(app: &App, world: World<'_>, longest: &Longest, whom: String) -> Content {
     let start = app.span.map_or(0, |span| span.0);
     let entry = |told: &Told| Entry {
         id: RowId::Stall(told.lane, told.begin, told.end),
@@ -77,9 +107,14 @@ fn of_all(app: &App, world: World<'_>, longest: &Longest) -> Content {
     };
     let entries: Vec<_> = longest.stalls.iter().map(entry).collect();
     let note = match entries.len() {
-        LISTED => format!("the first {LISTED} of all of the recording"),
-        _ => "of all of the recording".to_owned(),
+        LISTED => format!("the first {LISTED}"),
+        _ => String::new(),
     };
+    let note = format!(
+        "{whom}{note}{} of all of the recording",
+        least(longest.least)
+    );
+    let note = note.trim_start().to_owned();
     Content {
         columns: COLUMNS,
         entries,
@@ -87,7 +122,7 @@ fn of_all(app: &App, world: World<'_>, longest: &Longest) -> Content {
     }
 }
 
-fn track(stall: &Stall) -> TrackKey {
+pub(super) fn track(stall: &Stall) -> TrackKey {
     match stall.lane {
         Lane::Stream(stream) => TrackKey::Stream(stream),
         Lane::Thread(thread) => TrackKey::Thread(thread, 0),

@@ -10,6 +10,7 @@ use crate::app::{App, World};
 use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
 use crate::names;
 use crate::text::{duration, short_name};
+use crate::unused;
 
 use super::Content;
 use crate::update::hunt;
@@ -108,6 +109,11 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
         true => "only of what is loaded, so far".to_owned(),
         false => format!("in the {} on screen", duration(app.viewport.length())),
     };
+    let unused = stats.streams.iter().filter(|row| row.is_unused()).count();
+    let note = match page {
+        Page::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
+        _ => note,
+    };
     Content {
         columns,
         entries,
@@ -170,7 +176,8 @@ fn functions(stats: &Stats) -> Vec<Entry> {
 }
 
 fn streams(trace: &Trace, stats: &Stats) -> Vec<Entry> {
-    let rows = stats.streams.iter().map(|row| {
+    let used = stats.streams.iter().filter(|row| !row.is_unused());
+    let rows = used.map(|row| {
         let id = stream_of(trace, row);
         let lane = id.map(|id| names::lane(trace, crate::item::TrackKey::Stream(id)));
         let cells = vec![

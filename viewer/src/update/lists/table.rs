@@ -26,6 +26,7 @@ pub(super) fn on_typed(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool 
 
 /// Adds to the filter what was pasted.
 pub(in crate::update) fn paste(app: &mut App, world: World<'_>, pasted: &str) {
+    super::commands::paste(app, world, pasted);
     if let Some(list) = app.list.as_mut().filter(|list| list.typing) {
         list.filter
             .extend(pasted.chars().filter(|it| !it.is_control()));

@@ -1,0 +1,106 @@
+//! Which range that the program named a thread was in at a moment.
+
+use ascend_trace_model::{Range, ThreadId, Trace};
+
+/// The ranges of each thread by begin, each with the one around it.
+#[derive(Clone, Debug, Default)]
+pub struct Nesting {
+    threads: Vec<Vec<Nested>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Nested {
+    begin: i64,
+    end: i64,
+    /// Its place in the trace.
+    range: usize,
+    /// The innermost one that began before it and had not ended.
+    around: Option<usize>,
+}
+
+impl Nesting {
+    pub fn of(trace: &Trace) -> Self {
+        let mut threads: Vec<Vec<Nested>> = vec![Vec::new(); trace.threads().len()];
+        let long = (0..)
+            .zip(trace.ranges())
+            .filter(|(_, it)| it.begin < it.end);
+        for (place, range) in long {
+            let Range { begin, end, .. } = *range;
+            threads[range.thread.index()].push(Nested {
+                begin,
+                end,
+                range: place,
+                around: None,
+            });
+        }
+        for thread in &mut threads {
+            thread.sort_by_key(|it| (it.begin, -it.end, it.range));
+            link(thread);
+        }
+        Self { threads }
+    }
+
+    /// The innermost range that a thread was in.
+    pub fn innermost<'t>(
+        &self,
+        trace: &'t Trace,
+        thread: ThreadId,
+        moment: i64,
+    ) -> Option<&'t Range> {
+        let all = self.threads.get(thread.index())?;
+        let mut place = all
+            .partition_point(|it| it.begin <= moment)
+            .checked_sub(1)?;
+        while all[place].end <= moment {
+            place = all[place].around?;
+        }
+        trace.ranges().get(all[place].range)
+    }
+}
+
+fn link(ranges: &mut [Nested]) {
+    let mut open: Vec<usize> = Vec::new();
+    for place in 0..ranges.len() {
+        let begin = ranges[place].begin;
+        // Ranges that overlap without one being in the other stay open as long as they last.
+        open.retain(|it| ranges[*it].end > begin);
+        ranges[place].around = open.last().copied();
+        open.push(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ascend_trace_testkit::Timeline;
+
+    use super::*;
+
+    #[test]
+    fn the_innermost_range_is_the_last_one_that_has_not_ended() {
+        let text = "t1: aclrtMalloc(64)[0..100us]\nt2: aclrtMalloc(64)[0..100us]";
+        let timeline = Timeline::parse(text).expect("a timeline");
+        let ranges = [
+            (0, 15, 20, "decode"),
+            (0, 0, 100, "step"),
+            (0, 10, 30, "load"),
+            (0, 40, 90, "run"),
+            (0, 50, 50, "mark"),
+            (1, 0, 5, "other"),
+        ];
+        let trace = timeline.with_ranges(&ranges).trace();
+        let nesting = Nesting::of(&trace);
+        let at = |moment: i64| {
+            let found = nesting.innermost(&trace, ThreadId(0), moment * 1_000);
+            found.map(|range| range.name.clone()).unwrap_or_default()
+        };
+        assert_eq!(at(5), "step");
+        assert_eq!(at(12), "load");
+        assert_eq!(at(17), "decode");
+        assert_eq!(at(25), "load");
+        assert_eq!(at(35), "step");
+        assert_eq!(at(89), "run");
+        assert_eq!(at(100), "");
+        let other = nesting.innermost(&trace, ThreadId(1), 3_000);
+        assert_eq!(other.map(|range| range.name.as_str()), Some("other"));
+    }
+}

@@ -1,0 +1,110 @@
+//! Who is to blame for each stall, made where the recording is read, and words for it.
+
+use std::sync::Arc;
+
+use ascend_trace_analysis::stats::{StallGroup, StallGroups};
+use ascend_trace_analysis::{Blame, Blamed, Cause, Dependencies, Nesting, Stall, Stalls};
+use ascend_trace_model::Trace;
+
+use crate::names;
+use crate::text::short_name;
+
+/// A number for whom is to blame, as long as the view lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlameId(u32);
+
+/// Everyone who was to blame for a stall that was listed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blames {
+    all: Vec<Blame>,
+}
+
+impl Blames {
+    pub(crate) fn id(&mut self, blame: &Blame) -> BlameId {
+        let place = self.all.iter().position(|it| it == blame);
+        let place = place.unwrap_or_else(|| {
+            self.all.push(blame.clone());
+            self.all.len() - 1
+        });
+        BlameId(place as u32)
+    }
+
+    pub(crate) fn get(&self, id: BlameId) -> Option<&Blame> {
+        self.all.get(id.0 as usize)
+    }
+}
+
+/// The stalls of a trace with whom is to blame for each.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlamedStalls {
+    blames: Vec<Blame>,
+    /// With the place of its blame.
+    stalls: Vec<(Stall, u32)>,
+}
+
+impl BlamedStalls {
+    pub(crate) fn of(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) -> Arc<Self> {
+        let nesting = Nesting::of(trace);
+        let mut places = std::collections::HashMap::new();
+        let mut blamed = Self::default();
+        for stall in stalls.iter() {
+            let blame = stalls.blame(trace, dependencies, &nesting, stall);
+            let place = *places.entry(blame).or_insert_with_key(|blame| {
+                blamed.blames.push(blame.clone());
+                blamed.blames.len() as u32 - 1
+            });
+            blamed.stalls.push((*stall, place));
+        }
+        Arc::new(blamed)
+    }
+
+    /// Sums of the stalls that are `wanted`, the longest first.
+    pub(crate) fn groups(&self, wanted: impl Fn(&Stall) -> bool) -> Vec<StallGroup> {
+        let mut groups = StallGroups::default();
+        for (stall, place) in &self.stalls {
+            let blame = self.blames.get(*place as usize);
+            groups.add(stall, blame.filter(|_| wanted(stall)));
+        }
+        groups.rows()
+    }
+
+    /// The longest of the stalls that someone is to blame for and that are `wanted`.
+    pub(crate) fn worst(
+        &self,
+        blame: &Blame,
+        most: usize,
+        wanted: impl Fn(&Stall) -> bool,
+    ) -> Vec<&Stall> {
+        let place = self.blames.iter().position(|it| it == blame);
+        let own = self.stalls.iter();
+        let own = own.filter(|(_, it)| Some(*it as usize) == place);
+        let mut stalls: Vec<&Stall> = own
+            .map(|(stall, _)| stall)
+            .filter(|it| wanted(it))
+            .collect();
+        stalls.sort_by_key(|stall| (-stall.length(), stall.begin, stall.lane));
+        stalls.truncate(most);
+        stalls
+    }
+}
+
+/// Whether a stall belongs to a group that is listed.
+pub(crate) fn is_grouped(stall: &Stall, least: i64) -> bool {
+    stall.cause.is_notable() && stall.length() >= least
+}
+
+/// Whom a group blames.
+pub(crate) fn words(trace: &Trace, blame: &Blame) -> String {
+    let stream = |id| names::lane(trace, crate::item::TrackKey::Stream(id));
+    let whom = match &blame.whom {
+        Blamed::Task(id, name) => format!("{} '{}'", stream(*id), short_name(name)),
+        Blamed::Stream(id) => stream(*id),
+        Blamed::Call(id, name) => format!("{} in {}", names::thread(trace, *id), short_name(name)),
+        Blamed::Nobody if blame.cause == Cause::TracerOverhead => "ascend-trace".to_owned(),
+        Blamed::Nobody => "not known".to_owned(),
+    };
+    match &blame.range {
+        Some(range) => format!("{whom}, range '{range}'"),
+        None => whom,
+    }
+}

@@ -1,0 +1,205 @@
+//! What the command line offers: actions, commands that take a text, and names that one can go to.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use ascend_trace_model::{FunctionId, Trace};
+
+use crate::app::{App, World};
+use crate::commands::COMMANDS;
+use crate::item::TrackKey;
+use crate::keymap::keys_of;
+use crate::list::{RowId, Target};
+use crate::text::short_name;
+use crate::{fuzzy, names};
+
+/// Names of one kind that are offered.
+const NAMES: usize = 5_000;
+/// Entries that are shown.
+const SHOWN: usize = 200;
+/// Guesses where nothing is like what was typed.
+const GUESSES: usize = 5;
+
+/// A command that takes a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Least,
+    GoTo,
+    Find,
+    Lanes,
+}
+
+/// Their words, what they take, and what they do.
+pub(crate) const VERBS: [(Verb, &str, &str, &str); 4] = [
+    (Verb::Least, "least", "DURATION", "least duration of stalls"),
+    (Verb::GoTo, "goto", "MOMENT", "go to a moment and mark it"),
+    (
+        Verb::Find,
+        "find",
+        "WORDS",
+        "find by name, argument, length, failure",
+    ),
+    (
+        Verb::Lanes,
+        "lanes",
+        "TEXT",
+        "show only lanes whose name has a text",
+    ),
+];
+
+/// Something that can be chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) id: RowId,
+    pub(crate) keys: String,
+    pub(crate) name: String,
+    /// What it is.
+    pub(crate) what: &'static str,
+    pub(crate) target: Target,
+}
+
+/// All of them, in the order in which they are listed while nothing is typed; names come last.
+pub(crate) fn all(app: &App, world: World<'_>) -> Vec<Choice> {
+    let actions = COMMANDS.iter().map(|(action, name)| Choice {
+        id: RowId::Action(*action),
+        keys: keys_of(*action).join(" "),
+        name: (*name).to_owned(),
+        what: "action",
+        target: Target::Action(*action),
+    });
+    let verbs = VERBS.iter().map(|(_, word, takes, does)| {
+        let fill = Target::Fill(format!("{word} "));
+        choice(format!("{word} {takes}: {does}"), COMMAND, fill)
+    });
+    let mut all: Vec<Choice> = actions.chain(verbs).collect();
+    all.extend(lanes(app, world.trace));
+    all.extend(app.bookmarks.iter().enumerate().map(|(index, bookmark)| {
+        choice(bookmark.name.clone(), "bookmark", Target::Bookmark(index))
+    }));
+    all.extend(called(world.trace));
+    all.extend(ranges(world.trace));
+    all
+}
+
+const COMMAND: &str = "command";
+
+fn choice(name: String, what: &'static str, target: Target) -> Choice {
+    Choice {
+        id: RowId::Name(what, name.clone()),
+        keys: String::new(),
+        name,
+        what,
+        target,
+    }
+}
+
+fn lanes(app: &App, trace: &Trace) -> Vec<Choice> {
+    let keys = app.tracks.originals().filter_map(|key| {
+        let target = match key {
+            TrackKey::Stream(id) => Target::Stream(id),
+            TrackKey::Thread(id, 0) => Target::Thread(id),
+            _ => return None,
+        };
+        Some(choice(names::lane(trace, key), "lane", target))
+    });
+    keys.take(NAMES).collect()
+}
+
+/// Operations and functions that are there. One leads to the slowest on screen.
+fn called(trace: &Trace) -> Vec<Choice> {
+    let tasks = trace.tasks().iter().map(|task| trace.task_name(task));
+    let operations: BTreeSet<&str> = tasks.collect();
+    let functions: BTreeSet<FunctionId> = trace.calls().iter().map(|it| it.function).collect();
+    let functions = functions.iter().map(|id| trace.function(*id).name.as_str());
+    let slowest = |name: &str, task: bool| Target::Slowest {
+        name: name.to_owned(),
+        task,
+    };
+    let operations = operations.into_iter().take(NAMES);
+    let operations = operations.map(|name| {
+        choice(
+            short_name(name).to_owned(),
+            "operation",
+            slowest(name, true),
+        )
+    });
+    let functions = functions.map(|name| {
+        choice(
+            short_name(name).to_owned(),
+            "function",
+            slowest(name, false),
+        )
+    });
+    operations.chain(functions).collect()
+}
+
+fn ranges(trace: &Trace) -> Vec<Choice> {
+    let names: BTreeSet<&str> = trace.ranges().iter().map(|it| it.name.as_str()).collect();
+    let names = names.into_iter().take(NAMES);
+    let range = |name: &str| choice(name.to_owned(), "range", Target::Range(name.to_owned()));
+    names.map(range).collect()
+}
+
+/// What is offered for what was typed, best first; and whether that is only guessed.
+pub(crate) fn like<'c>(all: &'c [Choice], typed: &str) -> (Vec<Cow<'c, Choice>>, bool) {
+    if typed.trim().is_empty() {
+        let commands = all
+            .iter()
+            .take_while(|it| it.what == "action" || it.what == COMMAND);
+        return (commands.map(Cow::Borrowed).collect(), false);
+    }
+    let found = all
+        .iter()
+        .filter_map(|it| Some((fuzzy::score(typed, &it.name)?, it)));
+    let mut found: Vec<(i32, &Choice)> = found.collect();
+    found.sort_by_key(|(score, _)| -score);
+    found.truncate(SHOWN);
+    let found = found.into_iter().map(|(_, it)| Cow::Borrowed(it));
+    let command = command(typed).map(Cow::Owned).into_iter();
+    let found: Vec<_> = command.chain(found).collect();
+    if !found.is_empty() {
+        return (found, false);
+    }
+    (
+        guesses(all, typed).into_iter().map(Cow::Owned).collect(),
+        true,
+    )
+}
+
+/// A command with the text that it takes.
+fn command(typed: &str) -> Option<Choice> {
+    let (word, rest) = typed.trim_start().split_once(' ')?;
+    let rest = rest.trim();
+    let (verb, _, _, does) = VERBS.iter().find(|it| it.1 == word && !rest.is_empty())?;
+    let target = Target::Verb(*verb, rest.to_owned());
+    Some(choice(format!("{word} {rest}: {does}"), COMMAND, target))
+}
+
+/// What can have been meant. Choosing one types it.
+fn guesses(all: &[Choice], typed: &str) -> Vec<Choice> {
+    let mut near: Vec<(usize, Choice)> = Vec::new();
+    let first = typed.split_whitespace().next().unwrap_or_default();
+    for (_, word, ..) in VERBS {
+        if let Some(distance) = fuzzy::near(first, word) {
+            let rest = typed.trim_start().strip_prefix(first).unwrap_or_default();
+            let meant = format!("{word} {}", rest.trim_start());
+            near.push((
+                distance,
+                choice(meant.clone(), COMMAND, Target::Fill(meant)),
+            ));
+        }
+    }
+    for it in all {
+        if let Some(distance) = fuzzy::near(typed, &it.name) {
+            let target = Target::Fill(it.name.clone());
+            let guess = Choice {
+                target,
+                ..it.clone()
+            };
+            near.push((distance, guess));
+        }
+    }
+    near.sort_by_key(|(distance, _)| *distance);
+    near.truncate(GUESSES);
+    near.into_iter().map(|(_, choice)| choice).collect()
+}

@@ -1,0 +1,38 @@
+//! Stalls of all of a recording, summed up by who is to blame.
+
+use ascend_trace_analysis::stats::{StallGroup, StallGroups};
+use ascend_trace_model::Archive;
+use ascend_trace_model::archive::WindowError;
+
+use crate::arrangement::Arrangement;
+use crate::blamed::is_grouped;
+
+use super::News;
+use super::stalls::track;
+
+/// It starts over when it has to wait, like other sums.
+#[derive(Debug)]
+pub(crate) struct BlameQuest {
+    pub(crate) arrangement: Arrangement,
+    /// Shorter stalls are left out.
+    pub(crate) least: i64,
+    pub(crate) groups: Option<Vec<StallGroup>>,
+}
+
+impl BlameQuest {
+    pub(super) fn advance(
+        &mut self,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        let groups = StallGroups::of_archive(
+            archive,
+            |trace, stall| {
+                is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
+            },
+            |reached| keep_on(&News::Reached(reached, false)),
+        )?;
+        self.groups = groups.map(StallGroups::rows);
+        Ok(self.groups.is_some())
+    }
+}

@@ -1,0 +1,36 @@
+//! Streams that were made and never had a task: frameworks make dozens.
+
+use ascend_trace_model::{StreamId, Trace};
+
+use crate::arrangement::Group;
+use crate::item::TrackKey;
+use crate::part::Overview;
+
+/// So many of a device are put together in one line.
+pub(crate) const FOLDED: usize = 2;
+
+/// Whether a stream has no task in all of the recording, as far as that is known.
+pub(crate) fn is_unused(trace: &Trace, overview: Option<&Overview>, id: StreamId) -> bool {
+    match overview {
+        None => trace.stream_tasks(id).is_empty(),
+        Some(overview) => overview.opening.is_none() && !overview.used.contains(&id),
+    }
+}
+
+/// The line that a lane is put into with others that never had a task.
+pub(crate) fn group(trace: &Trace, overview: Option<&Overview>, key: TrackKey) -> Option<Group> {
+    let TrackKey::Stream(id) = key else {
+        return None;
+    };
+    let stream = trace.stream(id);
+    let group = Group::Unused(stream.process, stream.device);
+    is_unused(trace, overview, id).then_some(group)
+}
+
+/// How many they are, in words.
+pub(crate) fn words(number: usize) -> String {
+    match number {
+        1 => "1 stream without tasks".to_owned(),
+        number => format!("{number} streams without tasks"),
+    }
+}

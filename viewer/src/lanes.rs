@@ -31,7 +31,7 @@ impl Row {
         }
     }
 
-    /// Whether it may take a second line for arrows.
+    /// Whether arrows may begin and end in it.
     pub(crate) fn has_arrows(self) -> bool {
         self.track().is_some_and(TrackKey::has_arrows)
     }

@@ -27,6 +27,7 @@ mod operands;
 mod parts;
 mod pictures;
 mod quests;
+mod room;
 mod scene;
 mod screenshots;
 mod speed;

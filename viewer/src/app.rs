@@ -25,6 +25,7 @@ use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overall::Overall;
 use crate::part::{Identity, Overview};
+use crate::pointer::Pointer;
 use crate::prompt::Prompt;
 use crate::quest::Quest;
 use crate::ranges::{RangeId, Ranges};
@@ -134,8 +135,7 @@ pub(crate) struct App {
     pub(crate) ranges: Ranges,
     /// When a long file began to be opened.
     pub(crate) opening_since: Option<Duration>,
-    /// The column where the mouse button went down, and the range at that time.
-    pub(crate) drag: Option<(u16, Viewport)>,
+    pub(crate) pointer: Pointer,
     /// What is looked for in all of the recording.
     pub(crate) hunt: Option<Hunt>,
     /// Counts these.
@@ -207,7 +207,7 @@ impl App {
             rates: Rates::default(),
             ranges: Ranges::default(),
             opening_since: None,
-            drag: None,
+            pointer: Pointer::default(),
             hunt: None,
             hunts: 0,
             asking: None,

@@ -26,6 +26,7 @@ mod nodes;
 mod overall;
 mod parse;
 mod part;
+mod pointer;
 mod prompt;
 mod pyramid;
 mod query;

@@ -129,7 +129,7 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             continue;
         }
         let wait = tick(&app, source);
-        match handle_events(&mut app, world, &mut guard, wait)? {
+        match handle_events(&mut app, world, &mut guard, (begun, wait))? {
             Heard::End(outcome) => return Ok(outcome),
             Heard::Something => seen.input(),
             Heard::Nothing => {}
@@ -309,7 +309,7 @@ fn handle_events(
     app: &mut App,
     world: World<'_>,
     guard: &mut Guard,
-    mut wait: Option<Duration>,
+    (begun, mut wait): (Instant, Option<Duration>),
 ) -> io::Result<Heard> {
     let mut heard = Heard::Nothing;
     for _ in 0..BURST {
@@ -332,6 +332,10 @@ fn handle_events(
                 continue;
             }
         };
+        // How quickly a button is pressed again must be known where nobody asks for the time.
+        if matches!(event, Event::Mouse(_)) {
+            update(app, world, Event::Clock(begun.elapsed()));
+        }
         for effect in update(app, world, event) {
             match effect {
                 Effect::Quit => return Ok(Heard::End(Outcome::Quit)),

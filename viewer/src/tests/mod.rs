@@ -21,6 +21,7 @@ mod looks;
 mod measuring;
 mod meters;
 mod monkey;
+mod mouse;
 mod named;
 mod open;
 mod operands;

@@ -8,12 +8,15 @@ mod lists;
 mod marks;
 mod mouse;
 mod navigate;
+mod pick;
 mod prompts;
 mod select;
 mod walk;
 
 pub(crate) use export::hear_export;
 pub(crate) use hunt::hear;
+pub(crate) use mouse::{moment_at, whole_at};
+pub(crate) use pick::{pick, row_at};
 pub(crate) use select::{is_current, of_stall};
 pub(crate) use walk::{causes, effects};
 
@@ -84,6 +87,7 @@ fn take_in(app: &mut App, world: World<'_>) {
 
 fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     app.message = None;
+    app.pointer.forget();
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {

@@ -1,5 +1,7 @@
 //! The timeline in a real terminal: that it shows what there is, takes keys, and leaves in order.
 
+mod configured;
+
 use std::io::Read;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -12,6 +12,7 @@ use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
+use crate::config::Config;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::hunt::{Hunt, Longest, Summed};
@@ -89,6 +90,9 @@ pub(crate) struct App {
     /// The folded lanes that the cursor is on, instead of a lane.
     pub(crate) group: Option<Group>,
     pub(crate) arrangement: Arrangement,
+    pub(crate) config: Config,
+    /// A layout that is to be kept in the configuration, as text, and its name.
+    pub(crate) keeping: Option<(String, String)>,
     /// The first row on screen, not counting those that are pinned.
     pub(crate) scroll: usize,
     pub(crate) mode: Mode,
@@ -177,6 +181,8 @@ impl App {
             lane: None,
             group: None,
             arrangement: Arrangement::default(),
+            config: Config::default(),
+            keeping: None,
             scroll: 0,
             mode: Mode::default(),
             follow: if live { Follow::Head } else { Follow::Off },

@@ -1,5 +1,7 @@
 //! How the user wants the lanes: which ones on top, which ones not at all, which ones together.
 
+mod plan;
+
 use std::collections::BTreeSet;
 
 use ascend_trace_model::{ProcessId, ThreadId, Trace};
@@ -25,6 +27,8 @@ pub(crate) struct Arrangement {
     pub(crate) pinned: Vec<TrackKey>,
     hidden: BTreeSet<TrackKey>,
     folded: BTreeSet<Group>,
+    /// What new lanes are arranged by.
+    plan: plan::Planned,
     /// What names of lanes must have, in small letters.
     pub(crate) filter: String,
 }

@@ -117,8 +117,12 @@ fn push_devices(
             devices.entry(device).or_default().push(key);
         }
     }
+    let arrangement = lanes.arrangement;
+    let mut devices: Vec<_> = devices.into_iter().collect();
+    devices.sort_by_key(|(device, _)| arrangement.rank_of_device(*device));
     for (device, mut lines) in devices {
         lines.retain(|key| lanes.shows(key));
+        lines.sort_by_cached_key(|key| arrangement.rank_of_lane(lanes.trace, *key));
         if lines.is_empty() {
             continue;
         }
@@ -139,10 +143,13 @@ fn push_threads(
     rows: &mut Vec<Row>,
 ) {
     let of_process = |thread: ThreadId| lanes.trace.thread(thread).process == process;
-    let mut keys = keys.iter().copied().filter(|key| match key {
+    let is_wanted = |key: &TrackKey| match key {
         TrackKey::Thread(thread, _) => of_process(*thread) && lanes.shows(key),
         _ => false,
-    });
+    };
+    let mut keys: Vec<TrackKey> = keys.iter().copied().filter(is_wanted).collect();
+    keys.sort_by_cached_key(|key| lanes.arrangement.rank_of_lane(lanes.trace, *key));
+    let mut keys = keys.into_iter();
     let group = Group::Threads(process);
     if lanes.arrangement.is_folded(group) {
         rows.extend(keys.next().map(|_| Row::Folded(group)));

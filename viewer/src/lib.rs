@@ -9,6 +9,7 @@ mod app;
 mod arrangement;
 mod blame;
 mod commands;
+mod config;
 mod event;
 mod exporting;
 mod failures;
@@ -50,6 +51,7 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
+pub use config::{Config, ConfigError};
 pub use exporting::ExportNews;
 pub use marks::Bookmark;
 pub use part::{Derived, Overview};

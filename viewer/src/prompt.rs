@@ -13,6 +13,8 @@ pub(crate) enum Asked {
     Lanes,
     /// The name of a bookmark.
     Bookmark,
+    /// The name of a layout.
+    Layout,
     /// The file that everything is exported to, or what is on screen.
     Export,
     ExportRange,
@@ -41,6 +43,7 @@ impl Prompt {
             Asked::Moment => "go to: ",
             Asked::Lanes => "lanes: ",
             Asked::Bookmark => "bookmark: ",
+            Asked::Layout => "keep this layout as: ",
             Asked::Export => "export everything to: ",
             Asked::ExportRange => "export what is on screen to: ",
         }
@@ -53,6 +56,7 @@ impl Prompt {
             Asked::Moment => "1.5ms from the start, +20us or -3ms from here, 50%",
             Asked::Lanes => "part of a name; nothing: all lanes",
             Asked::Bookmark => "a name for what is on screen",
+            Asked::Layout => "a name; : then lists it",
             Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
         }
     }

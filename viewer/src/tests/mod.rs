@@ -4,6 +4,7 @@ mod harness;
 
 mod actions;
 mod arranging;
+mod configured;
 mod densities;
 mod detail;
 mod documented;

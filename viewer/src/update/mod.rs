@@ -4,6 +4,7 @@ mod along;
 mod export;
 mod hunt;
 mod lanes;
+mod layouts;
 mod lists;
 mod marks;
 mod mouse;
@@ -15,6 +16,7 @@ mod walk;
 
 pub(crate) use export::hear_export;
 pub(crate) use hunt::hear;
+pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
 pub(crate) use pick::{pick, row_at};
 pub(crate) use select::{is_current, of_stall};
@@ -24,7 +26,6 @@ use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
-use crate::keymap;
 use crate::list::{Kind, Page};
 use crate::prompt::Asked;
 use crate::rank;
@@ -119,7 +120,7 @@ fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effec
         return Vec::new();
     }
     let times = app.times.take();
-    let Some(action) = keymap::action(key) else {
+    let Some(action) = app.config.keys.action(key) else {
         return Vec::new();
     };
     for _ in 1..times.filter(|_| is_step(action)).unwrap_or(1) {
@@ -171,7 +172,7 @@ fn is_step(action: Action) -> bool {
 
 fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     let kind = app.list.as_ref().map(|list| list.kind);
-    if kind.is_some_and(|kind| kind != Kind::Commands && lists::is_toggle(kind, key)) {
+    if kind.is_some_and(|kind| kind != Kind::Commands && lists::is_toggle(app, kind, key)) {
         lists::leave(app);
         return Vec::new();
     }
@@ -237,6 +238,8 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::Search => prompts::ask(app, Asked::Find),
         Action::GoTo => prompts::ask(app, Asked::Moment),
         Action::FilterLanes => prompts::ask(app, Asked::Lanes),
+        Action::Layout(place) => layouts::show(app, world, place),
+        Action::SaveLayout => prompts::ask(app, Asked::Layout),
         Action::ExportRange => export::ask(app, world, false),
         Action::ExportAll => export::ask(app, world, true),
         Action::Bookmark => prompts::ask_bookmark(app, world),

@@ -9,7 +9,6 @@ use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
-use crate::keymap;
 use crate::list::{Basis, Column, Entry, Kind, List, Page, Target};
 use crate::prompt::edit;
 use crate::rank;
@@ -73,7 +72,7 @@ fn content(app: &App, world: World<'_>, kind: Kind, filter: &str) -> Content {
         Kind::Stalls(cause) => stalls::content(app, world, cause),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
-        Kind::Commands => commands::content(filter),
+        Kind::Commands => commands::content(app, filter),
     }
 }
 
@@ -298,12 +297,12 @@ fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i
 }
 
 /// The action that opens a list closes it too.
-pub(super) fn is_toggle(kind: Kind, key: &KeyEvent) -> bool {
+pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
     let opener = match kind {
         Kind::Stalls(_) => Action::ListStalls,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,
     };
-    keymap::action(key) == Some(opener)
+    app.config.keys.action(key) == Some(opener)
 }

@@ -38,6 +38,8 @@ mod rates;
 mod reply;
 mod run;
 mod search;
+#[doc(hidden)]
+pub mod shares;
 mod source;
 mod term;
 mod text;

@@ -1,6 +1,7 @@
 //! The two ways out: answers go to stdout, everything said about the work goes to stderr.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Context;
@@ -24,7 +25,7 @@ pub(crate) fn say(text: impl AsRef<str>) {
 }
 
 /// How much is said, beside what went wrong.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
     /// Nothing.
     pub(crate) quiet: bool,
@@ -34,6 +35,17 @@ pub(crate) struct Manner {
     pub(crate) color: Option<bool>,
     /// What the terminal shows text on; without it the terminal is asked.
     pub(crate) ground: Option<Ground>,
+    pub(crate) config: ConfigWord,
+}
+
+/// Which file holds what the user wants of every view.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ConfigWord {
+    /// The one in the folder for such files.
+    #[default]
+    Usual,
+    File(PathBuf),
+    None,
 }
 
 static MANNER: OnceLock<Manner> = OnceLock::new();
@@ -45,7 +57,7 @@ pub(crate) fn set_manner(manner: Manner) {
 }
 
 pub(crate) fn manner() -> Manner {
-    MANNER.get().copied().unwrap_or_default()
+    MANNER.get().cloned().unwrap_or_default()
 }
 
 /// Says what went as it should.

@@ -1,6 +1,7 @@
 //! Trace files as the viewer's source.
 
 mod bookmarks;
+mod config;
 mod exporting;
 mod follower;
 mod loader;
@@ -29,7 +30,7 @@ use ascend_trace_viewer::{
 use crate::cli::trace::Condition;
 use crate::collector::gauge::Gauge;
 use crate::log::LogBook;
-use crate::output::manner;
+use crate::output::{manner, say};
 use exporting::Export;
 use loader::Loader;
 use whole::WholeCheck;
@@ -230,6 +231,10 @@ impl Source for FileSource {
         Ok(bookmarks::write(&self.file, kept)?)
     }
 
+    fn keep_layout(&mut self, text: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
+        Ok(config::add(text)?)
+    }
+
     fn log(&self) -> Option<&dyn Log> {
         self.log.as_ref().map(|log| log as &dyn Log)
     }
@@ -284,8 +289,14 @@ fn colors(wanted: Option<bool>) -> Option<ColorMode> {
 
 /// Shows a source until the user has seen enough.
 pub(crate) fn show(source: &mut FileSource, mut options: Options) -> anyhow::Result<Option<i32>> {
-    options.colors = colors(manner().color);
-    options.ground = manner().ground;
+    let (config, wrong) = config::read();
+    options.colors = colors(manner().color.or(config.colors));
+    options.ground = manner().ground.or(config.ground);
+    options.ascii = config.ascii;
+    options.config = config;
+    // On screen it is cut where there is no room.
+    wrong.iter().for_each(say);
+    options.notice = wrong;
     match ascend_trace_viewer::run(source, options)? {
         Outcome::Quit => Ok(None),
         Outcome::Signal(number) => Ok(Some(number)),

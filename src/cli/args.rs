@@ -32,7 +32,7 @@ pub(crate) struct Words {
 }
 
 /// How much is said, and how.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct MannerArgs {
     /// Say only what went wrong
     #[arg(short, long, global = true, conflicts_with = "verbose")]
@@ -49,6 +49,14 @@ pub(crate) struct MannerArgs {
     /// Colours for a terminal that is dark or light; auto asks it
     #[arg(long, global = true, value_name = "GROUND", value_enum, default_value_t = ThemeWord::Auto)]
     pub(crate) theme: ThemeWord,
+
+    /// The view's configuration [default: ascend-trace/config.toml in $XDG_CONFIG_HOME or ~/.config]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Take no configuration of the view
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub(crate) no_config: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -404,9 +412,14 @@ pub(crate) fn first_word(words: &[OsString]) -> usize {
     let mut at = 1;
     while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
         at += match word {
-            "-q" | "--quiet" | "-v" | "--verbose" => 1,
-            "--color" | "--theme" => 2,
-            word if word.starts_with("--color=") || word.starts_with("--theme=") => 1,
+            "-q" | "--quiet" | "-v" | "--verbose" | "--no-config" => 1,
+            "--color" | "--theme" | "--config" => 2,
+            word if ["--color=", "--theme=", "--config="]
+                .iter()
+                .any(|it| word.starts_with(it)) =>
+            {
+                1
+            }
             _ => return at,
         };
     }

@@ -24,7 +24,7 @@ use clap::{ColorChoice, FromArgMatches};
 
 use crate::error::{Failure, TOOL_FAILED, TROUBLE};
 use crate::launch::keeper;
-use crate::output::{Manner, print, say, set_manner};
+use crate::output::{ConfigWord, Manner, print, say, set_manner};
 use args::{ColorWord, Command, ThemeWord, Words};
 
 /// Does what the words ask for and answers the status to exit with.
@@ -59,6 +59,11 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
             ThemeWord::Auto => None,
             ThemeWord::Dark => Some(Ground::Dark),
             ThemeWord::Light => Some(Ground::Light),
+        },
+        config: match (parsed.manner.no_config, parsed.manner.config) {
+            (true, _) => ConfigWord::None,
+            (false, Some(path)) => ConfigWord::File(path),
+            (false, None) => ConfigWord::Usual,
         },
     });
     match act(parsed.command) {

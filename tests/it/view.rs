@@ -1,7 +1,13 @@
 //! The timeline in a real terminal: that it shows what there is, takes keys, and leaves in order.
 
+mod configured;
+mod densities;
+mod monkey;
+
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -18,6 +24,28 @@ const REDRAWN: &str = "program ended, status 0";
 
 fn recording() -> Recording {
     Run::new(&example("cross_stream")).traced()
+}
+
+/// Records every demo as its user does, but without a view.
+fn demos() -> &'static [(String, PathBuf)] {
+    static DEMOS: OnceLock<(tempfile::TempDir, Vec<(String, PathBuf)>)> = OnceLock::new();
+    let (_, demos) = DEMOS.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let list = run(tool().args(["demo", "--list"])).expect(0).out();
+        let names = list.lines().skip(1);
+        let names = names.filter_map(|line| line.split_whitespace().next());
+        let record = |name: &str| {
+            let path = folder.path().join(format!("{name}.atrace"));
+            let mut command = tool();
+            command.args(["demo", "--no-tui", name, "-o"]).arg(&path);
+            run(&mut command).expect(0);
+            (name.to_owned(), path)
+        };
+        let demos: Vec<_> = names.map(record).collect();
+        assert!(demos.len() >= 4, "{list}");
+        (folder, demos)
+    });
+    demos
 }
 
 fn view(recording: &Recording) -> Command {

@@ -62,6 +62,10 @@ pub(crate) enum Action {
     Hide,
     ShowAll,
     FilterLanes,
+    /// Shows the panels and lanes of a layout of the configuration.
+    Layout(usize),
+    /// Keeps the present ones as such a layout.
+    SaveLayout,
     Follow,
     Pause,
     ToggleLog,

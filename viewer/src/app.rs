@@ -15,6 +15,7 @@ use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;
 use crate::blamed::{BlamedStalls, Blames};
 use crate::choices::Choice;
+use crate::config::Config;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
@@ -28,6 +29,7 @@ use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overall::Overall;
 use crate::part::{Identity, Overview};
+use crate::pointer::Pointer;
 use crate::prompt::Prompt;
 use crate::quest::Quest;
 use crate::ranges::{RangeId, Ranges};
@@ -91,6 +93,9 @@ pub(crate) struct App {
     /// The folded lanes that the cursor is on, instead of a lane.
     pub(crate) group: Option<Group>,
     pub(crate) arrangement: Arrangement,
+    pub(crate) config: Config,
+    /// A layout that is to be kept in the configuration, as text, and its name.
+    pub(crate) keeping: Option<(String, String)>,
     /// The first row on screen, not counting those that are pinned.
     pub(crate) scroll: usize,
     pub(crate) mode: Mode,
@@ -139,8 +144,7 @@ pub(crate) struct App {
     pub(crate) ranges: Ranges,
     /// When a long file began to be opened.
     pub(crate) opening_since: Option<Duration>,
-    /// The column where the mouse button went down, and the range at that time.
-    pub(crate) drag: Option<(u16, Viewport)>,
+    pub(crate) pointer: Pointer,
     /// What is looked for in all of the recording.
     pub(crate) hunt: Option<Hunt>,
     /// Counts these.
@@ -189,6 +193,8 @@ impl App {
             lane: None,
             group: None,
             arrangement: Arrangement::default(),
+            config: Config::default(),
+            keeping: None,
             scroll: 0,
             mode: Mode::default(),
             follow: if live { Follow::Head } else { Follow::Off },
@@ -220,7 +226,7 @@ impl App {
             rates: Rates::default(),
             ranges: Ranges::default(),
             opening_since: None,
-            drag: None,
+            pointer: Pointer::default(),
             hunt: None,
             hunts: 0,
             asking: None,

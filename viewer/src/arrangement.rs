@@ -1,5 +1,7 @@
 //! How the user wants the lanes: which ones on top, which ones not at all, which ones together.
 
+mod plan;
+
 use std::collections::BTreeSet;
 
 use ascend_trace_model::{ProcessId, ThreadId, Trace};
@@ -30,6 +32,8 @@ pub(crate) struct Arrangement {
     folded: BTreeSet<Group>,
     /// Groups that are folded of themselves, and were opened.
     opened: BTreeSet<Group>,
+    /// What new lanes are arranged by.
+    plan: plan::Planned,
     /// What names of lanes must have, in small letters.
     pub(crate) filter: String,
 }

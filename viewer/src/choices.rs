@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use ascend_trace_model::{FunctionId, Trace};
 
+use crate::action::Action;
 use crate::app::{App, World};
 use crate::commands::COMMANDS;
 use crate::item::TrackKey;
-use crate::keymap::keys_of;
 use crate::list::{RowId, Target};
 use crate::text::short_name;
 use crate::{fuzzy, names};
@@ -60,12 +60,17 @@ pub(crate) struct Choice {
 
 /// All of them, in the order in which they are listed while nothing is typed; names come last.
 pub(crate) fn all(app: &App, world: World<'_>) -> Vec<Choice> {
-    let actions = COMMANDS.iter().map(|(action, name)| Choice {
-        id: RowId::Action(*action),
-        keys: keys_of(*action).join(" "),
-        name: (*name).to_owned(),
+    let known = COMMANDS
+        .iter()
+        .map(|(action, name)| (*action, (*name).to_owned()));
+    let layouts = app.config.layouts.iter().enumerate();
+    let layouts = layouts.map(|(place, it)| (Action::Layout(place), format!("layout {}", it.name)));
+    let actions = known.chain(layouts).map(|(action, name)| Choice {
+        id: RowId::Action(action),
+        keys: app.config.keys.of_action(action).join(" "),
+        name,
         what: "action",
-        target: Target::Action(*action),
+        target: Target::Action(action),
     });
     let verbs = VERBS.iter().map(|(_, word, takes, does)| {
         let fill = Target::Fill(format!("{word} "));

@@ -52,6 +52,7 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::Hide, "hide the lane"),
     (Action::ShowAll, "show all lanes again"),
     (Action::FilterLanes, "show only lanes whose name has a text"),
+    (Action::SaveLayout, "keep this layout"),
     (Action::Follow, "follow the newest moment"),
     (Action::Pause, "pause the view, not the recording"),
     (Action::ToggleLog, "show or hide the program's output"),

@@ -72,6 +72,14 @@ impl TrackKey {
         matches!(self, Self::Cost(_) | Self::Losses(_))
     }
 
+    /// Whether it belongs to a device.
+    pub(crate) fn is_of_device(self) -> bool {
+        matches!(
+            self,
+            Self::Stream(_) | Self::Nodes(_) | Self::Callbacks(_) | Self::Collectives(..)
+        )
+    }
+
     /// Whether arrows may begin and end in it.
     pub(crate) fn has_arrows(self) -> bool {
         matches!(self, Self::Stream(_) | Self::Thread(..))

@@ -240,6 +240,11 @@ pub(crate) const KEYS: &[Group] = &[
                 "larger or smaller details",
                 &[("enter", Action::ToggleDetail)],
             ),
+            entry(
+                "V",
+                "keep this layout in the configuration",
+                &[("V", Action::SaveLayout)],
+            ),
             entry("y", "copy the details (OSC 52)", &[("y", Action::Copy)]),
             entry(
                 "r",
@@ -290,7 +295,7 @@ pub(crate) fn action(key: &KeyEvent) -> Option<Action> {
 
 /// The name of a key: its character or word, after `ctrl-`, `alt-` or `shift-`. Shift is part of
 /// a character already.
-fn name(key: &KeyEvent) -> Option<String> {
+pub(crate) fn name(key: &KeyEvent) -> Option<String> {
     let word = match key.code {
         KeyCode::Char(' ') => "space".to_owned(),
         KeyCode::Char(character) => character.to_string(),
@@ -332,7 +337,6 @@ const WORDS: &[(&str, KeyCode)] = &[
 ];
 
 /// The key with a name; the opposite of [`name`].
-#[cfg(test)]
 pub(crate) fn key(name: &str) -> Option<KeyEvent> {
     let mut modifiers = KeyModifiers::NONE;
     let mut rest = name;

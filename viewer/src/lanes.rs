@@ -32,7 +32,7 @@ impl Row {
         }
     }
 
-    /// Whether it may take a second line for arrows.
+    /// Whether arrows may begin and end in it.
     pub(crate) fn has_arrows(self) -> bool {
         self.track().is_some_and(TrackKey::has_arrows)
     }
@@ -118,8 +118,12 @@ fn push_devices(
             devices.entry(device).or_default().push(key);
         }
     }
+    let arrangement = lanes.arrangement;
+    let mut devices: Vec<_> = devices.into_iter().collect();
+    devices.sort_by_key(|(device, _)| arrangement.rank_of_device(*device));
     for (device, mut lines) in devices {
         lines.retain(|key| lanes.shows(key));
+        lines.sort_by_cached_key(|key| arrangement.rank_of_lane(lanes.trace, *key));
         if lines.is_empty() {
             continue;
         }
@@ -153,10 +157,13 @@ fn push_threads(
     rows: &mut Vec<Row>,
 ) {
     let of_process = |thread: ThreadId| lanes.trace.thread(thread).process == process;
-    let mut keys = keys.iter().copied().filter(|key| match key {
+    let is_wanted = |key: &TrackKey| match key {
         TrackKey::Thread(thread, _) => of_process(*thread) && lanes.shows(key),
         _ => false,
-    });
+    };
+    let mut keys: Vec<TrackKey> = keys.iter().copied().filter(is_wanted).collect();
+    keys.sort_by_cached_key(|key| lanes.arrangement.rank_of_lane(lanes.trace, *key));
+    let mut keys = keys.into_iter();
     let group = Group::Threads(process);
     if lanes.arrangement.is_folded(group) {
         rows.extend(keys.next().map(|_| Row::Folded(group)));

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::item::TrackKey;
 use crate::lanes::Row;
 
 /// Below this the view says that it needs more room.
@@ -92,15 +93,14 @@ impl Layout {
         }
     }
 
-    /// Lines per track: two, the second one free for arrows, when everything has room for that.
-    pub(crate) fn track_height(&self, rows: &[Row]) -> u16 {
-        let tracks = rows.iter().filter(|row| row.has_arrows()).count();
-        let needed = rows.len() + tracks;
-        if needed <= usize::from(self.lanes.height) {
-            2
-        } else {
-            1
-        }
+    /// How many lines rows have: the most for which there is room.
+    pub(crate) fn heights(&self, rows: &[Row]) -> Heights {
+        let has_room = |heights: &&Heights| {
+            let lines = (0..rows.len()).map(|index| usize::from(heights.of(rows, index)));
+            lines.sum::<usize>() <= usize::from(self.lanes.height)
+        };
+        let found = Heights::BY_ROOM.iter().find(has_room);
+        *found.unwrap_or(&Heights::DENSE)
     }
 
     /// Lanes above and below those that are on screen.
@@ -123,7 +123,7 @@ impl Layout {
         rows: &'a [Row],
         scroll: usize,
     ) -> impl Iterator<Item = (usize, Row, u16)> + 'a {
-        let height = self.track_height(rows);
+        let heights = self.heights(rows);
         let (top, bottom) = (self.lanes.top(), self.lanes.bottom());
         let (pinned, others) = rows.split_at(self.pinned.min(rows.len()));
         let others = (pinned.len()..).zip(others).skip(scroll);
@@ -132,10 +132,50 @@ impl Layout {
             .chain(others)
             .scan(top, move |y, (index, row)| {
                 let line = *y;
-                *y = y.saturating_add(if row.has_arrows() { height } else { 1 });
+                *y = y.saturating_add(heights.of(rows, index));
                 (line < bottom).then_some((index, *row, line))
             })
     }
+}
+
+/// How many lines rows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Heights {
+    /// Lines of slices of a lane that may have arrows.
+    pub(crate) bar: u16,
+    /// Lines for arrows below each of these.
+    pub(crate) free: u16,
+    /// Lines for arrows below the last lane of a device.
+    pub(crate) gap: u16,
+}
+
+impl Heights {
+    const DENSE: Self = heights(1, 0, 0);
+    /// From the roomiest on.
+    const BY_ROOM: [Self; 3] = [heights(2, 1, 0), heights(1, 1, 0), heights(1, 0, 1)];
+
+    /// Lines of a row, free ones included.
+    pub(crate) fn of(self, rows: &[Row], index: usize) -> u16 {
+        let is_of_device = |row: &Row| row.track().is_some_and(TrackKey::is_of_device);
+        let Some(row) = rows.get(index) else {
+            return 0;
+        };
+        let own = match row.has_arrows() {
+            true => self.bar + self.free,
+            false => 1,
+        };
+        let is_last = is_of_device(row) && !rows.get(index + 1).is_some_and(is_of_device);
+        own + if is_last { self.gap } else { 0 }
+    }
+
+    /// Lines of a row that slices are drawn in.
+    pub(crate) fn bar_of(self, row: Row) -> u16 {
+        if row.has_arrows() { self.bar } else { 1 }
+    }
+}
+
+const fn heights(bar: u16, free: u16, gap: u16) -> Heights {
+    Heights { bar, free, gap }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod blame;
 mod blamed;
 mod choices;
 mod commands;
+mod config;
 mod event;
 mod exporting;
 mod failures;
@@ -29,6 +30,7 @@ mod nodes;
 mod overall;
 mod parse;
 mod part;
+mod pointer;
 mod prompt;
 mod pyramid;
 mod query;
@@ -39,6 +41,8 @@ mod rates;
 mod reply;
 mod run;
 mod search;
+#[doc(hidden)]
+pub mod shares;
 mod source;
 mod term;
 mod text;
@@ -53,6 +57,7 @@ mod worst;
 #[cfg(test)]
 mod tests;
 
+pub use config::{Config, ConfigError};
 pub use exporting::ExportNews;
 pub use marks::Bookmark;
 pub use part::{Derived, Overview};

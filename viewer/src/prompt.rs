@@ -15,6 +15,8 @@ pub(crate) enum Asked {
     Least,
     /// The name of a bookmark.
     Bookmark,
+    /// The name of a layout.
+    Layout,
     /// The file that everything is exported to, or what is on screen.
     Export,
     ExportRange,
@@ -44,6 +46,7 @@ impl Prompt {
             Asked::Lanes => "lanes: ",
             Asked::Least => "least duration of stalls: ",
             Asked::Bookmark => "bookmark: ",
+            Asked::Layout => "keep this layout as: ",
             Asked::Export => "export everything to: ",
             Asked::ExportRange => "export what is on screen to: ",
         }
@@ -57,6 +60,7 @@ impl Prompt {
             Asked::Lanes => "part of a name; nothing: all lanes",
             Asked::Least => "50us, 1.5ms; nothing: all stalls",
             Asked::Bookmark => "a name for what is on screen",
+            Asked::Layout => "a name; : then lists it",
             Asked::Export | Asked::ExportRange => ".json: Chrome  .pftrace: Perfetto  + .gz",
         }
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::action::Effect;
 use crate::app::{App, Follow, World};
+use crate::config::Config;
 use crate::event::Event;
 use crate::exporting::{ExportNews, Wish};
 use crate::part::Kept;
@@ -37,6 +38,10 @@ pub struct Options {
     pub ground: Option<Ground>,
     /// Nothing but ASCII; `None` asks the environment (`LC_ALL`, `LC_CTYPE`, `LANG`).
     pub ascii: Option<bool>,
+    /// What the user wants of every view; the options above come first.
+    pub config: Config,
+    /// What is to be said in the beginning, such as why there is no configuration.
+    pub notice: Option<String>,
     /// Show the program's output from the start, if the source has it.
     pub show_log: bool,
 }
@@ -103,6 +108,9 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
     }
     let mut app = App::new(options.title, theme, options.live, term::size()?);
     app.log_open = options.show_log && source.log().is_some();
+    app.config = options.config;
+    crate::update::begin(&mut app, self::world(source));
+    app.message = options.notice;
     app.bookmarks = source.bookmarks();
     let begun = Instant::now();
     let mut polled = None;
@@ -129,12 +137,13 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
             continue;
         }
         let wait = tick(&app, source);
-        match handle_events(&mut app, world, &mut guard, wait)? {
+        match handle_events(&mut app, world, &mut guard, (begun, wait))? {
             Heard::End(outcome) => return Ok(outcome),
             Heard::Something => seen.input(),
             Heard::Nothing => {}
         }
         keep_bookmarks(&mut app, source);
+        keep_layout(&mut app, source);
         if let Some(quest) = app.asking.take() {
             source.ask(quest);
         }
@@ -185,6 +194,13 @@ fn keep_bookmarks(app: &mut App, source: &mut dyn Source) {
         && let Err(error) = source.keep_bookmarks(&app.bookmarks)
     {
         app.message = Some(format!("the bookmarks cannot be kept: {error}"));
+    }
+}
+
+fn keep_layout(app: &mut App, source: &mut dyn Source) {
+    if let Some((name, text)) = app.keeping.take() {
+        let kept = source.keep_layout(&text).map_err(|error| error.to_string());
+        crate::update::hear_kept(app, &name, kept);
     }
 }
 
@@ -309,7 +325,7 @@ fn handle_events(
     app: &mut App,
     world: World<'_>,
     guard: &mut Guard,
-    mut wait: Option<Duration>,
+    (begun, mut wait): (Instant, Option<Duration>),
 ) -> io::Result<Heard> {
     let mut heard = Heard::Nothing;
     for _ in 0..BURST {
@@ -332,6 +348,10 @@ fn handle_events(
                 continue;
             }
         };
+        // How quickly a button is pressed again must be known where nobody asks for the time.
+        if matches!(event, Event::Mouse(_)) {
+            update(app, world, Event::Clock(begun.elapsed()));
+        }
         for effect in update(app, world, event) {
             match effect {
                 Effect::Quit => return Ok(Heard::End(Outcome::Quit)),

@@ -97,6 +97,14 @@ pub trait Source {
         Ok(())
     }
 
+    /// Keeps a layout, as text in the form of a configuration file. Answers where.
+    ///
+    /// # Errors
+    /// When it cannot be written. The view shows the message and goes on.
+    fn keep_layout(&mut self, _text: &str) -> Result<String, Box<dyn Error + Send + Sync>> {
+        Err("there is no configuration file".into())
+    }
+
     /// What the traced program writes, if it runs under the view.
     fn log(&self) -> Option<&dyn Log> {
         None

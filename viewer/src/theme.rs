@@ -320,6 +320,11 @@ impl Theme {
         }
     }
 
+    /// What stands over the lanes beside the mouse.
+    pub(crate) fn tip(self) -> Style {
+        self.bar().add_modifier(Modifier::BOLD)
+    }
+
     /// The ground of the title and status lines.
     pub(crate) fn bar(self) -> Style {
         match self.mode {

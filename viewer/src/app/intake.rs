@@ -32,9 +32,17 @@ impl App {
         lanes::rows(all)
     }
 
+    /// Makes the lines anew, with lanes that are new as the layout wants them.
+    fn take_rows(&mut self, trace: &Trace, overview: Option<&Overview>) {
+        self.rows = self.rows_of(trace, overview);
+        if self.arrangement.meet(trace, &self.rows) {
+            self.rows = self.rows_of(trace, overview);
+        }
+    }
+
     /// Puts the lanes in the order that is wanted now.
     pub(crate) fn arrange(&mut self, world: World<'_>) {
-        self.rows = self.rows_of(world.trace, world.overview);
+        self.take_rows(world.trace, world.overview);
         let is_there = |group| self.rows.contains(&Row::Folded(group));
         self.group = self.group.filter(|group| is_there(*group));
     }
@@ -57,7 +65,7 @@ impl App {
         let ended = !self.is_running();
         self.meters.update(trace, self.clock, ended);
         self.failed = self.failures.count();
-        self.rows = self.rows_of(trace, None);
+        self.take_rows(trace, None);
         self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
         self.take_span(trace.span());
         // A call that was selected while it was under way stays selected when it has returned.
@@ -98,7 +106,7 @@ impl App {
         self.ranges.update(trace);
         let ended = !self.is_running();
         self.meters.update(trace, self.clock, ended);
-        self.rows = self.rows_of(trace, Some(overview));
+        self.take_rows(trace, Some(overview));
         self.opening_since = overview
             .opening
             .and(self.opening_since.or(Some(self.clock)));

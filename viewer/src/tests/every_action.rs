@@ -70,6 +70,7 @@ const ENDED: &[Case] = &[
     Case(Action::Hide, "", "x"),
     Case(Action::ShowAll, "x", "X"),
     Case(Action::FilterLanes, "", "\\ thread enter"),
+    Case(Action::SaveLayout, "x", "V n e w enter"),
     Case(Action::ToggleLog, "", "o"),
     Case(Action::LogUp, "o", "K"),
     Case(Action::LogDown, "o K K", "J"),

@@ -171,6 +171,21 @@ impl Player {
         self.effects.extend(update(&mut self.app, world, event));
     }
 
+    /// Begins with the layout of the configuration, as the loop does.
+    pub(super) fn begin(&mut self) {
+        let log: Option<&dyn Log> = match &self.log {
+            Some(lines) => Some(lines),
+            None => None,
+        };
+        let world = World {
+            trace: &self.trace,
+            log,
+            overview: self.overview.as_ref(),
+            export_name: None,
+        };
+        crate::update::begin(&mut self.app, world);
+    }
+
     /// Tells the state how a quest goes.
     pub(super) fn hear(&mut self, news: News) {
         let world = World {

@@ -38,7 +38,7 @@ const TEXTS: [&str; 8] = [
     "日本語",
     "count=0x40",
 ];
-const MICE: [MouseEventKind; 9] = [
+const MICE: [MouseEventKind; 12] = [
     MouseEventKind::Down(MouseButton::Left),
     MouseEventKind::Up(MouseButton::Left),
     MouseEventKind::Drag(MouseButton::Left),
@@ -48,7 +48,11 @@ const MICE: [MouseEventKind; 9] = [
     MouseEventKind::ScrollUp,
     MouseEventKind::ScrollDown,
     MouseEventKind::ScrollLeft,
+    MouseEventKind::ScrollRight,
+    MouseEventKind::Up(MouseButton::Right),
+    MouseEventKind::Down(MouseButton::Middle),
 ];
+const LEFT: MouseButton = MouseButton::Left;
 
 fn a_key(random: &mut Random, names: &[&str]) -> KeyEvent {
     match random.below(4) {
@@ -61,27 +65,68 @@ fn a_key(random: &mut Random, names: &[&str]) -> KeyEvent {
     }
 }
 
+/// A place on the screen or a little beside it, often one where the mouse does something else than in the lanes.
+fn a_place(player: &Player, random: &mut Random) -> (u16, u16) {
+    let (width, height) = player.app.size;
+    let column = random.below(u64::from(width) + 4) as u16;
+    let layout = player.app.layout();
+    let row = match random.below(5) {
+        0 => layout.ruler.y,
+        1 => layout.minimap.y,
+        _ => random.below(u64::from(height) + 4) as u16,
+    };
+    (column, row)
+}
+
+/// One thing that a hand does: a click, two, a drag that may not end, a look around.
+fn a_gesture(player: &mut Player, random: &mut Random) {
+    let (x, y) = a_place(player, random);
+    match random.below(4) {
+        0 => {
+            let kind = MICE[random.below(MICE.len() as u64) as usize];
+            player.mouse(kind, x, y);
+        }
+        1 => {
+            for _ in 0..2 {
+                player.mouse(MouseEventKind::Down(LEFT), x, y);
+                player.mouse(MouseEventKind::Up(LEFT), x, y);
+            }
+        }
+        2 => {
+            player.mouse(MouseEventKind::Down(LEFT), x, y);
+            for _ in 0..random.below(6) {
+                let (x, y) = a_place(player, random);
+                player.mouse(MouseEventKind::Drag(LEFT), x, y);
+            }
+            if random.below(4) > 0 {
+                player.mouse(MouseEventKind::Up(LEFT), x, y);
+            }
+        }
+        _ => {
+            player.mouse(MouseEventKind::Moved, x, y);
+            player.draw();
+        }
+    }
+}
+
 /// What a source answers, sooner or later.
-fn end_export(player: &mut Player) {
+fn end_source(player: &mut Player) {
+    if let Some((name, _)) = player.app.keeping.take() {
+        crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
+    }
     player.app.export_wish = None;
     crate::update::hear_export(&mut player.app, ExportNews::Failed("no room".to_owned()));
 }
 
 fn step(player: &mut Player, random: &mut Random, names: &[&str]) {
-    let (width, height) = player.app.size;
     let event = match random.below(20) {
         0 => Event::Paste((*random.of(&TEXTS)).to_owned()),
         1 => Event::Resize(random.below(240) as u16 + 1, random.below(70) as u16 + 1),
         2 => Event::Clock(player.app.clock + std::time::Duration::from_millis(40)),
-        3..7 => {
-            let kind = MICE[random.below(MICE.len() as u64) as usize];
-            let column = random.below(u64::from(width) + 4) as u16;
-            let row = random.below(u64::from(height) + 4) as u16;
-            player.mouse(kind, column, row);
-            return;
-        }
+        3..7 => return a_gesture(player, random),
         7 => return player.data(),
-        8 => return end_export(player),
+        8 => return end_source(player),
+        9 => Event::Key(KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL)),
         _ => Event::Key(a_key(random, names)),
     };
     player.event(event);
@@ -105,7 +150,7 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
     }
     // It still does what it is told.
     player.event(Event::Resize(80, 24));
-    end_export(&mut player);
+    end_source(&mut player);
     player.play("esc esc esc esc esc esc q");
     let seen = player.picture();
     assert_eq!(

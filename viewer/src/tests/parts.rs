@@ -73,7 +73,7 @@ fn what_is_not_loaded_is_shown_summed_up() {
     );
     assert!(player.line_with("worker0").contains(['⣶', '⣷', '⣿']));
     assert!(player.line_with("worker1").contains(['⣶', '⣷', '⣿']));
-    let status = player.line_with("tasks ");
+    let status = player.line_with("lost ");
     assert!(status.contains("summed up"), "{status}");
     assert!(status.contains("tasks 72.0k"), "{status}");
 }

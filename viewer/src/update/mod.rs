@@ -4,16 +4,21 @@ mod along;
 mod export;
 mod hunt;
 mod lanes;
+mod layouts;
 mod lists;
 mod marks;
 mod mouse;
 mod navigate;
+mod pick;
 mod prompts;
 mod select;
 mod walk;
 
 pub(crate) use export::hear_export;
 pub(crate) use hunt::hear;
+pub(crate) use layouts::{begin, hear_kept};
+pub(crate) use mouse::{moment_at, whole_at};
+pub(crate) use pick::{pick, row_at};
 pub(crate) use select::{is_current, of_stall};
 pub(crate) use walk::{causes, effects};
 
@@ -21,7 +26,6 @@ use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use crate::inside;
-use crate::keymap;
 use crate::list::{Kind, List, Page, Which};
 use crate::prompt::Asked;
 use crate::rank;
@@ -87,6 +91,7 @@ fn take_in(app: &mut App, world: World<'_>) {
 
 fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     app.message = None;
+    app.pointer.forget();
     let is_interrupt = key.modifiers.contains(KeyModifiers::CONTROL)
         && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
     match app.mode {
@@ -118,7 +123,7 @@ fn on_timeline_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effec
         return Vec::new();
     }
     let times = app.times.take();
-    let Some(action) = keymap::action(key) else {
+    let Some(action) = app.config.keys.action(key) else {
         return Vec::new();
     };
     for _ in 1..times.filter(|_| is_step(action)).unwrap_or(1) {
@@ -171,7 +176,7 @@ fn is_step(action: Action) -> bool {
 fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     let kind = app.list.as_ref().map(|list| list.kind);
     let is_typed = app.list.as_ref().is_some_and(List::takes_letters);
-    if kind.is_some_and(|kind| !is_typed && lists::is_toggle(kind, key)) {
+    if kind.is_some_and(|kind| !is_typed && lists::is_toggle(app, kind, key)) {
         lists::leave(app);
         return Vec::new();
     }
@@ -239,6 +244,8 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::Search => prompts::ask(app, Asked::Find),
         Action::GoTo => prompts::ask(app, Asked::Moment),
         Action::FilterLanes => prompts::ask(app, Asked::Lanes),
+        Action::Layout(place) => layouts::show(app, world, place),
+        Action::SaveLayout => prompts::ask(app, Asked::Layout),
         Action::ExportRange => export::ask(app, world, false),
         Action::ExportAll => export::ask(app, world, true),
         Action::Bookmark => prompts::ask_bookmark(app, world),

@@ -1,28 +1,34 @@
-//! The mouse: click selects, drag moves, wheel zooms.
+//! The mouse: a click selects, a double click fits, a drag moves or chooses a range, the wheel zooms.
 
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 
-use crate::app::{App, Follow, Selected, World, is_gap};
+use crate::app::{App, Follow, World};
 use crate::arrangement::Group;
 use crate::event::{KeyModifiers, MouseButton, MouseEventKind};
-use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
+use crate::layout::Layout;
+use crate::pointer::Drag;
+use crate::text::duration;
 use crate::viewport::Viewport;
 
-use super::{along, lanes, lists, marks, navigate, select, walk};
+use super::pick::{pick, row_at};
+use super::{lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
     let layout = app.layout();
     let in_time = layout.lanes.contains(at) || layout.ruler.contains(at);
-    if app.list.is_some() && layout.detail.contains(at) {
+    app.pointer.hover = None;
+    if app.list.is_some() && app.pointer.drag.is_none() && layout.detail.contains(at) {
         return on_list(app, world, mouse.kind, at);
     }
     match mouse.kind {
         MouseEventKind::Down(MouseButton::Left) => {
             app.message = None;
-            app.drag = in_time.then_some((at.x, app.viewport));
-            press(app, world, at);
+            match app.pointer.press(app.clock, at) {
+                true => press_again(app, world, at),
+                false => press(app, world, at),
+            }
         }
         MouseEventKind::Drag(MouseButton::Left) => drag(app, at),
         MouseEventKind::Down(MouseButton::Right) if in_time => {
@@ -31,9 +37,11 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
         MouseEventKind::Drag(MouseButton::Right) if at.x >= layout.lanes.x => {
             marks::extend(app, moment_at(app, at.x));
         }
-        MouseEventKind::Up(_) => {
-            app.moving &= app.drag.is_none();
-            app.drag = None;
+        MouseEventKind::Up(_) => release(app),
+        MouseEventKind::Moved => {
+            // The button was let go where the terminal did not see it.
+            give_up(app);
+            app.pointer.hover = Some(at);
         }
         MouseEventKind::ScrollUp | MouseEventKind::ScrollDown => {
             let up = mouse.kind == MouseEventKind::ScrollUp;
@@ -63,7 +71,7 @@ fn on_list(app: &mut App, world: World<'_>, kind: MouseEventKind, at: Position) 
 }
 
 /// The moment that a column of the screen stands for.
-fn moment_at(app: &App, column: u16) -> i64 {
+pub(crate) fn moment_at(app: &App, column: u16) -> i64 {
     let lanes = app.layout().lanes;
     let cell = i64::from(column) - i64::from(lanes.x);
     app.viewport.time(cell, lanes.width)
@@ -71,8 +79,14 @@ fn moment_at(app: &App, column: u16) -> i64 {
 
 fn press(app: &mut App, world: World<'_>, at: Position) {
     let layout = app.layout();
-    if layout.minimap.contains(at) {
-        return centre(app, layout.minimap, at);
+    app.pointer.drag = hold(app, &layout, at);
+    if let Some(Drag::Window {
+        held,
+        has_moved: true,
+        ..
+    }) = app.pointer.drag
+    {
+        return put_window(app, &layout, at, held);
     }
     if !layout.lanes.contains(at) && !layout.gutter.contains(at) {
         return;
@@ -93,98 +107,157 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
     }
 }
 
-/// The row that is drawn in a line.
-fn row_at(app: &App, at: Position) -> Option<Row> {
+/// What a button holds that is pressed somewhere.
+fn hold(app: &App, layout: &Layout, at: Position) -> Option<Drag> {
+    if layout.lanes.contains(at) {
+        return Some(Drag::Lanes {
+            from: at.x,
+            range: app.viewport,
+        });
+    }
+    if layout.ruler.contains(at) {
+        let from = moment_at(app, at.x);
+        return Some(Drag::Range { from, to: from });
+    }
+    let moment = whole_at(app, layout, at).filter(|_| layout.minimap.contains(at))?;
+    let is_inside = (app.viewport.begin()..=app.viewport.end()).contains(&moment);
+    let held = match is_inside {
+        true => moment - app.viewport.begin(),
+        false => app.viewport.length() / 2,
+    };
+    Some(Drag::Window {
+        from: at.x,
+        held,
+        // What is pressed beside the range is gone to at once.
+        has_moved: !is_inside,
+    })
+}
+
+/// A double click: on a slice it fits the range to that, on the ruler and the second line to everything.
+fn press_again(app: &mut App, world: World<'_>, at: Position) {
     let layout = app.layout();
-    let rows = layout.visible(&app.rows, app.scroll);
-    let row = rows.take_while(|(_, _, line)| *line <= at.y).last()?;
-    Some(row.1)
+    app.pointer.drag = None;
+    if layout.ruler.contains(at) || layout.minimap.contains(at) {
+        begin_move(app);
+        navigate::fit_all(app);
+        app.moving = false;
+        return;
+    }
+    if !layout.lanes.contains(at) {
+        return press(app, world, at);
+    }
+    // The first click has selected it.
+    if let Some(Row::Track(key)) = row_at(app, at)
+        && app.lane == Some(key)
+        && app.selected.is_some_and(|it| it.is_on(world.trace, key))
+    {
+        begin_move(app);
+        navigate::fit_selection(app, world);
+        app.moving = false;
+    }
 }
 
-/// What is drawn in a cell of a track: the longest item there, else the idle stretch.
-fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
-    let trace = world.trace;
-    if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
-        return pick_line(app, world, key, cell);
+/// Notes the place that a row of moves begins at, as one to come back to.
+fn begin_move(app: &mut App) {
+    if !app.moving {
+        walk::remember(app);
+        app.moving = true;
     }
-    if key.is_meter() {
-        return app.selected;
-    }
-    let track = app.tracks.get(key)?;
-    let width = app.layout().lanes.width;
-    let window = |cell: u16| {
-        let cell = i64::from(cell);
-        (
-            app.viewport.time(cell, width),
-            app.viewport.time(cell + 1, width),
-        )
-    };
-    let in_cell = |cell: u16| {
-        let (begin, end) = window(cell);
-        let (first, last) = track.range(trace, 0, begin, end);
-        let few = first..last.min(first + 1_000);
-        let timed = few.filter_map(|index| track.item(index));
-        let all = timed.chain(track.launches(trace, (begin, end)).take(1_000));
-        all.max_by_key(|item| item.length(trace))
-    };
-    let (begin, end) = window(cell);
-    let gap = || {
-        let stalls = app.stalls.in_window(key.lane()?, begin, end);
-        stalls
-            .iter()
-            .find(|stall| is_gap(stall))
-            .map(|stall| Selected::Gap(*stall))
-    };
-    let beside = || {
-        let near = [cell.checked_sub(1), cell.checked_add(1)];
-        near.into_iter().flatten().find_map(in_cell)
-    };
-    let item = |item: Item| Selected::Item(item);
-    let open = || along::open_at(app, key, begin + (end - begin) / 2, false);
-    in_cell(cell)
-        .map(item)
-        .or_else(open)
-        .or_else(gap)
-        .or_else(|| beside().map(item))
-}
-
-/// What is drawn in a cell of a line that holds no tasks or calls.
-fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
-    let width = app.layout().lanes.width;
-    let begin = app.viewport.time(i64::from(cell), width);
-    let end = app.viewport.time(i64::from(cell) + 1, width);
-    let found = along::nearest(app, world.trace, key, begin + (end - begin) / 2)?;
-    let span = found.span(world.trace);
-    (span.0 < end && span.1 >= begin).then_some(found)
 }
 
 fn drag(app: &mut App, at: Position) {
     let layout = app.layout();
-    match app.drag {
-        Some((from, range)) => {
+    match app.pointer.drag {
+        Some(Drag::Lanes { from, range }) => {
             let cells = i64::from(from) - i64::from(at.x);
             let begin = range.time(cells, layout.lanes.width);
-            if !app.moving {
-                walk::remember(app);
-                app.moving = true;
-            }
+            begin_move(app);
             app.follow = Follow::Off;
-            navigate::show(app, Viewport::new(begin, begin + range.length()));
+            let end = begin.saturating_add(range.length());
+            navigate::show(app, Viewport::new(begin, end));
         }
-        None if layout.minimap.contains(at) => centre(app, layout.minimap, at),
+        Some(Drag::Range { from, .. }) => {
+            let to = moment_at(app, at.x).clamp(app.viewport.begin(), app.viewport.end());
+            app.pointer.drag = Some(Drag::Range { from, to });
+            let length = duration(to.saturating_sub(from).saturating_abs());
+            let zooms = "let go to zoom to it, press a key to leave it";
+            app.message = Some(format!("{length}: {zooms}"));
+        }
+        Some(Drag::Window {
+            from,
+            held,
+            has_moved,
+        }) => {
+            let has_moved = has_moved || at.x != from;
+            app.pointer.drag = Some(Drag::Window {
+                from,
+                held,
+                has_moved,
+            });
+            if has_moved {
+                put_window(app, &layout, at, held);
+            }
+        }
         None => {}
     }
 }
 
-/// Shows the moment that a cell of the minimap stands for.
-fn centre(app: &mut App, minimap: Rect, at: Position) {
-    let Some(span) = app.span else {
+/// The button was let go.
+fn release(app: &mut App) {
+    match app.pointer.drag.take() {
+        Some(Drag::Range { from, to }) => zoom_to(app, (from.min(to), from.max(to))),
+        Some(Drag::Window {
+            from,
+            has_moved: false,
+            ..
+        }) => {
+            let layout = app.layout();
+            let at = Position::new(from, layout.minimap.y);
+            put_window(app, &layout, at, app.viewport.length() / 2);
+        }
+        Some(_) => {}
+        None => return,
+    }
+    app.moving = false;
+}
+
+/// What was dragged stays where it is; a range that was being chosen is none.
+fn give_up(app: &mut App) {
+    if let Some(drag) = app.pointer.drag.take() {
+        app.moving = false;
+        if matches!(drag, Drag::Range { .. }) {
+            app.message = None;
+        }
+    }
+}
+
+/// Shows a range that was chosen in the ruler, if it is more than a column.
+fn zoom_to(app: &mut App, (begin, end): (i64, i64)) {
+    app.message = None;
+    let width = app.layout().lanes.width;
+    if app.viewport.cell(begin, width) == app.viewport.cell(end, width) {
+        return;
+    }
+    begin_move(app);
+    app.follow = Follow::Off;
+    navigate::show(app, Viewport::new(begin, end));
+}
+
+/// The moment that a column of the second line stands for.
+pub(crate) fn whole_at(app: &App, layout: &Layout, at: Position) -> Option<i64> {
+    let minimap = layout.minimap;
+    let cell = i64::from(at.x) - i64::from(minimap.x);
+    Some(Viewport::fitting(app.span?).time(cell, minimap.width))
+}
+
+/// Moves the range so that the moment under the pointer is so far behind its begin.
+fn put_window(app: &mut App, layout: &Layout, at: Position, held: i64) {
+    let Some(moment) = whole_at(app, layout, at) else {
         return;
     };
-    let whole = Viewport::fitting(span);
-    let time = whole.time(i64::from(at.x - minimap.x), minimap.width);
+    begin_move(app);
     app.follow = Follow::Off;
-    navigate::show(app, app.viewport.centred(time));
+    navigate::show(app, app.viewport.beginning(moment.saturating_sub(held)));
 }
 
 fn wheel(app: &mut App, world: World<'_>, at: Position, up: bool, modifiers: KeyModifiers) {

@@ -8,7 +8,7 @@ use crate::prompt::{Asked, Prompt, edit};
 use crate::search::Search;
 use crate::text::{duration, moment, short_name};
 
-use super::{export, lanes, lists, navigate, select, walk};
+use super::{export, lanes, layouts, lists, navigate, select, walk};
 
 pub(super) fn ask(app: &mut App, asked: Asked) {
     app.mode = Mode::Prompt(Prompt::new(asked));
@@ -66,6 +66,7 @@ fn answer(app: &mut App, world: World<'_>, prompt: Prompt) {
         Asked::Lanes => lanes::filter(app, world, &prompt.text),
         Asked::Least => set_least(app, world, &prompt.text),
         Asked::Bookmark => bookmark(app, prompt.text),
+        Asked::Layout => layouts::keep(app, world, &prompt.text),
         Asked::Export => export::begin(app, &prompt.text, true),
         Asked::ExportRange => export::begin(app, &prompt.text, false),
     }

@@ -122,19 +122,15 @@ pub(super) fn scroll(app: &mut App, rows: i32) {
 /// The furthest scroll that still fills the screen.
 fn last_scroll(app: &App) -> usize {
     let layout = app.layout();
-    let height = layout.track_height(&app.rows);
-    let (pinned, others) = app.rows.split_at(layout.pinned.min(app.rows.len()));
-    let room = layout.lanes.height;
-    let mut used: u16 = pinned.iter().map(|row| row_height(*row, height)).sum();
-    let fitting = others.iter().rev().take_while(|row| {
-        used = used.saturating_add(row_height(**row, height));
-        used <= room
+    let heights = layout.heights(&app.rows);
+    let pinned = layout.pinned.min(app.rows.len());
+    let lines = |index: usize| heights.of(&app.rows, index);
+    let mut used: u16 = (0..pinned).map(lines).sum();
+    let fitting = (pinned..app.rows.len()).rev().take_while(|index| {
+        used = used.saturating_add(lines(*index));
+        used <= layout.lanes.height
     });
-    others.len() - fitting.count()
-}
-
-fn row_height(row: Row, track_height: u16) -> u16 {
-    if row.has_arrows() { track_height } else { 1 }
+    app.rows.len() - pinned - fitting.count()
 }
 
 /// Scrolls just far enough to show the current lane.

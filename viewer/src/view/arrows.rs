@@ -20,6 +20,10 @@ use super::track::{IDLE, RECORD, RETURNING, STALL};
 
 /// Edges that are looked at for the arrows of the window.
 const LOOKED_AT: usize = 2_000;
+/// Free lines that are tried for an arrow, the nearest ones.
+const FREE_LINES: usize = 3;
+/// Cells by which an arrow may be longer to be covered by one less.
+const DETOUR: usize = 6;
 /// One arrow for so many columns is still readable.
 const COLUMNS_PER_ARROW: usize = 6;
 
@@ -34,6 +38,7 @@ pub(crate) fn draw(
     let mut canvas = Canvas {
         scene,
         layout,
+        free: free_lines(scene, layout),
         drawn,
         buffer,
     };
@@ -98,6 +103,8 @@ fn of_window(scene: &Scene<'_>, width: u16) -> (Vec<Edge>, Option<usize>) {
 struct Canvas<'a, 'b> {
     scene: &'a Scene<'a>,
     layout: &'a Layout,
+    /// Lines for arrows alone.
+    free: Vec<i64>,
     drawn: &'a Drawn,
     buffer: &'b mut Buffer,
 }
@@ -107,7 +114,7 @@ impl Canvas<'_, '_> {
         let field = Field {
             width: self.layout.lanes.width,
             height: self.layout.lanes.height,
-            spaced: self.layout.track_height(&self.scene.app.rows) > 1,
+            spaced: self.layout.heights(&self.scene.app.rows).free > 0,
         };
         let mut lines: BTreeMap<(u16, u16), u8> = BTreeMap::new();
         let mut heads = BTreeMap::new();
@@ -134,14 +141,20 @@ impl Canvas<'_, '_> {
         }
     }
 
-    /// Of the ways an arrow can go, the one that is covered least.
+    /// Of the ways an arrow can go, the one that is covered least; a longer one only for much less.
     fn clearest(&self, field: Field, from: End, to: End) -> Vec<Segment> {
-        let ways = [Turn::AtTarget, Turn::AtSource].map(|turn| route(field, from, to, turn));
-        let covered = |way: &Vec<Segment>| {
+        let beside = [Turn::AtTarget, Turn::AtSource].into_iter();
+        let turns_far = from.column.abs_diff(to.column) > 1 && !field.spaced;
+        let free = self.free.iter().filter(|_| turns_far).copied();
+        let mut free: Vec<i64> = free.collect();
+        free.sort_by_key(|line| (line - from.top).abs() + (line - to.top).abs());
+        let free = free.into_iter().take(FREE_LINES).map(Turn::In);
+        let ways = beside.chain(free).map(|turn| route(field, from, to, turn));
+        let cost = |way: &Vec<Segment>| {
             let cells = way.iter().map(|it| self.cover((it.x, it.y)));
-            cells.sum::<usize>()
+            cells.sum::<usize>() * DETOUR + way.len()
         };
-        ways.into_iter().min_by_key(covered).unwrap_or_default()
+        ways.min_by_key(cost).unwrap_or_default()
     }
 
     /// How much a cell would hide of an arrow, or an arrow of it.
@@ -161,10 +174,10 @@ impl Canvas<'_, '_> {
         self.drawn.is_text(line, x)
     }
 
-    /// Lines pass over free ground and over the insides of slices, but under texts and edges.
-    /// Heads are hidden by texts only.
+    /// Lines pass over free ground and over waits, but under slices, and all under texts. Heads are hidden by texts
+    /// only.
     fn put(&mut self, (x, y): (u16, u16), symbol: &str, manner: Manner, head: bool) {
-        const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄";
+        const LINES: &str = "│─┌┐└┘├┤┬┴┼▼▲►◄┃━┏┓┗┛┣┫┳┻╋";
         if self.is_text((x, y)) {
             return;
         }
@@ -173,7 +186,14 @@ impl Canvas<'_, '_> {
             return;
         };
         let under = cell.symbol();
-        if head || matches!(under, " " | STALL | RETURNING | IDLE) || LINES.contains(under) {
+        let is_slice = cell.bg != Color::Reset || cell.modifier.contains(Modifier::REVERSED);
+        let is_open = match (manner, under) {
+            // Only the selection's lines go over the insides of slices.
+            (Manner::Usual | Manner::Behind, " ") => !is_slice,
+            (_, " " | STALL | RETURNING | IDLE) => true,
+            _ => LINES.contains(under) && !is_slice,
+        };
+        if head || is_open {
             cell.set_symbol(symbol)
                 .set_style(manner.style(self.scene.app.theme));
         }
@@ -192,13 +212,13 @@ impl Canvas<'_, '_> {
                 Some(Selected::Item(item)) if item == record => self.scene.app.theme.chosen(),
                 _ => self.scene.app.theme.linked(),
             };
-            self.sign(from, RECORD, style);
+            self.sign((from.column, from.top), RECORD, style);
         }
     }
 
-    fn sign(&mut self, at: End, symbol: &str, style: Style) {
+    fn sign(&mut self, (column, line): (i64, i64), symbol: &str, style: Style) {
         let area = self.layout.lanes;
-        let (Ok(x), Ok(y)) = (u16::try_from(at.column), u16::try_from(at.line)) else {
+        let (Ok(x), Ok(y)) = (u16::try_from(column), u16::try_from(line)) else {
             return;
         };
         if x >= area.width || y >= area.height {
@@ -219,7 +239,12 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     })?;
     let end = |item: Item, moment: i64| {
         let column = scene.app.viewport.cell(moment, layout.lanes.width);
-        line_of(scene, layout, item).map(|line| End { column, line })
+        let (top, bottom) = lines_of(scene, layout, item)?;
+        Some(End {
+            column,
+            top,
+            bottom,
+        })
     };
     let from = end(edge.from.into(), leave)?;
     let mut to = end(edge.to.into(), arrive)?;
@@ -234,18 +259,42 @@ fn ends(scene: &Scene<'_>, layout: &Layout, edge: &Edge) -> Option<(End, End)> {
     Some((from, to))
 }
 
-/// The line an item is drawn in, relative to the lanes; far outside if it is scrolled away.
-fn line_of(scene: &Scene<'_>, layout: &Layout, item: Item) -> Option<i64> {
+/// The lines an item is drawn in, relative to the lanes; far outside if it is scrolled away.
+fn lines_of(scene: &Scene<'_>, layout: &Layout, item: Item) -> Option<(i64, i64)> {
     let app = scene.app;
     let key = item.track(scene.world.trace);
     let index = row_of(scene, key)?;
     let mut visible = layout.visible(&app.rows, app.scroll);
-    let line = visible.find(|it| it.0 == index).map(|it| it.2);
-    Some(match line {
-        Some(line) => i64::from(line - layout.lanes.y),
-        None if index < layout.pinned + app.scroll => -4,
-        None => i64::from(layout.lanes.height) + 4,
+    let found = visible.find(|it| it.0 == index);
+    Some(match found {
+        Some((_, row, line)) => {
+            let top = i64::from(line - layout.lanes.y);
+            let more = layout.heights(&app.rows).bar_of(row).saturating_sub(1);
+            (top, top + i64::from(more))
+        }
+        None if index < layout.pinned + app.scroll => (-4, -4),
+        None => {
+            let below = i64::from(layout.lanes.height) + 4;
+            (below, below)
+        }
     })
+}
+
+/// Lines in which nothing is drawn but arrows, relative to the lanes.
+fn free_lines(scene: &Scene<'_>, layout: &Layout) -> Vec<i64> {
+    let rows = &scene.app.rows;
+    let heights = layout.heights(rows);
+    let mut free = Vec::new();
+    for (index, row, line) in layout.visible(rows, scene.app.scroll) {
+        let drawn = match row {
+            Row::Process(_) | Row::Device(..) => 0,
+            _ => heights.bar_of(row),
+        };
+        let lines = line + drawn..line + heights.of(rows, index);
+        let lines = lines.filter(|line| *line < layout.lanes.bottom());
+        free.extend(lines.map(|line| i64::from(line - layout.lanes.y)));
+    }
+    free
 }
 
 /// The row of a lane, or the one that it is folded into.

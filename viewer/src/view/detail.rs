@@ -171,7 +171,7 @@ fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
         groups.push(vec![Span::raw(format!("queued {}", duration(wait)))]);
     }
     groups.extend(released::of(scene, Item::Task(id)));
-    groups.extend(speed(trace, id).map(|text| vec![Span::raw(text)]));
+    groups.extend(speed(trace, Item::Task(id)).map(|text| vec![Span::raw(text)]));
     groups.extend(rank(scene));
     if let Some(manner) = trace.stream(task.stream).manner {
         let text = describe::manner(manner);
@@ -211,7 +211,10 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
 }
 
 /// Bytes and bytes per second of a copy.
-fn speed(trace: &Trace, id: TaskId) -> Option<String> {
+pub(super) fn speed(trace: &Trace, item: Item) -> Option<String> {
+    let Item::Task(id) = item else {
+        return None;
+    };
     let task = trace.task(id);
     let moved = bytes_moved(trace, trace.call(task.call))?;
     let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);

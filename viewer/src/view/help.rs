@@ -44,7 +44,7 @@ pub(crate) fn draw(scene: &Scene<'_>, first: u16, buffer: &mut Buffer) {
 
 fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
     let theme = scene.app.theme;
-    let mut lines = Vec::new();
+    let mut lines = changed(scene);
     for group in KEYS {
         lines.push(Line::styled(group.title, theme.strong()));
         for entry in group.entries {
@@ -58,8 +58,8 @@ fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
     }
     lines.push(Line::styled("Mouse", theme.strong()));
     for (what, help) in [
-        ("click", "select; in the top line: go there"),
-        ("drag", "move"),
+        ("click", "select; twice: fit; in the top line: go there"),
+        ("drag", "move; in the ruler: zoom to a range"),
         ("wheel", "zoom (shift: move); on labels: scroll"),
     ] {
         let gap = " ".repeat(KEY_COLUMN.saturating_sub(what.len()));
@@ -67,6 +67,24 @@ fn lines(scene: &Scene<'_>) -> Vec<Line<'static>> {
             Span::styled(format!(" {what}{gap}"), theme.accent()),
             Span::raw(help),
         ]));
+    }
+    lines
+}
+
+/// The keys that the configuration has changed.
+fn changed(scene: &Scene<'_>) -> Vec<Line<'static>> {
+    let theme = scene.app.theme;
+    let changed = scene.app.config.keys.changed().map(|(key, action)| {
+        let gap = " ".repeat(KEY_COLUMN.saturating_sub(width(key)).max(1));
+        Line::from(vec![
+            Span::styled(format!(" {key}{gap}"), theme.accent()),
+            Span::raw(action.to_owned()),
+        ])
+    });
+    let mut lines: Vec<_> = changed.collect();
+    if !lines.is_empty() {
+        let title = "Changed by the configuration, whatever stands below";
+        lines.insert(0, Line::styled(title, theme.strong()));
     }
     lines
 }

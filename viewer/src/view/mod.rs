@@ -29,6 +29,7 @@ mod route;
 mod ruler;
 mod status;
 mod timeline;
+mod tip;
 mod track;
 mod trail;
 
@@ -75,6 +76,7 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     timeline::off_screen(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);
     status::hint(&scene, &layout, hidden, buffer);
+    tip::draw(&scene, &layout, buffer);
     if let Mode::Help(first) = app.mode {
         help::draw(&scene, first, buffer);
     }

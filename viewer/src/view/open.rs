@@ -19,11 +19,11 @@ use super::{Scene, describe};
 /// The ground of a call that has not returned yet.
 pub(crate) const OPEN: &str = "▒";
 
-/// Draws those of a line, up to the last moment that is known. `cells` are what the line shows besides.
+/// Draws those of a line, up to the last moment that is known. Names stand in a lane's first line. `cells` are what the line shows besides.
 pub(super) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
-    line: Rect,
+    (line, is_first): (Rect, bool),
     cells: &[Cell],
     drawn: &mut Drawn,
     buffer: &mut Buffer,
@@ -51,9 +51,10 @@ pub(super) fn draw(
             }
         }
         let room = usize::from(end.saturating_sub(first)).saturating_sub(4);
-        if let Some(text) = names_of(scene, call)
-            .iter()
-            .find(|text| width(text) <= room)
+        if is_first
+            && let Some(text) = names_of(scene, call)
+                .iter()
+                .find(|text| width(text) <= room)
         {
             let style = match is_selected {
                 true => scene.app.theme.chosen(),

@@ -22,11 +22,25 @@ pub(crate) enum Ink {
     Head(&'static str),
 }
 
-/// An end of an arrow. It may lie outside of the area.
+/// An end of an arrow: a column of a lane, which has one line or more. It may lie outside of the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
     pub(crate) column: i64,
-    pub(crate) line: i64,
+    /// The lane's first and last line.
+    pub(crate) top: i64,
+    pub(crate) bottom: i64,
+}
+
+impl End {
+    /// The line of the lane that a line going by `step` leaves from.
+    fn leaving(self, step: i64) -> i64 {
+        if step > 0 { self.bottom } else { self.top }
+    }
+
+    /// The line of the lane that a line going by `step` comes to.
+    fn reached(self, step: i64) -> i64 {
+        self.leaving(-step)
+    }
 }
 
 /// The area that arrows are drawn in.
@@ -38,11 +52,13 @@ pub(crate) struct Field {
     pub(crate) spaced: bool,
 }
 
-/// Where an arrow runs along: beside the lane it points at, or beside the one it comes from.
+/// Where an arrow runs along: beside the lane it points at, beside the one it comes from, or in a line
+/// that is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     AtTarget,
     AtSource,
+    In(i64),
 }
 
 /// The cells of an arrow.
@@ -51,12 +67,11 @@ pub(crate) fn route(field: Field, from: End, to: End, turn: Turn) -> Vec<Segment
         field,
         segments: Vec::new(),
     };
-    if from.line == to.line {
-        path.within_lane(from, to);
-    } else if turn == Turn::AtTarget || from.column == to.column {
-        path.turning_at_target(from, to);
-    } else {
-        path.turning_at_source(from, to);
+    match turn {
+        Turn::In(line) => path.turning_in(line, from, to),
+        _ if from.top == to.top => path.within_lane(from, to),
+        Turn::AtSource if from.column != to.column => path.turning_at_source(from, to),
+        Turn::AtTarget | Turn::AtSource => path.turning_at_target(from, to),
     }
     path.segments
 }
@@ -68,7 +83,7 @@ struct Path {
 
 impl Path {
     fn within_lane(&mut self, from: End, to: End) {
-        let along = from.line + i64::from(self.field.spaced);
+        let along = from.bottom + i64::from(self.field.spaced);
         if self.field.spaced {
             self.line(from.column, along, UP | toward(from, to));
         }
@@ -82,13 +97,13 @@ impl Path {
     }
 
     fn turning_at_target(&mut self, from: End, to: End) {
-        let step = (to.line - from.line).signum();
+        let step = (to.top - from.top).signum();
         let along = if self.field.spaced {
-            to.line - step
+            to.reached(step) - step
         } else {
-            to.line
+            to.reached(step)
         };
-        self.down(from.column, from.line + step, along, step);
+        self.down(from.column, from.leaving(step) + step, along, step);
         if from.column != to.column {
             self.line(from.column, along, back(step) | toward(from, to));
             self.across(from, to, along);
@@ -103,10 +118,10 @@ impl Path {
     }
 
     fn turning_at_source(&mut self, from: End, to: End) {
-        let step = (to.line - from.line).signum();
+        let step = (to.top - from.top).signum();
         let (along, end) = match self.field.spaced {
-            true => (from.line + step, to.line - step),
-            false => (from.line, to.line),
+            true => (from.leaving(step) + step, to.reached(step) - step),
+            false => (from.leaving(step), to.reached(step)),
         };
         if along == end {
             return self.turning_at_target(from, to);
@@ -118,6 +133,19 @@ impl Path {
         self.line(to.column, along, toward(to, from) | back(-step));
         self.down(to.column, along + step, end, step);
         self.arrive(from, to, end, onward(step));
+    }
+
+    /// To a free line, along in it, and from there to the lane.
+    fn turning_in(&mut self, along: i64, from: End, to: End) {
+        let there = (along - from.top).signum();
+        let onto = (to.top - along).signum();
+        self.down(from.column, from.leaving(there) + there, along, there);
+        self.line(from.column, along, back(there) | toward(from, to));
+        self.across(from, to, along);
+        self.line(to.column, along, toward(to, from) | back(-onto));
+        let end = to.reached(onto);
+        self.down(to.column, along + onto, end, onto);
+        self.arrive(from, to, end, onward(onto));
     }
 
     /// A vertical line from `line` up to, but not on, `end`.
@@ -214,7 +242,11 @@ mod tests {
     }
 
     fn turned(field: Field, from: (i64, i64), to: (i64, i64), turn: Turn) -> Vec<String> {
-        let end = |(column, line)| End { column, line };
+        let end = |(column, line)| End {
+            column,
+            top: line,
+            bottom: line,
+        };
         let mut lines = vec![vec![" "; usize::from(field.width)]; usize::from(field.height)];
         for segment in route(field, end(from), end(to), turn) {
             lines[usize::from(segment.y)][usize::from(segment.x)] = match segment.ink {
@@ -291,15 +323,52 @@ mod tests {
         assert_eq!(drawn(DENSE, (1, 0), (5, 0)), ["  ───►", "", "", "", ""]);
     }
 
+    #[test]
+    fn an_arrow_can_run_along_in_a_line_that_is_free() {
+        let turned = |from, to, line| turned(DENSE, from, to, Turn::In(line));
+        assert_eq!(
+            turned((1, 0), (5, 4), 2),
+            ["", " │", " └───┐", "     │", "     ▼"]
+        );
+        assert_eq!(
+            turned((5, 1), (1, 3), 0),
+            [" ┌───┐", " │   │", " │", " ▼", ""].map(|line| line.replace(" │   │", " │"))
+        );
+        assert_eq!(
+            turned((1, 3), (5, 1), 4).concat(),
+            "     ▲     │     │ └───┘"
+        );
+    }
+
+    #[test]
+    fn lanes_of_two_lines_are_left_and_reached_at_the_near_one() {
+        let field = Field {
+            height: 7,
+            ..SPACED
+        };
+        let lane = |column, top| End {
+            column,
+            top,
+            bottom: top + 1,
+        };
+        let path = route(field, lane(1, 0), lane(4, 5), Turn::AtTarget);
+        let places: Vec<_> = path.iter().map(|it| (it.x, it.y)).collect();
+        assert_eq!(places, [(1, 2), (1, 3), (1, 4), (2, 4), (3, 4), (4, 4)]);
+        let path = route(field, lane(1, 5), lane(4, 0), Turn::AtTarget);
+        let places: Vec<_> = path.iter().map(|it| (it.x, it.y)).collect();
+        assert_eq!(places, [(1, 4), (1, 3), (1, 2), (2, 2), (3, 2), (4, 2)]);
+    }
+
     proptest! {
         #[test]
         fn arrows_stay_in_their_field(
-            width in 1..200_u16, height in 1..60_u16, spaced: bool, at_source: bool,
+            width in 1..200_u16, height in 1..60_u16, spaced: bool, turn in 0..3_usize, line in 0..60_i64,
             a in -300..300_i64, b in -100..100_i64, c in -300..300_i64, d in -100..100_i64,
         ) {
             let field = Field { width, height, spaced };
-            let turn = if at_source { Turn::AtSource } else { Turn::AtTarget };
-            let (from, to) = (End { column: a, line: b }, End { column: c, line: d });
+            let turn = [Turn::AtSource, Turn::AtTarget, Turn::In(line)][turn];
+            let end = |column, top| End { column, top, bottom: top + i64::from(spaced) };
+            let (from, to) = (end(a, b), end(c, d));
             let path = route(field, from, to, turn);
             for it in &path {
                 prop_assert!(it.x < width && it.y < height);

@@ -69,6 +69,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
         tick = next;
     }
     mark_selection(scene, layout, buffer);
+    mark_chosen(scene, layout, buffer);
 }
 
 /// A tick's time in the unit that suits it, with as many digits as the step needs.
@@ -88,6 +89,21 @@ fn mark_selection(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
     if !scene.app.viewport.overlaps((begin, end)) {
         return;
     }
+    let last = i64::from(area.width) - 1;
+    let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
+    for x in cell(begin)..=cell(end) {
+        if let Some(cell) = buffer.cell_mut((area.x + x, area.y)) {
+            cell.set_style(scene.app.theme.chosen());
+        }
+    }
+}
+
+/// Shows the range that is being chosen with the mouse.
+fn mark_chosen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+    let Some((begin, end)) = scene.app.pointer.chosen() else {
+        return;
+    };
+    let area = layout.ruler;
     let last = i64::from(area.width) - 1;
     let cell = |time| scene.app.viewport.cell(time, area.width).clamp(0, last) as u16;
     for x in cell(begin)..=cell(end) {

@@ -294,7 +294,11 @@ fn keys(scene: &Scene<'_>, room: usize) -> Line<'static> {
     let mut spans = Vec::new();
     let mut used = 0;
     let has_output = scene.world.log.is_some();
+    // What the configuration has changed is in the help.
+    let changed = &scene.app.config.keys;
+    let is_changed = |keys: &str| keys.chars().any(|it| changed.is_changed(&it.to_string()));
     let useful = KEYS.iter().filter(|(key, _)| has_output || *key != "o ");
+    let useful = useful.filter(|(key, _)| !is_changed(key.trim_end()));
     for (key, help) in useful {
         let key = theme.keys(key);
         let wide = width(&key) + help.len() + 3;

@@ -1,32 +1,30 @@
 //! The lanes with their labels.
 
-use ascend_trace_model::{ProcessId, StreamId, ThreadId};
+mod label;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::layout::Layout;
-use crate::names;
-use crate::part::working;
-use crate::text::{duration, fit, share, width};
-use crate::update::is_current;
+use crate::text::{duration, fit, width};
 
 use super::drawn::Drawn;
-use super::{Scene, describe, folded, meters, nodes, ranges, track};
+use super::{Scene, folded, meters, nodes, ranges, track};
 
 /// Draws all rows that are on screen. Answers what is in them.
 pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> Drawn {
     let mut drawn = Drawn::default();
+    let heights = layout.heights(&scene.app.rows);
     for (index, row, line) in layout.visible(&scene.app.rows, scene.app.scroll) {
         let at = |area: Rect| Rect {
             y: line,
-            height: 1,
+            height: heights.bar_of(row).min(area.bottom() - line),
             ..area
         };
         let pinned = index < layout.pinned;
-        label(scene, row, pinned, at(layout.gutter), buffer);
+        label::draw(scene, row, pinned, at(layout.gutter), buffer);
         match row {
             Row::Track(TrackKey::Ranges(thread, level)) => {
                 let key = (thread, level);
@@ -111,152 +109,4 @@ pub(crate) fn off_screen(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer
     let x = rule.right().saturating_sub(width(&text) as u16 + 1);
     let style = scene.app.theme.dim();
     buffer.set_stringn(x, rule.y, &text, width(&text), style);
-}
-
-fn label(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buffer) {
-    let theme = scene.app.theme;
-    let (indent, text, value) = match row {
-        Row::Process(process) => (0, process_name(scene, process), String::new()),
-        Row::Device(_, device) => (1, format!("device {device}"), String::new()),
-        Row::Folded(group) => folded_label(scene, group),
-        Row::Track(key) => {
-            let (text, value) = track_label(scene, key, pinned);
-            (2, text, value)
-        }
-    };
-    let is_current = is_current(scene.app, row);
-    let style = match row {
-        Row::Process(_) => theme.accent(),
-        Row::Device(..) | Row::Folded(_) => theme.strong(),
-        Row::Track(_) if is_current => theme.strong(),
-        Row::Track(_) => theme.plain(),
-    };
-    let room = usize::from(area.width).saturating_sub(2);
-    let text_room = room.saturating_sub(indent + value.len() + usize::from(!value.is_empty()));
-    let left = area.x + indent as u16;
-    buffer.set_stringn(left, area.y, fit(&text, text_room), text_room, style);
-    let right = area.x + (room - width(&value).min(room)) as u16;
-    buffer.set_stringn(right, area.y, &value, value.len(), theme.dim());
-    if is_current {
-        buffer.set_stringn(area.x, area.y, "▶", 1, theme.strong());
-    }
-}
-
-fn process_name(scene: &Scene<'_>, id: ProcessId) -> String {
-    let process = scene.world.trace.process(id);
-    let rank = match process.rank.as_str() {
-        "" => String::new(),
-        rank => format!(" rank {rank}"),
-    };
-    let name = match process.name.as_str() {
-        "" => "process",
-        name => name,
-    };
-    format!("{name} {}{rank}", process.pid)
-}
-
-/// What a track is called, and its share of busy time in view.
-fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, String) {
-    match key {
-        TrackKey::Stream(id) => {
-            let device = match pinned {
-                true => format!("* d{} ", scene.world.trace.stream(id).device),
-                false => String::new(),
-            };
-            (device + &stream_name(scene, id), busy(scene, key))
-        }
-        TrackKey::Nodes(id) => (below(scene, id, "nodes", pinned), String::new()),
-        TrackKey::Callbacks(id) => (below(scene, id, "callbacks", pinned), busy(scene, key)),
-        TrackKey::Collectives(comm, id) => (collectives(scene, comm, id), busy(scene, key)),
-        TrackKey::Cost(_) => ("own cost".to_owned(), meters::label(scene, key)),
-        TrackKey::Losses(_) => ("losses".to_owned(), meters::label(scene, key)),
-        TrackKey::Ranges(id, 0) => ("ranges".to_owned(), ranges_of(scene, id)),
-        TrackKey::Ranges(..) => (String::new(), String::new()),
-        TrackKey::Thread(id, 0) => {
-            let pin = if pinned { "* " } else { "" };
-            let name = format!("{pin}{}", names::thread(scene.world.trace, id));
-            let nested = Group::Nested(id);
-            let folded = scene.app.arrangement.is_folded(nested);
-            let hidden = if folded { "▸" } else { "" };
-            (name, hidden.to_owned())
-        }
-        TrackKey::Thread(_, depth) => (format!("└ nested {depth}"), String::new()),
-    }
-}
-
-/// A line that belongs to the stream above it; away from there it says to which.
-fn below(scene: &Scene<'_>, id: StreamId, what: &str, pinned: bool) -> String {
-    match pinned {
-        true => format!("* {what} of {}", stream_name(scene, id)),
-        false => format!("└ {what}"),
-    }
-}
-
-/// A communicator by its name, or by the end of its handle, and this process's part in it.
-fn collectives(scene: &Scene<'_>, comm: u64, id: StreamId) -> String {
-    let trace = scene.world.trace;
-    let process = trace.stream(id).process;
-    let name = trace.name_of(process, comm, i64::MAX);
-    let name = name.map_or_else(|| format!("{:04x}", comm & 0xffff), str::to_owned);
-    let known = scene.app.communicators.get(process, comm);
-    let part = match known.map(|it| (it.rank, it.size)) {
-        Some((Some(rank), Some(size))) => format!(" rank {rank}/{size}"),
-        Some((Some(rank), None)) => format!(" rank {rank}"),
-        _ => format!(" s{}", trace.stream(id).number()),
-    };
-    format!("HCCL {name}{part}")
-}
-
-/// Whose ranges they are.
-fn ranges_of(scene: &Scene<'_>, thread: ThreadId) -> String {
-    scene.world.trace.thread(thread).tid.to_string()
-}
-
-/// How lanes in one line are called: their indent, their name, how many they are.
-fn folded_label(scene: &Scene<'_>, group: Group) -> (usize, String, String) {
-    let number = folded::tracks(scene, group).len();
-    match group {
-        Group::Unused(..) => (2, format!("▸{number} streams"), "no tasks".to_owned()),
-        Group::Device(_, device) => (1, format!("▸device {device}"), format!("{number} streams")),
-        Group::Threads(_) | Group::Nested(_) => (1, "▸threads".to_owned(), number.to_string()),
-    }
-}
-
-fn stream_name(scene: &Scene<'_>, id: StreamId) -> String {
-    let default = match scene.world.trace.stream(id).is_default {
-        true => " default",
-        false => "",
-    };
-    format!("{}{default}", describe::stream(scene.world.trace, id))
-}
-
-fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
-    let viewport = scene.app.viewport;
-    // The share of what has been recorded, not of the empty margin beside it.
-    let (first, last) = scene.app.span.unwrap_or_default();
-    let begin = viewport.begin().max(first);
-    let end = viewport.end().min(last);
-    if end <= begin {
-        return String::new();
-    }
-    let Some(busy) = busy_in(scene, key, (begin, end)) else {
-        return String::new();
-    };
-    share(busy as f64 / (end - begin) as f64)
-}
-
-/// Nanoseconds of work of a track in a range.
-fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
-    let trace = scene.world.trace;
-    if let Some(overview) = scene.world.overview
-        && !overview.is_loaded(range)
-    {
-        if key.is_copy() {
-            return None;
-        }
-        return Some(working(key, &overview.sums(key, range)));
-    }
-    let track = scene.app.tracks.get(key)?;
-    let places = track.range(trace, 0, range.0, range.1);
-    Some(track.totals(trace, places, range).busy())
 }

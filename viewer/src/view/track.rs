@@ -1,23 +1,22 @@
-//! One line of the timeline: slices, marks, stalls and their names.
+//! One lane of the timeline: slices, marks, stalls and their names.
 
-use std::ops::Range;
+mod names;
+mod stretches;
 
-use ascend_trace_analysis::{Cause, Stall};
+use ascend_trace_analysis::Stall;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::app::{App, Selected, is_gap};
-use crate::blame;
+use crate::app::{App, Selected};
 use crate::item::{Category, Item, TrackKey};
-use crate::search::Match;
-use crate::text::{duration, fit, short_name, width};
+use crate::text::width;
 use crate::tracks::Track;
 
 use super::Scene;
 use super::cells::{Cell, FULL, cells};
 use super::drawn::Drawn;
-use super::{graphs, open};
+use super::open;
 
 /// Block characters that fill a cell from the left, by eighths.
 const BLOCKS: [&str; 9] = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
@@ -40,33 +39,29 @@ pub(super) const RECORD: &str = "◆";
 /// Where a call failed.
 pub(crate) const FAILED: &str = "!";
 
-/// Draws a track into a line.
+/// Draws a track into as many lines as there are.
 pub(crate) fn draw(
     scene: &Scene<'_>,
     key: TrackKey,
-    line: Rect,
+    area: Rect,
     drawn: &mut Drawn,
     buffer: &mut Buffer,
 ) {
-    let cells = cells(scene, key, line.width);
-    let mut painter = Painter {
-        scene,
-        track: scene.app.tracks.get(key),
-        key,
-        line,
-        buffer,
-        drawn,
-        cells: &cells,
-    };
-    for column in 0..line.width {
-        painter.cell(column);
+    let cells = cells(scene, key, area.width);
+    for (place, line) in area.rows().enumerate() {
+        let mut painter = Painter {
+            scene,
+            track: scene.app.tracks.get(key),
+            key,
+            line,
+            is_first: place == 0,
+            buffer,
+            drawn,
+            cells: &cells,
+        };
+        painter.draw();
+        open::draw(scene, key, (line, place == 0), &cells, drawn, buffer);
     }
-    painter.names();
-    painter.idle_stretches();
-    painter.captures();
-    painter.launches();
-    painter.failures();
-    open::draw(scene, key, line, &cells, drawn, buffer);
 }
 
 struct Painter<'a, 'b> {
@@ -75,6 +70,8 @@ struct Painter<'a, 'b> {
     track: Option<&'a Track>,
     key: TrackKey,
     line: Rect,
+    /// Whether it is the lane's first line, which has all that has no length.
+    is_first: bool,
     buffer: &'b mut Buffer,
     drawn: &'b mut Drawn,
     cells: &'a [Cell],
@@ -83,6 +80,19 @@ struct Painter<'a, 'b> {
 impl Painter<'_, '_> {
     fn app(&self) -> &App {
         self.scene.app
+    }
+
+    fn draw(&mut self) {
+        for column in 0..self.line.width {
+            self.cell(column);
+        }
+        self.names();
+        if self.is_first {
+            self.idle_stretches();
+            self.captures();
+            self.launches();
+        }
+        self.failures();
     }
 
     fn put(&mut self, column: u16, symbol: &str, style: Style) {
@@ -177,6 +187,7 @@ impl Painter<'_, '_> {
             }
             Cell::Part { item, from, to } => self.part(column, item, from, to),
             Cell::Two { left, at, right } => self.two(column, left, at, right),
+            Cell::Mark { .. } if !self.is_first => {}
             Cell::Mark { item, more } => {
                 let style = self.shape(item);
                 let symbol = mark(self.category(item), more);
@@ -240,220 +251,13 @@ impl Painter<'_, '_> {
         self.put(column, BLOCKS[usize::from(at)], style);
     }
 
-    /// Writes the names of slices that have room for them.
-    fn names(&mut self) {
-        let mut column = 0;
-        while column < self.line.width {
-            let Cell::Part {
-                item,
-                from: 0,
-                to: FULL,
-            } = self.at(column)
-            else {
-                column += 1;
-                continue;
-            };
-            let first = column;
-            let goes_on = |cell| {
-                cell == Cell::Part {
-                    item,
-                    from: 0,
-                    to: FULL,
-                }
-            };
-            while column < self.line.width && goes_on(self.at(column)) {
-                column += 1;
-            }
-            match self.is_stall(item) {
-                true => self.stall_name(item, first, column - first),
-                false => self.name(item, first, column - first),
-            }
-        }
-    }
-
-    fn name(&mut self, item: Item, first: u16, room: u16) {
-        let trace = self.scene.world.trace;
-        let label = item.label(trace);
-        let name = short_name(&label);
-        let way = item.direction(trace);
-        let full = way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
-        let long = format!("{full} {}", duration(item.length(trace)));
-        let room = usize::from(room).saturating_sub(2);
-        let text = match (room, way) {
-            (0..3, _) => return,
-            _ if width(&long) <= room => long,
-            _ if width(&full) <= room => full,
-            (_, Some(way)) => way.to_owned(),
-            _ => fit(name, room),
-        };
-        let mut style = self.filled(item);
-        let found = self
-            .app()
-            .search
-            .as_ref()
-            .is_some_and(|it| it.is_match(trace, Match::Item(item)));
-        if found {
-            style = style.add_modifier(Modifier::UNDERLINED);
-        }
-        self.write(first + 1, &text, style);
-    }
-
-    /// Shows the parts of a wait, and says what it waited for.
-    fn stall_name(&mut self, item: Item, first: u16, room: u16) {
-        let trace = self.scene.world.trace;
-        let parts: Vec<Stall> = self.app().stalls_of(trace, item).copied().collect();
-        if parts.is_empty() {
-            let label = item.label(trace);
-            let name = short_name(&label);
-            let length = duration(item.length(trace));
-            let forms = vec![format!("{name} {length}"), name.to_owned(), length];
-            return self.stall_text(item, first, room, &forms);
-        }
-        let viewport = self.app().viewport;
-        let end = i64::from(first + room);
-        for part in parts {
-            let from = viewport.cell(part.begin, self.line.width);
-            let to = viewport.cell(part.end, self.line.width);
-            let to = if part.end == item.span(trace).1 {
-                end
-            } else {
-                to
-            };
-            let from = from.clamp(i64::from(first), end) as u16;
-            let room = to.clamp(from.into(), end) as u16 - from;
-            if part.cause == Cause::ReturnLatency {
-                let style = self.returning(item, &part);
-                (from..from + room).for_each(|column| self.put(column, RETURNING, style));
-            }
-            let forms = blame::words(self.app().known(), trace, &part);
-            self.stall_text(item, from, room, &forms);
-        }
-    }
-
-    fn stall_text(&mut self, item: Item, first: u16, room: u16, forms: &[String]) {
-        let room = usize::from(room).saturating_sub(4);
-        if let Some(text) = forms.iter().find(|text| width(text) <= room) {
-            let style = match self.is_selected(item) {
-                true => self.app().theme.chosen(),
-                false => self.shape(item).add_modifier(Modifier::BOLD),
-            };
-            self.write(first + 1, &format!(" {text} "), style);
-        }
-    }
-
+    /// Writes a text, which arrows may not cross.
     fn write(&mut self, column: u16, text: &str, style: Style) {
         let room = usize::from(self.line.width.saturating_sub(column));
         let end = column + width(text).min(room) as u16;
         self.drawn.text(self.line.y, column..end);
         self.buffer
             .set_stringn(self.line.x + column, self.line.y, text, room, style);
-    }
-
-    /// Marks idle stretches of a stream and says why it was idle.
-    fn idle_stretches(&mut self) {
-        if !matches!(self.key, TrackKey::Stream(_)) {
-            return;
-        }
-        let mut column = 0;
-        while column < self.line.width {
-            let first = column;
-            while column < self.line.width && self.at(column) == Cell::Idle {
-                column += 1;
-            }
-            if column - first >= 2 {
-                self.idle_stretches_in(first..column);
-            }
-            column = column.max(first + 1);
-        }
-    }
-
-    /// Marks the gaps of a stream in columns without slices, each where it is: before the stream existed
-    /// and after it ended there is none.
-    fn idle_stretches_in(&mut self, columns: Range<u16>) {
-        let app = self.app();
-        let Some(lane) = self.key.lane() else {
-            return;
-        };
-        let (viewport, width) = (app.viewport, self.line.width);
-        let moment = |column: u16| viewport.time(i64::from(column), width);
-        let (begin, end) = (moment(columns.start), moment(columns.end));
-        let stalls = app.stalls.in_window(lane, begin, end).iter();
-        let gaps: Vec<Stall> = stalls.filter(|stall| is_gap(stall)).copied().collect();
-        for stall in gaps {
-            let column = |time: i64| {
-                let column = viewport.cell(time, width);
-                column.clamp(columns.start.into(), columns.end.into()) as u16
-            };
-            let last = column(stall.end.saturating_sub(1)).saturating_add(1);
-            self.idle_stretch(stall, column(stall.begin)..last.min(columns.end));
-        }
-    }
-
-    fn idle_stretch(&mut self, stall: Stall, columns: Range<u16>) {
-        let app = self.app();
-        let is_worst = app.worst.has(&stall);
-        let style = match app.selected == Some(Selected::Gap(stall)) {
-            true => app.theme.chosen_shape(),
-            false if is_worst => app.theme.worst(),
-            false => app.theme.idle(),
-        };
-        let forms = blame::words(app.known(), self.scene.world.trace, &stall);
-        self.drawn.worst |= is_worst;
-        for column in columns.clone() {
-            self.put(column, IDLE, style);
-        }
-        let room = columns.len();
-        let text = forms.into_iter().find(|text| width(text) + 6 <= room);
-        if let Some(text) = text {
-            let left = (room - width(&text) - 2) / 2;
-            self.write(columns.start + left as u16, &format!(" {text} "), style);
-        }
-    }
-
-    /// Marks where the thread was capturing, between its calls.
-    fn captures(&mut self) {
-        let TrackKey::Thread(thread, 0) = self.key else {
-            return;
-        };
-        let viewport = self.app().viewport;
-        let (begin, end) = (viewport.begin(), viewport.end());
-        let trace = self.scene.world.trace;
-        for capture in graphs::captures(self.app(), trace, thread) {
-            if capture.span.1 < begin || capture.span.0 > end {
-                continue;
-            }
-            let column = |time: i64| {
-                let column = viewport.cell(time, self.line.width);
-                column.clamp(0, i64::from(self.line.width)) as u16
-            };
-            self.capture(column(capture.span.0), column(capture.span.1), &capture);
-        }
-    }
-
-    /// Fills what is idle of a capture, and names it in the longest stretch.
-    fn capture(&mut self, first: u16, end: u16, capture: &graphs::Capture) {
-        let style = match capture.failed {
-            true => self.app().theme.bad(),
-            false => self.app().theme.accent(),
-        };
-        let (mut longest, mut stretch) = (first..first, first..first);
-        for column in first..end {
-            if self.at(column) != Cell::Idle {
-                stretch = column + 1..column + 1;
-                continue;
-            }
-            self.put(column, CAPTURING, style);
-            stretch.end = column + 1;
-            if stretch.len() > longest.len() {
-                longest = stretch.clone();
-            }
-        }
-        let room = longest.len();
-        let text = capture.texts.iter().find(|text| width(text) + 4 <= room);
-        if let Some(text) = text {
-            let left = (room - width(text) - 2) / 2;
-            self.write(longest.start + left as u16, &format!(" {text} "), style);
-        }
     }
 
     /// Marks where calls failed: however short they were, and however many others were there.

@@ -11,7 +11,6 @@ use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
-use crate::keymap;
 use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
 use crate::ranges::RangeId;
 use crate::rank;
@@ -380,7 +379,7 @@ fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i
 }
 
 /// The action that opens a list closes it too.
-pub(super) fn is_toggle(kind: Kind, key: &KeyEvent) -> bool {
+pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
     let opener = match kind {
         Kind::Stalls(_) => Action::ListStalls,
         Kind::Blames => Action::ListBlames,
@@ -388,5 +387,5 @@ pub(super) fn is_toggle(kind: Kind, key: &KeyEvent) -> bool {
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,
     };
-    keymap::action(key) == Some(opener)
+    app.config.keys.action(key) == Some(opener)
 }

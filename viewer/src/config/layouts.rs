@@ -1,0 +1,192 @@
+//! Layouts that are kept: which panels there are, and which lanes in which order.
+
+use serde::{Deserialize, Serialize};
+
+/// A layout. What it does not say of panels stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SavedLayout {
+    #[serde(skip)]
+    pub(crate) name: String,
+    /// Whether the program's output is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) details: Option<Details>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arrows: Option<Arrows>,
+    /// What names of lanes must have.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) filter: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) hide: Vec<Pattern>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pin: Vec<Pattern>,
+    /// Devices, `threads`, and `nested` calls of threads.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fold: Vec<Pattern>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) order: Vec<Pattern>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Details {
+    Small,
+    Large,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Arrows {
+    All,
+    Selection,
+}
+
+/// Words that a name has one after another, in any case; `*` stands for any letters of a word.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Pattern {
+    text: String,
+    words: Vec<String>,
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let words = text.to_lowercase();
+        let words: Vec<_> = words.split_whitespace().map(str::to_owned).collect();
+        match words.is_empty() {
+            true => Err("a name of lanes is empty: write one, such as \"stream 1\""),
+            false => Ok(Self { text, words }),
+        }
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.text
+    }
+}
+
+impl Pattern {
+    pub(crate) fn is_in(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        let words: Vec<&str> = name.split_whitespace().collect();
+        let mut places = words.windows(self.words.len());
+        places.any(|part| {
+            let mut pairs = part.iter().zip(&self.words);
+            pairs.all(|(word, pattern)| is_like(word, pattern))
+        })
+    }
+}
+
+impl Pattern {
+    /// Whether a name begins with the words.
+    pub(crate) fn begins(&self, name: &str) -> bool {
+        let mut name = name.split_whitespace().map(str::to_lowercase);
+        let mut patterns = self.words.iter();
+        patterns.all(|pattern| name.next().is_some_and(|word| is_like(&word, pattern)))
+    }
+}
+
+/// Whether a word has the form of a pattern.
+fn is_like(word: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else {
+        return word == pattern;
+    };
+    let Some(mut left) = word.strip_prefix(first) else {
+        return false;
+    };
+    let mut parts = rest.split('*').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return left.ends_with(part);
+        }
+        match left.find(part) {
+            Some(place) => left = &left[place + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The place of the first pattern that a name has; those without one come last.
+pub(crate) fn rank(patterns: &[Pattern], name: &str) -> usize {
+    let place = patterns.iter().position(|pattern| pattern.is_in(name));
+    place.unwrap_or(patterns.len())
+}
+
+impl SavedLayout {
+    /// The layout as it stands in a configuration file.
+    pub(crate) fn written(&self) -> String {
+        let name = toml::Value::String(self.name.clone());
+        // A table of strings and truth values can always be written.
+        let rows = toml::to_string(self).unwrap_or_default();
+        format!("\n[layouts.{name}]\n{rows}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Config;
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::try_from(text.to_owned()).expect("it has words")
+    }
+
+    #[test]
+    fn patterns_are_whole_words_one_after_another() {
+        let is_in = |text: &str, name: &str| pattern(text).is_in(name);
+        assert!(is_in("stream 1", "device 0 stream 1"));
+        assert!(is_in("Stream  1", "device 0 stream 1 default"));
+        assert!(!is_in("stream 1", "device 0 stream 12"));
+        assert!(!is_in("device 1", "device 0 stream 1"));
+        assert!(is_in("thread * worker*", "thread 1002 worker7"));
+        assert!(!is_in("thread * worker*", "thread 1002 main"));
+        assert!(is_in("*", "anything"));
+        assert!(is_in("w*k*r", "worker") && !is_in("w*k*x", "worker"));
+        assert!(!is_in("a*a", "a"));
+        assert!(!is_in("stream 1 and more", "stream 1"));
+    }
+
+    #[test]
+    fn names_without_a_pattern_come_last() {
+        let patterns = ["stream 3", "stream *"].map(pattern);
+        assert_eq!(rank(&patterns, "device 0 stream 3"), 0);
+        assert_eq!(rank(&patterns, "device 0 stream 1"), 1);
+        assert_eq!(rank(&patterns, "thread 7"), 2);
+    }
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let layout = SavedLayout {
+            name: "my \"own\" layout".to_owned(),
+            output: Some(false),
+            details: Some(Details::Large),
+            arrows: Some(Arrows::Selection),
+            filter: "stream".to_owned(),
+            hide: vec![pattern("own cost"), pattern("losses")],
+            pin: vec![pattern("stream 3")],
+            fold: vec![pattern("threads")],
+            order: vec![pattern("device 1"), pattern("stream 2")],
+        };
+        let text = format!("ascii = true\n{}", layout.written());
+        let config = Config::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert_eq!(config.layouts, [layout]);
+        let bare = SavedLayout {
+            name: "bare".to_owned(),
+            ..SavedLayout::default()
+        };
+        let config = Config::parse(&bare.written()).expect("it is right");
+        assert_eq!(config.layouts, [bare]);
+    }
+
+    #[test]
+    fn an_empty_name_is_refused() {
+        let error = Config::parse("[layouts.a]\nhide = [\"x\",\n \" \"]\n").expect_err("empty");
+        assert!(error.what.contains("write one, such as"), "{error}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Showing and keeping layouts.
+
+use crate::app::{App, World};
+use crate::arrangement::Arrangement;
+use crate::config::{Arrows, Details, SavedLayout};
+use crate::lanes::Row;
+
+use super::select;
+
+/// Shows the layout that the configuration begins with.
+pub(crate) fn begin(app: &mut App, world: World<'_>) {
+    if let Some(place) = app.config.first {
+        show(app, world, place);
+        app.message = None;
+    }
+}
+
+/// Shows a layout of the configuration.
+pub(super) fn show(app: &mut App, world: World<'_>, place: usize) {
+    let Some(layout) = app.config.layouts.get(place).cloned() else {
+        return;
+    };
+    if let Some(output) = layout.output {
+        app.log_open = output && world.log.is_some();
+    }
+    if let Some(details) = layout.details {
+        app.large_detail = details == Details::Large;
+    }
+    if let Some(arrows) = layout.arrows {
+        app.all_arrows = arrows == Arrows::All;
+    }
+    app.message = Some(format!("layout “{}”", layout.name));
+    app.arrangement = Arrangement::planned(layout);
+    app.scroll = 0;
+    app.arrange(world);
+    let is_there = |lane| app.rows.contains(&Row::Track(lane));
+    if !app.lane.is_some_and(is_there) {
+        app.lane = app.rows.iter().copied().find_map(Row::track);
+    }
+    select::reveal_lane(app);
+}
+
+/// Asks the world to keep the panels and lanes as they are now.
+pub(super) fn keep(app: &mut App, world: World<'_>, name: &str) {
+    let name = name.trim();
+    if name.is_empty() {
+        return;
+    }
+    if app.config.layouts.iter().any(|it| it.name == name) {
+        app.message = Some(format!("there is a layout “{name}”: take another name"));
+        return;
+    }
+    let layout = SavedLayout {
+        name: name.to_owned(),
+        output: world.log.is_some().then_some(app.log_open),
+        details: Some(match app.large_detail {
+            true => Details::Large,
+            false => Details::Small,
+        }),
+        arrows: Some(match app.all_arrows {
+            true => Arrows::All,
+            false => Arrows::Selection,
+        }),
+        ..app.arrangement.as_layout(world.trace)
+    };
+    app.keeping = Some((name.to_owned(), layout.written()));
+    // It is there at once, whatever the file says.
+    app.config.layouts.push(layout);
+}
+
+/// Says whether a layout was kept, and where.
+pub(crate) fn hear_kept(app: &mut App, name: &str, kept: Result<String, String>) {
+    app.message = Some(match kept {
+        Ok(path) => format!("kept in {path}: layout = \"{name}\" begins with it"),
+        Err(why) => {
+            app.config.layouts.retain(|it| it.name != name);
+            format!("the layout is not kept: {why}")
+        }
+    });
+}

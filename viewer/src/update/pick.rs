@@ -1,0 +1,74 @@
+//! What is drawn at a place of the screen.
+
+use ratatui::layout::Position;
+
+use crate::app::{App, Selected, World, is_gap};
+use crate::item::{Item, TrackKey};
+use crate::lanes::Row;
+
+use super::along;
+
+/// The row that is drawn in a line.
+pub(crate) fn row_at(app: &App, at: Position) -> Option<Row> {
+    let layout = app.layout();
+    let rows = layout.visible(&app.rows, app.scroll);
+    let row = rows.take_while(|(_, _, line)| *line <= at.y).last()?;
+    Some(row.1)
+}
+
+/// What is drawn in a cell of a track: the longest item there, else the idle stretch.
+pub(crate) fn pick(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
+    let trace = world.trace;
+    if let TrackKey::Nodes(_) | TrackKey::Ranges(..) = key {
+        return pick_line(app, world, key, cell);
+    }
+    if key.is_meter() {
+        return app.selected;
+    }
+    let track = app.tracks.get(key)?;
+    let width = app.layout().lanes.width;
+    let window = |cell: u16| {
+        let cell = i64::from(cell);
+        (
+            app.viewport.time(cell, width),
+            app.viewport.time(cell + 1, width),
+        )
+    };
+    let in_cell = |cell: u16| {
+        let (begin, end) = window(cell);
+        let (first, last) = track.range(trace, 0, begin, end);
+        let few = first..last.min(first + 1_000);
+        let timed = few.filter_map(|index| track.item(index));
+        let all = timed.chain(track.launches(trace, (begin, end)).take(1_000));
+        all.max_by_key(|item| item.length(trace))
+    };
+    let (begin, end) = window(cell);
+    let gap = || {
+        let stalls = app.stalls.in_window(key.lane()?, begin, end);
+        stalls
+            .iter()
+            .find(|stall| is_gap(stall))
+            .map(|stall| Selected::Gap(*stall))
+    };
+    let beside = || {
+        let near = [cell.checked_sub(1), cell.checked_add(1)];
+        near.into_iter().flatten().find_map(in_cell)
+    };
+    let item = |item: Item| Selected::Item(item);
+    let open = || along::open_at(app, key, begin + (end - begin) / 2, false);
+    in_cell(cell)
+        .map(item)
+        .or_else(open)
+        .or_else(gap)
+        .or_else(|| beside().map(item))
+}
+
+/// What is drawn in a cell of a line that holds no tasks or calls.
+fn pick_line(app: &App, world: World<'_>, key: TrackKey, cell: u16) -> Option<Selected> {
+    let width = app.layout().lanes.width;
+    let begin = app.viewport.time(i64::from(cell), width);
+    let end = app.viewport.time(i64::from(cell) + 1, width);
+    let found = along::nearest(app, world.trace, key, begin + (end - begin) / 2)?;
+    let span = found.span(world.trace);
+    (span.0 < end && span.1 >= begin).then_some(found)
+}

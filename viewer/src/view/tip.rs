@@ -1,0 +1,133 @@
+//! What the mouse points at, in a few words beside it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+
+use crate::app::{Mode, Selected};
+use crate::blame;
+use crate::item::{Item, TrackKey};
+use crate::lanes::Row;
+use crate::layout::Layout;
+use crate::names;
+use crate::text::{duration, fit, short_name, width};
+use crate::update::{moment_at, pick, row_at, whole_at};
+
+use super::Scene;
+use super::detail::since_start;
+
+/// Columns of a tip; names may be longer than any screen.
+const ROOM: usize = 60;
+
+pub(super) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
+    let Some(at) = scene.app.pointer.hover else {
+        return;
+    };
+    if scene.app.mode != Mode::Timeline {
+        return;
+    }
+    let Some(text) = text(scene, layout, at) else {
+        return;
+    };
+    let area = buffer.area;
+    let room = ROOM.min(usize::from(area.width).saturating_sub(2));
+    let text = format!(" {} ", fit(&text, room));
+    let wide = width(&text) as u16;
+    // It must not hide what it tells of.
+    let y = match at.y > layout.ruler.y {
+        true => at.y - 1,
+        false => at.y + 1,
+    };
+    let x = at.x.min(area.right().saturating_sub(wide));
+    let style = scene.app.theme.tip();
+    buffer.set_stringn(x, y, &text, usize::from(wide), style);
+}
+
+fn text(scene: &Scene<'_>, layout: &Layout, at: Position) -> Option<String> {
+    let app = scene.app;
+    if layout.ruler.contains(at) {
+        app.span?;
+        return Some(since_start(scene, moment_at(app, at.x)));
+    }
+    if layout.minimap.contains(at) {
+        return Some(since_start(scene, whole_at(app, layout, at)?));
+    }
+    let in_lanes = layout.lanes.contains(at);
+    if !in_lanes && !layout.gutter.contains(at) {
+        return None;
+    }
+    let Some(Row::Track(key)) = row_at(app, at) else {
+        return None;
+    };
+    match in_lanes {
+        true => slice(scene, key, at.x - layout.lanes.x),
+        false => Some(names::lane(scene.world.trace, key)),
+    }
+}
+
+/// The name and the length of what is drawn in a cell.
+fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
+    if key.is_meter() {
+        return None;
+    }
+    let trace = scene.world.trace;
+    let found = pick(scene.app, scene.world, key, cell)?;
+    let (begin, end) = found.span(trace);
+    let length = duration(end.saturating_sub(begin));
+    Some(match found {
+        Selected::Item(item) => {
+            let more = match slices_in(scene, key, cell) {
+                0 | 1 => String::new(),
+                number => format!(", the longest of {number} here"),
+            };
+            format!("{}{}{more}", name(scene, item), time(scene, item, &length))
+        }
+        Selected::Gap(stall) => {
+            let words = blame::words(scene.app.known(), trace, &stall);
+            format!("idle: {}", words.first()?)
+        }
+        Selected::Range(id, _) => {
+            let range = trace.ranges().get(id.index())?;
+            format!("{} {length}", range.name)
+        }
+        Selected::Node(node) => {
+            let label = Item::Task(node.task).label(trace);
+            format!("node {} {}", node.number, short_name(&label))
+        }
+        Selected::Open(open) => {
+            let call = open.find(trace)?;
+            let name = short_name(&trace.function(call.function).name);
+            format!("{name} {length}, under way")
+        }
+    })
+}
+
+fn name(scene: &Scene<'_>, item: Item) -> String {
+    let trace = scene.world.trace;
+    let label = item.label(trace);
+    let name = short_name(&label);
+    let failed = if item.failed(trace) { "! " } else { "" };
+    match item.direction(trace) {
+        Some(way) => format!("{failed}{name} {way}"),
+        None => format!("{failed}{name}"),
+    }
+}
+
+fn time(scene: &Scene<'_>, item: Item, length: &str) -> String {
+    match item {
+        Item::Task(id) if scene.world.trace.task(id).time.is_none() => ", no time".to_owned(),
+        // A record takes none.
+        _ if item.length(scene.world.trace) == 0 => String::new(),
+        _ => format!(" {length}"),
+    }
+}
+
+/// How many slices have a part in a cell.
+fn slices_in(scene: &Scene<'_>, key: TrackKey, cell: u16) -> usize {
+    let app = scene.app;
+    let wide = app.layout().lanes.width;
+    let time = |cell: u16| app.viewport.time(i64::from(cell), wide);
+    let range = (time(cell), time(cell.saturating_add(1)));
+    let track = app.tracks.get(key);
+    let places = track.map(|it| it.range(scene.world.trace, 0, range.0, range.1));
+    places.map_or(0, |(first, last)| last - first)
+}

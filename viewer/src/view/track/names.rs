@@ -1,0 +1,133 @@
+//! The names of slices, and what waits were for.
+
+use ascend_trace_analysis::{Cause, Stall};
+use ratatui::style::Modifier;
+
+use crate::blame;
+use crate::item::Item;
+use crate::search::Match;
+use crate::text::{duration, fit, short_name, width};
+use crate::view::detail::speed;
+
+use super::{Cell, FULL, Painter, RETURNING};
+
+impl Painter<'_, '_> {
+    /// Writes the names of slices that have room for them.
+    pub(super) fn names(&mut self) {
+        let mut column = 0;
+        while column < self.line.width {
+            let Cell::Part {
+                item,
+                from: 0,
+                to: FULL,
+            } = self.at(column)
+            else {
+                column += 1;
+                continue;
+            };
+            let first = column;
+            let goes_on = |cell| {
+                cell == Cell::Part {
+                    item,
+                    from: 0,
+                    to: FULL,
+                }
+            };
+            while column < self.line.width && goes_on(self.at(column)) {
+                column += 1;
+            }
+            match self.is_stall(item) {
+                true => self.stall_name(item, first, column - first),
+                false => self.name(item, first, column - first),
+            }
+        }
+    }
+
+    fn name(&mut self, item: Item, first: u16, room: u16) {
+        let trace = self.scene.world.trace;
+        let room = usize::from(room).saturating_sub(2);
+        let Some(text) = self.text_of(item, room) else {
+            return;
+        };
+        let mut style = self.filled(item);
+        let found = self
+            .app()
+            .search
+            .as_ref()
+            .is_some_and(|it| it.is_match(trace, Match::Item(item)));
+        if found {
+            style = style.add_modifier(Modifier::UNDERLINED);
+        }
+        self.write(first + 1, &text, style);
+    }
+
+    /// What a slice says in this line. The second line tells what the first has no room for.
+    fn text_of(&self, item: Item, room: usize) -> Option<String> {
+        let trace = self.scene.world.trace;
+        let label = item.label(trace);
+        let name = short_name(&label);
+        let way = item.direction(trace);
+        let length = duration(item.length(trace));
+        let full = way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
+        let long = format!("{full} {length}");
+        if !self.is_first {
+            let text = match width(&long) <= room {
+                true => speed(trace, item)?,
+                false => length,
+            };
+            return (width(&text) <= room).then_some(text);
+        }
+        Some(match (room, way) {
+            (0..3, _) => return None,
+            _ if width(&long) <= room => long,
+            _ if width(&full) <= room => full,
+            (_, Some(way)) => way.to_owned(),
+            _ => fit(name, room),
+        })
+    }
+
+    /// Shows the parts of a wait, and says what it waited for.
+    fn stall_name(&mut self, item: Item, first: u16, room: u16) {
+        let trace = self.scene.world.trace;
+        let parts: Vec<Stall> = self.app().stalls_of(trace, item).copied().collect();
+        if parts.is_empty() && self.is_first {
+            let label = item.label(trace);
+            let name = short_name(&label);
+            let length = duration(item.length(trace));
+            let forms = vec![format!("{name} {length}"), name.to_owned(), length];
+            return self.stall_text(item, first, room, &forms);
+        }
+        let viewport = self.app().viewport;
+        let end = i64::from(first + room);
+        for part in parts {
+            let from = viewport.cell(part.begin, self.line.width);
+            let to = viewport.cell(part.end, self.line.width);
+            let to = if part.end == item.span(trace).1 {
+                end
+            } else {
+                to
+            };
+            let from = from.clamp(i64::from(first), end) as u16;
+            let room = to.clamp(from.into(), end) as u16 - from;
+            if part.cause == Cause::ReturnLatency {
+                let style = self.returning(item, &part);
+                (from..from + room).for_each(|column| self.put(column, RETURNING, style));
+            }
+            if self.is_first {
+                let forms = blame::words(self.app().known(), trace, &part);
+                self.stall_text(item, from, room, &forms);
+            }
+        }
+    }
+
+    fn stall_text(&mut self, item: Item, first: u16, room: u16, forms: &[String]) {
+        let room = usize::from(room).saturating_sub(4);
+        if let Some(text) = forms.iter().find(|text| width(text) <= room) {
+            let style = match self.is_selected(item) {
+                true => self.app().theme.chosen(),
+                false => self.shape(item).add_modifier(Modifier::BOLD),
+            };
+            self.write(first + 1, &format!(" {text} "), style);
+        }
+    }
+}

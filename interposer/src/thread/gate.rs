@@ -6,6 +6,8 @@
 //! the stack.
 
 use core::hint::black_box;
+use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::compiler_fence;
 
 use super::{Channel, State};
 use crate::clock::ticks;
@@ -162,16 +164,18 @@ impl State {
         self.busy_at
             .set(core::ptr::from_ref(black_box(at_work)) as usize);
         self.gate.set(self.gate.get() | BUSY);
-        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        compiler_fence(SeqCst);
     }
 
     /// The tracer's work in this thread is done.
     #[inline(always)]
     pub(crate) fn rest(&self) {
-        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        compiler_fence(SeqCst);
         let gate = self.gate.get() & !BUSY;
         self.gate.set(gate);
-        if gate & SPILLED != 0 {
+        compiler_fence(SeqCst);
+        // A handler that came just before is seen there; its mark may have been overwritten.
+        if !self.spill.is_empty() {
             self.write_spilled();
         }
     }
@@ -181,16 +185,23 @@ impl State {
         if self.gate.get() & (FRAGILE | BLIND) != 0 {
             return;
         }
-        self.set(SPILLED, false);
-        let at_work = AtWork::new(ticks());
-        self.work(&at_work);
-        // SAFETY: the thread is at work, so nobody else uses the channel.
-        let channel = unsafe { &mut *self.channel.get() };
-        match channel {
-            Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
-            _ => self.spill.drop_all(|| self.count_lost()),
+        loop {
+            self.set(SPILLED, false);
+            let at_work = AtWork::new(ticks());
+            self.work(&at_work);
+            // SAFETY: the thread is at work, so nobody else uses the channel.
+            let channel = unsafe { &mut *self.channel.get() };
+            match channel {
+                Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
+                _ => self.spill.drop_all(|| self.count_lost()),
+            }
+            self.set(BUSY, false);
+            compiler_fence(SeqCst);
+            // A handler may have come between the last look and that.
+            if self.spill.is_empty() {
+                return;
+            }
         }
-        self.set(BUSY, false);
     }
 
     /// Runs `action` as the tracer's work, unless the tracer is at work or must not be.

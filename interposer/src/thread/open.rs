@@ -84,8 +84,9 @@ impl State {
 
     /// The function of the innermost call around one that begins with the stack at `here`, if it is told.
     pub(crate) fn innermost(&self, here: usize) -> Option<usize> {
-        // Who works for the tracer calls the runtime itself, and is asked no questions.
-        if !self.is_clear_to_leave() {
+        // Who works for the tracer calls the runtime itself, and is asked no questions. That calls were put
+        // aside meanwhile, or are to be measured, changes nothing.
+        if self.is_busy() {
             return None;
         }
         let slot = self.slot(self.depth_at(here).checked_sub(1)?)?;

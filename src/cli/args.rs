@@ -474,6 +474,16 @@ mod tests {
         assert_eq!(record("record view").app, ["view"]);
         assert_eq!(record("--soft view").app, ["view"]);
         assert_eq!(record("./view").app, ["./view"]);
+        for options in [
+            "--config c.toml",
+            "--config=c.toml",
+            "--no-config",
+            "--theme dark -q",
+        ] {
+            let words = format!("{options} view x.atrace");
+            assert!(matches!(parse(&words), Ok(Command::View(_))), "{words}");
+        }
+        assert!(parse("--no-config --config x view x.atrace").is_err());
     }
 
     #[test]

@@ -108,8 +108,6 @@ pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
 pub(crate) fn tool() -> Command {
     let mut command = clean(place::command());
     command.env("XDG_CACHE_HOME", cache());
-    // What the user wants of views is not what is tested.
-    command.env("XDG_CONFIG_HOME", scratch().join("no-config"));
     command
 }
 

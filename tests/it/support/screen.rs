@@ -62,10 +62,16 @@ impl Screen {
     pub(crate) fn start(command: Command, rows: u16, columns: u16) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(rows, columns)).unwrap();
-        let has_name = command.get_envs().any(|(name, _)| name == "TERM");
+        let has = |variable: &str| command.get_envs().any(|(name, _)| name == variable);
+        // What the user wants of views is not what is tested.
+        let missing = [
+            ("TERM", "xterm-256color"),
+            ("XDG_CONFIG_HOME", "/nonexistent"),
+        ];
+        let missing: Vec<_> = missing.into_iter().filter(|it| !has(it.0)).collect();
         let mut command = pty_process::blocking::Command::from(command);
-        if !has_name {
-            command = command.env("TERM", "xterm-256color");
+        for (name, value) in missing {
+            command = command.env(name, value);
         }
         let child = command.spawn(pts).unwrap();
         let written = Written {

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use crate::action::Action;
 use crate::commands::COMMANDS;
-use crate::event::KeyEvent;
+use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::keymap;
 
 use super::{SavedLayout, Wrong};
@@ -78,6 +78,25 @@ fn key_name(text: &str) -> Result<String, String> {
     let event = keymap::key(text).ok_or_else(|| {
         format!("there is no key “{text}”: write a character, or a name such as ctrl-x, f5, pgup")
     })?;
+    let (is_shifted, is_with) = (
+        event.modifiers.contains(KeyModifiers::SHIFT),
+        event
+            .modifiers
+            .intersects(KeyModifiers::CONTROL | KeyModifiers::ALT),
+    );
+    if let KeyCode::Char(letter) = event.code {
+        // Terminals tell large letters by themselves, and with ctrl small ones only.
+        let (large, small) = (letter.to_uppercase(), letter.to_lowercase());
+        if is_shifted && letter != ' ' {
+            return Err(format!(
+                "a key with shift is its own character: “{large}” instead of “{text}”"
+            ));
+        }
+        if is_with && letter.is_uppercase() {
+            let begin = text.strip_suffix(letter).unwrap_or(text);
+            return Err(format!("there is no key “{text}”: write “{begin}{small}”"));
+        }
+    }
     let name = keymap::name(&event).unwrap_or_default();
     match name.as_str() {
         "ctrl-c" => Err("ctrl-c always quits: take another key".to_owned()),
@@ -190,6 +209,10 @@ mod tests {
         assert!(refused("[keys]\n5 = \"quit\"\n").starts_with("2: 5 counts"));
         assert!(refused("[keys]\nctrl-c = \"help\"\n").starts_with("2: ctrl-c always quits"));
         assert!(refused("[keys]\nl = \"layout x\"\n").starts_with("2: there is no layout “x”"));
+        let shifted = refused("[keys]\nshift-a = \"help\"\n");
+        assert!(shifted.ends_with("“A” instead of “shift-a”"), "{shifted}");
+        let large = refused("[keys]\nctrl-X = \"help\"\n");
+        assert!(large.ends_with("write “ctrl-x”"), "{large}");
         // Of two mistakes the first.
         assert!(refused("[keys]\nz = \"a\"\nb = \"c\"\n").starts_with("2: "));
     }

@@ -165,39 +165,66 @@ fn the_current_lane_is_on_screen_at_every_height() {
 
 fn is_slice(buffer: &Buffer, at: (u16, u16)) -> bool {
     let cell = &buffer[at];
-    cell.bg != Color::Reset || cell.modifier.contains(Modifier::REVERSED)
+    let drawn = Modifier::REVERSED | Modifier::UNDERLINED;
+    let is_dots = ('\u{2800}'..='\u{28ff}').any(|it| cell.symbol().starts_with(it));
+    cell.bg != Color::Reset || cell.modifier.intersects(drawn) || is_dots
 }
 
-/// Cells of slices that arrows have changed, heads apart, and heads on slices.
+/// Cells of slices that arrows have changed: by their lines, and by their heads in lanes that no arrow leads to.
 fn hidden(player: &mut Player) -> (usize, usize) {
     player.app.all_arrows = true;
     let with = player.draw();
     player.app.all_arrows = false;
     let without = player.draw();
-    let lanes = player.app.layout().lanes;
-    let changed = lanes
-        .positions()
-        .map(|at| (at.x, at.y))
-        .filter(|at| is_slice(&without, *at) && with[*at] != without[*at]);
+    let layout = player.app.layout();
+    let row_at = |line: u16| {
+        let rows = layout.visible(&player.app.rows, player.app.scroll);
+        rows.take_while(|row| row.2 <= line).last().map(|row| row.1)
+    };
+    let changed = layout.lanes.positions().map(|at| (at.x, at.y));
+    let changed = changed.filter(|at| is_slice(&without, *at) && with[*at] != without[*at]);
     let (heads, lines): (Vec<_>, Vec<_>) =
         changed.partition(|at| "▼▲►◄".contains(with[*at].symbol()));
-    (lines.len(), heads.len())
+    let is_of_others = |at: &&(u16, u16)| !row_at(at.1).is_some_and(Row::has_arrows);
+    (lines.len(), heads.iter().filter(is_of_others).count())
 }
 
 #[test]
 fn arrows_hide_no_slices() {
     let looks = [ColorMode::Truecolor, ColorMode::Ansi, ColorMode::None];
-    for (height, mode) in (10..70).flat_map(|height| looks.map(|mode| (height, mode))) {
-        for width in [60, 120, 200] {
-            let mut player = Player::new(PIPELINE, (width, height));
+    let traces = [ascend_trace_testkit::timeline(PIPELINE), scene()];
+    for (trace, height) in traces
+        .iter()
+        .flat_map(|it| (10..70).map(move |height| (it, height)))
+    {
+        for (width, mode) in [60, 120, 200].into_iter().zip(looks) {
+            let mut player = Player::of(trace.clone(), (width, height));
             player.app.theme = Theme::new(mode);
-            let (lines, heads) = hidden(&mut player);
-            assert_eq!(lines, 0, "{width}x{height} {mode:?}:\n{}", player.picture());
-            if heights(&player).1 > 0 {
-                assert_eq!(heads, 0, "{width}x{height} {mode:?}");
-            }
+            let seen = hidden(&mut player);
+            player.app.all_arrows = true;
+            let message = format!("{width}x{height} {mode:?}:\n{}", player.picture());
+            assert_eq!(seen, (0, 0), "{message}");
         }
     }
+}
+
+#[test]
+fn an_arrow_leaves_the_line_of_nodes_between_two_streams_alone() {
+    let text = "
+t1: capture(s1)[0..1us] of g1 end(s1)[5us..6us] of g1
+s1: Scale[captured] by t1[2us..3us] of g1 graph[100us..600us] by t1[10us..11us] of g1 rec(e)
+s2: A[20us..300us] wait(e) B[601us..900us]
+";
+    let mut player = Player::new(text, (160, 40));
+    assert!(player.picture().contains("└ nodes"));
+    let (_, y) = player.place_of("└ nodes");
+    let nodes = |player: &Player| line(&player.draw(), y);
+    let with = nodes(&player);
+    player.app.all_arrows = false;
+    let without = nodes(&player);
+    let kept = with.chars().filter(|it| !"│ ".contains(*it));
+    let own = without.chars().filter(|it| !"│ ".contains(*it));
+    assert!(kept.eq(own), "{with}\n{without}");
 }
 
 #[test]

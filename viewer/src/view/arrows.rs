@@ -111,10 +111,11 @@ struct Canvas<'a, 'b> {
 
 impl Canvas<'_, '_> {
     fn paint(&mut self, edges: &[Edge], manner: Manner) {
+        let free = std::mem::take(&mut self.free);
         let field = Field {
             width: self.layout.lanes.width,
             height: self.layout.lanes.height,
-            spaced: self.layout.heights(&self.scene.app.rows).free > 0,
+            free: &free,
         };
         let mut lines: BTreeMap<(u16, u16), u8> = BTreeMap::new();
         let mut heads = BTreeMap::new();
@@ -132,6 +133,7 @@ impl Canvas<'_, '_> {
                 }
             }
         }
+        self.free = free;
         for (place, directions) in lines {
             let symbol = glyph(directions, manner == Manner::Chosen);
             self.put(place, symbol, manner, false);
@@ -142,10 +144,10 @@ impl Canvas<'_, '_> {
     }
 
     /// Of the ways an arrow can go, the one that is covered least; a longer one only for much less.
-    fn clearest(&self, field: Field, from: End, to: End) -> Vec<Segment> {
+    fn clearest(&self, field: Field<'_>, from: End, to: End) -> Vec<Segment> {
         let beside = [Turn::AtTarget, Turn::AtSource].into_iter();
-        let turns_far = from.column.abs_diff(to.column) > 1 && !field.spaced;
-        let free = self.free.iter().filter(|_| turns_far).copied();
+        let turns_far = from.column.abs_diff(to.column) > 1;
+        let free = field.free.iter().filter(|_| turns_far).copied();
         let mut free: Vec<i64> = free.collect();
         free.sort_by_key(|line| (line - from.top).abs() + (line - to.top).abs());
         let free = free.into_iter().take(FREE_LINES).map(Turn::In);
@@ -186,7 +188,9 @@ impl Canvas<'_, '_> {
             return;
         };
         let under = cell.symbol();
-        let is_slice = cell.bg != Color::Reset || cell.modifier.contains(Modifier::REVERSED);
+        // Nodes have no ground of their own.
+        let drawn = Modifier::REVERSED | Modifier::UNDERLINED;
+        let is_slice = cell.bg != Color::Reset || cell.modifier.intersects(drawn);
         let is_open = match (manner, under) {
             // Only the selection's lines go over the insides of slices.
             (Manner::Usual | Manner::Behind, " ") => !is_slice,

@@ -45,11 +45,37 @@ impl End {
 
 /// The area that arrows are drawn in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
+pub(crate) struct Field<'a> {
     pub(crate) width: u16,
     pub(crate) height: u16,
-    /// There is a free line after every track: arrows run along in it.
-    pub(crate) spaced: bool,
+    /// Lines in which nothing else is: arrows run along in them, and end there.
+    pub(crate) free: &'a [i64],
+}
+
+impl Field<'_> {
+    fn is_free(&self, line: i64) -> bool {
+        self.free.contains(&line)
+    }
+
+    /// Where an arrow ends that comes to a lane by `step`: in the free line before it, else in the lane itself.
+    fn arrival(&self, to: End, step: i64) -> i64 {
+        let own = to.reached(step);
+        if self.is_free(own - step) {
+            own - step
+        } else {
+            own
+        }
+    }
+
+    /// Where an arrow turns that leaves a lane by `step`.
+    fn departure(&self, from: End, step: i64) -> i64 {
+        let own = from.leaving(step);
+        if self.is_free(own + step) {
+            own + step
+        } else {
+            own
+        }
+    }
 }
 
 /// Where an arrow runs along: beside the lane it points at, beside the one it comes from, or in a line
@@ -62,7 +88,7 @@ pub(crate) enum Turn {
 }
 
 /// The cells of an arrow.
-pub(crate) fn route(field: Field, from: End, to: End, turn: Turn) -> Vec<Segment> {
+pub(crate) fn route(field: Field<'_>, from: End, to: End, turn: Turn) -> Vec<Segment> {
     let mut path = Path {
         field,
         segments: Vec::new(),
@@ -76,39 +102,32 @@ pub(crate) fn route(field: Field, from: End, to: End, turn: Turn) -> Vec<Segment
     path.segments
 }
 
-struct Path {
-    field: Field,
+struct Path<'a> {
+    field: Field<'a>,
     segments: Vec<Segment>,
 }
 
-impl Path {
+impl Path<'_> {
     fn within_lane(&mut self, from: End, to: End) {
-        let along = from.bottom + i64::from(self.field.spaced);
-        if self.field.spaced {
+        let along = self.field.departure(from, 1);
+        let is_free = along != from.bottom;
+        if is_free {
             self.line(from.column, along, UP | toward(from, to));
         }
         self.across(from, to, along);
-        let symbol = if self.field.spaced {
-            "▲"
-        } else {
-            sideways(from, to)
-        };
+        let symbol = if is_free { "▲" } else { sideways(from, to) };
         self.arrive(from, to, along, symbol);
     }
 
     fn turning_at_target(&mut self, from: End, to: End) {
         let step = (to.top - from.top).signum();
-        let along = if self.field.spaced {
-            to.reached(step) - step
-        } else {
-            to.reached(step)
-        };
+        let along = self.field.arrival(to, step);
         self.down(from.column, from.leaving(step) + step, along, step);
         if from.column != to.column {
             self.line(from.column, along, back(step) | toward(from, to));
             self.across(from, to, along);
         }
-        let straight = self.field.spaced || from.column == to.column;
+        let straight = along != to.reached(step) || from.column == to.column;
         let symbol = if straight {
             onward(step)
         } else {
@@ -119,14 +138,12 @@ impl Path {
 
     fn turning_at_source(&mut self, from: End, to: End) {
         let step = (to.top - from.top).signum();
-        let (along, end) = match self.field.spaced {
-            true => (from.leaving(step) + step, to.reached(step) - step),
-            false => (from.leaving(step), to.reached(step)),
-        };
+        let along = self.field.departure(from, step);
+        let end = self.field.arrival(to, step);
         if along == end {
             return self.turning_at_target(from, to);
         }
-        if self.field.spaced {
+        if along != from.leaving(step) {
             self.line(from.column, along, back(step) | toward(from, to));
         }
         self.across(from, to, along);
@@ -139,11 +156,14 @@ impl Path {
     fn turning_in(&mut self, along: i64, from: End, to: End) {
         let there = (along - from.top).signum();
         let onto = (to.top - along).signum();
+        let end = self.field.arrival(to, onto);
+        if end == along {
+            return self.turning_at_target(from, to);
+        }
         self.down(from.column, from.leaving(there) + there, along, there);
         self.line(from.column, along, back(there) | toward(from, to));
         self.across(from, to, along);
         self.line(to.column, along, toward(to, from) | back(-onto));
-        let end = to.reached(onto);
         self.down(to.column, along + onto, end, onto);
         self.arrive(from, to, end, onward(onto));
     }
@@ -237,11 +257,11 @@ mod tests {
 
     use super::*;
 
-    fn drawn(field: Field, from: (i64, i64), to: (i64, i64)) -> Vec<String> {
+    fn drawn(field: Field<'_>, from: (i64, i64), to: (i64, i64)) -> Vec<String> {
         turned(field, from, to, Turn::AtTarget)
     }
 
-    fn turned(field: Field, from: (i64, i64), to: (i64, i64), turn: Turn) -> Vec<String> {
+    fn turned(field: Field<'_>, from: (i64, i64), to: (i64, i64), turn: Turn) -> Vec<String> {
         let end = |(column, line)| End {
             column,
             top: line,
@@ -258,15 +278,15 @@ mod tests {
         lines.collect()
     }
 
-    const SPACED: Field = Field {
+    const SPACED: Field<'_> = Field {
         width: 8,
         height: 5,
-        spaced: true,
+        free: &[1, 3],
     };
-    const DENSE: Field = Field {
+    const DENSE: Field<'_> = Field {
         width: 8,
         height: 5,
-        spaced: false,
+        free: &[],
     };
 
     #[test]
@@ -344,6 +364,7 @@ mod tests {
     fn lanes_of_two_lines_are_left_and_reached_at_the_near_one() {
         let field = Field {
             height: 7,
+            free: &[2, 4],
             ..SPACED
         };
         let lane = |column, top| End {
@@ -359,13 +380,30 @@ mod tests {
         assert_eq!(places, [(1, 4), (1, 3), (1, 2), (2, 2), (3, 2), (4, 2)]);
     }
 
+    #[test]
+    fn beside_a_line_that_is_not_free_an_arrow_ends_in_its_lane() {
+        let field = Field {
+            free: &[1],
+            ..SPACED
+        };
+        // Below the first lane is a free line, then one that is not, then the other lane.
+        let wanted = ["", " └───┐", "     │", "     ▼", ""];
+        assert_eq!(turned(field, (1, 0), (5, 3), Turn::AtSource), wanted);
+        // From there upwards the free line is the last one.
+        assert_eq!(
+            turned(field, (5, 3), (1, 0), Turn::AtTarget),
+            ["", " ▲───┐", "     │", "", ""]
+        );
+    }
+
     proptest! {
         #[test]
         fn arrows_stay_in_their_field(
             width in 1..200_u16, height in 1..60_u16, spaced: bool, turn in 0..3_usize, line in 0..60_i64,
             a in -300..300_i64, b in -100..100_i64, c in -300..300_i64, d in -100..100_i64,
         ) {
-            let field = Field { width, height, spaced };
+            let free: Vec<i64> = (-100..100).filter(|line| spaced && line % 3 == 2).collect();
+            let field = Field { width, height, free: &free };
             let turn = [Turn::AtSource, Turn::AtTarget, Turn::In(line)][turn];
             let end = |column, top| End { column, top, bottom: top + i64::from(spaced) };
             let (from, to) = (end(a, b), end(c, d));

@@ -14,6 +14,7 @@ mod commands;
 mod event;
 mod exporting;
 mod failures;
+mod flame;
 mod fuzzy;
 mod hunt;
 mod inside;

@@ -13,6 +13,7 @@ mod edges;
 mod every_action;
 mod exports;
 mod finding;
+mod flame;
 mod graphs;
 mod idle;
 mod lines;

@@ -9,7 +9,7 @@ use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
 use crate::viewport::Viewport;
 
-use super::{along, lanes, lists, marks, navigate, select, walk};
+use super::{along, flame, lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
@@ -17,6 +17,12 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
     let in_time = layout.lanes.contains(at) || layout.ruler.contains(at);
     if app.list.is_some() && layout.detail.contains(at) {
         return on_list(app, world, mouse.kind, at);
+    }
+    if app.flame.is_some() && layout.detail.contains(at) {
+        if let MouseEventKind::Down(MouseButton::Left) = mouse.kind {
+            flame::choose(app, at);
+        }
+        return;
     }
     match mouse.kind {
         MouseEventKind::Down(MouseButton::Left) => {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use ascend_trace_model::{FunctionId, ThreadId, Trace};
 
+use crate::nesting::counted;
+
 /// What calls and ranges are told by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Frame {
     /// The thread itself.
     Thread,
-    /// A range of this name.
+    /// Ranges of this name, or of names that differ only in a number that counts them.
     Range(String),
     Call(FunctionId),
 }
@@ -225,7 +227,7 @@ fn spans(trace: &Trace, thread: ThreadId, window: (i64, i64)) -> Vec<Span> {
             end: range.end,
             depth: 0,
         },
-        frame: Frame::Range(range.name.clone()),
+        frame: Frame::Range(counted(&range.name).into_owned()),
     });
     calls.chain(ranges).collect()
 }

@@ -59,6 +59,14 @@ fn calls_are_in_the_ranges_around_them_and_added_up() {
 }
 
 #[test]
+fn ranges_that_are_only_counted_are_added_up() {
+    let trace = trace(THREAD, &[(0, 0, 50, "step 1"), (0, 60, 92, "step 2")]);
+    let tree = CallTree::of(&trace, ThreadId(0), (0, 100_000));
+    let all = words(&trace, &tree, 0);
+    assert!(all.starts_with("thread 0x82000[step # 2x82000["), "{all}");
+}
+
+#[test]
 fn a_window_counts_what_has_a_part_in_it_and_the_time_inside() {
     let trace = trace(THREAD, &[(0, 0, 50, "step")]);
     let tree = CallTree::of(&trace, ThreadId(0), (22_000, 40_000));

@@ -39,6 +39,8 @@ pub(crate) enum Action {
     LeastStall,
     /// Tables of the visible range.
     ListStatistics,
+    /// The calls of a thread by nesting.
+    Flame,
     ListBookmarks,
     /// Writes what is on screen, or everything, for another viewer.
     ExportRange,

@@ -18,6 +18,7 @@ use crate::choices::Choice;
 use crate::config::Config;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
+use crate::flame::{Flame, SummedCalls};
 use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
@@ -122,6 +123,8 @@ pub(crate) struct App {
     pub(crate) moving: bool,
     /// The list on screen; it gets the keys.
     pub(crate) list: Option<List>,
+    /// The calls of a thread by nesting, if these are on screen; they get the keys.
+    pub(crate) flame: Option<Flame>,
     /// What the command line offers.
     pub(crate) choices: Vec<Choice>,
     /// Entries of the list are of a part that is not loaded any more.
@@ -162,6 +165,8 @@ pub(crate) struct App {
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
     pub(crate) summed: Option<Summed>,
+    /// Calls of a thread in a range that is not loaded.
+    pub(crate) summed_calls: Option<SummedCalls>,
     /// The export that is under way, and what is wanted of the source.
     pub(crate) exporting: Option<Exporting>,
     pub(crate) export_wish: Option<Wish>,
@@ -213,6 +218,7 @@ impl App {
             future: Vec::new(),
             moving: false,
             list: None,
+            flame: None,
             choices: Vec::new(),
             stale: false,
             marks: Marks::default(),
@@ -236,6 +242,7 @@ impl App {
             blames: Blames::default(),
             least: 0,
             summed: None,
+            summed_calls: None,
             exporting: None,
             export_wish: None,
             message: None,
@@ -253,7 +260,7 @@ impl App {
             Wishes {
                 log: self.log_open,
                 large_detail: self.large_detail,
-                list: self.list.is_some(),
+                list: self.list.is_some() || self.flame.is_some(),
                 pinned: self.pinned(),
             },
         )

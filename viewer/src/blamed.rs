@@ -60,12 +60,9 @@ impl BlamedStalls {
 
     /// Sums of the stalls that are `wanted`, the longest first.
     pub(crate) fn groups(&self, wanted: impl Fn(&Stall) -> bool) -> Vec<StallGroup> {
-        let mut groups = StallGroups::default();
-        for (stall, place) in &self.stalls {
-            let blame = self.blames.get(*place as usize);
-            groups.add(stall, blame.filter(|_| wanted(stall)));
-        }
-        groups.rows()
+        let stalls = self.stalls.iter();
+        let stalls = stalls.map(|(stall, place)| (stall, wanted(stall).then_some(*place as usize)));
+        StallGroups::of_places(&self.blames, stalls).rows()
     }
 
     /// The longest of the stalls that someone is to blame for and that are `wanted`.

@@ -149,6 +149,11 @@ pub(crate) const KEYS: &[Group] = &[
                 &[("t", Action::ListStatistics)],
             ),
             entry(
+                "H",
+                "calls of the host thread by nesting",
+                &[("H", Action::Flame)],
+            ),
+            entry(
                 "/",
                 "find: name /regex/ arg=value >1ms !",
                 &[("/", Action::Search)],

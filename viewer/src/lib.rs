@@ -15,6 +15,7 @@ mod config;
 mod event;
 mod exporting;
 mod failures;
+mod flame;
 mod fuzzy;
 mod hunt;
 mod inside;

@@ -2,6 +2,7 @@
 //! lends its archive; a quest that has to wait goes on where it was.
 
 mod blames;
+mod calls;
 mod gaps;
 mod matches;
 mod stalls;
@@ -11,6 +12,7 @@ use ascend_trace_model::archive::{Towards, WindowError};
 use ascend_trace_model::{Archive, Trace};
 
 pub(crate) use blames::BlameQuest;
+pub(crate) use calls::CallsQuest;
 pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
 pub(crate) use sums::{SlowestQuest, StatsQuest};
@@ -39,6 +41,8 @@ pub(crate) enum Kind {
     Blames(Box<BlameQuest>),
     /// The tables of a range.
     Statistics(Box<StatsQuest>),
+    /// The calls of a thread by nesting.
+    Calls(Box<CallsQuest>),
     /// The slowest instance of something in a range.
     Slowest(Box<SlowestQuest>),
 }
@@ -163,6 +167,7 @@ impl Quest {
             Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Statistics(quest) => quest.advance(archive, keep_on),
             Kind::Blames(quest) => quest.advance(archive, keep_on),
+            Kind::Calls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
         }
     }

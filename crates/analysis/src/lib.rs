@@ -4,6 +4,7 @@
 //! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
 //! trace that is still growing.
 //!
+//! - [`calls`]: what a host thread did, by nesting;
 //! - [`collectives`]: communicators and what they move;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
@@ -13,6 +14,7 @@
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
 
+pub mod calls;
 pub mod collectives;
 pub mod dependencies;
 pub mod graphs;

@@ -1,5 +1,7 @@
 //! Which range that the program named a thread was in at a moment.
 
+use std::borrow::Cow;
+
 use ascend_trace_model::{Range, ThreadId, Trace};
 
 /// The ranges of each thread by begin, each with the one around it.
@@ -58,6 +60,19 @@ impl Nesting {
     }
 }
 
+/// What ranges of a name have in common: a number at its end, apart from the rest, only counts them. `step 15`
+/// is one of `step #`; `conv2` and `layers.3` are names.
+pub fn counted(name: &str) -> Cow<'_, str> {
+    let word = name.trim_end_matches(|it: char| it.is_ascii_digit() || it == '/');
+    let number = &name[word.len()..];
+    let is_number = number.starts_with(|it: char| it.is_ascii_digit());
+    let is_apart = word.ends_with([' ', '_', '-', ':', '=', '#']);
+    match is_number && is_apart && word.len() > 1 {
+        true => format!("{}#", word.trim_end_matches('#')).into(),
+        false => name.into(),
+    }
+}
+
 fn link(ranges: &mut [Nested]) {
     let mut open: Vec<usize> = Vec::new();
     for place in 0..ranges.len() {
@@ -74,6 +89,23 @@ mod tests {
     use ascend_trace_testkit::Timeline;
 
     use super::*;
+
+    #[test]
+    fn numbers_that_only_count_are_left_out() {
+        for (name, expected) in [
+            ("step 15", "step #"),
+            ("step #15", "step #"),
+            ("iter_3", "iter_#"),
+            ("epoch=2/10", "epoch=#"),
+            ("conv2", "conv2"),
+            ("layers.3", "layers.3"),
+            ("15", "15"),
+            ("步骤 7", "步骤 #"),
+            ("", ""),
+        ] {
+            assert_eq!(counted(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn the_innermost_range_is_the_last_one_that_has_not_ended() {

@@ -27,6 +27,7 @@ const ENDED: &[Case] = &[
     Case(Action::ListBlames, "", "I"),
     Case(Action::LeastStall, "", "T 5 0 0 u s enter"),
     Case(Action::ListStatistics, "", "t"),
+    Case(Action::Flame, "", "H"),
     Case(Action::Search, "", "/ layer enter"),
     Case(Action::NextMatch, "/ matmul enter", ">"),
     Case(Action::PreviousMatch, "/ matmul enter", "<"),

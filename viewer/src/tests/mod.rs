@@ -14,6 +14,7 @@ mod edges;
 mod every_action;
 mod exports;
 mod finding;
+mod flame;
 mod graphs;
 mod idle;
 mod lines;

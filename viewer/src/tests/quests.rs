@@ -109,6 +109,23 @@ pub(super) fn pursue_sums(player: &mut Player, archive: &mut Archive) {
     player.hear(News::Done(quest));
 }
 
+/// Looks for what was asked for with a pause after every part.
+pub(super) fn pursue_in_parts(player: &mut Player, archive: &mut Archive) {
+    let mut quest = asked(player);
+    let mut pauses = 0;
+    while !quest
+        .advance(archive, &mut |_| {
+            pauses += 1;
+            pauses % 2 == 0
+        })
+        .expect("it is in memory")
+    {
+        assert!(pauses < 100, "it does not come to an end");
+    }
+    assert!(pauses > 2, "it can be stopped after each part");
+    player.hear(News::Done(quest));
+}
+
 pub(super) fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
     let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
     let dependencies = Dependencies::of(&trace);

@@ -1,19 +1,23 @@
 //! Looking for something in all of a long recording: asking for it, and what comes of it.
 
+use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_analysis::{Lane, Stats};
 
+use ascend_trace_model::ThreadId;
+
 use crate::app::{App, Follow, World};
+use crate::flame::SummedCalls;
 use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
 use crate::list::{Kind, Which};
 use crate::overall::Overall;
 use crate::part::Overview;
-use crate::quest::{BlameQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
+use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
 use crate::text::{fit, moment, short_name};
 use crate::viewport::Viewport;
 
-use super::{lists, navigate, select, walk};
+use super::{flame, lists, navigate, select, walk};
 
 /// Calls and tasks that are on screen, about, when something is shown that was found far away.
 const SHOWN: u64 = 20_000;
@@ -93,6 +97,25 @@ pub(super) fn statistics(app: &mut App, world: World<'_>) {
 pub(super) fn known_statistics(app: &App, range: (i64, i64)) -> Option<&Stats> {
     let known = app.summed.as_ref()?;
     (known.range == range && known.counts == app.counts).then_some(&known.stats)
+}
+
+/// Sums up the calls of a thread in a range that is not loaded.
+pub(super) fn calls(app: &mut App, thread: ThreadId, range: (i64, i64)) {
+    let quest = CallsQuest {
+        thread,
+        range,
+        tree: CallTree::default(),
+    };
+    let course = Course::new(true, i64::MIN, false);
+    let what = "the calls of this range".to_owned();
+    ask(app, what, QuestKind::Calls(Box::new(quest)), course);
+}
+
+/// The calls of a thread in a range that is not loaded, if they have been summed up.
+pub(super) fn known_calls(app: &App, thread: ThreadId, range: (i64, i64)) -> Option<&CallTree> {
+    let known = app.summed_calls.as_ref()?;
+    let is_same = (known.thread, known.window, known.counts) == (thread, range, app.counts);
+    is_same.then_some(&known.tree)
 }
 
 /// Looks for the slowest task or call of a name in a range that is not loaded.
@@ -221,6 +244,15 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
                 });
                 lists::show_statistics(app, world);
             }
+        }
+        QuestKind::Calls(quest) => {
+            app.summed_calls = Some(SummedCalls {
+                thread: quest.thread,
+                window: quest.range,
+                counts: app.counts,
+                tree: quest.tree,
+            });
+            flame::show(app, world);
         }
         QuestKind::Slowest(quest) => match quest.found {
             Some((_, found)) => go(app, world, &found, &format!("{what} on screen")),

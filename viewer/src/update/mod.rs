@@ -2,6 +2,7 @@
 
 mod along;
 mod export;
+mod flame;
 mod hunt;
 mod lanes;
 mod layouts;
@@ -38,6 +39,7 @@ const MOST_TIMES: u32 = 999;
 pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
     let effects = answer(app, world, event);
     lists::refresh(app, world);
+    flame::refresh(app, world);
     rank::refresh(app, world.trace);
     inside::refresh(app, world.trace);
     effects
@@ -112,6 +114,7 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
             Vec::new()
         }
         _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
+        _ if !is_interrupt && app.flame.is_some() => on_flame_key(app, world, key),
         _ => on_timeline_key(app, world, key),
     }
 }
@@ -186,6 +189,13 @@ fn on_list_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
     }
 }
 
+fn on_flame_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
+    match flame::on_key(app, world, key) {
+        true => Vec::new(),
+        false => on_timeline_key(app, world, key),
+    }
+}
+
 fn on_help_key(app: &mut App, key: &KeyEvent) {
     let Mode::Help(first) = &mut app.mode else {
         return;
@@ -240,6 +250,7 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),
+        Action::Flame => flame::toggle(app, world),
         Action::Palette => lists::toggle(app, world, Kind::Commands),
         Action::Search => prompts::ask(app, Asked::Find),
         Action::GoTo => prompts::ask(app, Asked::Moment),

@@ -12,7 +12,7 @@ use crate::text::duration;
 use crate::viewport::Viewport;
 
 use super::pick::{pick, row_at};
-use super::{lanes, lists, marks, navigate, select, walk};
+use super::{flame, lanes, lists, marks, navigate, select, walk};
 
 pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event::MouseEvent) {
     let at = Position::new(mouse.column, mouse.row);
@@ -21,6 +21,12 @@ pub(super) fn on_mouse(app: &mut App, world: World<'_>, mouse: crossterm::event:
     app.pointer.hover = None;
     if app.list.is_some() && app.pointer.drag.is_none() && layout.detail.contains(at) {
         return on_list(app, world, mouse.kind, at);
+    }
+    if app.flame.is_some() && layout.detail.contains(at) {
+        if let MouseEventKind::Down(MouseButton::Left) = mouse.kind {
+            flame::choose(app, at);
+        }
+        return;
     }
     match mouse.kind {
         MouseEventKind::Down(MouseButton::Left) => {

@@ -7,6 +7,7 @@ mod collectives;
 mod describe;
 mod detail;
 mod drawn;
+mod flame;
 mod folded;
 mod gap;
 mod graphs;
@@ -33,6 +34,7 @@ mod tip;
 mod track;
 mod trail;
 
+pub(crate) use flame::node_at;
 pub(crate) use list::{column_at, first_entry};
 use ratatui::buffer::Buffer;
 
@@ -69,9 +71,10 @@ pub(crate) fn view(app: &App, world: World<'_>, buffer: &mut Buffer) {
     let hidden = arrows::draw(&scene, &layout, &drawn, buffer);
     marks::draw(&scene, &layout, buffer);
     log::draw(&scene, &layout, buffer);
-    match &app.list {
-        Some(list) => list::draw(&scene, list, &layout, buffer),
-        None => detail::draw(&scene, &layout, &drawn, buffer),
+    match (&app.list, &app.flame) {
+        (Some(list), _) => list::draw(&scene, list, &layout, buffer),
+        (None, Some(flame)) => flame::draw(&scene, flame, layout.detail, buffer),
+        (None, None) => detail::draw(&scene, &layout, &drawn, buffer),
     }
     timeline::off_screen(&scene, &layout, buffer);
     status::status(&scene, &layout, buffer);

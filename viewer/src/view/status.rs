@@ -208,6 +208,10 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
                 let hint = scene.app.theme.keys(list.hint());
                 Line::styled(fit(&hint, room), scene.app.theme.dim())
             }
+            None if scene.app.flame.is_some() => {
+                let hint = scene.app.theme.keys(FLAME);
+                Line::styled(fit(&hint, room), scene.app.theme.dim())
+            }
             None => keys(scene, left),
         };
         let area = Rect {
@@ -215,7 +219,7 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
             width: layout.hint.width.saturating_sub(2),
             ..layout.hint
         };
-        let notes = if scene.app.list.is_some() {
+        let notes = if scene.app.list.is_some() || scene.app.flame.is_some() {
             Line::default()
         } else {
             notes
@@ -223,6 +227,10 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
         two_sided(area, &line, &notes, buffer);
     }
 }
+
+/// What the keys do among calls by nesting.
+const FLAME: &str =
+    "↓ into it   ↑ around it   ←→ beside   enter: longest one   tab: next thread   esc";
 
 /// What must be said now, if anything.
 fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {

@@ -4,7 +4,7 @@ use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
 
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};
-use crate::nesting::Nesting;
+use crate::nesting::{Nesting, counted};
 
 /// What stalls have in common that have the same to blame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub struct Blame {
     pub is_of_threads: bool,
     pub cause: Cause,
     pub whom: Blamed,
-    /// The innermost range that the program had named around the call.
+    /// The innermost range that the program had named around the call, without a number that counts it.
     pub range: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Stalls {
             is_of_threads: matches!(stall.lane, Lane::Thread(_)),
             cause: stall.cause,
             whom,
-            range: range.map(|range| range.name.clone()),
+            range: range.map(|range| counted(&range.name).into_owned()),
         }
     }
 

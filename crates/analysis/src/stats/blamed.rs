@@ -37,20 +37,50 @@ struct Sum {
     max: i64,
 }
 
+impl Sum {
+    fn add(&mut self, length: i64) {
+        self.count += 1;
+        self.total += length;
+        self.max = self.max.max(length);
+    }
+}
+
+/// The place of what stalled in [`StallGroups::all`].
+fn sort_of(stall: &Stall) -> usize {
+    usize::from(matches!(stall.lane, Lane::Thread(_)))
+}
+
 impl StallGroups {
     /// Counts a stall, in the group of its blame if it has one.
     pub fn add(&mut self, stall: &Stall, blame: Option<&Blame>) {
         let length = stall.length();
-        self.all[usize::from(matches!(stall.lane, Lane::Thread(_)))] += length;
+        self.all[sort_of(stall)] += length;
         let Some(blame) = blame else { return };
         if !self.sums.contains_key(blame) {
             self.sums.insert(blame.clone(), Sum::default());
         }
         if let Some(sum) = self.sums.get_mut(blame) {
-            sum.count += 1;
-            sum.total += length;
-            sum.max = sum.max.max(length);
+            sum.add(length);
         }
+    }
+
+    /// The same of stalls whose blames are known by their places; those without one are in no group.
+    pub fn of_places<'s>(
+        blames: &[Blame],
+        stalls: impl Iterator<Item = (&'s Stall, Option<usize>)>,
+    ) -> Self {
+        let mut groups = Self::default();
+        let mut sums = vec![Sum::default(); blames.len()];
+        for (stall, place) in stalls {
+            let length = stall.length();
+            groups.all[sort_of(stall)] += length;
+            if let Some(sum) = place.and_then(|place| sums.get_mut(place)) {
+                sum.add(length);
+            }
+        }
+        let found = blames.iter().zip(sums).filter(|(_, sum)| sum.count > 0);
+        groups.sums = found.map(|(blame, sum)| (blame.clone(), sum)).collect();
+        groups
     }
 
     /// The groups, the one with most time first.

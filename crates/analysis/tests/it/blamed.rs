@@ -66,7 +66,7 @@ fn stalls_are_grouped_by_the_work_that_was_waited_for_and_the_call_that_came_lat
         t1: sync(s1)[5us..95us]
         s3: D[0..5us] by t2[-2us..-1us] D[60us..65us] by t2[55us..56us] D[130us..131us] by t2[120us..121us]";
     let timeline = Timeline::parse(text).expect("a timeline");
-    let trace = timeline.with_ranges(&[(1, 7, 54, "load")]).trace();
+    let trace = timeline.with_ranges(&[(1, 7, 54, "load 7")]).trace();
     let groups = groups(&trace, |it| it.is_notable() && it.cause != Cause::Unknown);
     let words: Vec<String> = groups.iter().map(|it| words(&trace, it)).collect();
     assert!(
@@ -76,7 +76,7 @@ fn stalls_are_grouped_by_the_work_that_was_waited_for_and_the_call_that_came_lat
     assert!(
         words
             .iter()
-            .any(|it| it.starts_with("host-late t1002") && it.ends_with(" load 1 55")),
+            .any(|it| it.starts_with("host-late t1002") && it.ends_with(" load # 1 55")),
         "{words:?}"
     );
     assert!(

@@ -2,6 +2,8 @@
 
 /// Stalls by who is to blame.
 mod blamed;
+/// Calls and ranges by nesting.
+mod calls;
 /// Edges between calls and tasks.
 mod dependencies;
 /// Captures, replays, and why captures fail.

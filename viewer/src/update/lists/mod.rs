@@ -76,6 +76,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
     };
     list.arrange();
     app.list = Some(list);
+    app.flame = None;
     select::reveal_lane(app);
     preview(app, world);
 }
@@ -100,7 +101,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
     }
 }
 
-fn basis(app: &App) -> Basis {
+pub(super) fn basis(app: &App) -> Basis {
     Basis {
         range: (app.viewport.begin(), app.viewport.end()),
         second: app.clock.as_secs(),

@@ -1,0 +1,157 @@
+//! What a host thread did on screen, summed up by nesting: the state of that view, and where its boxes are.
+
+use ascend_trace_analysis::calls::{CallTree, Frame};
+use ascend_trace_model::{ThreadId, Trace};
+
+use crate::list::Basis;
+use crate::text::short_name;
+
+/// A box that the cursor is on is at least as wide, as far as what is around it can be left out.
+const WIDE: u32 = 12;
+
+/// The view of a thread.
+#[derive(Clone, Debug)]
+pub(crate) struct Flame {
+    pub(crate) thread: ThreadId,
+    pub(crate) tree: CallTree,
+    /// The node that the cursor is on.
+    pub(crate) cursor: usize,
+    /// Whether all of the window is in the tree.
+    pub(crate) is_whole: bool,
+    pub(crate) basis: Basis,
+}
+
+/// The sums of a thread in a window that is not loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct SummedCalls {
+    pub(crate) thread: ThreadId,
+    pub(crate) window: (i64, i64),
+    /// Tasks and calls when they were made.
+    pub(crate) counts: (u64, u64),
+    pub(crate) tree: CallTree,
+}
+
+/// A node on screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FlameBox {
+    pub(crate) node: usize,
+    pub(crate) level: u16,
+    pub(crate) x: u16,
+    pub(crate) width: u16,
+}
+
+impl Flame {
+    /// Another tree, with the cursor on the node of the same names.
+    pub(crate) fn renew(&mut self, tree: CallTree, is_whole: bool) {
+        let path = self.tree.path(self.cursor).into_iter().skip(1);
+        let path: Vec<Frame> = path
+            .map(|place| self.tree.nodes()[place].frame.clone())
+            .collect();
+        self.cursor = tree.find(&path);
+        self.tree = tree;
+        self.is_whole = is_whole;
+    }
+
+    /// Into what took most of the time.
+    pub(crate) fn descend(&mut self) {
+        let node = &self.tree.nodes()[self.cursor];
+        self.cursor = node.children.first().copied().unwrap_or(self.cursor);
+    }
+
+    /// To what is around it.
+    pub(crate) fn ascend(&mut self) {
+        self.cursor = self.tree.nodes()[self.cursor].parent;
+    }
+
+    /// To what is beside it.
+    pub(crate) fn beside(&mut self, forward: bool) {
+        let nodes = self.tree.nodes();
+        let siblings = &nodes[nodes[self.cursor].parent].children;
+        let place = siblings.iter().position(|it| *it == self.cursor);
+        let next = place.and_then(|it| match forward {
+            true => it.checked_add(1),
+            false => it.checked_sub(1),
+        });
+        let next = next.and_then(|it| siblings.get(it));
+        self.cursor = next.copied().unwrap_or(self.cursor);
+    }
+
+    /// What the boxes are laid out from: the thread, or something around the cursor if that is too narrow
+    /// otherwise.
+    fn root(&self, width: u16) -> usize {
+        let path = self.tree.path(self.cursor);
+        let around = &path[..path.len().saturating_sub(1).max(1)];
+        let inside = |place: usize| self.tree.nodes()[place].inside_ns.max(0) as u128;
+        let is_wide = |root: &&usize| {
+            let cells = inside(self.cursor) * u128::from(width) / self.full(**root).max(1);
+            cells >= u128::from(WIDE)
+        };
+        let wide = around.iter().find(is_wide).or(around.last());
+        wide.copied().unwrap_or(0)
+    }
+
+    /// What the width of a node stands for: its time, or that of what is in it where ranges overlap.
+    fn full(&self, place: usize) -> u128 {
+        let nodes = self.tree.nodes();
+        let children = nodes[place].children.iter();
+        let sum: i64 = children.map(|child| nodes[*child].inside_ns).sum();
+        sum.max(nodes[place].inside_ns).max(0) as u128
+    }
+
+    /// The boxes of a screen of this width, level by level. What is narrower than a cell has none, unless
+    /// the cursor is on it.
+    pub(crate) fn boxes(&self, width: u16) -> Vec<FlameBox> {
+        let root = self.root(width);
+        let mut boxes = Vec::new();
+        for (node, level) in self.tree.path(root).into_iter().zip(0..) {
+            boxes.push(FlameBox {
+                node,
+                level,
+                x: 0,
+                width,
+            });
+        }
+        let mut next = boxes.len().saturating_sub(1);
+        while let Some(around) = boxes.get(next).copied() {
+            next += 1;
+            self.place_children(around, &mut boxes);
+        }
+        boxes
+    }
+
+    fn place_children(&self, around: FlameBox, boxes: &mut Vec<FlameBox>) {
+        let full = self.full(around.node).max(1);
+        let cells = |time: u128| (time * u128::from(around.width) / full) as u16;
+        let path = self.tree.path(self.cursor);
+        let mut time = 0_u128;
+        for child in &self.tree.nodes()[around.node].children {
+            let begin = cells(time);
+            time += self.tree.nodes()[*child].inside_ns.max(0) as u128;
+            let least = u16::from(path.contains(child));
+            let width = cells(time).saturating_sub(begin).max(least);
+            if width > 0 {
+                boxes.push(FlameBox {
+                    node: *child,
+                    level: around.level + 1,
+                    x: around.x + begin.min(around.width.saturating_sub(1)),
+                    width: width.min(around.width),
+                });
+            }
+        }
+    }
+
+    /// The first level on screen, of which there is room for so many.
+    pub(crate) fn first_level(&self, rows: u16) -> u16 {
+        let level = self.tree.path(self.cursor).len() as u16;
+        level.saturating_sub(rows)
+    }
+
+    /// How a node is called.
+    pub(crate) fn name<'a>(&'a self, trace: &'a Trace, place: usize) -> &'a str {
+        match &self.tree.nodes()[place].frame {
+            Frame::Thread => "all",
+            Frame::Range(name) => name,
+            Frame::Call(id) => short_name(&trace.function(*id).name),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What a thread did in a range of a recording, summed up by nesting.
+
+use ascend_trace_analysis::calls::CallTree;
+use ascend_trace_model::archive::{Answer, Towards, WindowError};
+use ascend_trace_model::{Archive, ThreadId, Trace};
+
+use super::{Course, News};
+
+#[derive(Debug)]
+pub(crate) struct CallsQuest {
+    pub(crate) thread: ThreadId,
+    pub(crate) range: (i64, i64),
+    pub(crate) tree: CallTree,
+}
+
+impl CallsQuest {
+    pub(super) fn advance(
+        &mut self,
+        course: &mut Course,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        let (mut next, mut is_over) = (course.next, false);
+        let end = self.range.1;
+        let answer = archive.find(
+            next,
+            Towards::Later,
+            |_| true,
+            |reached| {
+                next = reached;
+                is_over = reached > end;
+                !is_over && keep_on(&News::Reached(reached, false))
+            },
+            |trace: &Trace, own| {
+                self.tree.add(trace, self.thread, self.range, own);
+                None::<()>
+            },
+        )?;
+        course.next = next;
+        let is_done = is_over || answer == Answer::Nothing;
+        if is_done {
+            self.tree.close();
+        }
+        Ok(is_done)
+    }
+}

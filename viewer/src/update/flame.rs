@@ -1,0 +1,207 @@
+//! The calls of a thread by nesting: opened, walked through, jumped from.
+
+use ascend_trace_analysis::calls::{CallTree, Frame, Instance};
+use ascend_trace_model::{ThreadId, Trace};
+
+use crate::app::{App, Follow, Selected, World};
+use crate::event::{KeyCode, KeyEvent};
+use crate::flame::Flame;
+use crate::item::TrackKey;
+use crate::part::Identity;
+use crate::quest::Found;
+use crate::text::short_name;
+
+use super::{hunt, lists, select, walk};
+
+/// Opens it on the thread that the cursor is on, or closes it.
+pub(super) fn toggle(app: &mut App, world: World<'_>) {
+    if app.flame.take().is_some() {
+        return select::reveal_lane(app);
+    }
+    let Some(thread) = here(app, world.trace) else {
+        app.message = Some("there is no host thread with calls".to_owned());
+        return;
+    };
+    app.list = None;
+    app.flame = Some(Flame {
+        thread,
+        tree: CallTree::default(),
+        cursor: 0,
+        is_whole: false,
+        basis: lists::basis(app),
+    });
+    make(app, world);
+    select::reveal_lane(app);
+}
+
+/// The thread of the current lane, of the selection's call, or the first one.
+fn here(app: &App, trace: &Trace) -> Option<ThreadId> {
+    let of_lane = app.lane.and_then(|key| match key {
+        TrackKey::Thread(id, _) | TrackKey::Ranges(id, _) => Some(id),
+        _ => None,
+    });
+    let item = app.selected.and_then(Selected::item);
+    let of_selection = || item.map(|item| trace.call(item.call(trace)).thread);
+    of_lane
+        .or_else(of_selection)
+        .or_else(|| threads(app).first().copied())
+}
+
+fn threads(app: &App) -> Vec<ThreadId> {
+    let keys = app.rows.iter().filter_map(|row| row.track());
+    let threads = keys.filter_map(|key| match key {
+        TrackKey::Thread(id, 0) => Some(id),
+        _ => None,
+    });
+    threads.collect()
+}
+
+/// Sums up what is on screen.
+fn make(app: &mut App, world: World<'_>) {
+    let range = (app.viewport.begin(), app.viewport.end());
+    let basis = lists::basis(app);
+    let Some(thread) = app.flame.as_ref().map(|flame| flame.thread) else {
+        return;
+    };
+    let is_loaded = world.overview.is_none_or(|it| it.is_loaded(range));
+    let known = hunt::known_calls(app, thread, range).cloned();
+    let (tree, is_whole) = match (is_loaded, known) {
+        (true, _) => (CallTree::of(world.trace, thread, range), true),
+        (false, Some(tree)) => (tree, true),
+        (false, None) => {
+            // A view that follows the newest moment has another range before that is done.
+            if app.follow == Follow::Off {
+                hunt::calls(app, thread, range);
+            }
+            (CallTree::of(world.trace, thread, range), false)
+        }
+    };
+    if let Some(flame) = &mut app.flame {
+        flame.renew(tree, is_whole);
+        flame.basis = basis;
+    }
+}
+
+/// Makes it anew when what is on screen or in the recording has changed.
+pub(super) fn refresh(app: &mut App, world: World<'_>) {
+    let now = lists::basis(app);
+    let Some(flame) = &app.flame else { return };
+    let is_later = now.second != flame.basis.second;
+    let is_moved = now.range != flame.basis.range && (app.follow == Follow::Off || is_later);
+    let is_grown = now.content != flame.basis.content && is_later;
+    let was_loaded = !flame.is_whole
+        && world
+            .overview
+            .is_none_or(|overview| overview.is_loaded(now.range));
+    if is_moved || is_grown || was_loaded {
+        make(app, world);
+    }
+}
+
+/// Shows the sums of a window that is not loaded.
+pub(super) fn show(app: &mut App, world: World<'_>) {
+    if app.flame.is_some() {
+        make(app, world);
+    }
+}
+
+/// Lets it answer to a key; false when the key means what it means elsewhere.
+pub(super) fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> bool {
+    let Some(flame) = &mut app.flame else {
+        return false;
+    };
+    match key.code {
+        KeyCode::Down | KeyCode::Char('j') => flame.descend(),
+        KeyCode::Up | KeyCode::Char('k') => flame.ascend(),
+        KeyCode::Left | KeyCode::Char('h') => flame.beside(false),
+        KeyCode::Right | KeyCode::Char('l') => flame.beside(true),
+        KeyCode::Home => flame.cursor = 0,
+        KeyCode::Tab => turn(app, world, true),
+        KeyCode::BackTab => turn(app, world, false),
+        KeyCode::Enter => to_longest(app, world),
+        KeyCode::Esc | KeyCode::Char('q') => {
+            app.flame = None;
+            select::reveal_lane(app);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// The next thread, or the one before.
+fn turn(app: &mut App, world: World<'_>, forward: bool) {
+    let threads = threads(app);
+    let Some(flame) = &mut app.flame else { return };
+    let here = threads.iter().position(|it| *it == flame.thread);
+    let step = if forward {
+        1
+    } else {
+        threads.len().saturating_sub(1)
+    };
+    let next = here.map_or(0, |it| (it + step) % threads.len().max(1));
+    if let Some(thread) = threads.get(next) {
+        flame.thread = *thread;
+        make(app, world);
+    }
+}
+
+/// Puts the cursor on a box, as a click does.
+pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
+    let area = app.layout().detail;
+    if let Some(node) = crate::view::node_at(app, area, at)
+        && let Some(flame) = &mut app.flame
+    {
+        flame.cursor = node;
+    }
+}
+
+/// Goes to the longest instance of what the cursor is on.
+fn to_longest(app: &mut App, world: World<'_>) {
+    let Some(flame) = &app.flame else { return };
+    let node = &flame.tree.nodes()[flame.cursor];
+    let name = short_name(flame.name(world.trace, flame.cursor)).to_owned();
+    let Some(found) = node.longest.map(|it| found(flame, &node.frame, it)) else {
+        app.message = Some("this is all of the thread: go down first".to_owned());
+        return;
+    };
+    app.flame = None;
+    walk::remember(app);
+    hunt::show(app, world, &found);
+    // The line of a range is known once it is loaded.
+    if let Some(Selected::Range(id, _)) = app.selected
+        && let Some(level) = app.ranges.level(world.trace, id)
+    {
+        select::select(app, world, Selected::Range(id, level));
+    }
+    app.message = Some(format!("the longest {name} in view"));
+}
+
+fn found(flame: &Flame, frame: &Frame, longest: Instance) -> Found {
+    let Instance { begin, end, depth } = longest;
+    let thread = flame.thread;
+    let (lane, identity) = match frame {
+        Frame::Range(_) => {
+            let level = 0;
+            let range = Identity::Range {
+                thread,
+                level,
+                begin,
+                end,
+            };
+            (TrackKey::Ranges(thread, level), range)
+        }
+        Frame::Thread | Frame::Call(_) => {
+            let call = Identity::Call {
+                thread,
+                begin,
+                depth,
+            };
+            (TrackKey::of_depth(thread, depth), call)
+        }
+    };
+    Found {
+        span: (begin, end),
+        lane,
+        identity,
+    }
+}

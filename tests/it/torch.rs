@@ -27,7 +27,8 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
     let recording = observed(&traced_file).traced();
     let traced = recording.outcome.clone().expect(0);
     assert_eq!(traced.out(), bare.out(), "{traced}");
-    assert_eq!(traced.program_err(), bare.err(), "{traced}");
+    let told = |text: &str| without_moments(text);
+    assert_eq!(told(&traced.program_err()), told(&bare.err()), "{traced}");
     assert!(!traced.err().contains("LOST"), "{traced}");
 
     let (bare, traced) = (observations(&bare_file), observations(&traced_file));
@@ -42,10 +43,23 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
         functions += usize::from(observed.answer == "found");
         calls += recorded;
     }
-    assert!(functions > 30 && calls > 30, "{functions} {calls}");
+    // Newer releases ask for most names without a handle, which the observer does not see.
+    assert!(functions > 10 && calls > 30, "{functions} {calls}");
     tables.all_timed();
     let is_task = |name: &str| tables.tasks.iter().any(|task| task.text("name") == name);
     assert!(["aclnnAdd", "aclnnMuls"].into_iter().all(is_task));
+}
+
+/// What was told on standard error, without the moments of torch's own warnings: `[W1123 15:46:36.7 F.cpp:1]`.
+fn without_moments(text: &str) -> String {
+    let line = |line: &str| match line
+        .strip_prefix("[W")
+        .and_then(|it| it.splitn(3, ' ').nth(2))
+    {
+        Some(rest) => format!("[W {rest}\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 /// The small program, with an observer of what it fetches and with what it needs beside softacl.

@@ -130,8 +130,8 @@ impl<'t> Played<'t> {
         [waited, returned, submitted]
     }
 
-    /// When the device had done what the stream of a call had before it, or was made.
-    fn done_before(&self, call: usize) -> i64 {
+    /// The call that made the stream of a call, and the one that submitted the task before.
+    fn before(&self, call: usize) -> (usize, Option<usize>) {
         let stream = self.calls[call].text("stream_id");
         let created = self.calls[..call].iter().rposition(|other| {
             other.text("name") == "aclrtCreateStream" && other.text("stream_id") == stream
@@ -141,6 +141,12 @@ impl<'t> Played<'t> {
             self.calls[*other].text("stream_id") == stream
                 && self.truth.contains_key(&self.number(*other))
         });
+        (first, before)
+    }
+
+    /// When the device had done what the stream of a call had before it, or was made.
+    fn done_before(&self, call: usize) -> i64 {
+        let (first, before) = self.before(call);
         before.map_or_else(
             || self.calls[first].number("end_ns"),
             |before| self.true_time(before).1,
@@ -191,7 +197,10 @@ fn judge(played: &Played<'_>, Expected { call, cause }: Expected) -> bool {
             let held_up = played.held_up(since, call);
             let total: i64 = held_up.iter().sum();
             let length = submitted - since;
-            let near = length / 8 + played.bar(call, "err_ns");
+            // The stall lies between two tasks, each with a bar of its own.
+            let before = played.before(call).1;
+            let before = before.map_or(0, |before| played.bar(before, "err_ns"));
+            let near = length / 8 + 2 * (played.bar(call, "err_ns") + before);
             let mut by_length = [0, 1, 2];
             by_length.sort_by_key(|kind| -held_up[*kind]);
             let [first, second, _] = by_length;

@@ -185,22 +185,21 @@ impl State {
         if self.gate.get() & (FRAGILE | BLIND) != 0 {
             return;
         }
-        loop {
-            self.set(SPILLED, false);
-            let at_work = AtWork::new(ticks());
-            self.work(&at_work);
-            // SAFETY: the thread is at work, so nobody else uses the channel.
-            let channel = unsafe { &mut *self.channel.get() };
-            match channel {
-                Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
-                _ => self.spill.drop_all(|| self.count_lost()),
-            }
-            self.set(BUSY, false);
-            compiler_fence(SeqCst);
-            // A handler may have come between the last look and that.
-            if self.spill.is_empty() {
-                return;
-            }
+        self.set(SPILLED, false);
+        let at_work = AtWork::new(ticks());
+        self.work(&at_work);
+        // SAFETY: the thread is at work, so nobody else uses the channel.
+        let channel = unsafe { &mut *self.channel.get() };
+        match channel {
+            Channel::Open(producer) if !producer.is_torn() => self.spill.write(producer),
+            _ => self.spill.drop_all(|| self.count_lost()),
+        }
+        self.set(BUSY, false);
+        compiler_fence(SeqCst);
+        // What a handler has put aside between the last look and that waits for the next call: the
+        // program is not kept here while handlers come.
+        if !self.spill.is_empty() {
+            self.set(SPILLED, true);
         }
     }
 

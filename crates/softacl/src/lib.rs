@@ -12,6 +12,7 @@
 )]
 
 mod aclnn;
+mod aclop;
 mod callback;
 mod clock;
 mod code;

@@ -76,6 +76,11 @@ impl<T> Out<T> {
         unsafe { self.0.as_mut() }.map(lend)
     }
 
+    /// The same place for another type.
+    pub(crate) const fn cast<U>(&self) -> Out<U> {
+        Out(self.0.cast())
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }

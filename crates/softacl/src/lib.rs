@@ -26,6 +26,7 @@ mod ffi;
 mod graph;
 mod guard;
 mod handles;
+mod hccl;
 mod init;
 mod inlet;
 mod kernel;

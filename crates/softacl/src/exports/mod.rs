@@ -10,6 +10,7 @@ mod device_info;
 mod event;
 mod graph;
 mod hal;
+mod hccl;
 mod init;
 mod kernel;
 mod label;

@@ -15,8 +15,7 @@ use super::operand::Frame;
 use super::tensor::{Layout, Tensor};
 use crate::code::{Code, Outcome};
 
-const KINDS: [DataType; 8] = [
-    DataType::I8,
+const KINDS: [DataType; 7] = [
     DataType::I16,
     DataType::F32,
     DataType::F16,

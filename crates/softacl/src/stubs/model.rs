@@ -113,6 +113,4 @@ unsupported! {
         aclmdlGetOutputSizeByIndex
         aclmdlGetTensorRealName
     ;
-    nothing:
-    ;
 }

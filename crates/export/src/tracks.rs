@@ -408,14 +408,8 @@ fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
 /// Whether arrows to a call arrive at its end, where no other call may be open on its track: the last
 /// nanosecond is for the mark that they arrive at.
 fn arrives_late(role: Role) -> bool {
-    matches!(
-        role,
-        Role::SyncStream
-            | Role::SyncEvent
-            | Role::SyncDevice
-            | Role::DestroyStream
-            | Role::ProcessReport
-    )
+    let meaning = role.meaning();
+    meaning.waits.is_sync() || meaning.drains || meaning.calls_back
 }
 
 /// Whether a task waits for another one, and so ends when that does.

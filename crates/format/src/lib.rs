@@ -10,6 +10,7 @@ pub mod api;
 pub mod engine;
 pub mod rank;
 pub mod record;
+pub mod role;
 pub mod session;
 pub mod version;
 

@@ -58,7 +58,8 @@ impl Coverage {
     }
 
     fn lookup(&mut self, code: u16, mut reader: Reader<'_>) {
-        let (Some(lookup), Some(name)) = (Lookup::from_code(code), text(&mut reader)) else {
+        let lookup = u8::try_from(code).ok().and_then(Lookup::from_code);
+        let (Some(lookup), Some(name)) = (lookup, text(&mut reader)) else {
             return;
         };
         let fetched = self.fetched.entry(name).or_default();

@@ -35,7 +35,7 @@ impl Found {
             return None;
         }
         let mut reader = Reader::new(words);
-        let shape = Shape::from_code(reader.word())?;
+        let shape = Shape::from_code(u8::try_from(reader.word()).ok()?)?;
         let mut bytes = [0; MAX_STRING];
         let name = String::from_utf8_lossy(reader.string(&mut bytes)?).into_owned();
         let next = u16::try_from(tables::FUNCTIONS.len() + self.known.len()).ok()?;

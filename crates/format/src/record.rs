@@ -22,6 +22,7 @@
 //! comes as a word before them.
 
 use crate::api::{TaskKind, Untimed};
+use crate::coded_enum;
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 64;
@@ -43,198 +44,127 @@ pub const NULL_STRING: u64 = u64::MAX;
 const _: () = assert!(SLOT_WORDS * 8 == SLOT_BYTES);
 const _: () = assert!(MAX_SLOTS < 256);
 
-/// What a record tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum RecordKind {
-    /// A call that returned. See the module text.
-    Call = 1,
-    /// `[pid | ppid << 32, begin ticks]`, then the blobs name, rank text. `aux` is 0.
-    Process = 2,
-    /// `[serial | context << 32, handle, acl id as i32 | device << 32, creation flags | priority << 32]`;
-    /// `aux` bit 0: default stream; bit 1: the id is known, else it means nothing. Sent again when
-    /// more becomes known: the later record replaces the earlier one.
-    Stream = 3,
-    /// `[serial | context << 32, handle, creation flags | creation kind << 32]`.
-    Event = 4,
-    /// `[serial | device << 32, handle]`; `aux` bit 0: default context.
-    Context = 5,
-    /// `[stream serial | sequence << 32, device begin ns, device end ns, host ticks when it was
-    /// seen complete, ticks before it was submitted, ticks from before its start event was submitted to
-    /// that | ticks from that to after its end event was << 32, nanoseconds that the end event took |
-    /// how far off that may be << 32]`; `aux`: an [`Untimed`] code, the others are then 0.
-    TaskTime = 6,
-    /// `[device, host ticks before, host ticks after, device ns]`: the device clock read this value
-    /// somewhere between the two host times. `aux`: an [`AnchorSource`](crate::api::AnchorSource) code.
-    Anchor = 7,
-    /// `[tid]` and one blob: the thread's name.
-    Thread = 8,
-    /// `[what, value]`: a counter of the tool itself, see [`Counter`].
-    Counter = 9,
-    /// One blob, a function's name: the program has fetched it by name. `aux`: a [`Lookup`] code.
-    Lookup = 10,
-    /// One blob, a path: a library of AscendCL that the process has loaded.
-    Library = 11,
-    /// `[key, ticks]` and one blob: from then on what the key stands for has this name.
-    Name = 12,
-    /// What the tool has cost the calling thread so far: `[ticks, sampled calls, ticks spent on these,
-    /// ticks spent otherwise on recording, tasks timed, events recorded, ticks spent on these events,
-    /// ticks spent on reading times]`.
-    Cost = 13,
-    /// `[shape]` and one blob, a function's name: calls with the index `aux` + [`STUB`] in this
-    /// channel are its calls. See [`Shape`].
-    Function = 14,
-    /// What came of patching a function. `aux`: an [`Outcome`](crate::engine::Outcome) code; blobs: the
-    /// function's name and its library's file name. With `NoEngine`: parts of what the loader said.
-    Patch = 15,
-    /// `[number of blobs, 1 if the line goes on beyond what is told]` and blobs: part `aux` of the
-    /// words that the process was started with, each with a NUL after it. All parts come before
-    /// `Process`.
-    Command = 17,
-}
-
-impl RecordKind {
-    /// The kind with this code.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            1 => Self::Call,
-            2 => Self::Process,
-            3 => Self::Stream,
-            4 => Self::Event,
-            5 => Self::Context,
-            6 => Self::TaskTime,
-            7 => Self::Anchor,
-            8 => Self::Thread,
-            9 => Self::Counter,
-            10 => Self::Lookup,
-            11 => Self::Library,
-            12 => Self::Name,
-            13 => Self::Cost,
-            14 => Self::Function,
-            15 => Self::Patch,
-            17 => Self::Command,
-            _ => return None,
-        })
+coded_enum! {
+    /// What a record tells.
+    RecordKind {
+        /// A call that returned. See the module text.
+        Call = 1,
+        /// `[pid | ppid << 32, begin ticks]`, then the blobs name, rank text. `aux` is 0.
+        Process = 2,
+        /// `[serial | context << 32, handle, acl id as i32 | device << 32, creation flags | priority << 32]`;
+        /// `aux` bit 0: default stream; bit 1: the id is known, else it means nothing. Sent again when
+        /// more becomes known: the later record replaces the earlier one.
+        Stream = 3,
+        /// `[serial | context << 32, handle, creation flags | creation kind << 32]`.
+        Event = 4,
+        /// `[serial | device << 32, handle]`; `aux` bit 0: default context.
+        Context = 5,
+        /// `[stream serial | sequence << 32, device begin ns, device end ns, host ticks when it was
+        /// seen complete, ticks before it was submitted, ticks from before its start event was submitted to
+        /// that | ticks from that to after its end event was << 32, nanoseconds that the end event took |
+        /// how far off that may be << 32]`; `aux`: an [`Untimed`] code, the others are then 0.
+        TaskTime = 6,
+        /// `[device, host ticks before, host ticks after, device ns]`: the device clock read this value
+        /// somewhere between the two host times. `aux`: an [`AnchorSource`](crate::api::AnchorSource) code.
+        Anchor = 7,
+        /// `[tid]` and one blob: the thread's name.
+        Thread = 8,
+        /// `[what, value]`: a counter of the tool itself, see [`Counter`].
+        Counter = 9,
+        /// One blob, a function's name: the program has fetched it by name. `aux`: a [`Lookup`] code.
+        Lookup = 10,
+        /// One blob, a path: a library of AscendCL that the process has loaded.
+        Library = 11,
+        /// `[key, ticks]` and one blob: from then on what the key stands for has this name.
+        Name = 12,
+        /// What the tool has cost the calling thread so far: `[ticks, sampled calls, ticks spent on these,
+        /// ticks spent otherwise on recording, tasks timed, events recorded, ticks spent on these events,
+        /// ticks spent on reading times]`.
+        Cost = 13,
+        /// `[shape]` and one blob, a function's name: calls with the index `aux` + [`STUB`] in this
+        /// channel are its calls. See [`Shape`].
+        Function = 14,
+        /// What came of patching a function. `aux`: an [`Outcome`](crate::engine::Outcome) code; blobs: the
+        /// function's name and its library's file name. With `NoEngine`: parts of what the loader said.
+        Patch = 15,
+        /// `[number of blobs, 1 if the line goes on beyond what is told]` and blobs: part `aux` of the
+        /// words that the process was started with, each with a NUL after it. All parts come before
+        /// `Process`.
+        Command = 17,
     }
 }
 
-/// What is known of a function that no table has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Shape {
-    /// Nothing. Its calls tell no arguments.
-    Unknown = 0,
-    /// It plans an operator. A call tells words among which handles of tensors may be, then the size
-    /// of the workspace and the executor that it answered, 0 where that is not known.
-    Planning = 1,
-    /// It submits a planned operator: workspace, its size, executor, stream.
-    Submitting = 2,
-}
-
-impl Shape {
-    /// The shape with this code.
-    pub const fn from_code(code: u64) -> Option<Self> {
-        Some(match code {
-            0 => Self::Unknown,
-            1 => Self::Planning,
-            2 => Self::Submitting,
-            _ => return None,
-        })
+coded_enum! {
+    /// What is known of a function that no table has.
+    Shape {
+        /// Nothing. Its calls tell no arguments.
+        Unknown = 0,
+        /// It plans an operator. A call tells words among which handles of tensors may be, then the size
+        /// of the workspace and the executor that it answered, 0 where that is not known.
+        Planning = 1,
+        /// It submits a planned operator: workspace, its size, executor, stream.
+        Submitting = 2,
     }
 }
 
-/// What came of fetching a function by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Lookup {
-    /// The program got a wrapper.
-    Wrapped = 0,
-    /// The libraries lack it.
-    Absent = 1,
-    /// The table has no such function: the program got the function itself.
-    Unknown = 2,
-    /// The table has no such function: its calls are recorded without their arguments. Also told
-    /// when the program did not fetch it but is linked to it.
-    Untyped = 3,
-}
-
-impl Lookup {
-    /// The outcome with this code.
-    pub const fn from_code(code: u16) -> Option<Self> {
-        Some(match code {
-            0 => Self::Wrapped,
-            1 => Self::Absent,
-            2 => Self::Unknown,
-            3 => Self::Untyped,
-            _ => return None,
-        })
+coded_enum! {
+    /// What came of fetching a function by name.
+    Lookup {
+        /// The program got a wrapper.
+        Wrapped = 0,
+        /// The libraries lack it.
+        Absent = 1,
+        /// The table has no such function: the program got the function itself.
+        Unknown = 2,
+        /// The table has no such function: its calls are recorded without their arguments. Also told
+        /// when the program did not fetch it but is linked to it.
+        Untyped = 3,
     }
 }
 
-/// Counters that the interposer reports about itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Counter {
-    /// Device events that were injected.
-    InjectedEvents = 1,
-    /// Pairs that were still pending when their context or the process ended.
-    LostPairs = 2,
-    /// Tasks that were submitted with events around them.
-    TimedTasks = 3,
-    /// Time that the program's threads spent on these events, in nanoseconds.
-    TimingNs = 4,
-    /// Time that the program's threads spent on reading times after a synchronisation.
-    HarvestNs = 5,
-    /// The most pairs that one stream had in its queue or unread. A pair takes two places.
-    MostPendingPairs = 6,
-    /// For how long the host was suspended during the recording.
-    SuspendedNs = 7,
-    /// How often the host's wall clock was set during the recording.
-    ClockSteps = 8,
-    /// Functions that are in no table and got no stub because all were taken.
-    StubsShort = 9,
-    /// Calls that had not returned when their process, or the recording, ended.
-    OpenCalls = 10,
-    /// Calls that were left by exceptions, jumps or the end of their thread.
-    LeftCalls = 11,
-    /// Streams for which `--timing auto` went over to one event per task, for a while at least.
-    ChainedStreams = 12,
-    /// Streams for which it went over to timing every so manieth task.
-    SampledStreams = 13,
-    /// Timed tasks that took less time than an event record does.
-    ShortTasks = 14,
-}
-
-/// How the tasks of a stream are timed. The code is that in records and files, where 0 says nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Manner {
-    /// An event before and one after each task.
-    Events = 1,
-    /// On a busy stream one event for each task.
-    Chained = 2,
-    /// Every so manieth task.
-    Sampled = 3,
-}
-
-impl Manner {
-    /// The one with this code.
-    pub const fn from_code(code: u8) -> Option<Self> {
-        Some(match code {
-            1 => Self::Events,
-            2 => Self::Chained,
-            3 => Self::Sampled,
-            _ => return None,
-        })
+coded_enum! {
+    /// Counters that the interposer reports about itself.
+    Counter {
+        /// Device events that were injected.
+        InjectedEvents = 1,
+        /// Pairs that were still pending when their context or the process ended.
+        LostPairs = 2,
+        /// Tasks that were submitted with events around them.
+        TimedTasks = 3,
+        /// Time that the program's threads spent on these events, in nanoseconds.
+        TimingNs = 4,
+        /// Time that the program's threads spent on reading times after a synchronisation.
+        HarvestNs = 5,
+        /// The most pairs that one stream had in its queue or unread. A pair takes two places.
+        MostPendingPairs = 6,
+        /// For how long the host was suspended during the recording.
+        SuspendedNs = 7,
+        /// How often the host's wall clock was set during the recording.
+        ClockSteps = 8,
+        /// Functions that are in no table and got no stub because all were taken.
+        StubsShort = 9,
+        /// Calls that had not returned when their process, or the recording, ended.
+        OpenCalls = 10,
+        /// Calls that were left by exceptions, jumps or the end of their thread.
+        LeftCalls = 11,
+        /// Streams for which `--timing auto` went over to one event per task, for a while at least.
+        ChainedStreams = 12,
+        /// Streams for which it went over to timing every so manieth task.
+        SampledStreams = 13,
+        /// Timed tasks that took less time than an event record does.
+        ShortTasks = 14,
     }
+}
 
-    /// As tables and documents name it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Events => "events",
-            Self::Chained => "chained",
-            Self::Sampled => "sampled",
-        }
+coded_enum! {
+    /// How the tasks of a stream are timed. The code is that in records and files, where 0 says nothing.
+    Manner {
+        /// An event before and one after each task.
+        Events = 1 "events",
+        /// On a busy stream one event for each task.
+        Chained = 2 "chained",
+        /// Every so manieth task.
+        Sampled = 3 "sampled",
     }
 }
 

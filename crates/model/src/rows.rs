@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use ascend_trace_format::coded_enum;
 use serde::{Deserialize, Serialize};
 
 /// How and where the trace was recorded: the first chunk of the file.
@@ -216,36 +217,23 @@ pub struct GraphRef {
     pub index: u32,
 }
 
-/// How a call ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Ending {
-    #[default]
-    Returned = 0,
-    /// By an exception, a jump or the end of its thread, at its end or before. It has no return value.
-    Left = 1,
-    /// It had not when its process, or the recording, ended: that is its end. It has no return value.
-    Open = 2,
+coded_enum! {
+    /// How a call ended.
+    #[derive(Default)]
+    Ending {
+        #[default]
+        Returned = 0 "returned",
+        /// By an exception, a jump or the end of its thread, at its end or before. It has no return value.
+        Left = 1 "left",
+        /// It had not when its process, or the recording, ended: that is its end. It has no return value.
+        Open = 2 "open",
+    }
 }
 
 impl Ending {
-    /// The ending with this code.
-    pub const fn from_code(code: u64) -> Option<Self> {
-        Some(match code {
-            0 => Self::Returned,
-            1 => Self::Left,
-            2 => Self::Open,
-            _ => return None,
-        })
-    }
-
     /// What exports call it; nothing for a call that returned.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Returned => None,
-            Self::Left => Some("left"),
-            Self::Open => Some("open"),
-        }
+    pub fn exported(self) -> Option<&'static str> {
+        (!self.is_return()).then(|| self.name())
     }
 
     /// Whether the call returned, and so has a return value and answers.

@@ -394,7 +394,7 @@ impl EndingColumn {
             self.next = Some(left);
             return Some(Ending::Returned);
         }
-        Ending::from_code(cursors.take(column::ENDINGS)?)
+        Ending::from_code(cursors.take_as(column::ENDINGS)?)
     }
 }
 

@@ -38,6 +38,19 @@ macro_rules! coded_enum {
                 Self::ALL.iter().copied().find(|it| it.name() == name)
             }
         }
+
+        impl $crate::record::layout::Field for $name {
+            const BYTES: usize = size_of::<$code_type>();
+
+            #[inline(always)]
+            fn to_word(self) -> u64 {
+                self.code().into()
+            }
+
+            fn from_word(word: u64) -> Option<Self> {
+                Self::from_code(word as $code_type)
+            }
+        }
     };
     (@name $variant:ident $text:literal) => { $text };
     (@name $variant:ident) => { stringify!($variant) };

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ascend_trace_format::coded_enum;
+use ascend_trace_format::record::Passed;
+use ascend_trace_format::{coded_enum, passed_on};
 use serde::{Deserialize, Serialize};
 
 /// How and where the trace was recorded: the first chunk of the file.
@@ -435,3 +436,20 @@ pub enum Row {
     Cost(CostRow),
     End(EndRow),
 }
+
+macro_rules! rows_of_records {
+    ({}
+        $($(#[$meta:meta])* $name:ident $row:ident = $code:literal $kind:literal, $class:ident of $memory:literal {
+            $($(#[$fmeta:meta])* $field:ident: $type:ty,)*
+        })*
+    ) => {
+        /// The row of a record that is in the file as it comes.
+        pub fn passed_on(process: u32, record: Passed) -> Row {
+            match record {
+                $(Passed::$name(told) => Row::$name($row { process, $($field: told.$field,)* }),)*
+            }
+        }
+    };
+}
+
+passed_on! { rows_of_records {} }

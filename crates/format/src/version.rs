@@ -4,7 +4,7 @@
 pub const FILE_MAGIC: [u8; 8] = *b"ASCTRACE";
 
 /// Version of the trace file. Raise it with every change that an older reader would misread.
-pub const FILE_VERSION: u32 = 3;
+pub const FILE_VERSION: u32 = 1;
 
 /// First word of a session's shared memory.
 pub const SESSION_MAGIC: u64 = u64::from_le_bytes(*b"ASCTSHM1");

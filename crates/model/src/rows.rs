@@ -32,17 +32,8 @@ pub struct SessionRow {
     pub start_ns: i64,
     /// `CLOCK_REALTIME` at the same moment, nanoseconds since 1970.
     pub start_realtime_ns: i64,
-    /// `CLOCK_BOOTTIME` at the same moment; 0 in traces of older recorders.
-    #[serde(skip_serializing_if = "is_unknown")]
+    /// `CLOCK_BOOTTIME` at the same moment; 0 where it is not known.
     pub start_boottime_ns: i64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-fn is_unknown(moment: &i64) -> bool {
-    *moment == 0
 }
 
 /// A function of the hook table, as the recording tool knew it.
@@ -62,7 +53,6 @@ pub struct FunctionRow {
     pub event: Option<u8>,
     pub bytes: Option<u8>,
     /// Position of the argument that says what the task is: a string, or what a [`NameRow`] names.
-    #[serde(default)]
     pub label: Option<u8>,
     /// Positions of further arguments by what they are: `ascend_trace_format::api::Part` by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -142,8 +132,7 @@ pub struct ProcessRow {
     /// The rank it has in a distributed run, if its environment names one.
     pub rank: String,
     /// The words that it was started with, with a NUL between two; the last one ends with `…` when
-    /// there was more than the recorder keeps. Empty in files of older recorders.
-    #[serde(default)]
+    /// there was more than the recorder keeps.
     pub command: String,
 }
 

@@ -91,7 +91,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The words that it was started with; none in traces of older recorders.
+    /// The words that it was started with.
     pub fn command(&self) -> impl Iterator<Item = &str> {
         let words = self.command.split('\0');
         words.take(match self.command.is_empty() {

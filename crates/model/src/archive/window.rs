@@ -218,9 +218,8 @@ fn choose(segments: &[Segment], range: (i64, i64), graphs: bool) -> Vec<(Segment
     if graphs {
         let end = needed.iter().rposition(|it| it.times || it.calls);
         let before = segments.iter().zip(&mut needed).take(end.unwrap_or(0));
-        let makes = |(segment, needed): &(&Segment, &mut Needed)| {
-            !needed.calls && segment.graph_calls.is_some_and(|calls| calls > 0)
-        };
+        let makes =
+            |(segment, needed): &(&Segment, &mut Needed)| !needed.calls && segment.graph_calls > 0;
         let last = before.filter(makes).collect::<Vec<_>>().into_iter().rev();
         last.take(MOST_CAPTURES)
             .for_each(|(_, needed)| needed.graphs = true);

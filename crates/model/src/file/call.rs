@@ -32,7 +32,7 @@ pub(super) mod column {
     pub(in crate::file) const SEQUENCE: usize = 13;
     pub(in crate::file) const ARG_COUNT: usize = 14;
     /// One per argument that has the code [`super::NEW`]: since the argument at this position in the
-    /// function's slot. In tables without codes, one per argument.
+    /// function's slot.
     pub(in crate::file) const ARGS: usize = 15;
     pub(in crate::file) const STRING_COUNT: usize = 16;
     /// One per string: 0 for NULL, 1 for the next new text, else the number of a known one plus 2.
@@ -40,15 +40,14 @@ pub(super) mod column {
     /// The new texts.
     pub(in crate::file) const TEXTS: usize = 18;
     /// Three for each call that has to do with a graph: how many calls lie between it and the one
-    /// before it, then serial and index since those of that one. Version 1 has no such column.
+    /// before it, then serial and index since those of that one.
     pub(in crate::file) const GRAPHS: usize = 19;
-    /// One per argument: where its word is to be had. Version 1 has no such column.
+    /// One per argument: where its word is to be had.
     pub(in crate::file) const ARG_CODES: usize = 20;
     /// Two for each call that did not return: how many calls lie between it and the one before it, and
-    /// how it ended. Files of older recorders have no such column.
+    /// how it ended.
     pub(in crate::file) const ENDINGS: usize = 21;
     pub(in crate::file) const COUNT: usize = 22;
-    pub(in crate::file) const REQUIRED: usize = 19;
 }
 
 /// A slot serves every number that has the same remainder: sharing one costs bytes, never
@@ -140,7 +139,6 @@ impl CallMemory {
 impl Table for CallRow {
     const KIND: Kind = chunk::CALL;
     const COLUMNS: usize = column::COUNT;
-    const REQUIRED: usize = column::REQUIRED;
     /// Of a call with its task; arguments come to it.
     const MEMORY: u64 = 240;
     type Memory = CallMemory;
@@ -270,14 +268,10 @@ fn take_args(
     memory: &mut CallMemory,
 ) -> Option<Vec<u64>> {
     let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
-    let has_codes = cursors.has(column::ARG_CODES);
     cursors.note(2 * count * size_of::<u64>());
     let mut args = Vec::with_capacity(count);
     for position in 0..count {
-        let code = match has_codes {
-            true => cursors.take(column::ARG_CODES)?,
-            false => NEW,
-        };
+        let code = cursors.take(column::ARG_CODES)?;
         let last = *memory.arg(function, position);
         let arg = match code {
             SAME => last,

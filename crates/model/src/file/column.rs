@@ -225,8 +225,6 @@ const NEW_PROCESS: usize = 512;
 #[derive(Debug)]
 pub(super) struct Cursors<'a> {
     columns: Vec<Cursor<'a>>,
-    /// Columns that the table has.
-    found: usize,
     rows: u32,
     /// Bytes that what was taken needs in memory, beyond its rows.
     taken: u64,
@@ -288,13 +286,12 @@ impl<'a> Cursor<'a> {
 
 impl<'a> Cursors<'a> {
     /// Takes a payload apart; `count` columns are wanted, and those a newer writer adds are left.
-    /// An older writer may lack all but the first `required` ones, which are then empty.
-    pub(super) fn new(payload: &'a [u8], count: usize, required: usize) -> Option<Self> {
+    pub(super) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
         let (rows, rest) = split_word(payload)?;
         let (found, rest) = split_word(rest)?;
         let found = found as usize;
         let (lengths, mut data) = rest.split_at_checked(found.checked_mul(4)?)?;
-        if found < required {
+        if found < count {
             return None;
         }
         let mut columns = Vec::with_capacity(count);
@@ -312,10 +309,8 @@ impl<'a> Cursors<'a> {
         {
             return None;
         }
-        columns.resize(count, Cursor::default());
         Some(Self {
             columns,
-            found,
             rows,
             taken: 0,
             processes: [0; PROCESSES],
@@ -327,11 +322,6 @@ impl<'a> Cursors<'a> {
         self.columns
             .get(column)
             .is_none_or(|cursor| cursor.bytes.is_empty() && cursor.same.is_none())
-    }
-
-    /// Whether the table has this column, be it empty.
-    pub(super) fn has(&self, column: usize) -> bool {
-        column < self.found
     }
 
     pub(super) fn rows(&self) -> u32 {
@@ -430,7 +420,7 @@ mod tests {
             .iter()
             .for_each(|value| columns.put_signed(1, *value));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         for value in unsigned {
             assert_eq!(cursors.take(0), Some(value));
         }
@@ -446,7 +436,7 @@ mod tests {
         let mut columns = Columns::new(1);
         columns.columns[0].bytes = vec![0xff; 11];
         let payload = columns.take_payload();
-        assert_eq!(Cursors::new(&payload, 1, 1).unwrap().take(0), None);
+        assert_eq!(Cursors::new(&payload, 1).unwrap().take(0), None);
     }
 
     #[test]
@@ -454,9 +444,9 @@ mod tests {
         let mut columns = Columns::new(3);
         (0..3).for_each(|column| columns.put(column, column as u64));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         assert_eq!((cursors.take(0), cursors.take(1)), (Some(0), Some(1)));
-        assert!(Cursors::new(&payload, 4, 4).is_none());
+        assert!(Cursors::new(&payload, 4).is_none());
     }
 
     #[test]
@@ -470,7 +460,7 @@ mod tests {
         }
         let payload = columns.take_payload();
         assert_eq!(payload.len(), 8 + 3 * 4 + 1000 + 3 + 1000);
-        let mut cursors = Cursors::new(&payload, 3, 3).unwrap();
+        let mut cursors = Cursors::new(&payload, 3).unwrap();
         for row in 0..1000 {
             assert_eq!(
                 (cursors.take(0), cursors.take_signed(1)),
@@ -489,7 +479,7 @@ mod tests {
         });
         (0..2).for_each(|_| columns.put(1, 9));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         assert_eq!([cursors.take(1), cursors.take(1)], [Some(9); 2]);
         assert!(cursors.is_at_end(1));
         assert_eq!(cursors.take(1), None);
@@ -503,16 +493,6 @@ mod tests {
         columns.put(1, 1);
         let mut payload = columns.take_payload();
         payload[0] = 2;
-        assert!(Cursors::new(&payload, 2, 2).is_none());
-    }
-
-    #[test]
-    fn columns_that_an_older_writer_lacks_are_empty() {
-        let mut columns = Columns::new(1);
-        columns.put(0, 7);
-        let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 1).unwrap();
-        assert!(cursors.is_at_end(1) && !cursors.is_at_end(0));
-        assert_eq!((cursors.take(0), cursors.take(1)), (Some(7), None));
+        assert!(Cursors::new(&payload, 2).is_none());
     }
 }

@@ -221,7 +221,7 @@ pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -
 }
 
 fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
-    let cursors = Cursors::new(plain, T::COLUMNS, T::REQUIRED).ok_or(Stop::Senseless(0))?;
+    let cursors = Cursors::new(plain, T::COLUMNS).ok_or(Stop::Senseless(0))?;
     match cursors.rows() > chunk::MAX_ROWS {
         true => Err(Stop::Excessive(0)),
         false => Ok(cursors),

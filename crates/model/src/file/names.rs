@@ -98,7 +98,6 @@ impl RangeRow {
 impl Table for CoverageRow {
     const KIND: Kind = chunk::COVERAGE;
     const COLUMNS: usize = 6;
-    const REQUIRED: usize = 4;
     type Memory = ();
 
     fn put(&self, columns: &mut Columns, (): &mut ()) {
@@ -116,14 +115,8 @@ impl Table for CoverageRow {
             function: cursors.take_text(1)?,
             ways: cursors.take_as(2)?,
             calls: cursors.take(3)?,
-            functions: match cursors.has(4) {
-                true => cursors.take(4)?,
-                false => 1,
-            },
-            refused: match cursors.has(5) {
-                true => cursors.take_text(5)?,
-                false => String::new(),
-            },
+            functions: cursors.take(4)?,
+            refused: cursors.take_text(5)?,
         })
     }
 
@@ -192,17 +185,12 @@ mod tests {
             row.put(&mut columns, &mut ());
         }
         let payload = columns.take_payload();
-        let cursors = |payload| {
-            let columns = (RangeRow::COLUMNS, RangeRow::REQUIRED);
-            Cursors::new(payload, columns.0, columns.1).unwrap()
-        };
-        let mut taken = cursors(&payload);
+        let mut taken = Cursors::new(&payload, RangeRow::COLUMNS).unwrap();
         let reaches = [(); 3].map(|()| RangeRow::take_reach(&mut taken));
         let expected = rows.map(|row| Some((row.begin_ns, row.end_ns.max(row.begin_ns))));
         assert_eq!(reaches, expected);
         // One byte less of the last text: neither has the last row.
         let cut = &payload[..payload.len() - 1];
-        let columns = Cursors::new(cut, RangeRow::COLUMNS, RangeRow::REQUIRED);
-        assert!(columns.is_none());
+        assert!(Cursors::new(cut, RangeRow::COLUMNS).is_none());
     }
 }

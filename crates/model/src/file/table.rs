@@ -12,8 +12,6 @@ use super::column::{Columns, Cursors};
 pub(super) trait Table: Sized {
     const KIND: Kind;
     const COLUMNS: usize;
-    /// Columns that tables of the first version have.
-    const REQUIRED: usize = Self::COLUMNS;
     /// About how many bytes a row takes in memory, with what leads to it, but without its texts.
     const MEMORY: u64 = 192;
     /// What earlier rows of the same chunk tell about the next one.
@@ -28,7 +26,6 @@ pub(super) trait Table: Sized {
 impl Table for ProcessRow {
     const KIND: Kind = chunk::PROCESS;
     const COLUMNS: usize = 7;
-    const REQUIRED: usize = 6;
     /// A process has tables of its things.
     const MEMORY: u64 = 640;
     type Memory = ();
@@ -51,10 +48,7 @@ impl Table for ProcessRow {
             begin_ns: cursors.take_signed(3)?,
             name: cursors.take_text(4)?,
             rank: cursors.take_text(5)?,
-            command: match cursors.has(6) {
-                true => cursors.take_text(6)?,
-                false => String::new(),
-            },
+            command: cursors.take_text(6)?,
         })
     }
 
@@ -122,7 +116,6 @@ impl Table for ContextRow {
 impl Table for StreamRow {
     const KIND: Kind = chunk::STREAM;
     const COLUMNS: usize = 10;
-    const REQUIRED: usize = 9;
     const MEMORY: u64 = 256;
     type Memory = ();
 
@@ -150,10 +143,7 @@ impl Table for StreamRow {
             flags: cursors.take_as(6)?,
             priority: cursors.take_as(7)?,
             is_default: cursors.take(8)? != 0,
-            manner: match cursors.has(9) {
-                true => cursors.take_as(9)?,
-                false => 0,
-            },
+            manner: cursors.take_as(9)?,
         })
     }
 
@@ -196,7 +186,6 @@ impl Table for EventRow {
 impl Table for LossRow {
     const KIND: Kind = chunk::LOSS;
     const COLUMNS: usize = 4;
-    const REQUIRED: usize = 3;
     const MEMORY: u64 = 96;
     type Memory = ();
 
@@ -212,10 +201,7 @@ impl Table for LossRow {
             thread: cursors.take_option(0)?,
             calls: cursors.take(1)?,
             others: cursors.take(2)?,
-            times: match cursors.has(3) {
-                true => cursors.take(3)?,
-                false => 0,
-            },
+            times: cursors.take(3)?,
         })
     }
 

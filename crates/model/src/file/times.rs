@@ -42,7 +42,6 @@ impl Default for TaskTimeMemory {
 impl Table for TaskTimeRow {
     const KIND: Kind = chunk::TASK_TIME;
     const COLUMNS: usize = 11;
-    const REQUIRED: usize = 7;
     const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
 
@@ -93,8 +92,8 @@ impl Table for TaskTimeRow {
             row.seen_ns = memory.seen.wrapping_add(cursors.take_signed(6)?);
             row.arming_ns = submitting(cursors, 7)?;
             row.submitting_ns = submitting(cursors, 8)?;
-            row.record_ns = if_there(cursors, 9)?;
-            row.record_open_ns = if_there(cursors, 10)?;
+            row.record_ns = cursors.take_as(9)?;
+            row.record_open_ns = cursors.take_as(10)?;
             last.end = row.end_device_ns;
             memory.seen = row.seen_ns;
         }
@@ -106,18 +105,10 @@ impl Table for TaskTimeRow {
     }
 }
 
-/// A length that tables of the first version lack.
+/// The length of a submission.
 fn submitting(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
-    let steps = if_there(cursors, column)?;
+    let steps: u32 = cursors.take_as(column)?;
     Some(steps.saturating_mul(SUBMITTING_STEP))
-}
-
-/// A number that older tables lack, which is 0 then.
-fn if_there(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
-    if !cursors.has(column) {
-        return Some(0);
-    }
-    cursors.take_as(column)
 }
 
 #[derive(Debug)]
@@ -137,7 +128,6 @@ impl Default for AnchorMemory {
 impl Table for AnchorRow {
     const KIND: Kind = chunk::ANCHOR;
     const COLUMNS: usize = 6;
-    const REQUIRED: usize = 5;
     type Memory = AnchorMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut AnchorMemory) {
@@ -167,10 +157,7 @@ impl Table for AnchorRow {
             device_ns: device
                 .wrapping_add(passed)
                 .wrapping_add(cursors.take_signed(4)?),
-            source: match cursors.has(5) {
-                true => cursors.take_as(5)?,
-                false => 0,
-            },
+            source: cursors.take_as(5)?,
         };
         (*before, *device) = (row.before_ns, row.device_ns);
         Some(row)

@@ -160,7 +160,6 @@ impl Indexer {
         if self.segment.length == 0 {
             self.segment.offset = offset;
             self.segment.launched_from = offset;
-            self.segment.graph_calls = Some(0);
         }
         self.end = offset.saturating_add(length);
         self.segment.length = self.end.saturating_sub(self.segment.offset);
@@ -285,9 +284,7 @@ impl Indexer {
             }
             _ => {}
         }
-        if let Some(count) = &mut self.segment.graph_calls {
-            *count += 1;
-        }
+        self.segment.graph_calls += 1;
     }
 
     fn task(&mut self, process: u32, call: &CallFacts, task: &TaskFacts) {
@@ -583,7 +580,7 @@ fn code(code: u8) -> usize {
 
 /// Hands out the rows of a table as far as they make sense.
 fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
-    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS, T::REQUIRED) else {
+    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS) else {
         return;
     };
     let mut memory = T::Memory::default();

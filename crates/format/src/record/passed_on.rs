@@ -5,7 +5,7 @@
 ///
 /// ```text
 /// /// What it tells.
-/// Record Row = code "KIND", for bytes in memory {
+/// Record Row = code b"KIND", class of bytes in memory {
 ///     /// What the field tells, and its unit.
 ///     field: type,
 /// }
@@ -22,7 +22,7 @@ macro_rules! passed_on {
 
             /// A context. A later row with the same serial replaces the earlier one; so for streams and
             /// events.
-            Context ContextRow = 5 "CTXT", thing of 96 {
+            Context ContextRow = 5 b"CTXT", thing of 96 {
                 /// serial: never reused within the process; so for streams and events
                 serial: u32,
                 /// device
@@ -34,7 +34,7 @@ macro_rules! passed_on {
             }
 
             /// A stream. Sent again when more becomes known.
-            Stream StreamRow = 3 "STRM", thing of 256 {
+            Stream StreamRow = 3 b"STRM", thing of 256 {
                 /// serial
                 serial: u32,
                 /// serial of its context
@@ -57,7 +57,7 @@ macro_rules! passed_on {
             }
 
             /// An event.
-            Event EventRow = 4 "EVNT", thing of 64 {
+            Event EventRow = 4 b"EVNT", thing of 64 {
                 /// serial
                 serial: u32,
                 /// serial of its context
@@ -71,7 +71,7 @@ macro_rules! passed_on {
             }
 
             /// A counter of the tool itself.
-            Counter CounterRow = 9 "CNTR", figure of 192 {
+            Counter CounterRow = 9 b"CNTR", figure of 192 {
                 /// which: 1 device events injected, 2 event pairs lost, 3 tasks with events around them, 4
                 /// nanoseconds that the program spent on these, 5 nanoseconds that it spent on reading times, 6
                 /// most pairs of one stream that were pending, 7 nanoseconds for which the host was suspended, 8

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, Table};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
@@ -146,7 +146,7 @@ impl Archive {
         for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
             let mut budget = Budget::segment(length, segment.rows());
             let bytes = (segment.offset, segment.end());
-            let is_time = |kind| kind == kinds::TASK_TIME;
+            let is_time = |kind| kind == TaskTimeRow::KIND;
             let warnings = self.parts.range(bytes, is_time, &mut budget, &mut |item| {
                 if let Item::Row(Row::TaskTime(row)) = item {
                     window.time(row, &self.clocks);

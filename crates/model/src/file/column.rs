@@ -12,7 +12,7 @@ const LARGE: usize = 1024;
 
 /// The columns of a table that is being written.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     columns: Vec<Column>,
     rows: u32,
 }
@@ -113,10 +113,10 @@ fn cut(begin: usize, end: usize, cuts: &mut Vec<usize>) {
 
 /// A table's payload before packing.
 #[derive(Debug)]
-pub(super) struct Payload {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Payload {
+    pub(crate) bytes: Vec<u8>,
     /// Lengths after which the bytes look different.
-    pub(super) cuts: Vec<usize>,
+    pub(crate) cuts: Vec<usize>,
 }
 
 /// Appends an unsigned number: 7 bits a byte, low ones first, the top bit says "more".
@@ -130,7 +130,7 @@ fn push(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 impl Columns {
-    pub(super) fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         let mut columns = Vec::new();
         columns.resize_with(count, Column::default);
         // The first column always has an entry per row: what a reader does is then in proportion
@@ -143,16 +143,16 @@ impl Columns {
 
     /// Counts a row whose fields follow or have been put.
     #[inline]
-    pub(super) fn row(&mut self) {
+    pub(crate) fn row(&mut self) {
         self.rows += 1;
     }
 
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
     /// Bytes in all columns together.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let lengths = self.columns.iter();
         lengths
             .map(|column| column.bytes.len() + column.rest.len())
@@ -160,29 +160,29 @@ impl Columns {
     }
 
     #[inline(always)]
-    pub(super) fn put(&mut self, column: usize, value: u64) {
+    pub(crate) fn put(&mut self, column: usize, value: u64) {
         self.columns[column].put(value);
     }
 
     /// Appends a signed number, folded so that small ones of either sign are short.
     #[inline]
-    pub(super) fn put_signed(&mut self, column: usize, value: i64) {
+    pub(crate) fn put_signed(&mut self, column: usize, value: i64) {
         self.put(column, ((value << 1) ^ (value >> 63)) as u64);
     }
 
     /// Appends a number that may be missing: 0, or the number plus 1.
     #[inline]
-    pub(super) fn put_option(&mut self, column: usize, value: Option<u32>) {
+    pub(crate) fn put_option(&mut self, column: usize, value: Option<u32>) {
         self.put(column, value.map_or(0, |value| u64::from(value) + 1));
     }
 
     /// Keeps every value of a column that says by its end how many there are.
-    pub(super) fn keep_each(&mut self, column: usize) {
+    pub(crate) fn keep_each(&mut self, column: usize) {
         self.columns[column].spread();
     }
 
     /// Appends a length and the bytes.
-    pub(super) fn put_text(&mut self, column: usize, text: &str) {
+    pub(crate) fn put_text(&mut self, column: usize, text: &str) {
         let text = &text[..text.floor_char_boundary(MAX_TEXT)];
         let column = &mut self.columns[column];
         column.spread();
@@ -191,12 +191,12 @@ impl Columns {
     }
 
     /// As [`Columns::take_parts`], for whoever packs it in one piece.
-    pub(super) fn take_payload(&mut self) -> Vec<u8> {
+    pub(crate) fn take_payload(&mut self) -> Vec<u8> {
         self.take_parts().bytes
     }
 
     /// The payload before packing: row count, column count, lengths, columns. Empties the columns.
-    pub(super) fn take_parts(&mut self) -> Payload {
+    pub(crate) fn take_parts(&mut self) -> Payload {
         let head = 8 + 4 * self.columns.len();
         let mut bytes = Vec::with_capacity(self.bytes() + head + 4 * self.columns.len());
         bytes.extend_from_slice(&self.rows.to_le_bytes());
@@ -223,7 +223,7 @@ const NEW_PROCESS: usize = 512;
 
 /// The columns of a table that is being read. Every answer is `None` past a column's end.
 #[derive(Debug)]
-pub(super) struct Cursors<'a> {
+pub(crate) struct Cursors<'a> {
     columns: Vec<Cursor<'a>>,
     rows: u32,
     /// Bytes that what was taken needs in memory, beyond its rows.
@@ -286,7 +286,7 @@ impl<'a> Cursor<'a> {
 
 impl<'a> Cursors<'a> {
     /// Takes a payload apart; `count` columns are wanted, and those a newer writer adds are left.
-    pub(super) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
+    pub(crate) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
         let (rows, rest) = split_word(payload)?;
         let (found, rest) = split_word(rest)?;
         let found = found as usize;
@@ -318,40 +318,40 @@ impl<'a> Cursors<'a> {
     }
 
     /// Whether nothing is left of a column.
-    pub(super) fn is_at_end(&self, column: usize) -> bool {
+    pub(crate) fn is_at_end(&self, column: usize) -> bool {
         self.columns
             .get(column)
             .is_none_or(|cursor| cursor.bytes.is_empty() && cursor.same.is_none())
     }
 
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
     #[inline]
-    pub(super) fn take(&mut self, column: usize) -> Option<u64> {
+    pub(crate) fn take(&mut self, column: usize) -> Option<u64> {
         self.columns.get_mut(column)?.take()
     }
 
     /// A number that must fit a smaller type.
-    pub(super) fn take_as<T: TryFrom<u64>>(&mut self, column: usize) -> Option<T> {
+    pub(crate) fn take_as<T: TryFrom<u64>>(&mut self, column: usize) -> Option<T> {
         T::try_from(self.take(column)?).ok()
     }
 
-    pub(super) fn take_signed(&mut self, column: usize) -> Option<i64> {
+    pub(crate) fn take_signed(&mut self, column: usize) -> Option<i64> {
         let folded = self.take(column)?;
         Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
     /// A number that may be missing. The outer `None` is the end of the column.
-    pub(super) fn take_option(&mut self, column: usize) -> Option<Option<u32>> {
+    pub(crate) fn take_option(&mut self, column: usize) -> Option<Option<u32>> {
         match self.take(column)? {
             0 => Some(None),
             next => u32::try_from(next - 1).ok().map(Some),
         }
     }
 
-    pub(super) fn take_text(&mut self, column: usize) -> Option<String> {
+    pub(crate) fn take_text(&mut self, column: usize) -> Option<String> {
         let text = self.take_bytes(column)?;
         let text = String::from_utf8_lossy(text).into_owned();
         self.note(text.len());
@@ -359,7 +359,7 @@ impl<'a> Cursors<'a> {
     }
 
     /// The number of a process, which takes memory where it is new.
-    pub(super) fn take_process(&mut self, column: usize) -> Option<u32> {
+    pub(crate) fn take_process(&mut self, column: usize) -> Option<u32> {
         let process: u32 = self.take_as(column)?;
         let known = &mut self.processes[process as usize % PROCESSES];
         let number = u64::from(process) + 1;
@@ -370,17 +370,17 @@ impl<'a> Cursors<'a> {
     }
 
     /// Notes that something takes so many bytes in memory.
-    pub(super) fn note(&mut self, bytes: usize) {
+    pub(crate) fn note(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_add(bytes as u64);
     }
 
     /// What was noted since the last time.
-    pub(super) fn noted(&mut self) -> u64 {
+    pub(crate) fn noted(&mut self) -> u64 {
         std::mem::take(&mut self.taken)
     }
 
     /// The bytes of a text, which may be no good text.
-    pub(super) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
         let length = self.take_as(column)?;
         if length > MAX_TEXT {
             return None;

@@ -7,6 +7,7 @@ use ascend_trace_testkit::bytes::{Column, TraceBytes};
 mod calls;
 mod forms;
 mod index;
+mod tables;
 
 const SESSION: &str = r#"{"tool_version":"1.2.3","command":["./app","-x"],"start_ns":5,"new":[1]}"#;
 const TABLES: &str = r#"{

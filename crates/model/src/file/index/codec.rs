@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::clock::Bound;
 use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
 use crate::file::column::{Columns, Cursors};
+use crate::rows;
 use crate::summary::{DEEPEST, Entry};
 
 use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
@@ -18,19 +19,11 @@ const MOST_THINGS: u32 = 1 << 16;
 const MOST_BOUNDS: u32 = 1 << 20;
 const MOST_ENTRIES: u32 = 1 << 20;
 
-/// Kinds of things: an older reader passes over newer ones.
-pub(super) const THINGS: [Kind; 10] = [
-    chunk::PROCESS,
-    chunk::THREAD,
-    chunk::CONTEXT,
-    chunk::STREAM,
-    chunk::EVENT,
-    chunk::NAME,
-    chunk::RANGE,
-    chunk::COVERAGE,
-    chunk::COST,
-    chunk::TABLES,
-];
+/// Whether the index says where the chunks of this kind are. An older reader passes over newer kinds.
+pub(super) fn is_thing(kind: Kind) -> bool {
+    let mut things = rows::TABLES.iter().filter(|table| table.is_thing);
+    kind == chunk::TABLES || things.any(|table| table.kind == kind)
+}
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up
 /// finely, and its index. Answers also where the index is.
@@ -334,7 +327,7 @@ fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
         last = offset.checked_add(length)?;
         let fits =
             length >= CHUNK_HEADER as u64 && length <= (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64;
-        if fits && THINGS.contains(&kind) {
+        if fits && is_thing(kind) {
             things.push(Thing {
                 kind,
                 offset,

@@ -1,38 +1,7 @@
 //! The vocabulary of the hook table: what a function does to streams, events and the host, and
 //! what its arguments mean. The table itself is generated; these are the words it is written in.
 
-/// Declares a field-less enum with a stable code and a stable lower-case name for each variant.
-macro_rules! coded_enum {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal $text:literal),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum $name { $($(#[$vmeta])* $variant = $code),+ }
-
-        impl $name {
-            /// Every variant, in code order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// The variant with this code, if there is one.
-            pub const fn from_code(code: u8) -> Option<Self> {
-                match code { $($code => Some(Self::$variant),)+ _ => None }
-            }
-
-            /// The code that stands for this variant in records and files.
-            pub const fn code(self) -> u8 { self as u8 }
-
-            /// The name that stands for this variant in tables and JSON.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-
-            /// The variant with this name, if there is one.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
+use crate::coded_enum;
 
 pub(crate) use coded_enum;
 

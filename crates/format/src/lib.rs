@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod coded;
 pub mod engine;
 pub mod rank;
 pub mod record;

@@ -3,8 +3,6 @@
 
 use crate::coded_enum;
 
-pub(crate) use coded_enum;
-
 pub use crate::role::{Meaning, Place, Role, Waits};
 
 coded_enum! {

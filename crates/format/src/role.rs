@@ -1,6 +1,6 @@
 //! What calls do: the roles of functions, and what each role means to everyone who reacts to calls.
 
-use crate::api::coded_enum;
+use crate::coded_enum;
 
 coded_enum! {
     /// What a call does, as far as the tracer must react to it.

@@ -1,9 +1,10 @@
 //! Sums of streams, and of the devices that they share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
 use ascend_trace_model::{ProcessId, StreamId, Task, TaskId, Trace};
+use rustc_hash::FxHashMap;
 
 use super::idle::Sums;
 use super::lanes::{DeviceStats, Overlap, StreamStats};
@@ -98,7 +99,7 @@ impl Stream {
     fn take(&mut self, window: &Window<'_>, id: StreamId, range: Range) -> Vec<Piece> {
         let trace = window.trace;
         self.note_life(window, id);
-        let mut held = HashMap::new();
+        let mut held = FxHashMap::default();
         for stall in window.lane_stalls(Lane::Stream(id)) {
             if let Some(range) = range {
                 self.sums.add(stall, range);

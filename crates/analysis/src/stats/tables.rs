@@ -1,10 +1,10 @@
 //! Sums by operation and by function, and the rows that they make.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
 use ascend_trace_model::{Function, StreamId, Task, Trace};
+use rustc_hash::FxHashMap;
 
 use super::histogram::Histogram;
 use super::{ApiStats, Durations, OperationStats};
@@ -42,13 +42,22 @@ struct Tasks {
     time: Histogram,
 }
 
+impl Tasks {
+    fn add(&mut self, task: &Task) {
+        self.count += 1;
+        if let Some(time) = task.time {
+            self.time.add(time.end - time.begin);
+        }
+    }
+}
+
 /// What an operation is told by, beside its name: the graph that it replays, and its kind.
 type Sort = (Option<u32>, TaskKind);
 
 /// Sums of tasks by operation.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operations {
-    sums: HashMap<Sort, HashMap<String, Tasks>>,
+    sums: FxHashMap<Sort, FxHashMap<String, Tasks>>,
 }
 
 impl Operations {
@@ -69,14 +78,9 @@ impl Operations {
         let graph = replayed(trace, task);
         let name = graph.map_or_else(|| trace.task_name(task), |_| "");
         let named = self.sums.entry((graph, task.kind)).or_default();
-        if !named.contains_key(name) {
-            named.insert(name.to_owned(), Tasks::default());
-        }
-        if let Some(tasks) = named.get_mut(name) {
-            tasks.count += 1;
-            task.time
-                .into_iter()
-                .for_each(|time| tasks.time.add(time.end - time.begin));
+        match named.get_mut(name) {
+            Some(tasks) => tasks.add(task),
+            None => named.entry(name.to_owned()).or_default().add(task),
         }
     }
 

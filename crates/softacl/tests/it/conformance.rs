@@ -169,6 +169,11 @@ fn chips_differ_as_documented() {
     section_passes("p_chips");
 }
 
+#[test]
+fn collectives_meet_between_threads_and_processes() {
+    section_passes("q_hccl");
+}
+
 /// A stream that another thread asks about must not go: on a card the query would use freed memory.
 #[test]
 fn destroying_a_stream_under_a_query_ends_the_process() {

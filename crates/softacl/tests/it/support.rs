@@ -49,7 +49,7 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 13] = [
+pub(crate) const SECTIONS: [&str; 14] = [
     "a_devices",
     "b_streams",
     "c_events",
@@ -63,6 +63,7 @@ pub(crate) const SECTIONS: [&str; 13] = [
     "n_strict",
     "o_aclnn",
     "p_chips",
+    "q_hccl",
 ];
 
 /// All C programs below a directory of `tests/programs`, sorted.

@@ -6,10 +6,14 @@ use crate::aclnn::arrays;
 use crate::aclnn::call::Call;
 use crate::aclnn::call_wide::Given;
 use crate::aclnn::dense::{dimension, dimensions};
+use crate::aclnn::elementwise::undisturbed;
+use crate::aclnn::executor::Cost;
 use crate::aclnn::formula::{Formula, float, number};
+use crate::aclnn::number::{read, write};
 use crate::aclnn::operand::Operand;
 use crate::aclnn::operators::{In, Scalar, Written};
 use crate::aclnn::status::{refuse, require};
+use crate::aclnn::view::{View, runs};
 use crate::code::Outcome;
 
 /// Elements as they are.
@@ -171,21 +175,51 @@ paddings! {
     aclnnReplicationPad3d aclnnReplicationPad3dBackward Repeated;
 }
 
-/// What is kept of matrices: what lies on one side of a diagonal.
+/// What is kept of matrices: what lies on one side of a diagonal. Row by row: masks of attention are large.
 fn triangle(call: &mut Call, x: &Operand, diagonal: i64, upper: bool, out: &Operand) -> Outcome {
     let &[.., rows, columns] = x.shape() else {
         return refuse("the tensor is no matrix");
     };
-    call.moved(x, out, move |index| {
-        let (row, column) = (index / columns % rows, index % columns);
-        let above = column as i64 - row as i64;
-        let kept = if upper {
-            above >= diagonal
-        } else {
-            above <= diagonal
-        };
-        kept.then_some(index)
-    })
+    let alike = x.view.kind == out.view.kind && x.shape() == out.shape();
+    require(alike, "the output is not like the input")?;
+    if x.view.is_empty() {
+        return Ok(());
+    }
+    let (x, out) = (x.bits(), out.bits());
+    let cost = Cost {
+        bytes: x.view.bytes() + out.view.bytes(),
+        operations: 0,
+    };
+    call.step(cost, move |frame| {
+        let to = frame.view(&out);
+        let (_copies, [from]) = undisturbed([frame.view(&x)], &to);
+        let last = to.shape.len() - 1;
+        let (steps, kind) = ([from.strides[last], to.strides[last]], to.kind);
+        let places = [&from, &to].map(|view| view.clone().without_dimension(last));
+        let mut buffer = vec![0_i64; columns];
+        let mut row = 0;
+        each_row(&places, |[from, to]| {
+            let edge =
+                (row as i64 + diagonal + i64::from(!upper)).clamp(0, columns as i64) as usize;
+            read(kind, from, steps[0], &mut buffer);
+            match upper {
+                true => buffer[..edge].fill(0),
+                false => buffer[edge..].fill(0),
+            }
+            write(kind, to, steps[1], &buffer);
+            row = (row + 1) % rows;
+        });
+    });
+    Ok(())
+}
+
+/// The addresses of two views that have one shape, in order.
+fn each_row(views: &[View; 2], mut visit: impl FnMut([usize; 2])) {
+    runs(&views[0].shape, &[&views[0], &views[1]], |length, rows| {
+        for index in 0..length {
+            visit([rows[0].at(index), rows[1].at(index)]);
+        }
+    });
 }
 
 /// Parts of the output one after the other along a dimension.

@@ -15,7 +15,7 @@ int main(void)
     aclTensor *x = matrix_of(ACL_FLOAT, data, 2, 3);
     aclTensor *y = matrix_of(ACL_FLOAT, data, 3, 2);
     aclTensor *whole = matrix_of(ACL_INT32, data, 2, 3);
-    aclTensor *bytes = matrix_of(ACL_INT8, data, 2, 3);
+    aclTensor *bytes = matrix_of(ACL_UINT16, data, 2, 3);
     aclTensor *square = matrix_of(ACL_FLOAT, data, 2, 2);
     aclScalar *one = scalar_of(1);
     int64_t shape[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, negative[2] = {2, -1};

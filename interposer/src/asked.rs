@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicU8;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
-use ascend_trace_format::record::{Counter, Lookup};
+use ascend_trace_format::record::{Counter, Lookup, Text, told};
 
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
@@ -75,11 +75,13 @@ fn is_new(hash: u64) -> bool {
 
 /// So many functions that the table does not have got no stub.
 pub(crate) fn short(count: u64) {
-    from_inside(|_| emit::counter(Counter::StubsShort, count));
+    let what = Counter::StubsShort.code().into();
+    from_inside(|state| emit::record(state, &told::Counter { what, value: count }));
 }
 
-fn tell(lookup: Lookup, name: &[u8]) {
-    from_inside(|state| emit::lookup(state, lookup, name));
+fn tell(outcome: Lookup, name: &[u8]) {
+    let name = Text::new(name);
+    from_inside(|state| emit::record(state, &told::Lookup { outcome, name }));
 }
 
 /// Writes records of the tool's own, unless it is off or busy already.

@@ -4,9 +4,9 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{
-    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed,
+    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed, Waits,
 };
-use ascend_trace_format::record::{Header, RecordKind, TaskWord, flags, pair};
+use ascend_trace_format::record::{Call, CallHead, TaskWord, flags, pair};
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
@@ -29,7 +29,7 @@ pub(crate) struct Span {
     /// It came while the tracer was at work in its thread.
     is_inside: bool,
     /// Word 0 of the call as it is told of while it is under way.
-    header: u64,
+    head: u64,
     function: &'static Function,
     traits: &'static Traits,
     begin: u64,
@@ -145,7 +145,7 @@ impl Span {
         let mut span = Self {
             id,
             is_inside,
-            header: 0,
+            head: 0,
             function,
             traits,
             begin: 0,
@@ -188,16 +188,15 @@ impl Span {
         state.descend(span.around, traits.submits, traits.calls_back);
         let stream = span.stream.map(stream_word);
         span.begin = ticks();
-        let header = Header {
-            kind: RecordKind::Call,
+        let head = CallHead {
             slots: 1,
-            aux: id as u16,
+            function: id as u16,
             depth: span.around.depth,
             flags: if stream.is_some() { flags::STREAM } else { 0 },
             device: span.device,
         };
-        span.header = header.encode();
-        state.open_call(header, span.begin, stream, args);
+        span.head = head.encode();
+        state.open_call(head, span.begin, stream, args);
         Some(span)
     }
 
@@ -255,7 +254,7 @@ impl Span {
             emit::put_aside(state, self.id, args, result, (self.begin, end));
             return false;
         }
-        if !state.is_open(self.header, self.around.depth) {
+        if !state.is_open(self.head, self.around.depth) {
             // It was taken for one that had been left, and recorded as that.
             return false;
         }
@@ -299,22 +298,21 @@ impl Span {
             roles::after(self, &context, succeeded, result);
         }
         let record = CallRecord {
-            id: self.id,
             function,
             traits: self.traits,
-            begin: self.begin,
-            end,
-            result,
-            depth: self.around.depth,
-            device: self.device.or_else(|| device_of(state)),
-            stream: self
-                .stream
-                .map(stream_word)
-                .or_else(|| context_word(&context)),
-            object: self.object,
-            task,
-            graph: self.graph,
-            args,
+            call: Call {
+                result,
+                depth: self.around.depth,
+                device: self.device.or_else(|| device_of(state)),
+                stream: self
+                    .stream
+                    .map(stream_word)
+                    .or_else(|| context_word(&context)),
+                object: self.object,
+                task,
+                graph: self.graph,
+                ..Call::plain(self.id as u16, (self.begin, end), args)
+            },
         };
         let is_first = emit::call(state, &record);
         if is_first | state.is_sampling() {
@@ -407,7 +405,7 @@ fn stream_word(stream: &'static StreamEntry) -> u64 {
 
 /// The context that a call waits for as a whole.
 fn context_word(call: &Context<'_>) -> Option<u64> {
-    (call.function.role == Role::SyncDevice).then(|| pair(0, call.context_serial()))
+    (call.function.role.meaning().waits == Waits::Device).then(|| pair(0, call.context_serial()))
 }
 
 /// Replaces each output pointer by what the call has written there.

@@ -5,7 +5,7 @@
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
 
-use ascend_trace_format::record::COST_TOLD_EVERY_NS;
+use ascend_trace_format::record::{COST_TOLD_EVERY_NS, told};
 
 use crate::clock::ticks;
 use crate::timing::counters;
@@ -146,21 +146,29 @@ impl Meter {
         }
     }
 
-    fn sums(&self) -> [&Sum; 7] {
+    /// All sums, each with what it showed when its thread began.
+    fn sums(&self) -> [(&Sum, &AtomicU64); 7] {
+        let [a, b, c, d, e, f, g] = &self.first;
         [
-            &self.samples,
-            &self.sampled,
-            &self.besides,
-            &self.tasks,
-            &self.events,
-            &self.timing,
-            &self.reading,
+            (&self.samples, a),
+            (&self.sampled, b),
+            (&self.besides, c),
+            (&self.tasks, d),
+            (&self.events, e),
+            (&self.timing, f),
+            (&self.reading, g),
         ]
+    }
+
+    /// What the meter's thread has cost, by sum.
+    fn shown(&self) -> [u64; 7] {
+        self.sums()
+            .map(|(sum, first)| sum.get().wrapping_sub(first.load(Relaxed)))
     }
 
     /// The calling thread has the meter from now on.
     fn begin(&self) {
-        for (first, sum) in self.first.iter().zip(self.sums()) {
+        for (sum, first) in self.sums() {
             first.store(sum.get(), Relaxed);
         }
         self.told_at.store(ticks(), Relaxed);
@@ -168,14 +176,20 @@ impl Meter {
     }
 
     /// A record of what the meter's thread has cost until `now`.
-    fn words(&self, now: u64) -> [u64; 9] {
+    fn record(&self, now: u64) -> told::Cost {
         let tid = self.tid.load(Acquire);
-        let mut words = [u64::from(tid), now, 0, 0, 0, 0, 0, 0, 0];
-        let sums = self.sums().into_iter().zip(&self.first);
-        for (word, (sum, first)) in words.iter_mut().skip(2).zip(sums) {
-            *word = sum.get().wrapping_sub(first.load(Relaxed));
+        let [samples, sampled, besides, tasks, events, timing, reading] = self.shown();
+        told::Cost {
+            tid,
+            at: now,
+            samples,
+            sampled,
+            besides,
+            tasks,
+            events,
+            timing,
+            reading,
         }
-        words
     }
 
     /// Tells the trace what the meter's thread has cost so far, on the calling thread's channel.
@@ -185,9 +199,8 @@ impl Meter {
         }
         let now = ticks();
         self.told_at.store(now, Relaxed);
-        let words = self.words(now);
-        if words.iter().skip(2).any(|word| *word != 0) {
-            emit::cost(state, &words);
+        if self.shown() != [0; 7] {
+            emit::record(state, &self.record(now));
         }
     }
 
@@ -212,11 +225,11 @@ impl Meter {
         let is_backwards = spent > u64::MAX / 2;
         let is_long = !is_backwards && spent >= long_ticks(spent);
         if is_long {
-            emit::cost(state, &self.words(begin));
+            emit::record(state, &self.record(begin));
         }
         what.add(spent);
         if is_long {
-            emit::cost(state, &self.words(end));
+            emit::record(state, &self.record(end));
         }
     }
 
@@ -263,7 +276,9 @@ pub(crate) fn tell_all(state: &thread::State) {
 /// The calling thread is a forked child's only one; what was measured belongs to the parent.
 pub(crate) fn forget() {
     for meter in all() {
-        meter.sums().iter().for_each(|sum| sum.0.store(0, Relaxed));
+        for (sum, _) in meter.sums() {
+            sum.0.store(0, Relaxed);
+        }
         meter.in_runtime.store(false, Relaxed);
         meter.tid.store(0, Relaxed);
         meter.used.store(false, Relaxed);
@@ -342,13 +357,12 @@ mod tests {
         let meter = make();
         meter.begin();
         meter.tasks.add(3);
-        assert_eq!(
-            meter.words(50),
-            [thread::tid().into(), 50, 0, 0, 0, 3, 0, 0, 0]
-        );
+        let record = meter.record(50);
+        assert_eq!((record.tid, record.at), (thread::tid(), 50));
+        assert_eq!(meter.shown(), [0, 0, 0, 3, 0, 0, 0]);
         meter.begin();
         meter.tasks.add(2);
-        assert_eq!(meter.words(60)[5], 2);
+        assert_eq!(meter.record(60).tasks, 2);
         assert_eq!(meter.tasks.get(), 5);
     }
 

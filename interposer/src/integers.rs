@@ -22,10 +22,11 @@ pub(crate) struct List {
 
 /// The array among the arguments of a call; a function has no more than one. `None` without one,
 /// and when the call failed: the array may be why.
-pub(crate) fn of(call: &CallRecord<'_>) -> Option<List> {
-    let mut args = call.function.args.iter().zip(call.args);
+pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
+    let (function, call) = (record.function, &record.call);
+    let mut args = function.args.iter().zip(call.args);
     let (arg, address) = args.find(|(arg, _)| arg.kind == ArgKind::Integers && !arg.out)?;
-    let succeeded = match call.function.ret {
+    let succeeded = match function.ret {
         RetKind::Error => call.result == 0,
         RetKind::Pointer => call.result != 0,
         _ => true,

@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 
 use ascend_trace_format::api::Fact;
+use ascend_trace_format::record::{Text, told};
 
 use crate::call::Context;
 use crate::objects::keyed;
@@ -131,7 +132,12 @@ pub(crate) fn ask_wanted(state: &thread::State) {
         if kernel.settle(NAMED) {
             let handle = kernel.key.load(Relaxed);
             if let Some(name) = ask(handle, &mut room) {
-                emit::name(state, handle, kernel.since.load(Relaxed), name);
+                let named = told::Name {
+                    since: kernel.since.load(Relaxed),
+                    key: handle,
+                    name: Text::new(name),
+                };
+                emit::record(state, &named);
             }
         }
         ASKING.store(false, SeqCst);

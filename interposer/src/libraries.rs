@@ -4,6 +4,8 @@ use core::ops::ControlFlow;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{AcqRel, Acquire};
 
+use ascend_trace_format::record::{Text, told};
+
 use crate::errno::Errno;
 use crate::loader::walk::{self, Path};
 use crate::{emit, lifecycle, session, thread};
@@ -76,7 +78,8 @@ fn tell(path: &Path) {
     let _errno = Errno::save();
     thread::with(|state| {
         if !state.is_busy() && lifecycle::settle(state) {
-            state.at_work(|state| emit::library(state, path.text().to_bytes()));
+            let path = Text::new(path.text().to_bytes());
+            state.at_work(|state| emit::record(state, &told::Library { path }));
         }
     });
 }

@@ -4,7 +4,7 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
-use ascend_trace_format::record::pair;
+use ascend_trace_format::record::{pair, told};
 
 use crate::call::{Context, Hold, Span};
 use crate::objects::{
@@ -148,7 +148,12 @@ fn begin_context(context: &ContextEntry, device: u32) {
     context.device.store(device, Relaxed);
     context.timing.begin();
     context.serial.store(CONTEXT_SERIALS.next(), Relaxed);
-    emit::context(context);
+    emit::from_inside(&told::Context {
+        serial: context.serial.load(Relaxed),
+        device,
+        handle: context.handle.load(Relaxed),
+        is_default: context.is_default(),
+    });
 }
 
 pub(crate) fn device_set(call: &Context<'_>) {
@@ -303,10 +308,10 @@ const SYNC: u32 = 1;
 const TIME_LINE: u32 = 8;
 /// `ACL_EVENT_EXTERNAL`.
 const EXTERNAL: u32 = 0x20;
-const MADE_EX: u32 = 2;
+const MADE_EX: u8 = 2;
 
 /// How an event was created, as the trace names it.
-fn creation_kind(call: &Context<'_>) -> u32 {
+fn creation_kind(call: &Context<'_>) -> u8 {
     match (call.is(Fact::ByFlags), call.is(Fact::Unbound)) {
         (true, _) => 1,
         (_, true) => MADE_EX,
@@ -334,7 +339,13 @@ pub(crate) fn begin_event(event: &EventEntry, handle: u64, call: &Context<'_>, f
             || call.function.role != Role::CreateEvent,
     };
     event.begin(EVENT_SERIALS.next(), kind);
-    emit::event(event, handle, call.context_serial(), flags, creation);
+    emit::from_inside(&told::Event {
+        serial: event.serial.load(Relaxed),
+        context: call.context_serial(),
+        handle,
+        flags,
+        creation,
+    });
 }
 
 /// An event is about to be destroyed. Its handle may be given to another thread's event before the call has

@@ -4,14 +4,15 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{Function, RetKind};
-use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS, STUB, pair};
+use ascend_trace_format::record::call::{FIXED_WORDS, NO_TEXTS};
+use ascend_trace_format::record::{Call, CallHead, RecordKind, SLOT_WORDS, STUB};
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::hooks::FUNCTIONS;
 use crate::thread::{AtWork, Way};
-use crate::traits::{self, Traits};
+use crate::traits;
 use crate::{call, cost, session, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that
@@ -25,15 +26,11 @@ pub(crate) struct Simple {
     begin: u64,
 }
 
-/// Words of a record before the arguments.
-const FIXED_WORDS: usize = 3;
-
-/// Word 0 of the record of a simple call that a thread without a device makes.
-const fn header_of(id: usize, depth: u8, slots: usize) -> Header {
-    Header {
-        kind: RecordKind::Call,
-        slots: slots as u8,
-        aux: id as u16,
+/// What is told of a simple call while it is under way.
+const fn head_of(id: usize, depth: u8) -> CallHead {
+    CallHead {
+        slots: 1,
+        function: id as u16,
         depth,
         flags: 0,
         device: None,
@@ -66,7 +63,7 @@ impl Simple {
         let thread = unsafe { state.as_ref() };
         let depth = thread.deepen(here);
         let begin = ticks();
-        thread.open_call(header_of(id, depth, 1), begin, None, args);
+        thread.open_call(head_of(id, depth), begin, None, args);
         Self {
             state,
             depth,
@@ -108,8 +105,8 @@ impl Simple {
     fn is_clear(&self, id: usize) -> bool {
         // SAFETY: as in `enter`; a call returns on the thread that made it.
         let state = unsafe { self.state.as_ref() };
-        let header = header_of(id, self.depth, 1).encode();
-        !self.is_inside & state.is_clear_to_leave() & state.is_open(header, self.depth)
+        let head = head_of(id, self.depth).encode();
+        !self.is_inside & state.is_clear_to_leave() & state.is_open(head, self.depth)
     }
 
     /// Something may stand in the way: whether the call, which has returned, is to be recorded all the
@@ -125,8 +122,8 @@ impl Simple {
             emit::put_aside(state, id, args, result, (self.begin, end));
             return false;
         }
-        let header = header_of(id, self.depth, 1).encode();
-        if !state.is_open(header, self.depth) {
+        let head = head_of(id, self.depth).encode();
+        if !state.is_open(head, self.depth) {
             // It was taken for one that had been left, and recorded as that.
             return false;
         }
@@ -202,20 +199,11 @@ impl Simple {
         let mut is_first = false;
         match state.producer().filter(|_| fits) {
             Some(producer) => match producer.reserve(slots) {
-                Some([first, begin, length, rest @ ..]) => {
-                    let header = Header {
-                        device: device_of(state),
-                        ..header_of(id, self.depth, slots)
-                    };
-                    *first = header.encode();
-                    *begin = self.begin;
-                    *length = pair(duration as u32, result as u32);
-                    for (place, word) in rest.iter_mut().zip(args) {
-                        *place = word;
-                    }
+                Some(room) => {
+                    self.call(id, &args, result, end).put(room, NO_TEXTS);
                     is_first = producer.publish(slots);
                 }
-                _ => producer.count_dropped(RecordKind::Call),
+                None => producer.count_dropped(RecordKind::Call),
             },
             None => self.record_in_full(id, &mut args, result, end),
         }
@@ -261,9 +249,14 @@ impl Simple {
     fn record_stub(&self, index: usize, args: &[u64], result: u64, end: u64) -> bool {
         let _errno = Errno::save();
         let id = usize::from(STUB) + index;
-        let call = self.in_full(id, stubs::shapes::UNTYPED, args, result, end);
+        let (function, traits) = stubs::shapes::UNTYPED;
+        let record = CallRecord {
+            function,
+            traits,
+            call: self.call(id, args, result, end),
+        };
         // SAFETY: as in `enter`.
-        emit::call(unsafe { self.state.as_ref() }, &call)
+        emit::call(unsafe { self.state.as_ref() }, &record)
     }
 
     /// Records a call of a stub without arguments in one slot, and answers whether it is the first
@@ -275,22 +268,12 @@ impl Simple {
         // SAFETY: as in `enter`.
         let state = unsafe { self.state.as_ref() };
         let producer = state.producer().filter(|_| fits)?;
-        let Some([first, begin, length, args, ..]) = producer.reserve(1) else {
+        let Some(room) = producer.reserve(1) else {
             producer.count_dropped(RecordKind::Call);
             return Some(false);
         };
-        let header = Header {
-            kind: RecordKind::Call,
-            slots: 1,
-            aux: STUB.wrapping_add(index as u16),
-            depth: self.depth,
-            flags: 0,
-            device: device_of(state),
-        };
-        *first = header.encode();
-        *begin = self.begin;
-        *length = pair(duration as u32, result as u32);
-        *args = 0;
+        let id = usize::from(STUB) + index;
+        self.call(id, &[], result, end).put(room, NO_TEXTS);
         Some(producer.publish(1))
     }
 
@@ -303,35 +286,22 @@ impl Simple {
         // SAFETY: as in `leave`.
         let state = unsafe { self.state.as_ref() };
         let _errno = Errno::save();
-        emit::call(
-            state,
-            &self.in_full(id, (function, traits), args, result, end),
-        );
-    }
-
-    fn in_full<'a>(
-        &self,
-        id: usize,
-        (function, traits): (&'static Function, &'static Traits),
-        args: &'a [u64],
-        result: u64,
-        end: u64,
-    ) -> CallRecord<'a> {
-        CallRecord {
-            id,
+        let record = CallRecord {
             function,
             traits,
-            begin: self.begin,
-            end,
-            result,
+            call: self.call(id, args, result, end),
+        };
+        emit::call(state, &record);
+    }
+
+    #[inline(always)]
+    fn call<'a>(&self, id: usize, args: &'a [u64], result: u64, end: u64) -> Call<'a> {
+        Call {
             depth: self.depth,
             // SAFETY: as in `enter`.
             device: device_of(unsafe { self.state.as_ref() }),
-            stream: None,
-            object: None,
-            task: None,
-            graph: None,
-            args,
+            result,
+            ..Call::plain(id as u16, (self.begin, end), args)
         }
     }
 }

@@ -2,6 +2,7 @@
 //! what it passes is not known: it is recorded when it begins, without a duration, and passed on.
 
 use ascend_trace_format::api::Function;
+use ascend_trace_format::record::Call;
 
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
@@ -55,21 +56,15 @@ fn record(state: &State, id: usize, function: &'static Function, args: &[u64]) {
     let now = ticks();
     let at_work = AtWork::new(now);
     state.work(&at_work);
-    let call = CallRecord {
-        id,
+    let record = CallRecord {
         function,
         traits,
-        begin: now,
-        end: now,
-        result: 0,
-        depth: state.depth(),
-        device: state.device(),
-        stream: None,
-        object: None,
-        task: None,
-        graph: None,
-        args,
+        call: Call {
+            depth: state.depth(),
+            device: state.device(),
+            ..Call::plain(id as u16, (now, now), args)
+        },
     };
-    emit::call(state, &call);
+    emit::call(state, &record);
     state.rest();
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::record::{Header, MAX_STRING, Reader, RecordKind};
+use ascend_trace_format::record::{MAX_LONG_TEXT, told};
 
 /// What the end of a command line that is not told whole looks like.
 const CUT: &str = "…";
@@ -22,29 +22,18 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Takes a part of a command line; `false` for any other record.
-    pub(crate) fn take(&mut self, words: &[u64], process: u32) -> bool {
-        let header = words.first().and_then(|word| Header::decode(*word));
-        let Some(header) = header.filter(|it| it.kind == RecordKind::Command) else {
-            return false;
-        };
+    /// Takes a part of a command line.
+    pub(crate) fn take(&mut self, told: &told::Command<'_>, process: u32) {
         let begun = self.begun.entry(process).or_default();
-        let mut reader = Reader::new(words);
-        let (texts, is_cut) = (reader.word(), reader.word() != 0);
         // A part that is missing found no room.
-        if begun.is_cut || header.aux != begun.parts {
+        if begun.is_cut || told.part != begun.parts {
             begun.is_cut = true;
-            return true;
+            return;
         }
-        let mut text = [0; MAX_STRING];
-        for _ in 0..texts.min(words.len() as u64) {
-            begun
-                .bytes
-                .extend(reader.string(&mut text).unwrap_or_default());
-        }
+        let mut bytes = [0; MAX_LONG_TEXT];
+        begun.bytes.extend(told.bytes.copy(&mut bytes));
         begun.parts += 1;
-        begun.is_cut = is_cut;
-        true
+        begun.is_cut = told.goes_on;
     }
 
     /// The words that the process was started with, with a NUL between two.
@@ -62,30 +51,21 @@ impl Commands {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::record::{MAX_WORDS, Words};
+    use ascend_trace_format::record::Text;
 
-    fn part(number: u16, is_cut: bool, texts: &[&[u8]]) -> [u64; MAX_WORDS] {
-        let mut buffer = [0; MAX_WORDS];
-        let mut words = Words::new(&mut buffer);
-        words.push(texts.len() as u64);
-        words.push(is_cut.into());
-        texts.iter().for_each(|text| words.push_string(text));
-        words.finish(Header {
-            kind: RecordKind::Command,
-            slots: 0,
-            aux: number,
-            depth: 0,
-            flags: 0,
-            device: None,
-        });
-        buffer
+    fn part(part: u16, goes_on: bool, bytes: &[u8]) -> told::Command<'_> {
+        told::Command {
+            part,
+            goes_on,
+            bytes: Text::new(bytes),
+        }
     }
 
     #[test]
     fn parts_are_put_together() {
         let mut commands = Commands::default();
-        assert!(commands.take(&part(0, false, &[b"python\0tra", b"in.py\0"]), 4));
-        assert!(commands.take(&part(1, false, &[b"\0--x\0"]), 4));
+        commands.take(&part(0, false, b"python\0train.py\0"), 4);
+        commands.take(&part(1, false, b"\0--x\0"), 4);
         assert_eq!(commands.of(4), "python\0train.py\0\0--x");
         assert!(commands.of(4).is_empty());
     }
@@ -93,20 +73,10 @@ mod tests {
     #[test]
     fn what_is_not_whole_says_so() {
         let mut commands = Commands::default();
-        commands.take(&part(0, true, &[b"a\0bcd"]), 1);
+        commands.take(&part(0, true, b"a\0bcd"), 1);
         assert_eq!(commands.of(1), "a\0bcd…");
-        commands.take(&part(0, false, &[b"a\0b"]), 1);
-        commands.take(&part(2, false, &[b"lost before\0"]), 1);
+        commands.take(&part(0, false, b"a\0b"), 1);
+        commands.take(&part(2, false, b"lost before\0"), 1);
         assert_eq!(commands.of(1), "a\0b…");
-    }
-
-    #[test]
-    fn nonsense_is_no_harm() {
-        let mut commands = Commands::default();
-        assert!(!commands.take(&[], 1));
-        let mut strange = part(0, false, &[b"a"]);
-        strange[1] = u64::MAX;
-        assert!(commands.take(&strange, 1));
-        assert!(commands.of(1).starts_with('a'));
     }
 }

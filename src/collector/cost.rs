@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::record::{Header, Reader, RecordKind};
+use ascend_trace_format::record::told;
 use ascend_trace_model::rows::CostRow;
 
 use super::clock::Clock;
@@ -10,28 +10,14 @@ use super::clock::Clock;
 /// A thread by its process and its number in the trace.
 pub(crate) type ThreadKey = (u32, u32);
 
-/// What a thread says, in ticks and since its begin.
-#[derive(Clone, Copy, Default)]
-struct Said {
-    at: u64,
-    /// Calls whose recording was measured, and how long that took.
-    samples: u64,
-    sampled: u64,
-    /// What took longer than the recording of a call: memory for more of them.
-    besides: u64,
-    tasks: u64,
-    events: u64,
-    timing: u64,
-    reading: u64,
-}
-
 /// One thread.
 #[derive(Clone, Copy, Default)]
 struct Thread {
     /// Calls that have been recorded.
     calls: u64,
     last: CostRow,
-    said: Said,
+    /// What it said last.
+    said: Option<told::Cost>,
 }
 
 /// All threads of the recording.
@@ -42,7 +28,7 @@ pub(crate) struct Costs {
     /// Which thread of a process has this id.
     ids: HashMap<(u32, u32), u32>,
     /// What was said of threads that have not been heard themselves, by process.
-    unknown: Vec<(u32, Said, u32)>,
+    unknown: Vec<(u32, told::Cost)>,
     /// Calls that were measured in any thread, and for how long in nanoseconds.
     measured: (u64, u64),
 }
@@ -66,41 +52,31 @@ impl Costs {
         }
     }
 
-    /// What a record says of its thread, or of another one of its process. `None` when it is about
-    /// something else; nothing for a thread that is yet to be heard, which happens when a process
-    /// ends. `calls` of the thread that wrote it have come since they were counted.
+    /// What a record says of its thread, or of another one of its process: nothing for a thread that is
+    /// yet to be heard, which happens when a process ends. `calls` of the thread that wrote it have come
+    /// since they were counted.
     pub(crate) fn take(
         &mut self,
-        words: &[u64],
+        said: &told::Cost,
         (process, writer): ThreadKey,
         calls: u64,
         clock: &Clock,
-    ) -> Option<Option<CostRow>> {
-        let header = Header::decode(*words.first()?)?;
-        if header.kind != RecordKind::Cost {
+    ) -> Option<CostRow> {
+        let Some(number) = self.ids.get(&(process, said.tid)).copied() else {
+            self.unknown.push((process, *said));
             return None;
-        }
-        let mut reader = Reader::new(words);
-        let tid = reader.word() as u32;
-        let said = Said {
-            at: reader.word(),
-            samples: reader.word(),
-            sampled: reader.word(),
-            besides: reader.word(),
-            tasks: reader.word(),
-            events: reader.word(),
-            timing: reader.word(),
-            reading: reader.word(),
-        };
-        let Some(number) = self.ids.get(&(process, tid)).copied() else {
-            self.unknown.push((process, said, tid));
-            return Some(None);
         };
         let since = if number == writer { calls } else { 0 };
-        Some(self.hear(number, said, since, clock))
+        self.hear(number, said, since, clock)
     }
 
-    fn hear(&mut self, number: u32, said: Said, calls: u64, clock: &Clock) -> Option<CostRow> {
+    fn hear(
+        &mut self,
+        number: u32,
+        said: &told::Cost,
+        calls: u64,
+        clock: &Clock,
+    ) -> Option<CostRow> {
         let thread = self.threads.get_mut(number as usize)?;
         let (samples, sampled_ns) = thread.hear(said, thread.calls + calls, clock);
         self.measured.0 += samples;
@@ -112,9 +88,9 @@ impl Costs {
     /// of the recording: what they say last may be lost with them.
     pub(crate) fn close(&mut self, end_ns: i64, clock: &Clock) -> Vec<CostRow> {
         let mut rows = Vec::new();
-        for (process, said, tid) in std::mem::take(&mut self.unknown) {
-            let number = self.ids.get(&(process, tid)).copied();
-            rows.extend(number.and_then(|number| self.hear(number, said, 0, clock)));
+        for (process, said) in std::mem::take(&mut self.unknown) {
+            let number = self.ids.get(&(process, said.tid)).copied();
+            rows.extend(number.and_then(|number| self.hear(number, &said, 0, clock)));
         }
         let (samples, sampled_ns) = self.measured;
         let usual = |calls: u64| scaled(sampled_ns, calls, samples);
@@ -133,23 +109,25 @@ impl Costs {
 
 impl Thread {
     /// Takes in what the thread says after so many calls; answers the new measurements in it.
-    fn hear(&mut self, said: Said, calls: u64, clock: &Clock) -> (u64, u64) {
+    fn hear(&mut self, said: &told::Cost, calls: u64, clock: &Clock) -> (u64, u64) {
         // Two threads may speak for one, and be heard in another order.
-        if said.at < self.said.at {
+        if self.said.is_some_and(|last| said.at < last.at) {
             return (0, 0);
         }
         let ns = |ticks: u64| clock.length(ticks);
-        let samples = said.samples.saturating_sub(self.said.samples);
-        let sampled_ns = ns(said.sampled.saturating_sub(self.said.sampled));
-        let besides_ns = ns(said.besides.saturating_sub(self.said.besides));
+        let last = self.said.as_ref();
+        let since = |of: fn(&told::Cost) -> u64| of(said).saturating_sub(last.map_or(0, of));
+        let samples = since(|it| it.samples);
+        let sampled_ns = ns(since(|it| it.sampled));
+        let besides_ns = ns(since(|it| it.besides));
         let more = calls.saturating_sub(self.last.calls);
         // Without a new measurement the earlier ones have to do.
         let recording_ns = match samples {
             0 => scaled(ns(said.sampled), more, said.samples),
             samples => scaled(sampled_ns, more, samples),
         };
-        let timing_ns = ns(said.timing.saturating_sub(self.said.timing));
-        let reading_ns = ns(said.reading.saturating_sub(self.said.reading));
+        let timing_ns = ns(since(|it| it.timing));
+        let reading_ns = ns(since(|it| it.reading));
         self.last = CostRow {
             at_ns: clock.ns(said.at),
             calls: calls.max(self.last.calls),
@@ -160,7 +138,7 @@ impl Thread {
             reading_ns: self.last.reading_ns + reading_ns,
             ..self.last
         };
-        self.said = said;
+        self.said = Some(*said);
         (samples, sampled_ns)
     }
 }
@@ -174,24 +152,20 @@ fn scaled(sum: u64, count: u64, samples: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::record::Words;
 
-    /// A record of the thread `tid`: when, samples, their length, what came besides, timing.
-    fn record(tid: u64, [at, samples, sampled, besides, timing]: [u64; 5]) -> Vec<u64> {
-        let mut buffer = vec![0; 16];
-        let mut words = Words::new(&mut buffer);
-        for word in [tid, at, samples, sampled, besides, 5, 10, timing, 0] {
-            words.push(word);
+    /// What the thread `tid` says: when, samples, their length, what came besides, timing.
+    fn said(tid: u32, [at, samples, sampled, besides, timing]: [u64; 5]) -> told::Cost {
+        told::Cost {
+            tid,
+            at,
+            samples,
+            sampled,
+            besides,
+            tasks: 5,
+            events: 10,
+            timing,
+            reading: 0,
         }
-        words.finish(Header {
-            kind: RecordKind::Cost,
-            slots: 0,
-            aux: 0,
-            depth: 0,
-            flags: 0,
-            device: None,
-        });
-        buffer
     }
 
     fn costs() -> (Costs, Clock) {
@@ -205,26 +179,26 @@ mod tests {
     fn the_calls_that_were_measured_stand_for_the_others() {
         let (mut costs, clock) = costs();
         costs.count(0, 900);
-        let row = costs.take(&record(70, [5000, 10, 400, 1000, 77]), (1, 0), 100, &clock);
-        let row = row.flatten().unwrap();
+        let row = costs.take(&said(70, [5000, 10, 400, 1000, 77]), (1, 0), 100, &clock);
+        let row = row.unwrap();
         assert_eq!((row.calls, row.recording_ns), (1000, 1000 * 40 + 1000));
         assert_eq!((row.tasks, row.events, row.timing_ns), (5, 10, 77));
         costs.count(0, 300);
         // Calls have become quicker: that holds for the new ones.
-        let row = costs.take(&record(70, [9000, 20, 600, 1000, 77]), (1, 0), 0, &clock);
-        assert_eq!(row.flatten().unwrap().recording_ns, 41_000 + 200 * 20);
+        let row = costs.take(&said(70, [9000, 20, 600, 1000, 77]), (1, 0), 0, &clock);
+        assert_eq!(row.unwrap().recording_ns, 41_000 + 200 * 20);
     }
 
     #[test]
     fn a_thread_can_speak_for_another_one_of_its_process() {
         let (mut costs, clock) = costs();
         costs.count(1, 50);
-        let row = costs.take(&record(71, [100, 1, 30, 0, 0]), (1, 0), 7, &clock);
-        let row = row.flatten().unwrap();
+        let row = costs.take(&said(71, [100, 1, 30, 0, 0]), (1, 0), 7, &clock);
+        let row = row.unwrap();
         assert_eq!((row.thread, row.calls, row.recording_ns), (1, 50, 1500));
         // This one is known only later.
-        let row = costs.take(&record(72, [100, 1, 30, 0, 0]), (1, 0), 0, &clock);
-        assert_eq!(row, Some(None));
+        let row = costs.take(&said(72, [100, 1, 30, 0, 0]), (1, 0), 0, &clock);
+        assert_eq!(row, None);
         costs.introduce(1, 2, 72);
         costs.count(2, 4);
         let rows = costs.close(900, &clock);
@@ -234,8 +208,8 @@ mod tests {
     #[test]
     fn what_is_heard_too_late_changes_nothing() {
         let (mut costs, clock) = costs();
-        let now = costs.take(&record(70, [200, 4, 80, 0, 9]), (1, 1), 0, &clock);
-        let late = costs.take(&record(70, [100, 2, 40, 0, 5]), (1, 0), 0, &clock);
+        let now = costs.take(&said(70, [200, 4, 80, 0, 9]), (1, 1), 0, &clock);
+        let late = costs.take(&said(70, [100, 2, 40, 0, 5]), (1, 0), 0, &clock);
         assert_eq!(late, now);
     }
 
@@ -243,7 +217,7 @@ mod tests {
     fn threads_that_said_nothing_are_taken_for_the_same() {
         let (mut costs, clock) = costs();
         costs.count(0, 10);
-        costs.take(&record(70, [100, 2, 80, 0, 0]), (1, 0), 0, &clock);
+        costs.take(&said(70, [100, 2, 80, 0, 0]), (1, 0), 0, &clock);
         costs.count(1, 5);
         let rows = costs.close(900, &clock);
         assert_eq!(rows.len(), 1);

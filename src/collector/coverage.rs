@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use ascend_trace_format::api::Function;
-use ascend_trace_format::record::{Header, Lookup, MAX_STRING, Reader, RecordKind};
+use ascend_trace_format::record::{Lookup, told};
 use ascend_trace_model::rows::{CoverageRow, ways};
 
+use super::decode::string;
 use super::exports;
 use super::found::Found;
 use super::patching::Engine;
@@ -33,19 +34,6 @@ pub(crate) struct Coverage {
 }
 
 impl Coverage {
-    /// Takes a record that is for the report only; `false` for any other.
-    pub(crate) fn take(&mut self, words: &[u64]) -> bool {
-        let Some(header) = words.first().and_then(|word| Header::decode(*word)) else {
-            return false;
-        };
-        match header.kind {
-            RecordKind::Lookup => self.lookup(header.aux, Reader::new(words)),
-            RecordKind::Library => self.library(Reader::new(words)),
-            _ => return false,
-        }
-        true
-    }
-
     /// Counts a call of a function of the table.
     pub(crate) fn count(&mut self, function: u16) {
         let index = usize::from(function);
@@ -57,12 +45,10 @@ impl Coverage {
         }
     }
 
-    fn lookup(&mut self, code: u16, mut reader: Reader<'_>) {
-        let (Some(lookup), Some(name)) = (Lookup::from_code(code), text(&mut reader)) else {
-            return;
-        };
-        let fetched = self.fetched.entry(name).or_default();
-        match lookup {
+    /// The program has fetched a function by name.
+    pub(crate) fn look_up(&mut self, told: &told::Lookup<'_>) {
+        let fetched = self.fetched.entry(string(told.name)).or_default();
+        match told.outcome {
             Lookup::Wrapped => fetched.wrapped = true,
             Lookup::Absent => fetched.absent = true,
             Lookup::Unknown => fetched.unknown = true,
@@ -70,13 +56,10 @@ impl Coverage {
         }
     }
 
-    /// A path is longer than a text of a record: it comes in parts.
-    fn library(&mut self, mut reader: Reader<'_>) {
-        let parts = reader.word();
-        let path: String = (0..parts.min(16))
-            .filter_map(|_| text(&mut reader))
-            .collect();
-        if !path.is_empty() {
+    /// A process has loaded a library.
+    pub(crate) fn load(&mut self, told: &told::Library<'_>) {
+        if !told.path.is_empty() {
+            let path: String = string(told.path);
             self.libraries.insert(PathBuf::from(path));
         }
     }
@@ -163,41 +146,17 @@ fn position(functions: &[Function], name: &str) -> Option<usize> {
         .ok()
 }
 
-/// The next text of a record.
-pub(super) fn text(reader: &mut Reader<'_>) -> Option<String> {
-    let mut bytes = [0; MAX_STRING];
-    let text = reader.string(&mut bytes)?;
-    Some(String::from_utf8_lossy(text).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::record::{MAX_WORDS, Words};
-
-    fn record(kind: RecordKind, aux: u16, fill: impl FnOnce(&mut Words<'_>)) -> [u64; MAX_WORDS] {
-        let mut buffer = [0; MAX_WORDS];
-        let mut words = Words::new(&mut buffer);
-        fill(&mut words);
-        words.finish(Header {
-            kind,
-            slots: 0,
-            aux,
-            depth: 0,
-            flags: 0,
-            device: None,
-        });
-        buffer
-    }
+    use ascend_trace_format::record::Text;
 
     #[test]
     fn lookups_of_one_name_are_put_together() {
         let mut coverage = Coverage::default();
-        for lookup in [Lookup::Wrapped, Lookup::Absent] {
-            let words = record(RecordKind::Lookup, lookup as u16, |words| {
-                words.push_string(b"aclrtMalloc");
-            });
-            assert!(coverage.take(&words));
+        for outcome in [Lookup::Wrapped, Lookup::Absent] {
+            let name = Text::new(b"aclrtMalloc");
+            coverage.look_up(&told::Lookup { outcome, name });
         }
         let expected = Fetched {
             wrapped: true,
@@ -209,22 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_put_together_from_its_parts() {
+    fn a_long_path_is_kept_whole() {
         let mut coverage = Coverage::default();
-        let words = record(RecordKind::Library, 0, |words| {
-            words.push(2);
-            words.push_string(b"/a/long/");
-            words.push_string(b"libopapi.so");
+        let path = format!("/{}/libopapi.so", "long".repeat(100));
+        coverage.load(&told::Library {
+            path: Text::new(path.as_bytes()),
         });
-        assert!(coverage.take(&words));
         let paths: Vec<_> = coverage.libraries.iter().collect();
-        assert_eq!(paths, [&PathBuf::from("/a/long/libopapi.so")]);
-    }
-
-    #[test]
-    fn other_records_are_left_alone() {
-        let words = record(RecordKind::Counter, 0, |words| words.push(1));
-        assert!(!Coverage::default().take(&words));
-        assert!(!Coverage::default().take(&[]));
+        assert_eq!(paths, [&PathBuf::from(path)]);
     }
 }

@@ -5,21 +5,15 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
-use ascend_trace_format::record::{
-    Header, MAX_STRING, MAX_WORDS, Reader, RecordKind, SLOT_WORDS, STUB, TaskWord, flags,
-    stream_bits, unpair,
-};
+use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, told, unpair};
 use ascend_trace_model::rows::{
-    AnchorRow, CallRow, ContextRow, CounterRow, EndRow, Ending, EventRow, GraphRef, NameRow,
-    ProcessRow, Row, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
+    self, AnchorRow, CallRow, EndRow, Ending, GraphRef, NameRow, ProcessRow, Row, TaskRow,
+    TaskTimeRow, ThreadRow,
 };
 
 use super::clock::Clock;
 use super::command::Commands;
 use super::found::Found;
-
-/// Bit of `aux` that marks default contexts.
-const IS_DEFAULT: u16 = 1;
 
 /// Bounds are multiples of this. A power of two, far below what they are exact to.
 const BOUND_NS: i64 = 64;
@@ -37,7 +31,19 @@ pub(crate) struct Decoder {
     call: Row,
     other: Row,
     pub(crate) found: Found,
-    pub(crate) commands: Commands,
+    commands: Commands,
+}
+
+/// What a record is to the collector.
+pub(crate) enum Decoded<'d, 'r> {
+    /// A row of the file.
+    Row(&'d mut Row),
+    /// It is for the report on what was caught, or needs to know of all threads.
+    Other(Record<'r>),
+    /// The decoder has learnt from it.
+    Learnt,
+    /// It makes no sense.
+    Nothing,
 }
 
 impl Default for Decoder {
@@ -52,53 +58,68 @@ impl Default for Decoder {
 }
 
 impl Decoder {
-    /// Decodes the record in `words`; `None` when it makes no sense.
-    pub(crate) fn decode(
+    /// Decodes the record in `words`.
+    pub(crate) fn decode<'r>(
         &mut self,
-        words: &[u64],
+        words: &'r [u64],
         origin: Origin,
         functions: &[Function],
         clock: &Clock,
-    ) -> Option<&mut Row> {
-        let header = Header::decode(*words.first()?)?;
-        let reader = Reader::new(words);
-        let process = origin.process;
-        self.other = match header.kind {
-            RecordKind::Call => {
-                let number = self.found.number(process, header.aux)?;
-                if let Row::Call(row) = &mut self.call {
-                    call(row, header, reader, origin, functions, clock)?;
-                    row.function = number;
-                }
-                return Some(&mut self.call);
-            }
-            RecordKind::Process => {
-                let mut row = process_row(reader, process, clock);
-                row.command = self.commands.of(process);
-                Row::Process(row)
-            }
-            RecordKind::Stream => Row::Stream(stream(header, reader, process)),
-            RecordKind::Event => Row::Event(event(reader, process)),
-            RecordKind::Context => Row::Context(context(header, reader, process)),
-            RecordKind::TaskTime => Row::TaskTime(task_time(header, reader, process, clock)),
-            RecordKind::Anchor => Row::Anchor(anchor(header, reader, process, clock)),
-            RecordKind::Thread => Row::Thread(thread(reader, origin)),
-            RecordKind::Counter => Row::Counter(counter(reader, process)),
-            RecordKind::Name => Row::Name(name(reader, process, clock)),
-            // These are for the report on what was caught, or for the decoder.
-            RecordKind::Lookup
-            | RecordKind::Library
-            | RecordKind::Function
-            | RecordKind::Patch
-            | RecordKind::Command => return None,
-            // This needs to know of all threads.
-            RecordKind::Cost => return None,
+    ) -> Decoded<'_, 'r> {
+        let Some(record) = Record::take(words) else {
+            return Decoded::Nothing;
         };
-        Some(&mut self.other)
+        let process = origin.process;
+        self.other = match record {
+            Record::Call(told) => {
+                return match self.call(&told, origin, functions, clock) {
+                    Some(_) => Decoded::Row(&mut self.call),
+                    None => Decoded::Nothing,
+                };
+            }
+            Record::Passed(told) => rows::passed_on(process, told),
+            Record::Process(told) => {
+                let command = self.commands.of(process);
+                Row::Process(process_row(&told, command, process, clock))
+            }
+            Record::TaskTime(told) => Row::TaskTime(task_time(&told, process, clock)),
+            Record::Anchor(told) => Row::Anchor(anchor(&told, process, clock)),
+            Record::Thread(told) => Row::Thread(thread(&told, origin)),
+            Record::Name(told) => Row::Name(name(&told, process, clock)),
+            Record::Command(told) => {
+                self.commands.take(&told, process);
+                return Decoded::Learnt;
+            }
+            Record::Function(told) => {
+                self.found.take(&told, process);
+                return Decoded::Learnt;
+            }
+            Record::Lookup(_)
+            | Record::Library(_)
+            | Record::Patch(_)
+            | Record::EngineFailure(_)
+            | Record::Cost(_) => return Decoded::Other(record),
+        };
+        Decoded::Row(&mut self.other)
     }
-}
 
-impl Decoder {
+    fn call(
+        &mut self,
+        told: &Call<'_>,
+        origin: Origin,
+        functions: &[Function],
+        clock: &Clock,
+    ) -> Option<&mut CallRow> {
+        let number = self.found.number(origin.process, told.function)?;
+        let Row::Call(row) = &mut self.call else {
+            return None;
+        };
+        call(row, told, functions, clock)?;
+        row.thread = origin.thread;
+        row.function = number;
+        Some(row)
+    }
+
     /// A call that is under way, as its thread tells; it ends at `end_ns` as far as the trace is
     /// concerned. `None` when it makes no sense.
     pub(crate) fn open_call(
@@ -109,95 +130,58 @@ impl Decoder {
         functions: &[Function],
         clock: &Clock,
     ) -> Option<&mut CallRow> {
-        let header = Header::decode(*words.first()?)?;
-        if header.kind != RecordKind::Call {
-            return None;
-        }
-        let number = self.found.number(origin.process, header.aux)?;
-        // The same words as those of a call that was left, but for a length that nobody knows.
-        let mut words = *words;
-        let flags = (header.flags & flags::STREAM) | flags::LEFT;
-        *words.get_mut(0)? = Header { flags, ..header }.encode();
-        *words.get_mut(2)? = 0;
-        if header.aux >= STUB {
-            words.iter_mut().skip(3).for_each(|word| *word = 0);
-        }
-        let header = Header { flags, ..header };
-        let Row::Call(row) = &mut self.call else {
-            return None;
-        };
-        call(row, header, Reader::new(&words), origin, functions, clock)?;
-        row.function = number;
+        let row = self.call(&Call::take_open(words)?, origin, functions, clock)?;
         row.end_ns = end_ns.max(row.begin_ns);
         row.ending = Ending::Open;
         Some(row)
     }
 }
 
-fn call(
-    row: &mut CallRow,
-    header: Header,
-    mut reader: Reader<'_>,
-    origin: Origin,
-    functions: &[Function],
-    clock: &Clock,
-) -> Option<()> {
-    let declared: &[Arg] = match header.aux {
+fn call(row: &mut CallRow, told: &Call<'_>, functions: &[Function], clock: &Clock) -> Option<()> {
+    let declared: &[Arg] = match told.function {
         STUB.. => &[],
         number => functions.get(usize::from(number))?.args,
     };
-    let begin = reader.word();
-    let (duration, ret) = unpair(reader.word());
-    let has = |flag| header.flags & flag != 0;
-    let is_left = has(flags::LEFT);
-    let mut optional = |flag| has(flag).then(|| reader.word());
-    // The words come in the order of their flags.
-    let stream = optional(flags::STREAM).map(unpair);
-    let object = optional(flags::OBJECT).map(unpair);
-    let task = optional(flags::TASK).and_then(TaskWord::decode);
-    let end = optional(flags::LONG).unwrap_or_else(|| begin.saturating_add(u64::from(duration)));
-    let wide = optional(flags::WIDE);
-    let graph = optional(flags::GRAPH).map(unpair);
-    row.args.clear();
-    let count = match header.aux {
-        STUB.. => usize::try_from(reader.word()).ok()?.min(MAX_WORDS),
-        // Of a call that did not return only the arguments that found room are told.
-        _ if is_left => declared.len().min(reader.left()),
+    let count = match told.function {
+        STUB.. => told.args.len(),
         _ => declared.len(),
     };
-    row.args.extend((0..count).map(|_| reader.word()));
-    if is_left {
-        // What it would have answered is not known.
+    let (args, mut texts) = told.split(count);
+    row.args.clear();
+    row.args.extend_from_slice(args);
+    if told.is_left {
+        // What it would have answered is not known. Only the arguments that found room are told.
         let answers = row.args.iter_mut().zip(declared);
         answers
             .filter(|(_, arg)| arg.out)
             .for_each(|(word, _)| *word = 0);
+    } else {
+        row.args.resize(count, 0);
     }
     row.strings.clear();
-    if has(flags::BLOBS) {
-        let texts = declared.iter().filter(|arg| arg.kind.is_text() && !arg.out);
-        row.strings.extend(texts.map(|_| string(&mut reader)));
+    if told.has_texts {
+        let args = declared.iter().filter(|arg| arg.kind.is_text() && !arg.out);
+        row.strings.extend(args.map(|_| texts.text().map(string)));
     }
-    row.thread = origin.thread;
-    row.function = header.aux;
-    row.begin_ns = clock.ns(begin);
-    row.end_ns = clock.ns(end.max(begin));
-    row.ret = wide.map_or(i64::from(ret.cast_signed()), u64::cast_signed);
-    row.depth = header.depth;
-    row.device = header.device;
+    let stream = told.stream.map(unpair);
+    row.begin_ns = clock.ns(told.begin);
+    row.end_ns = clock.ns(told.end.max(told.begin));
+    row.ret = told.result.cast_signed();
+    row.depth = told.depth;
+    row.device = told.device;
     row.stream = stream.map(|(serial, _)| serial).filter(known);
     row.context = stream.map(|(_, context)| context).filter(known);
-    row.event = object;
-    row.task = task.map(|task| TaskRow {
+    row.event = told.object.map(unpair);
+    row.task = told.task.map(|task| TaskRow {
         sequence: task.sequence,
         kind: task.kind.code(),
         untimed: task.untimed.code(),
     });
+    let graph = told.graph.map(unpair);
     row.graph = graph.map(|(serial, index)| GraphRef { serial, index });
-    row.ending = if is_left {
-        Ending::Left
-    } else {
-        Ending::Returned
+    row.ending = match told.is_left {
+        true => Ending::Left,
+        false => Ending::Returned,
     };
     Some(())
 }
@@ -207,87 +191,41 @@ fn known(serial: &u32) -> bool {
     *serial != 0
 }
 
-fn process_row(mut reader: Reader<'_>, process: u32, clock: &Clock) -> ProcessRow {
-    let (pid, parent_pid) = unpair(reader.word());
+fn process_row(
+    told: &told::Process<'_>,
+    command: String,
+    process: u32,
+    clock: &Clock,
+) -> ProcessRow {
     ProcessRow {
         process,
-        pid,
-        parent_pid,
-        begin_ns: clock.ns(reader.word()),
-        name: string(&mut reader).unwrap_or_default(),
-        rank: string(&mut reader).unwrap_or_default(),
-        command: String::new(),
+        pid: told.pid,
+        parent_pid: told.parent_pid,
+        begin_ns: clock.ns(told.begin),
+        name: string(told.name),
+        rank: string(told.rank),
+        command,
     }
 }
 
-fn stream(header: Header, mut reader: Reader<'_>, process: u32) -> StreamRow {
-    let (serial, context) = unpair(reader.word());
-    let handle = reader.word();
-    let (acl_id, device) = unpair(reader.word());
-    let (flags, priority) = unpair(reader.word());
-    StreamRow {
-        process,
-        serial,
-        context,
-        device,
-        handle,
-        acl_id: (header.aux & stream_bits::HAS_ID != 0).then_some(acl_id.cast_signed()),
-        flags,
-        priority,
-        is_default: header.aux & stream_bits::IS_DEFAULT != 0,
-        manner: (header.aux >> stream_bits::MANNER_SHIFT) as u8 & 3,
-    }
-}
-
-fn event(mut reader: Reader<'_>, process: u32) -> EventRow {
-    let (serial, context) = unpair(reader.word());
-    let handle = reader.word();
-    let (flags, creation) = unpair(reader.word());
-    EventRow {
-        process,
-        serial,
-        context,
-        handle,
-        flags,
-        creation: creation as u8,
-    }
-}
-
-fn context(header: Header, mut reader: Reader<'_>, process: u32) -> ContextRow {
-    let (serial, device) = unpair(reader.word());
-    ContextRow {
-        process,
-        serial,
-        device,
-        handle: reader.word(),
-        is_default: header.aux & IS_DEFAULT != 0,
-    }
-}
-
-fn task_time(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock) -> TaskTimeRow {
-    let (stream, sequence) = unpair(reader.word());
-    let begin_device_ns = reader.word().cast_signed();
-    let end_device_ns = reader.word().cast_signed();
-    let seen_ns = clock.ns(reader.word());
-    let begin = reader.word();
-    let (arming, closing) = unpair(reader.word());
-    let (record_ns, record_open_ns) = unpair(reader.word());
+fn task_time(told: &told::TaskTime, process: u32, clock: &Clock) -> TaskTimeRow {
+    let begin = told.submitted;
     let passed = |from: u64, to: u64| {
         let ns = clock.ns(to).saturating_sub(clock.ns(from));
         u32::try_from(ns.max(0)).unwrap_or(u32::MAX)
     };
     TaskTimeRow {
         process,
-        stream,
-        sequence,
-        untimed: header.aux as u8,
-        begin_device_ns,
-        end_device_ns,
-        seen_ns: bound(seen_ns),
-        arming_ns: passed(begin.saturating_sub(arming.into()), begin),
-        submitting_ns: passed(begin, begin.saturating_add(closing.into())),
-        record_ns,
-        record_open_ns,
+        stream: told.stream,
+        sequence: told.sequence,
+        untimed: told.untimed.code(),
+        begin_device_ns: told.begin_device_ns,
+        end_device_ns: told.end_device_ns,
+        seen_ns: bound(clock.ns(told.seen)),
+        arming_ns: passed(begin.saturating_sub(told.arming.into()), begin),
+        submitting_ns: passed(begin, begin.saturating_add(told.closing.into())),
+        record_ns: told.record_ns,
+        record_open_ns: told.record_open_ns,
     }
 }
 
@@ -297,54 +235,47 @@ fn bound(ns: i64) -> i64 {
     ns.saturating_add(BOUND_NS - 1) & -BOUND_NS
 }
 
-fn anchor(header: Header, mut reader: Reader<'_>, process: u32, clock: &Clock) -> AnchorRow {
+fn anchor(told: &told::Anchor, process: u32, clock: &Clock) -> AnchorRow {
     AnchorRow {
         process,
-        device: reader.word() as u32,
-        before_ns: clock.ns(reader.word()),
-        after_ns: clock.ns(reader.word()),
-        device_ns: reader.word().cast_signed(),
-        source: header.aux as u8,
+        device: told.device,
+        before_ns: clock.ns(told.before),
+        after_ns: clock.ns(told.after),
+        device_ns: told.device_ns,
+        source: told.source.code(),
     }
 }
 
-fn thread(mut reader: Reader<'_>, origin: Origin) -> ThreadRow {
+fn thread(told: &told::Thread<'_>, origin: Origin) -> ThreadRow {
     ThreadRow {
         thread: origin.thread,
         process: origin.process,
-        tid: reader.word() as u32,
-        name: string(&mut reader).unwrap_or_default(),
+        tid: told.tid,
+        name: string(told.name),
     }
 }
 
-fn name(mut reader: Reader<'_>, process: u32, clock: &Clock) -> NameRow {
+fn name(told: &told::Name<'_>, process: u32, clock: &Clock) -> NameRow {
     NameRow {
         process,
-        key: reader.word(),
-        since_ns: clock.ns(reader.word()),
-        name: string(&mut reader).unwrap_or_default(),
+        since_ns: clock.ns(told.since),
+        key: told.key,
+        name: string(told.name),
     }
 }
 
-fn counter(mut reader: Reader<'_>, process: u32) -> CounterRow {
-    CounterRow {
-        process,
-        what: reader.word() as u16,
-        value: reader.word(),
-    }
-}
-
-fn string<T: for<'t> From<Cow<'t, str>>>(reader: &mut Reader<'_>) -> Option<T> {
-    let mut bytes = [0; MAX_STRING];
-    let text = reader.string(&mut bytes)?;
-    Some(String::from_utf8_lossy(text).into())
+/// A text of a record, which may be no good text.
+pub(super) fn string<T: for<'t> From<Cow<'t, str>>, const MOST: usize>(text: Text<'_, MOST>) -> T {
+    String::from_utf8_lossy(text.copy(&mut [0; MOST])).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::api::{Arg, ArgKind, Blocks, Facts, RetKind, Role, TaskKind, Untimed};
-    use ascend_trace_format::record::{MAX_WORDS, NULL_STRING, Words, pair};
+    use ascend_trace_format::api::{ArgKind, Blocks, Facts, RetKind, Role, TaskKind, Untimed};
+    use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
+    use ascend_trace_format::record::{MAX_WORDS, Recorded, TaskWord, pair};
+    use ascend_trace_model::rows::StreamRow;
 
     const ORIGIN: Origin = Origin {
         process: 2,
@@ -388,48 +319,39 @@ mod tests {
         ],
     }];
 
-    fn header(kind: RecordKind, aux: u16, flags: u8) -> Header {
-        Header {
-            kind,
-            slots: 1,
-            aux,
-            depth: 1,
-            flags,
-            device: Some(3),
+    /// The row of a record that fills a buffer.
+    fn decoded(put: impl FnOnce(&mut [u64])) -> Option<Row> {
+        let mut words = [0; MAX_WORDS];
+        put(&mut words);
+        let mut decoder = Decoder::default();
+        match decoder.decode(&words, ORIGIN, &FUNCTIONS, &Clock::monotonic()) {
+            Decoded::Row(row) => Some(row.clone()),
+            _ => None,
         }
     }
 
-    fn decoded(header: Header, fill: impl FnOnce(&mut Words<'_>)) -> Option<Row> {
-        let mut buffer = [0; MAX_WORDS];
-        let mut words = Words::new(&mut buffer);
-        fill(&mut words);
-        words.finish(header);
-        let mut decoder = Decoder::default();
-        let row = decoder.decode(&buffer, ORIGIN, &FUNCTIONS, &Clock::monotonic());
-        row.cloned()
+    fn row_of<'a>(record: &impl Recorded<'a>) -> Option<Row> {
+        decoded(|words| record.put(words))
     }
 
     #[test]
-    fn a_call_with_everything_is_read_in_the_order_of_its_flags() {
-        let all =
-            flags::STREAM | flags::OBJECT | flags::TASK | flags::LONG | flags::BLOBS | flags::GRAPH;
-        let task = TaskWord {
-            sequence: 9,
-            kind: TaskKind::Kernel,
-            untimed: Untimed::Captured,
+    fn a_call_with_everything_is_read() {
+        let call = Call {
+            depth: 1,
+            device: Some(3),
+            result: i64::from(-7).cast_unsigned(),
+            stream: Some(pair(4, 6)),
+            object: Some(pair(11, 12)),
+            task: Some(TaskWord {
+                sequence: 9,
+                kind: TaskKind::Kernel,
+                untimed: Untimed::Captured,
+            }),
+            graph: Some(pair(2, 31)),
+            ..Call::plain(0, (1000, 9_000_000_000_000), &[0xabc, 1, 2])
         };
-        let row = decoded(header(RecordKind::Call, 0, all), |words| {
-            words.push(1000);
-            words.push(pair(1, (-7i32).cast_unsigned()));
-            words.push(pair(4, 6));
-            words.push(pair(11, 12));
-            words.push(task.encode());
-            words.push(9_000_000_000_000);
-            words.push(pair(2, 31));
-            [0xabc, 1, 2].into_iter().for_each(|word| words.push(word));
-            words.push_string(b"MatMul");
-            words.push(NULL_STRING);
-        });
+        let texts: [ArgText<'_>; 2] = [Some(b"MatMul"), None];
+        let row = decoded(|words| call.put(words, Some(texts.into_iter())));
         let expected = CallRow {
             thread: 5,
             function: 0,
@@ -459,29 +381,47 @@ mod tests {
 
     #[test]
     fn a_bare_call_ends_after_its_duration() {
-        let row = decoded(header(RecordKind::Call, 0, 0), |words| {
-            words.push(1000);
-            words.push(pair(250, 0));
-        });
+        let call = Call::plain(0, (1000, 1250), &[]);
+        let row = decoded(|words| call.put(words, NO_TEXTS));
         let Some(Row::Call(call)) = row else {
             panic!("{row:?}");
         };
         assert_eq!((call.begin_ns, call.end_ns), (1000, 1250));
         assert_eq!((call.stream, call.event, call.task), (None, None, None));
+        assert_eq!(call.args, [0; 3], "the function has so many");
+    }
+
+    #[test]
+    fn of_a_call_that_was_left_only_what_it_was_given_is_told() {
+        let call = Call {
+            is_left: true,
+            ..Call::plain(0, (1000, 1250), &[1, 2, 3])
+        };
+        let mut room = [0; SLOT_WORDS];
+        call.put(&mut room, NO_TEXTS);
+        let mut decoder = Decoder::default();
+        // Its record was cut within the arguments.
+        let decoded = decoder.decode(&room[..5], ORIGIN, &FUNCTIONS, &Clock::monotonic());
+        let Decoded::Row(Row::Call(row)) = decoded else {
+            panic!("no call");
+        };
+        assert_eq!((row.ending, &row.args[..]), (Ending::Left, &[1, 2][..]));
     }
 
     #[test]
     fn a_function_that_the_table_does_not_have_is_refused() {
-        assert_eq!(decoded(header(RecordKind::Call, 1, 0), |_| ()), None);
+        let call = Call::plain(1, (0, 0), &[]);
+        assert_eq!(decoded(|words| call.put(words, NO_TEXTS)), None);
     }
 
     #[test]
     fn processes_streams_and_times_are_read() {
-        let process = decoded(header(RecordKind::Process, 0, 0), |words| {
-            words.push(pair(10, 9));
-            words.push(500);
-            words.push_string(b"train");
-            words.push_string(b"3");
+        let process = row_of(&told::Process {
+            pid: 10,
+            parent_pid: 9,
+            begin: 500,
+            name: Text::new(b"train"),
+            rank: Text::new(b"3"),
         });
         let expected = ProcessRow {
             process: 2,
@@ -493,11 +433,16 @@ mod tests {
             command: String::new(),
         };
         assert_eq!(process, Some(Row::Process(expected)));
-        let stream = decoded(header(RecordKind::Stream, 0b1001, 0), |words| {
-            words.push(pair(1, 2));
-            words.push(0xf00);
-            words.push(pair(17, 3));
-            words.push(pair(4, 5));
+        let stream = row_of(&told::Stream {
+            serial: 1,
+            context: 2,
+            device: 3,
+            handle: 0xf00,
+            acl_id: None,
+            flags: 4,
+            priority: 5,
+            is_default: true,
+            manner: 2,
         });
         let expected = StreamRow {
             process: 2,
@@ -512,11 +457,16 @@ mod tests {
             manner: 2,
         };
         assert_eq!(stream, Some(Row::Stream(expected)));
-        let time = decoded(header(RecordKind::TaskTime, 0, 0), |words| {
-            words.push(pair(1, 8));
-            [70, 90, 2000, 1500, pair(100, 300), pair(12, 3)]
-                .into_iter()
-                .for_each(|word| words.push(word));
+        let time = row_of(&told::TaskTime {
+            arming: 100,
+            begin_device_ns: 70,
+            end_device_ns: 90,
+            seen: 2000,
+            submitted: 1500,
+            closing: 300,
+            record_ns: 12,
+            record_open_ns: 3,
+            ..told::TaskTime::none(1, 8, Untimed::Timed)
         });
         let expected = TaskTimeRow {
             process: 2,
@@ -539,7 +489,8 @@ mod tests {
         let clock = Clock::monotonic();
         let mut decoder = Decoder::default();
         for words in [&[][..], &[u64::MAX; 8]] {
-            assert_eq!(decoder.decode(words, ORIGIN, &FUNCTIONS, &clock), None);
+            let decoded = decoder.decode(words, ORIGIN, &FUNCTIONS, &clock);
+            assert!(matches!(decoded, Decoded::Nothing));
         }
     }
 }

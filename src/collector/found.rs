@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_format::api::{Blocks, Part, RetKind, Role, TaskKind};
-use ascend_trace_format::record::{Header, MAX_STRING, Reader, RecordKind, STUB, Shape};
+use ascend_trace_format::record::{STUB, Shape, told};
 use ascend_trace_model::rows::{ArgRow, FunctionRow};
 
+use super::decode::string;
 use crate::tables;
 
 /// What records tell of such functions.
@@ -16,6 +17,8 @@ pub(crate) struct Found {
     numbers: HashMap<(u32, u16), u16>,
     /// By shape and name.
     known: BTreeMap<(Shape, String), u16>,
+    /// Those that have come since the last [`Found::new_ones`].
+    new: Vec<FunctionRow>,
 }
 
 impl Found {
@@ -27,37 +30,31 @@ impl Found {
         }
     }
 
-    /// Takes a record that names a function. Answers `None` for any other record, and what takes
-    /// the next place, if anything.
-    pub(crate) fn take(&mut self, words: &[u64], process: u32) -> Option<Option<FunctionRow>> {
-        let header = Header::decode(*words.first()?)?;
-        if header.kind != RecordKind::Function {
-            return None;
-        }
-        let mut reader = Reader::new(words);
-        let shape = Shape::from_code(reader.word())?;
-        let mut bytes = [0; MAX_STRING];
-        let name = String::from_utf8_lossy(reader.string(&mut bytes)?).into_owned();
-        let next = u16::try_from(tables::FUNCTIONS.len() + self.known.len()).ok()?;
-        let key = (shape, name);
-        let known = self.known.get(&key).copied();
-        let number = known.unwrap_or(next);
-        let index = STUB.checked_add(header.aux)?;
+    /// Takes the name of a function; a new one takes the next place.
+    pub(crate) fn take(&mut self, told: &told::Function<'_>, process: u32) {
+        let next = u16::try_from(tables::FUNCTIONS.len() + self.known.len());
+        let (Ok(next), Some(index)) = (next, STUB.checked_add(told.index)) else {
+            return;
+        };
+        let number = *self
+            .known
+            .entry((told.shape, string(told.name)))
+            .or_insert_with_key(|(shape, name)| {
+                self.new.push(described(*shape, name));
+                next
+            });
         self.numbers.insert((process, index), number);
-        if known.is_some() {
-            return Some(None);
-        }
-        let function = described(shape, &key.1);
-        self.known.insert(key, number);
-        Some(Some(function))
+    }
+
+    /// What has taken the next places, in order.
+    pub(crate) fn new_ones(&mut self) -> impl Iterator<Item = FunctionRow> {
+        self.new.drain(..)
     }
 
     /// The places of the functions of a name.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = u16> {
-        let shapes = [Shape::Unknown, Shape::Planning, Shape::Submitting];
-        let keys = shapes.map(|shape| (shape, name.to_owned()));
-        keys.into_iter()
-            .filter_map(|key| self.known.get(&key).copied())
+        let keys = Shape::ALL.iter().map(|shape| (*shape, name.to_owned()));
+        keys.filter_map(|key| self.known.get(&key).copied())
     }
 }
 
@@ -109,51 +106,38 @@ fn argument((name, kind): (&str, &str)) -> ArgRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::record::{MAX_WORDS, Words};
+    use ascend_trace_format::record::Text;
 
-    fn record(index: u16, shape: Shape, name: &str) -> [u64; MAX_WORDS] {
-        let mut buffer = [0; MAX_WORDS];
-        let mut words = Words::new(&mut buffer);
-        words.push(shape as u64);
-        words.push_string(name.as_bytes());
-        words.finish(Header {
-            kind: RecordKind::Function,
-            slots: 0,
-            aux: index,
-            depth: 0,
-            flags: 0,
-            device: None,
-        });
-        buffer
+    fn function(index: u16, shape: Shape, name: &str) -> told::Function<'_> {
+        let name = Text::new(name.as_bytes());
+        told::Function { shape, index, name }
     }
 
     #[test]
     fn a_name_has_one_place_whatever_processes_call_it() {
         let mut found = Found::default();
         let place = tables::FUNCTIONS.len() as u16;
-        let first = found.take(&record(0, Shape::Submitting, "aclnnOwn"), 1);
-        let first = first.unwrap().unwrap();
+        found.take(&function(0, Shape::Submitting, "aclnnOwn"), 1);
+        let new: Vec<_> = found.new_ones().collect();
         assert_eq!(
-            (first.name.as_str(), first.task.as_str()),
+            (new[0].name.as_str(), new[0].task.as_str()),
             ("aclnnOwn", "kernel")
         );
-        let again = found.take(&record(7, Shape::Submitting, "aclnnOwn"), 2);
-        assert_eq!(again, Some(None));
+        found.take(&function(7, Shape::Submitting, "aclnnOwn"), 2);
+        assert_eq!(found.new_ones().count(), 0);
         assert_eq!(found.number(1, STUB), Some(place));
         assert_eq!(found.number(2, STUB + 7), Some(place));
         assert_eq!(found.number(2, STUB), None);
         assert_eq!(found.number(2, 5), Some(5));
-        let other = found.take(&record(1, Shape::Unknown, "aclOther"), 1);
-        assert_eq!(other.unwrap().unwrap().name, "aclOther");
+        found.take(&function(1, Shape::Unknown, "aclOther"), 1);
+        assert_eq!(found.new_ones().next().unwrap().name, "aclOther");
         assert_eq!(found.named("aclOther").collect::<Vec<_>>(), [place + 1]);
     }
 
     #[test]
-    fn other_records_and_nonsense_are_left_alone() {
+    fn an_index_that_no_stub_has_is_left_alone() {
         let mut found = Found::default();
-        assert_eq!(found.take(&[], 1), None);
-        let mut strange = record(0, Shape::Unknown, "aclOther");
-        strange[1] = 9;
-        assert_eq!(found.take(&strange, 1), None);
+        found.take(&function(STUB, Shape::Unknown, "aclOther"), 1);
+        assert_eq!(found.new_ones().count(), 0);
     }
 }

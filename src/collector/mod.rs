@@ -29,7 +29,7 @@ mod under_way;
 
 use std::sync::Arc;
 
-use ascend_trace_format::record::Counter;
+use ascend_trace_format::record::{Counter, Record};
 use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, Row};
 use ascend_trace_ring::Arena;
 use ascend_trace_viewer::Counted;
@@ -39,7 +39,7 @@ use crate::tables;
 use clock::Clock;
 use cost::Costs;
 use coverage::Coverage;
-use decode::Decoder;
+use decode::{Decoded, Decoder};
 use dictionary::Dictionary;
 use file::Recorder;
 use gauge::Gauge;
@@ -187,7 +187,7 @@ impl Collector {
                 tables::FUNCTIONS,
                 clock,
             ) {
-                Some(row) => {
+                Decoded::Row(row) => {
                     counts.add(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
@@ -213,15 +213,22 @@ impl Collector {
                     }
                     file.push(row);
                 }
-                None if coverage.take(words) || engine.take(words) => {}
-                None => match costs.take(words, writer, calls, clock) {
-                    Some(row) => row.iter().for_each(|row| file.push(&Row::Cost(*row))),
-                    None if decoder.commands.take(words, origin.process) => {}
-                    None => match decoder.found.take(words, origin.process) {
-                        Some(new) => new.into_iter().for_each(|new| dictionary.learn(new)),
-                        None => counts.unreadable += 1,
-                    },
+                Decoded::Other(record) => match &record {
+                    Record::Lookup(told) => coverage.look_up(told),
+                    Record::Library(told) => coverage.load(told),
+                    Record::Patch(told) => engine.patch(told),
+                    Record::EngineFailure(told) => engine.fail(told),
+                    Record::Cost(told) => {
+                        let row = costs.take(told, writer, calls, clock);
+                        row.iter().for_each(|row| file.push(&Row::Cost(*row)));
+                    }
+                    _ => counts.unreadable += 1,
                 },
+                Decoded::Learnt => decoder
+                    .found
+                    .new_ones()
+                    .for_each(|new| dictionary.learn(new)),
+                Decoded::Nothing => counts.unreadable += 1,
             });
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);

@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ascend_trace_format::engine::Outcome;
-use ascend_trace_format::record::{Header, Reader, RecordKind};
+use ascend_trace_format::record::told;
 
-use super::coverage::text;
-
-/// Parts of what the loader said.
-const MOST_PARTS: usize = 16;
+use super::decode::string;
 
 /// One function in all processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,35 +25,15 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Takes a record that tells of an engine; `false` for any other.
-    pub(crate) fn take(&mut self, words: &[u64]) -> bool {
-        let Some(header) = words.first().and_then(|word| Header::decode(*word)) else {
-            return false;
-        };
-        if header.kind != RecordKind::Patch {
-            return false;
-        }
-        let mut reader = Reader::new(words);
-        let first = text(&mut reader);
-        match (Outcome::from_code(header.aux.into()), first) {
-            (Some(Outcome::NoEngine), first) => {
-                // Behind the last one come empty ones without end.
-                let others = (0..MOST_PARTS).map_while(|_| text(&mut reader));
-                let parts = first
-                    .into_iter()
-                    .chain(others.take_while(|it| !it.is_empty()));
-                self.failure = Some(parts.collect());
-            }
-            (Some(outcome), Some(function)) => {
-                let file = text(&mut reader).unwrap_or_default();
-                self.functions
-                    .entry((function, file))
-                    .or_default()
-                    .add(outcome);
-            }
-            _ => {}
-        }
-        true
+    /// What came of patching a function.
+    pub(crate) fn patch(&mut self, told: &told::Patch<'_>) {
+        let key = (string(told.function), string(told.file));
+        self.functions.entry(key).or_default().add(told.outcome);
+    }
+
+    /// There is no engine.
+    pub(crate) fn fail(&mut self, told: &told::EngineFailure<'_>) {
+        self.failure = Some(string(told.reason));
     }
 
     /// Whether calls of a function of a library are caught wherever they come from; and else, or in
@@ -106,23 +83,14 @@ impl Patching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ascend_trace_format::record::{MAX_WORDS, Words};
+    use ascend_trace_format::record::Text;
 
-    fn take(engine: &mut Engine, outcome: Outcome, texts: &[&str]) {
-        let mut buffer = [0; MAX_WORDS];
-        let mut words = Words::new(&mut buffer);
-        texts
-            .iter()
-            .for_each(|text| words.push_string(text.as_bytes()));
-        words.finish(Header {
-            kind: RecordKind::Patch,
-            slots: 0,
-            aux: outcome as u16,
-            depth: 0,
-            flags: 0,
-            device: None,
+    fn take(engine: &mut Engine, outcome: Outcome, [function, file]: [&str; 2]) {
+        engine.patch(&told::Patch {
+            outcome,
+            function: Text::new(function.as_bytes()),
+            file: Text::new(file.as_bytes()),
         });
-        assert!(engine.take(&buffer));
     }
 
     #[test]
@@ -131,12 +99,12 @@ mod tests {
         take(
             &mut engine,
             Outcome::Patched,
-            &["aclrtMalloc", "libascendcl.so"],
+            ["aclrtMalloc", "libascendcl.so"],
         );
         take(
             &mut engine,
             Outcome::LoopHead,
-            &["aclrtMalloc", "libacl_rt.so"],
+            ["aclrtMalloc", "libacl_rt.so"],
         );
         assert_eq!(
             engine.of("/x/libascendcl.so", "aclrtMalloc"),
@@ -156,9 +124,9 @@ mod tests {
     fn bodies_behind_public_names_are_not_missing() {
         let mut engine = Engine::default();
         let (public, body) = ("aclrtMalloc", "aclrtMallocImpl");
-        take(&mut engine, Outcome::PatchedAtTarget, &[public, "a.so"]);
-        take(&mut engine, Outcome::Twin, &[body, "a.so"]);
-        take(&mut engine, Outcome::TooSmall, &["aclrtFree", "a.so"]);
+        take(&mut engine, Outcome::PatchedAtTarget, [public, "a.so"]);
+        take(&mut engine, Outcome::Twin, [body, "a.so"]);
+        take(&mut engine, Outcome::TooSmall, ["aclrtFree", "a.so"]);
         let line = engine.summary().unwrap();
         assert!(line.contains("patched 1 of 2 functions"), "{line}");
     }
@@ -167,7 +135,7 @@ mod tests {
     fn a_later_try_takes_back_that_threads_were_running() {
         let mut engine = Engine::default();
         for outcome in [Outcome::ThreadsRunning, Outcome::Patched] {
-            take(&mut engine, outcome, &["aclInit", "libascendcl.so"]);
+            take(&mut engine, outcome, ["aclInit", "libascendcl.so"]);
         }
         assert_eq!(
             engine.of("libascendcl.so", "aclInit"),
@@ -179,11 +147,9 @@ mod tests {
     fn a_missing_engine_is_every_functions_reason() {
         let mut engine = Engine::default();
         assert_eq!(engine.summary(), None);
-        take(
-            &mut engine,
-            Outcome::NoEngine,
-            &["/x/engine.so: ", "no such file"],
-        );
+        engine.fail(&told::EngineFailure {
+            reason: Text::new(b"/x/engine.so: no such file"),
+        });
         let (patched, reason) = engine.of("libascendcl.so", "aclInit");
         assert!(
             !patched && reason.ends_with("/x/engine.so: no such file"),

@@ -209,7 +209,7 @@ mod tests {
     fn calls(count: u64) -> Batch {
         let mut encoder = Encoder::new();
         for _ in 0..count {
-            encoder.push_call(&CallRow::default());
+            encoder.push(&Row::Call(CallRow::default()));
         }
         encoder.seal()
     }

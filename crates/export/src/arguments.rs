@@ -77,7 +77,7 @@ fn write_word<'t>(
 /// not return, how it ended.
 pub(crate) fn write_result<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, call: &Call) {
     let trace = source.trace;
-    if let Some(ending) = call.ending.name() {
+    if let Some(ending) = call.ending.exported() {
         fields.constant("ending", ending);
         return;
     }

@@ -5,6 +5,8 @@
 //! the wrappers and keeps the way to what was patched. Both sides are tables of plain words, so
 //! that neither has to be built with the other.
 
+use crate::coded_enum;
+
 /// The number of this agreement. Either side refuses another one.
 pub const VERSION: u32 = 1;
 /// The environment variable that names the engine's file.
@@ -56,75 +58,42 @@ pub struct Engine {
     pub install: unsafe extern "C" fn(host: *const Host, patches: *mut Patch, count: usize),
 }
 
-/// What came of patching a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u32)]
-pub enum Outcome {
-    /// The engine was not asked, or did not answer.
-    Untried = 0,
-    Patched = 1,
-    /// It only jumps on to another function, which was patched in its place.
-    PatchedAtTarget = 2,
-    /// The body of a function of the same name without `Impl`, which is the one that is recorded.
-    Twin = 3,
-    TooSmall = 4,
-    SizeUnknown = 5,
-    LoopHead = 6,
-    EndsEarly = 7,
-    CallInside = 8,
-    CannotMove = 9,
-    Undecodable = 10,
-    SharedCode = 11,
-    SharedTarget = 12,
-    LeadsToHooked = 13,
-    LeadsToWrapper = 14,
-    NotBound = 15,
-    TargetUnknown = 16,
-    ThreadsRunning = 17,
-    CodeIsLocked = 18,
-    Refused = 19,
-    NoStub = 20,
-    NotCode = 21,
-    /// The engine could not be loaded.
-    NoEngine = 22,
-    /// It uses registers that the jump to the rest of its code takes.
-    TakesScratch = 23,
+coded_enum! {
+    /// What came of patching a function; the name is why it was not patched, and empty if it was.
+    Outcome: u32 {
+        /// The engine was not asked, or did not answer.
+        Untried = 0 "not tried",
+        Patched = 1 "",
+        /// It only jumps on to another function, which was patched in its place.
+        PatchedAtTarget = 2 "",
+        /// The body of a function of the same name without `Impl`, which is the one that is recorded.
+        Twin = 3 "the body of the function without Impl, whose calls are recorded",
+        TooSmall = 4 "too small to be patched",
+        SizeUnknown = 5 "its length is not known",
+        LoopHead = 6 "it jumps back to where the patch would be",
+        EndsEarly = 7 "it ends, or jumps away, where the patch would be",
+        CallInside = 8 "it calls another function where the patch would be",
+        CannotMove = 9 "an instruction where the patch would be works only in its place",
+        Undecodable = 10 "it has instructions that are not known",
+        SharedCode = 11 "another name stands for the same code",
+        SharedTarget = 12 "another function jumps on to the same code",
+        LeadsToHooked = 13 "it only jumps on to a function that is patched itself",
+        LeadsToWrapper = 14 "it only jumps on to a function that has a wrapper",
+        NotBound = 15 "it only jumps on to a function that is not bound yet",
+        TargetUnknown = 16 "it only jumps on to code of unknown length",
+        ThreadsRunning = 17 "other threads were running when it could have been patched",
+        CodeIsLocked = 18 "the system does not let code be changed",
+        Refused = 19 "the engine's library refused to patch it",
+        NoStub = 20 "there is no wrapper for it",
+        NotCode = 21 "it does not lie in code that can be read",
+        /// The engine could not be loaded.
+        NoEngine = 22 "the engine could not be loaded",
+        /// It uses registers that the jump to the rest of its code takes.
+        TakesScratch = 23 "it uses registers that the patch needs",
+    }
 }
 
 impl Outcome {
-    /// All, in the order of their codes.
-    pub const ALL: [Self; 24] = [
-        Self::Untried,
-        Self::Patched,
-        Self::PatchedAtTarget,
-        Self::Twin,
-        Self::TooSmall,
-        Self::SizeUnknown,
-        Self::LoopHead,
-        Self::EndsEarly,
-        Self::CallInside,
-        Self::CannotMove,
-        Self::Undecodable,
-        Self::SharedCode,
-        Self::SharedTarget,
-        Self::LeadsToHooked,
-        Self::LeadsToWrapper,
-        Self::NotBound,
-        Self::TargetUnknown,
-        Self::ThreadsRunning,
-        Self::CodeIsLocked,
-        Self::Refused,
-        Self::NoStub,
-        Self::NotCode,
-        Self::NoEngine,
-        Self::TakesScratch,
-    ];
-
-    /// The outcome with this code.
-    pub fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.get(code as usize).copied()
-    }
-
     /// Whether calls of the function are caught wherever they come from.
     pub fn is_patched(self) -> bool {
         matches!(self, Self::Patched | Self::PatchedAtTarget)
@@ -132,31 +101,7 @@ impl Outcome {
 
     /// Why the function was not patched, for the report; empty if it was.
     pub fn reason(self) -> &'static str {
-        match self {
-            Self::Patched | Self::PatchedAtTarget => "",
-            Self::Untried => "not tried",
-            Self::Twin => "the body of the function without Impl, whose calls are recorded",
-            Self::TooSmall => "too small to be patched",
-            Self::SizeUnknown => "its length is not known",
-            Self::LoopHead => "it jumps back to where the patch would be",
-            Self::EndsEarly => "it ends, or jumps away, where the patch would be",
-            Self::CallInside => "it calls another function where the patch would be",
-            Self::CannotMove => "an instruction where the patch would be works only in its place",
-            Self::Undecodable => "it has instructions that are not known",
-            Self::SharedCode => "another name stands for the same code",
-            Self::SharedTarget => "another function jumps on to the same code",
-            Self::LeadsToHooked => "it only jumps on to a function that is patched itself",
-            Self::LeadsToWrapper => "it only jumps on to a function that has a wrapper",
-            Self::NotBound => "it only jumps on to a function that is not bound yet",
-            Self::TargetUnknown => "it only jumps on to code of unknown length",
-            Self::ThreadsRunning => "other threads were running when it could have been patched",
-            Self::CodeIsLocked => "the system does not let code be changed",
-            Self::Refused => "the engine's library refused to patch it",
-            Self::NoStub => "there is no wrapper for it",
-            Self::NotCode => "it does not lie in code that can be read",
-            Self::NoEngine => "the engine could not be loaded",
-            Self::TakesScratch => "it uses registers that the patch needs",
-        }
+        self.name()
     }
 }
 
@@ -166,7 +111,7 @@ mod tests {
 
     #[test]
     fn codes_lead_back_to_their_outcomes_and_refusals_have_reasons() {
-        for (code, outcome) in Outcome::ALL.into_iter().enumerate() {
+        for (code, outcome) in Outcome::ALL.iter().copied().enumerate() {
             assert_eq!(outcome as usize, code);
             assert_eq!(Outcome::from_code(code as u32), Some(outcome));
             assert_eq!(outcome.reason().is_empty(), outcome.is_patched());

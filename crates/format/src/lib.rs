@@ -7,9 +7,11 @@
 #![forbid(unsafe_code)]
 
 pub mod api;
+mod coded;
 pub mod engine;
 pub mod rank;
 pub mod record;
+pub mod role;
 pub mod session;
 pub mod version;
 

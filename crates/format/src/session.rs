@@ -6,6 +6,7 @@
 //! has one budget and no thread has a size of its own. Nothing ever wraps around: a full segment
 //! points to the next one, and goes back to the pool when the collector has read it.
 
+use crate::coded_enum;
 use crate::record::SLOT_BYTES;
 
 /// Bytes of the largest pages that kernels for aarch64 are configured with.
@@ -87,15 +88,6 @@ impl Timing {
     }
 }
 
-/// Which counter the `begin` and `end` ticks of records come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TickSource {
-    /// `CLOCK_MONOTONIC` in nanoseconds.
-    Monotonic,
-    /// The processor's own counter (TSC, CNTVCT); the collector converts it.
-    Counter,
-}
-
 /// Stands for the counter of the architecture that this is built for: a program of another one, in
 /// an emulator, has no such counter, and must not take its own for it.
 const COUNTER: u32 = match () {
@@ -104,19 +96,12 @@ const COUNTER: u32 = match () {
     () => 3,
 };
 
-impl TickSource {
-    pub const fn code(self) -> u32 {
-        match self {
-            Self::Monotonic => 0,
-            Self::Counter => COUNTER,
-        }
-    }
-
-    pub const fn from_code(code: u32) -> Option<Self> {
-        match code {
-            0 => Some(Self::Monotonic),
-            COUNTER => Some(Self::Counter),
-            _ => None,
-        }
+coded_enum! {
+    /// Which counter the `begin` and `end` ticks of records come from.
+    TickSource: u32 {
+        /// `CLOCK_MONOTONIC` in nanoseconds.
+        Monotonic = 0,
+        /// The processor's own counter (TSC, CNTVCT); the collector converts it.
+        Counter = COUNTER,
     }
 }

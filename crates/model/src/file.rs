@@ -3,26 +3,28 @@
 //! A reader trusts nothing: a file may be cut anywhere, be damaged, or be made to do harm. It never
 //! panics, and what it allocates is in proportion to what it has read.
 
-mod budget;
+pub(crate) mod budget;
 mod call;
 pub(crate) mod chunk;
-mod column;
-mod decode;
-mod encoder;
+pub(crate) mod column;
+pub(crate) mod declare;
+pub(crate) mod decode;
+pub(crate) mod encoder;
 mod error;
 mod follow;
 pub(crate) mod index;
 mod json;
-mod names;
+pub(crate) mod names;
 mod part;
 mod repack;
 mod scan;
-mod table;
+pub(crate) mod table;
 mod times;
 mod writer;
 
 pub(crate) use self::chunk as kinds;
 pub(crate) use budget::Budget;
+pub use declare::ColumnText;
 pub(crate) use decode::Item;
 pub use encoder::{Batch, Encoder};
 /// The payload of a packed chunk, unpacked; `None` when it is not sound.
@@ -34,4 +36,5 @@ pub use error::{Lost, OpenError, Warning};
 pub use follow::{Contents, Follower, Progress, read};
 pub(crate) use part::{Found, Parts};
 pub use repack::repack;
+pub(crate) use table::Table;
 pub use writer::{ChunkWriter, Writer};

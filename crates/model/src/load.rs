@@ -112,7 +112,6 @@ impl TraceBuilder {
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
             Row::Range(row) => self.range_row(row),
-            Row::Coverage(row) => self.trace.coverage.push(row),
             Row::Cost(row) => {
                 let thread = self.thread_of(row.thread);
                 self.trace.costs.add(thread, &row);
@@ -121,6 +120,7 @@ impl TraceBuilder {
                 end_ns,
                 exit_status,
             }) => self.trace.end = Some((end_ns, exit_status)),
+            row => self.trace.kept.push(row),
         }
     }
 

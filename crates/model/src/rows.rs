@@ -1,331 +1,300 @@
-//! What a trace file stores: one row type per thing that the collector learns.
+//! What a trace file stores: one row type per thing that the collector learns. The declaration of a row
+//! is all there is to it: its columns, their text in docs/FORMAT.md, writing and reading come from there.
 //!
 //! Handles are the traced program's own pointers and may be reused, so things are named by
 //! *serials*: numbers that are never reused within their process. All host times are nanoseconds
 //! of the recording host's `CLOCK_MONOTONIC`; device times are nanoseconds of the device's clock.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod call;
+mod leading;
+mod times;
 
-use serde::{Deserialize, Serialize};
+use ascend_trace_format::passed_on;
+use ascend_trace_format::record::Passed;
 
-/// How and where the trace was recorded: the first chunk of the file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SessionRow {
-    /// Version of the tool that recorded.
-    pub tool_version: String,
-    /// The command that was run, word by word.
-    pub command: Vec<String>,
-    pub host: String,
-    /// Architecture of the recording host, as in `std::env::consts::ARCH`.
-    pub architecture: String,
-    /// `events` or `off`.
-    pub timing: String,
-    /// `installed` or `softacl`.
-    pub runtime: String,
-    /// Wall-clock time of `start_ns`, RFC 3339 with the host's offset.
-    pub start_time: String,
-    /// `CLOCK_MONOTONIC` at the start of the recording.
-    pub start_ns: i64,
-    /// `CLOCK_REALTIME` at the same moment, nanoseconds since 1970.
-    pub start_realtime_ns: i64,
-    /// `CLOCK_BOOTTIME` at the same moment; 0 in traces of older recorders.
-    #[serde(skip_serializing_if = "is_unknown")]
-    pub start_boottime_ns: i64,
+use crate::file::budget::Budget;
+use crate::file::chunk::Kind;
+use crate::file::declare::{ColumnText, row};
+use crate::file::decode::{self, Item, Stop};
+use crate::file::encoder::{Batch, Pending};
+use crate::file::names::Given;
+use crate::file::table::Table;
+
+pub use call::{CallRow, Ending, GraphRef, TaskRow};
+pub use leading::{ArgRow, FunctionRow, SessionRow, TablesRow};
+pub use times::{AnchorRow, TaskTimeRow};
+
+/// What a kind of chunk holds.
+#[derive(Clone, Copy, Debug)]
+pub struct TableText {
+    pub kind: [u8; 4],
+    /// The index of a long file says where its chunks are.
+    pub is_thing: bool,
+    pub columns: &'static [ColumnText],
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-fn is_unknown(moment: &i64) -> bool {
-    *moment == 0
-}
+/// What is done with each kind of row in turn: those of things that calls name come before the calls.
+macro_rules! kinds {
+    (before { $($before:ident $before_row:ident,)* } then { $($then:ident $then_row:ident,)* }) => {
+        /// Anything a trace file stores after its two leading chunks.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Row { $($before($before_row),)* $($then($then_row),)* }
 
-/// A function of the hook table, as the recording tool knew it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FunctionRow {
-    pub name: String,
-    pub category: String,
-    /// `ascend_trace_format::api::Role` by name.
-    pub role: String,
-    /// Kind of the task it submits, or empty.
-    pub task: String,
-    /// `no`, `yes` or `sometimes`.
-    pub blocks: String,
-    /// `ascend_trace_format::api::RetKind` by name.
-    pub ret: String,
-    pub stream: Option<u8>,
-    pub event: Option<u8>,
-    pub bytes: Option<u8>,
-    /// Position of the argument that says what the task is: a string, or what a [`NameRow`] names.
-    #[serde(default)]
-    pub label: Option<u8>,
-    /// Positions of further arguments by what they are: `ascend_trace_format::api::Part` by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub parts: BTreeMap<String, u8>,
-    /// `ascend_trace_format::api::Fact`s by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub facts: Vec<String>,
-    pub args: Vec<ArgRow>,
-}
+        kinds! { @each $($before $before_row,)* $($then $then_row,)* }
 
-/// One argument of a [`FunctionRow`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ArgRow {
-    pub name: String,
-    /// `ascend_trace_format::api::ArgKind` by name.
-    pub kind: String,
-    pub out: bool,
-    pub enumeration: String,
-}
-
-/// The tables that make a trace readable without any header: the second chunk of the file, and
-/// chunks of further functions and constants before the rows that need them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct TablesRow {
-    /// Number of the first of these functions.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub first: u16,
-    /// Indexed by the function number of a call, less `first`.
-    pub functions: Vec<FunctionRow>,
-    /// Enumeration name → value → constant. `aclError` holds the return codes.
-    pub enumerations: BTreeMap<String, BTreeMap<i64, String>>,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde asks for a reference"
-)]
-fn is_zero(number: &u16) -> bool {
-    *number == 0
-}
-
-impl TablesRow {
-    /// Whether these tables and `further` ones leave no function out between them.
-    pub(crate) fn reaches(&self, further: &Self) -> bool {
-        let end = usize::from(self.first) + self.functions.len();
-        self.first <= further.first && usize::from(further.first) <= end
-    }
-
-    /// Takes in tables that follow these in the file. Functions whose tables are lost have no name.
-    pub fn extend(&mut self, further: Self) {
-        let first = usize::from(further.first.saturating_sub(self.first));
-        if self.functions.len() < first {
-            self.functions.resize(first, FunctionRow::default());
+        /// Rows that are not sealed yet.
+        #[expect(non_snake_case, reason = "named as the rows are")]
+        #[derive(Debug, Default)]
+        pub(crate) struct Tables {
+            $($before: Pending<$before_row>,)*
+            $(pub(crate) $then: Pending<$then_row>,)*
         }
-        self.functions.splice(
-            first..self.functions.len().min(first + further.functions.len()),
-            further.functions,
-        );
-        for (name, constants) in further.enumerations {
-            self.enumerations.entry(name).or_default().extend(constants);
+
+        impl Tables {
+            /// Takes a row and tells whether it is time to seal.
+            pub(crate) fn push(&mut self, row: &Row) -> bool {
+                match row {
+                    $(Row::$before(row) => self.$before.push(row),)*
+                    $(Row::$then(row) => self.$then.push(row),)*
+                }
+            }
+
+            /// Seals what comes before the calls.
+            pub(crate) fn seal_things(&mut self, batch: &mut Batch) {
+                $(self.$before.seal(batch);)*
+            }
+
+            /// Seals the calls and what comes after them.
+            pub(crate) fn seal_rest(&mut self, batch: &mut Batch) {
+                $(self.$then.seal(batch);)*
+            }
         }
-    }
+    };
+    (@each $($name:ident $row:ident,)*) => {
+        $(impl From<$row> for Row {
+            fn from(row: $row) -> Self {
+                Self::$name(row)
+            }
+        }
+
+        impl<'r> TryFrom<&'r Row> for &'r $row {
+            type Error = ();
+
+            fn try_from(row: &'r Row) -> Result<Self, ()> {
+                match row {
+                    Row::$name(row) => Ok(row),
+                    _ => Err(()),
+                }
+            }
+        })*
+
+        /// What the chunks of each kind hold.
+        pub const TABLES: &[TableText] = &[$(TableText {
+            kind: $row::KIND,
+            is_thing: $row::IS_THING,
+            columns: $row::COLUMNS,
+        },)*];
+
+        /// Hands out the rows of a chunk, as far as the budget allows; none of a kind that is not known.
+        pub(crate) fn read(
+            kind: Kind,
+            payload: &[u8],
+            budget: &mut Budget,
+            sink: &mut impl FnMut(Item),
+        ) -> Result<(), Stop> {
+            match kind {
+                $($row::KIND => decode::rows::<$row>(payload, budget, sink),)*
+                _ => Ok(()),
+            }
+        }
+    };
 }
 
-/// A traced process: one image of a program. A process that replaces its image by `exec` is another
-/// one from then on, under the same pid.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProcessRow {
-    /// Number of the process in this trace. Pids do not tell processes apart: namespaces have the
-    /// same ones, and they are used again.
-    pub process: u32,
-    pub pid: u32,
-    pub parent_pid: u32,
-    pub begin_ns: i64,
-    pub name: String,
-    /// The rank it has in a distributed run, if its environment names one.
-    pub rank: String,
-    /// The words that it was started with, with a NUL between two; the last one ends with `…` when
-    /// there was more than the recorder keeps. Empty in files of older recorders.
-    #[serde(default)]
-    pub command: String,
+macro_rules! rows {
+    (
+        {
+            before {$(
+                $(#[$bmeta:meta])* $before:ident $before_row:ident = $bkind:literal,
+                    $bclass:ident of $bmemory:literal $(remembering $remember:ty)? { $($bfields:tt)* }
+            )*}
+            by_hand { $($hand:ident $hand_row:ident,)* }
+            then {$(
+                $(#[$tmeta:meta])* $then:ident $then_row:ident = $tkind:literal,
+                    $tclass:ident of $tmemory:literal { $($tfields:tt)* }
+            )*}
+        }
+        $(
+            $(#[$pmeta:meta])* $passed:ident $passed_row:ident = $code:literal $pkind:literal,
+                $pclass:ident of $pmemory:literal {
+                    $($(#[doc = $doc:literal])* $field:ident: $type:ty,)+
+                }
+        )*
+    ) => {
+        $(row! {
+            $(#[$bmeta])*
+            $before_row = $bkind, $bclass of $bmemory $(remembering $remember)? { $($bfields)* }
+        })*
+        $(row! {
+            $(#[$pmeta])*
+            $passed_row = $pkind, $pclass of $pmemory {
+                /// process
+                process: u32 as process,
+                $($(#[doc = $doc])* $field: $type,)+
+            }
+        })*
+        $(row! {
+            $(#[$tmeta])*
+            $then_row = $tkind, $tclass of $tmemory { $($tfields)* }
+        })*
+
+        kinds! {
+            before { $($before $before_row,)* $($passed $passed_row,)* }
+            then { $($hand $hand_row,)* $($then $then_row,)* }
+        }
+
+        /// The row of a record that is in the file as it comes.
+        pub fn passed_on(process: u32, record: Passed) -> Row {
+            match record {
+                $(Passed::$passed(told) => Row::$passed($passed_row {
+                    process,
+                    $($field: told.$field,)+
+                }),)*
+            }
+        }
+    };
 }
 
-/// A traced thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ThreadRow {
-    /// Number of the thread in this trace.
-    pub thread: u32,
-    pub process: u32,
-    pub tid: u32,
-    pub name: String,
-}
+passed_on! { rows {
+    before {
+        /// A traced process: one image of a program. A process that replaces its image by `exec` is another
+        /// one from then on, under the same pid. Pids do not tell processes apart: namespaces have the same
+        /// ones, and they are used again.
+        Process ProcessRow = b"PROC", thing of 640 {
+            /// process: its number in this trace
+            process: u32,
+            /// pid
+            pid: u32,
+            /// pid of its parent
+            parent_pid: u32,
+            /// host time at which recording began in it
+            begin_ns: i64,
+            /// name
+            name: String,
+            /// rank in a distributed run, or empty
+            rank: String,
+            /// the words that it was started with, a zero byte between two; ends with `…` when there was more
+            /// than the recorder keeps
+            command: String,
+        }
 
-/// A context. A later row with the same serial replaces the earlier one; so for streams and events.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextRow {
-    pub process: u32,
-    pub serial: u32,
-    pub device: u32,
-    pub handle: u64,
-    pub is_default: bool,
-}
+        /// A traced thread.
+        Thread ThreadRow = b"THRD", thing of 160 {
+            /// thread: its number in this trace, unique over all processes
+            thread: u32,
+            /// process
+            process: u32 as process,
+            /// tid
+            tid: u32,
+            /// name
+            name: String,
+        }
 
-/// A stream.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StreamRow {
-    pub process: u32,
-    pub serial: u32,
-    pub context: u32,
-    pub device: u32,
-    pub handle: u64,
-    /// As `aclrtStreamGetId` tells it; `None` when it was never asked.
-    pub acl_id: Option<i32>,
-    pub flags: u32,
-    pub priority: u32,
-    pub is_default: bool,
-    /// `ascend_trace_format::record::Manner` code: how `--timing auto` times its tasks from here on; 0 where nothing
-    /// is said.
-    pub manner: u8,
-}
-
-/// An event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EventRow {
-    pub process: u32,
-    pub serial: u32,
-    pub context: u32,
-    pub handle: u64,
-    pub flags: u32,
-    /// 0: `aclrtCreateEvent`; 1: `…WithFlag`; 2: `…ExWithFlag`.
-    pub creation: u8,
-}
-
-/// The task that a call submitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskRow {
-    /// Position among the tasks submitted to the call's stream.
-    pub sequence: u32,
-    /// `TaskKind` code.
-    pub kind: u8,
-    /// `Untimed` code known at submission.
-    pub untimed: u8,
-}
-
-/// What a call has to do with a graph, that is: with a capture, or a model that is built by hand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GraphRef {
-    /// Counts the graphs of the process from 1.
-    pub serial: u32,
-    /// Number of the node that the call added, or of the replay that it started, from 1; 0 for
-    /// calls on the graph as a whole and for calls that were refused.
-    pub index: u32,
-}
-
-/// How a call ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Ending {
-    #[default]
-    Returned = 0,
-    /// By an exception, a jump or the end of its thread, at its end or before. It has no return value.
-    Left = 1,
-    /// It had not when its process, or the recording, ended: that is its end. It has no return value.
-    Open = 2,
-}
-
-impl Ending {
-    /// The ending with this code.
-    pub const fn from_code(code: u64) -> Option<Self> {
-        Some(match code {
-            0 => Self::Returned,
-            1 => Self::Left,
-            2 => Self::Open,
-            _ => return None,
-        })
-    }
-
-    /// What exports call it; nothing for a call that returned.
-    pub const fn name(self) -> Option<&'static str> {
-        match self {
-            Self::Returned => None,
-            Self::Left => Some("left"),
-            Self::Open => Some("open"),
+        /// What the program called something that it passes by handle or number: a kernel, a model, a
+        /// domain of marks. Only what is new takes memory.
+        Name NameRow = b"NAME", thing of 0 remembering Given {
+            /// process
+            process: u32 as process,
+            /// host time from which on the name holds
+            since_ns: i64,
+            /// what the program passes for it: a handle of a kernel or of a domain, a model's number
+            key: u64,
+            /// name
+            name: String,
         }
     }
 
-    /// Whether the call returned, and so has a return value and answers.
-    pub const fn is_return(self) -> bool {
-        matches!(self, Self::Returned)
+    by_hand { Call CallRow, TaskTime TaskTimeRow, Anchor AnchorRow, }
+
+    then {
+        /// What could not be recorded.
+        #[derive(Copy)]
+        Loss LossRow = b"LOSS", figure of 96 {
+            /// thread; none when there was no channel left for a thread
+            thread: Option<u32>,
+            /// calls lost; amounts of several rows add up
+            calls: u64,
+            /// other records lost
+            others: u64,
+            /// those of the other records that told when a task ran
+            times: u64,
+        }
+
+        /// A range of a thread's time that the program named, or a moment of it, which begins and ends at
+        /// once.
+        Range RangeRow = b"RNGE", thing of 96 {
+            /// process
+            process: u32,
+            /// thread that began it
+            thread: u32,
+            /// begin, host time
+            begin_ns: i64,
+            /// end − begin; 0 for a mark
+            end_ns: i64 as since(begin_ns),
+            /// handle of its domain, 0 for the default one
+            domain: u64,
+            /// name
+            name: String,
+        }
+
+        /// A function of AscendCL that a loaded library exports, or that the program asked for; or several
+        /// of which there is nothing else to say.
+        Coverage CoverageRow = b"COVR", thing of 192 {
+            /// the library's path, empty for functions in no library
+            library: String,
+            /// function; empty in a row that stands for several
+            function: String,
+            /// 1 calls by name are seen + 2 it was fetched by name with a wrapper + 4 it was asked for in vain + 8
+            /// it was fetched without a wrapper + 16 its calls are recorded without their arguments + 32 it is
+            /// patched: all its calls are seen
+            ways: u8,
+            /// calls
+            calls: u64,
+            /// how many functions the row stands for
+            functions: u64,
+            /// why an engine did not patch it; empty if it did, or there was none
+            refused: String,
+        }
+
+        /// What the tool has cost a thread of the program so far: every number only grows.
+        #[derive(Copy)]
+        Cost CostRow = b"COST", thing of 192 {
+            /// thread
+            thread: u32,
+            /// host time
+            at_ns: i64,
+            /// calls that were recorded
+            calls: u64,
+            /// nanoseconds that this took
+            recording_ns: u64,
+            /// tasks with events around them
+            tasks: u64,
+            /// events that were recorded on streams
+            events: u64,
+            /// nanoseconds that this took
+            timing_ns: u64,
+            /// nanoseconds that reading the times of tasks, and comparing the clocks, took
+            reading_ns: u64,
+        }
+
+        /// How the recording ended: the last chunk of a complete file.
+        End EndRow = b"END ", figure of 192 {
+            /// host time
+            end_ns: i64,
+            /// the program's exit status as the tool passed it on
+            exit_status: i32,
+        }
     }
-}
-
-/// A call, as a rule one that returned.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CallRow {
-    pub thread: u32,
-    pub function: u16,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    pub ret: i64,
-    pub depth: u8,
-    pub device: Option<u8>,
-    /// Serial of the stream it worked on.
-    pub stream: Option<u32>,
-    pub context: Option<u32>,
-    /// Serial and generation of the event it worked on. Generation 0: not recorded yet.
-    pub event: Option<(u32, u32)>,
-    pub task: Option<TaskRow>,
-    pub graph: Option<GraphRef>,
-    pub args: Vec<u64>,
-    /// One entry per argument of kind `string`, in order; `None` for NULL. None of a call that did not
-    /// return. Each text of a chunk is in memory once, however many calls have it.
-    pub strings: Vec<Option<Arc<str>>>,
-    /// Of a call that did not return only the first arguments may be known.
-    pub ending: Ending,
-}
-
-/// When a task ran, in the device's own time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskTimeRow {
-    pub process: u32,
-    pub stream: u32,
-    pub sequence: u32,
-    /// `Untimed` code; the times are 0 unless it is `Timed`.
-    pub untimed: u8,
-    pub begin_device_ns: i64,
-    pub end_device_ns: i64,
-    /// Host time at which the task had certainly completed.
-    pub seen_ns: i64,
-    /// The event before the task was submitted no earlier than this before the begin of the call
-    /// that submitted the task; 0 when that is not known.
-    pub arming_ns: u32,
-    /// The event after the task was submitted no later than this after the begin of the call that
-    /// submitted the task; 0 when that is not known.
-    pub submitting_ns: u32,
-    /// What the event after the task took itself: its time is later than the end of the task by this.
-    pub record_ns: u32,
-    /// How far off that may be.
-    pub record_open_ns: u32,
-}
-
-/// The device clock read `device_ns` somewhere between the two host times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AnchorRow {
-    pub process: u32,
-    pub device: u32,
-    pub before_ns: i64,
-    pub after_ns: i64,
-    pub device_ns: i64,
-    /// An [`AnchorSource`](ascend_trace_format::api::AnchorSource) as a number.
-    pub source: u8,
-}
-
-/// What could not be recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LossRow {
-    /// `None` when the loss belongs to no thread: there was no channel left.
-    pub thread: Option<u32>,
-    pub calls: u64,
-    /// Records that were not calls: times, names.
-    pub others: u64,
-    /// Those of the others that told when a task ran.
-    pub times: u64,
-}
+} }
 
 impl LossRow {
     /// Adds the amounts of another one.
@@ -334,56 +303,6 @@ impl LossRow {
         self.others = self.others.saturating_add(other.others);
         self.times = self.times.saturating_add(other.times);
     }
-}
-
-/// A counter of the tool itself, cumulative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CounterRow {
-    pub process: u32,
-    /// `ascend_trace_format::record::Counter` code.
-    pub what: u16,
-    pub value: u64,
-}
-
-/// What the tool has cost a thread of the program so far: every number only grows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CostRow {
-    pub thread: u32,
-    pub at_ns: i64,
-    /// Calls that were recorded, and the time that this took. It is measured for some of the calls.
-    pub calls: u64,
-    pub recording_ns: u64,
-    /// Tasks with events of ours around them, these events, and the time that recording them took.
-    pub tasks: u64,
-    pub events: u64,
-    pub timing_ns: u64,
-    /// Time spent on reading the times of tasks.
-    pub reading_ns: u64,
-}
-
-/// What the program called something that it passes by handle or number: a kernel, a model, a
-/// domain of marks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NameRow {
-    pub process: u32,
-    /// From then on the name holds, until another one does.
-    pub since_ns: i64,
-    pub key: u64,
-    pub name: String,
-}
-
-/// A range of a thread's time that the program named, or a moment of it, which begins and ends at
-/// once.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RangeRow {
-    pub process: u32,
-    /// The thread that began it.
-    pub thread: u32,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    /// The handle of its domain, which a [`NameRow`] names; 0 for the default one.
-    pub domain: u64,
-    pub name: String,
 }
 
 /// What a [`CoverageRow`] says of a function, as bits.
@@ -400,50 +319,4 @@ pub mod ways {
     pub const UNTYPED: u8 = 16;
     /// It is patched: calls are seen wherever they come from.
     pub const PATCHED: u8 = 32;
-}
-
-/// A function of AscendCL that a loaded library exports, or that the program asked for; or several
-/// of which there is nothing else to say.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CoverageRow {
-    /// The library's path; empty for a function that none of those that were seen exports.
-    pub library: String,
-    /// Empty for several.
-    pub function: String,
-    /// Bits of [`ways`]; 0 for a function whose calls are not seen.
-    pub ways: u8,
-    /// Calls in the whole recording, whichever library they went to.
-    pub calls: u64,
-    /// How many functions this is about.
-    pub functions: u64,
-    /// Why an engine that patches functions did not patch it; empty if it did, or there was none.
-    pub refused: String,
-}
-
-/// How the recording ended: the last chunk of a complete file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndRow {
-    pub end_ns: i64,
-    /// The program's exit status as the tool passed it on.
-    pub exit_status: i32,
-}
-
-/// Anything a trace file stores after its two leading chunks.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Row {
-    Process(ProcessRow),
-    Thread(ThreadRow),
-    Context(ContextRow),
-    Stream(StreamRow),
-    Event(EventRow),
-    Call(CallRow),
-    TaskTime(TaskTimeRow),
-    Anchor(AnchorRow),
-    Loss(LossRow),
-    Counter(CounterRow),
-    Name(NameRow),
-    Range(RangeRow),
-    Coverage(CoverageRow),
-    Cost(CostRow),
-    End(EndRow),
 }

@@ -15,7 +15,7 @@ use crate::load::Numbering;
 use crate::loss::{Loss, LossSeries};
 use crate::names::Names;
 use crate::operands::Operands;
-use crate::rows::{CoverageRow, Ending, GraphRef, SessionRow};
+use crate::rows::{CoverageRow, Ending, GraphRef, Row, SessionRow};
 
 /// Declares an index into one of the trace's tables.
 macro_rules! index_type {
@@ -91,7 +91,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The words that it was started with; none in traces of older recorders.
+    /// The words that it was started with.
     pub fn command(&self) -> impl Iterator<Item = &str> {
         let words = self.command.split('\0');
         words.take(match self.command.is_empty() {
@@ -306,7 +306,8 @@ pub struct Trace {
     pub(crate) names: Arc<Names>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
-    pub(crate) coverage: Vec<CoverageRow>,
+    /// Rows of kinds that nothing else is made of.
+    pub(crate) kept: Vec<Row>,
     pub(crate) costs: Costs,
     /// Set in a trace that forgets.
     pub(crate) numbering: Option<Numbering>,
@@ -520,8 +521,17 @@ impl Trace {
     }
 
     /// Functions of AscendCL and how they were caught, once the recording has ended.
-    pub fn coverage(&self) -> &[CoverageRow] {
-        &self.coverage
+    pub fn coverage(&self) -> impl Iterator<Item = &CoverageRow> {
+        self.rows()
+    }
+
+    /// The rows of a kind that is told as it is in the file: [`CoverageRow`]s, and other kinds that the trace
+    /// makes nothing else of.
+    pub fn rows<'t, T: 't>(&'t self) -> impl Iterator<Item = &'t T>
+    where
+        &'t T: TryFrom<&'t Row>,
+    {
+        self.kept.iter().filter_map(|row| row.try_into().ok())
     }
 
     /// Bytes that a call moves, when its function says so.

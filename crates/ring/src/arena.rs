@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use ascend_trace_format::record::{Header, SLOT_BYTES, SLOT_WORDS};
+use ascend_trace_format::record::{Head, SLOT_BYTES, SLOT_WORDS};
 use ascend_trace_format::session::{
     CHANNELS, OPEN_BYTES, OPEN_OFFSET, SEGMENT_BYTES, SEGMENT_SLOTS, SEGMENTS_OFFSET, session_bytes,
 };
@@ -445,15 +445,15 @@ impl Arena {
     }
 }
 
-/// Splits slots into records. A word that is no header skips one slot.
+/// Splits slots into records. A word that is no head skips one slot.
 fn visit_records(mut words: &[u64], visit: &mut dyn FnMut(&[u64])) -> usize {
     let mut records = 0;
-    while let Some(header) = words.first().map(|word| Header::decode(*word)) {
-        let slots = header.map_or(1, |header| usize::from(header.slots));
+    while let Some(head) = words.first().map(|word| Head::decode(*word)) {
+        let slots = head.map_or(1, |head| usize::from(head.slots));
         let Some((record, rest)) = words.split_at_checked(slots * SLOT_WORDS) else {
             break;
         };
-        if header.is_some() {
+        if head.is_some() {
             visit(record);
             records += 1;
         }

@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{SEGMENT_SLOTS, TickSource, Timing};
 
 use crate::layout::{SessionSettings, state};
@@ -77,15 +77,8 @@ fn write(producer: &mut Producer, value: u64) {
 }
 
 fn record(value: u64) -> [u64; SLOT_WORDS] {
-    let header = Header {
-        kind: RecordKind::Call,
-        slots: 1,
-        aux: 0,
-        depth: 0,
-        flags: 0,
-        device: None,
-    };
-    [header.encode(), value, 0, 0, 0, 0, 0, 0]
+    let kind = RecordKind::Call;
+    [Head { kind, slots: 1 }.encode(), value, 0, 0, 0, 0, 0, 0]
 }
 
 #[test]

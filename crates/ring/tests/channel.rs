@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ascend_trace_format::record::{Header, Reader, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
 use ascend_trace_format::session::{CHANNELS, SEGMENT_SLOTS, TickSource, Timing};
 use ascend_trace_ring::{
     Arena, AttachError, ChannelInfo, Drained, Dropped, FREE_THREADS, Producer, Session,
@@ -46,15 +46,11 @@ fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
         producer.count_dropped(RecordKind::Call);
         return false;
     };
-    let header = Header {
+    let head = Head {
         kind: RecordKind::Call,
         slots: slots as u8,
-        aux: 0,
-        depth: 0,
-        flags: 0,
-        device: None,
     };
-    words[0] = header.encode();
+    words[0] = head.encode();
     words[1] = value;
     words[slots * SLOT_WORDS - 1] = value;
     producer.publish(slots);
@@ -64,7 +60,7 @@ fn write(producer: &mut Producer, value: u64, slots: usize) -> bool {
 fn drain(arena: &mut Arena, channel: usize, gone: bool) -> (Vec<u64>, Drained) {
     let mut values = Vec::new();
     let drained = arena.drain(channel, gone, &mut |record| {
-        let value = Reader::new(record).word();
+        let value = record[1];
         assert_eq!(record.last(), Some(&value), "a record is published whole");
         values.push(value);
     });

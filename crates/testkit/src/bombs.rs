@@ -16,18 +16,18 @@ const TABLES: &str = r#"{"functions":[{"name":"aclrtSetDevice","category":"devic
 /// Columns of a call with nothing to it.
 fn call(rows: u32) -> Vec<Column> {
     let same = || Column::numbers(&[0]).same();
-    let mut columns: Vec<Column> = (0..21).map(|_| same()).collect();
+    let mut columns: Vec<Column> = (0..22).map(|_| same()).collect();
     columns[0] = Column::repeated(1, rows);
     columns[2] = Column::signed(&[100]).same();
     columns[3] = Column::signed(&[50]).same();
-    for empty in [10, 12, 13, 15, 17, 18, 19, 20] {
+    for empty in [10, 12, 13, 15, 17, 18, 19, 20, 21] {
         columns[empty] = Column::default();
     }
     columns
 }
 
 fn file() -> TraceBytes {
-    TraceBytes::new(3)
+    TraceBytes::new(1)
         .chunk(b"SESS", b"{}")
         .chunk(b"TABL", &crate::bytes::packed(TABLES.as_bytes()))
 }
@@ -188,7 +188,7 @@ fn streams_that_are_made(chunks: u64) -> Bomb {
     });
     let tables = TABLES.replace("\"none\"", "\"create-stream\"");
     let leading = file().into_bytes().len();
-    let own = TraceBytes::new(3)
+    let own = TraceBytes::new(1)
         .chunk(b"SESS", b"{}")
         .chunk(b"TABL", &crate::bytes::packed(tables.as_bytes()));
     Bomb {
@@ -235,10 +235,10 @@ fn enumerations() -> Bomb {
 fn things() -> impl Iterator<Item = Bomb> {
     let rows = 120_000_u32;
     let kinds: [(&'static str, &[u8; 4], usize, &[usize]); 10] = [
-        ("processes", b"PROC", 6, &[4, 5]),
+        ("processes", b"PROC", 7, &[4, 5, 6]),
         ("threads", b"THRD", 4, &[3]),
         ("contexts", b"CTXT", 5, &[]),
-        ("streams", b"STRM", 9, &[]),
+        ("streams", b"STRM", 10, &[]),
         ("events", b"EVNT", 6, &[]),
         ("ranges", b"RNGE", 6, &[5]),
         ("names", b"NAME", 4, &[3]),

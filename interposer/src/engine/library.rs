@@ -7,7 +7,7 @@ use ascend_trace_format::engine::{Engine, Host, Outcome, Patch, VERSION};
 
 use super::shape::{self, Shape};
 use super::{entrance, patched};
-use ascend_trace_format::record::MAX_STRING;
+use ascend_trace_format::record::{Text, told};
 
 use crate::hooks::SHAPES;
 use crate::loader::fork::Inside;
@@ -144,12 +144,16 @@ fn is_patched(patch: &Patch) -> bool {
 fn tell(holder: &Holder, name: &CStr, outcome: Outcome) {
     let path = holder.path.text().to_bytes();
     let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    asked::from_inside(|state| emit::patch(state, outcome, &[name.to_bytes(), file]));
+    let patch = told::Patch {
+        outcome,
+        function: Text::new(name.to_bytes()),
+        file: Text::new(file),
+    };
+    asked::from_inside(|state| emit::record(state, &patch));
 }
 
 /// That there is no engine, and why.
 pub(super) fn tell_failure(message: &[u8]) {
-    let mut chunks = message.chunks(MAX_STRING);
-    let parts = [(); 4].map(|()| chunks.next().unwrap_or(&[]));
-    asked::from_inside(|state| emit::patch(state, Outcome::NoEngine, &parts));
+    let reason = Text::new(message);
+    asked::from_inside(|state| emit::record(state, &told::EngineFailure { reason }));
 }

@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::sync::atomic::Ordering::{Relaxed, Release};
 use core::sync::atomic::compiler_fence;
 
-use ascend_trace_format::record::{Header, SLOT_WORDS, flags};
+use ascend_trace_format::record::CallHead;
 use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::OpenCall;
 
@@ -22,9 +22,6 @@ const PLACE: usize = !15;
 /// The stack stands lower in some wrappers than in others, when one function calls both. A call within a call is
 /// further down than this: a wrapper's frame, and one of the real function's.
 const WRAPPERS_DIFFER: usize = 112;
-
-/// Words of an open call before its arguments: header, begin, and one that means nothing.
-const FIXED_WORDS: usize = 3;
 
 /// The calls around one that is under way.
 #[derive(Clone, Copy)]
@@ -90,8 +87,8 @@ impl State {
             return None;
         }
         let slot = self.slot(self.depth_at(here).checked_sub(1)?)?;
-        let header = Header::decode(slot.0[0].load(Relaxed))?;
-        Some(usize::from(header.aux))
+        let head = CallHead::decode(slot.0[0].load(Relaxed))?;
+        Some(head.function.into())
     }
 
     /// Whether the call at this depth has been left, as the stack at `here` shows.
@@ -216,10 +213,11 @@ impl State {
         unsafe { self.open.get().as_ref() }?.get(usize::from(depth))
     }
 
-    /// Tells that a call is under way. `header` is that of its record.
+    /// Tells that a call is under way, as [`Call::take_open`](ascend_trace_format::record::Call::take_open)
+    /// reads it.
     #[inline(always)]
-    pub(crate) fn open_call(&self, header: Header, begin: u64, stream: Option<u64>, args: &[u64]) {
-        let Some(slot) = self.slot(header.depth) else {
+    pub(crate) fn open_call(&self, head: CallHead, begin: u64, stream: Option<u64>, args: &[u64]) {
+        let Some(slot) = self.slot(head.depth) else {
             return;
         };
         let [first, at, _, words @ ..] = &slot.0;
@@ -227,14 +225,14 @@ impl State {
         for (place, word) in words.iter().zip(stream.iter().chain(args)) {
             place.store(*word, Relaxed);
         }
-        first.store(header.encode(), Release);
+        first.store(head.encode(), Release);
     }
 
     /// Whether the call is still told of, and has not been taken for one that was left.
     #[inline(always)]
-    pub(crate) fn is_open(&self, header: u64, depth: u8) -> bool {
+    pub(crate) fn is_open(&self, head: u64, depth: u8) -> bool {
         match self.slot(depth) {
-            Some(slot) => slot.0[0].load(Relaxed) == header,
+            Some(slot) => slot.0[0].load(Relaxed) == head,
             None => true,
         }
     }
@@ -292,17 +290,10 @@ impl State {
     }
 }
 
-/// The words of an open call: the stream, if it is told, then the arguments.
-pub(crate) fn told(words: &[u64; SLOT_WORDS], header: Header) -> (Option<u64>, &[u64]) {
-    let rest = words.get(FIXED_WORDS..).unwrap_or(&[]);
-    match rest {
-        [stream, args @ ..] if header.flags & flags::STREAM != 0 => (Some(*stream), args),
-        args => (None, args),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use ascend_trace_format::record::{Call, flags};
+
     use super::*;
     use crate::thread::with;
 
@@ -363,28 +354,25 @@ mod tests {
     fn a_call_is_told_of_from_its_begin_to_its_end() {
         with(|state| {
             state.forget_open();
-            let header = Header {
-                kind: ascend_trace_format::record::RecordKind::Call,
+            let head = CallHead {
                 slots: 1,
-                aux: 5,
+                function: 5,
                 depth: 3,
                 flags: flags::STREAM,
                 device: None,
             };
-            state.open_call(header, 100, Some(7), &[1, 2, 3, 4, 5, 6]);
-            assert!(state.is_open(header.encode(), 3));
+            state.open_call(head, 100, Some(7), &[1, 2, 3, 4, 5, 6]);
+            assert!(state.is_open(head.encode(), 3));
             let words = state.own_open[3]
                 .0
                 .each_ref()
                 .map(|word| word.load(Relaxed));
-            assert_eq!(words[1], 100);
-            assert_eq!(told(&words, header), (Some(7), &[1, 2, 3, 4][..]));
+            let call = Call::take_open(&words).unwrap();
+            assert_eq!((call.begin, call.stream), (100, Some(7)));
+            assert_eq!(call.args, [1, 2, 3, 4]);
             state.close_call(3);
-            assert!(!state.is_open(header.encode(), 3));
-            let deep = Header {
-                depth: 200,
-                ..header
-            };
+            assert!(!state.is_open(head.encode(), 3));
+            let deep = CallHead { depth: 200, ..head };
             state.open_call(deep, 100, None, &[]);
             assert!(state.is_open(deep.encode(), 200), "those are not told of");
         });

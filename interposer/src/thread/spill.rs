@@ -5,7 +5,7 @@ use core::cell::Cell;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{Header, RecordKind, SLOT_WORDS};
+use ascend_trace_format::record::{Head, RecordKind, SLOT_WORDS};
 use ascend_trace_ring::Producer;
 
 /// Calls that can be put aside.
@@ -48,8 +48,8 @@ impl Spill {
 
     /// Writes what was put aside, also what comes while that is done.
     pub(super) fn write(&self, producer: &mut Producer) {
-        self.empty(|place, header| {
-            let slots = usize::from(header.slots);
+        self.empty(|place, head| {
+            let slots = usize::from(head.slots);
             let Some(room) = producer.reserve(slots) else {
                 producer.count_dropped(RecordKind::Call);
                 return;
@@ -66,18 +66,18 @@ impl Spill {
         self.empty(|_, _| lost());
     }
 
-    fn empty(&self, mut action: impl FnMut(&[Cell<u64>; WORDS], Header)) {
+    fn empty(&self, mut action: impl FnMut(&[Cell<u64>; WORDS], Head)) {
         let mut done = 0;
         loop {
             let taken = self.taken.load(Relaxed);
             for place in self.places.iter().take(taken).skip(done) {
-                // A place that was begun and left by a jump holds no header.
+                // A place that was begun and left by a jump holds no head.
                 let word = place.first().map_or(0, |first| first.replace(0));
-                if let Some(header) = Header::decode(word) {
+                if let Some(head) = Head::decode(word) {
                     if let Some(first) = place.first() {
                         first.set(word);
                     }
-                    action(place, header);
+                    action(place, head);
                     if let Some(first) = place.first() {
                         first.set(0);
                     }
@@ -112,16 +112,9 @@ mod tests {
     use super::*;
 
     fn record(value: u64) -> [u64; WORDS] {
-        let header = Header {
-            kind: RecordKind::Call,
-            slots: 1,
-            aux: 0,
-            depth: 0,
-            flags: 0,
-            device: None,
-        };
+        let kind = RecordKind::Call;
         let mut words = [0; WORDS];
-        words[0] = header.encode();
+        words[0] = Head { kind, slots: 1 }.encode();
         words[1] = value;
         words
     }
@@ -132,7 +125,7 @@ mod tests {
         let kept = (0..20).filter(|value| spill.put(&record(*value))).count();
         assert_eq!(kept, PLACES);
         let mut seen = Vec::new();
-        spill.empty(|place, header| seen.push((place[1].get(), header.slots)));
+        spill.empty(|place, head| seen.push((place[1].get(), head.slots)));
         assert_eq!(seen, (0..8).map(|value| (value, 1)).collect::<Vec<_>>());
         assert!(spill.is_empty());
         assert!(spill.put(&record(1)));

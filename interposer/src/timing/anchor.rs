@@ -5,6 +5,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::AnchorSource;
+use ascend_trace_format::record::told;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
@@ -78,9 +79,13 @@ pub(crate) fn take(api: &Api, context: &'static ContextEntry, stream: u64, inter
             }
             let reading = reference::read(api, context, event, floor).ok();
             if let Some(reading) = reading {
-                let device = context.device.load(Relaxed);
-                let told = reading.nanoseconds;
-                emit::anchor(device, before, after, told, AnchorSource::Event);
+                emit::from_inside(&told::Anchor {
+                    source: AnchorSource::Event,
+                    device: context.device.load(Relaxed),
+                    before,
+                    after,
+                    device_ns: reading.nanoseconds,
+                });
             }
             if !reading.is_some_and(|reading| reading.adopted) {
                 context.timing.give_event(api, event);

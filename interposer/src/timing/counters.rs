@@ -3,7 +3,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::Counter;
+use ascend_trace_format::record::{Counter, told};
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{self, ticks};
@@ -98,7 +98,10 @@ impl Tally {
         } else {
             value
         };
-        emit::counter(self.what, shown);
+        emit::from_inside(&told::Counter {
+            what: self.what.code().into(),
+            value: shown,
+        });
         self.told.store(value, Relaxed);
     }
 }

@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
 
 use ascend_trace_format::api::AnchorSource;
+use ascend_trace_format::record::told;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::{ticks, ticks_after_all};
@@ -84,7 +85,13 @@ pub(crate) fn take(context: &ContextEntry) {
     if let Some(told) = told {
         device.readings.fetch_add(1, Relaxed);
         let Told { before, after, ns } = told;
-        emit::anchor(user, before, after, ns, AnchorSource::Driver);
+        emit::from_inside(&told::Anchor {
+            source: AnchorSource::Driver,
+            device: user,
+            before,
+            after,
+            device_ns: ns,
+        });
     }
 }
 

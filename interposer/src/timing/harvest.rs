@@ -3,6 +3,7 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::told;
 use ascend_trace_ring::ticks::monotonic;
 
 use crate::clock::ticks;
@@ -198,14 +199,18 @@ fn read(lane: &Lane, api: &Api, pair: Pair, proof: Option<Proof>, ask: Ask) -> b
                 if pair.start != pair.end {
                     note_length(lane, end.wrapping_sub(begin), record.0.into());
                 }
-                emit::task_time(&emit::TaskTime {
+                emit::from_inside(&told::TaskTime {
+                    untimed: Untimed::Timed,
                     stream: lane.stream.load(Relaxed),
                     sequence,
-                    begin,
-                    end,
+                    arming: passed(pair.armed_from(), pair.begin),
+                    begin_device_ns: begin,
+                    end_device_ns: end,
                     seen,
-                    submission: [pair.armed_from(), pair.begin, pair.closed],
-                    record,
+                    submitted: pair.begin,
+                    closing: passed(pair.begin, pair.closed),
+                    record_ns: record.0,
+                    record_open_ns: record.1,
                 });
             }
             None => report_untimed(lane, pair, Untimed::Unreadable),
@@ -323,9 +328,15 @@ fn times(
     Ok((begin, begin.wrapping_add(length.max(0.0).round() as i64)))
 }
 
+/// Ticks from one moment to another, as many as a record has room for.
+fn passed(from: u64, to: u64) -> u32 {
+    u32::try_from(to.saturating_sub(from)).unwrap_or(u32::MAX)
+}
+
 pub(super) fn report_untimed(lane: &Lane, pair: Pair, reason: Untimed) {
     if let Some(sequence) = pair.sequence {
-        emit::task_untimed(lane.stream.load(Relaxed), sequence, reason);
+        let stream = lane.stream.load(Relaxed);
+        emit::from_inside(&told::TaskTime::none(stream, sequence, reason));
     }
 }
 

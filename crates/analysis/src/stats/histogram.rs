@@ -1,7 +1,5 @@
 //! Durations without end, in bounded memory.
 
-use std::collections::BTreeMap;
-
 use super::Durations;
 
 /// So many durations are kept as they are.
@@ -14,7 +12,8 @@ const STEP_BITS: u32 = 6;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Histogram {
     exact: Vec<i64>,
-    steps: BTreeMap<u32, u64>,
+    /// By step; empty as long as all are exact.
+    steps: Vec<u64>,
     count: u64,
     total: i64,
     max: i64,
@@ -28,9 +27,18 @@ impl Histogram {
         if self.steps.is_empty() && self.exact.len() < EXACT {
             return self.exact.push(length);
         }
-        for length in std::mem::take(&mut self.exact).into_iter().chain([length]) {
-            *self.steps.entry(step_of(length)).or_default() += 1;
+        for length in std::mem::take(&mut self.exact) {
+            self.count_step(length);
         }
+        self.count_step(length);
+    }
+
+    fn count_step(&mut self, length: i64) {
+        let step = step_of(length) as usize;
+        if self.steps.len() <= step {
+            self.steps.resize(step + 1, 0);
+        }
+        self.steps[step] += 1;
     }
 
     pub(super) fn durations(mut self) -> Durations {
@@ -50,10 +58,10 @@ impl Histogram {
 
     fn percentile(&self, percent: u64) -> i64 {
         let mut left = (self.count * percent).div_ceil(100);
-        for (step, count) in &self.steps {
+        for (step, count) in (0..).zip(&self.steps) {
             left = left.saturating_sub(*count);
             if left == 0 {
-                return value_of(*step).min(self.max);
+                return value_of(step).min(self.max);
             }
         }
         self.max

@@ -68,7 +68,7 @@ pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
         // The constant that `ret` is, for functions that return error codes.
         Column::word("ret_name", |row, cell| cell.maybe(row.ret_name())),
         // Of a call that did not return: "left" or "open".
-        Column::word("ending", |row, cell| cell.maybe(row.call.ending.name())),
+        Column::word("ending", |row, cell| cell.maybe(row.call.ending.exported())),
         // 0 for the program's own calls.
         Column::number("depth", |row, cell| cell.put(row.call.depth)),
         Column::number("device", |row, cell| cell.maybe(row.device())),

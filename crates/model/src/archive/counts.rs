@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{RetKind, TaskKind, Untimed};
 
+use crate::file::Table;
 use crate::file::index::{CODES, Totals};
-use crate::file::kinds;
 use crate::load::TraceBuilder;
+use crate::rows::{EventRow, RangeRow};
 use crate::trace::{StreamId, ThreadId, Trace};
 
 use super::Archive;
@@ -95,8 +96,8 @@ impl Archive {
             functions,
             tasks: totals.tasks(),
             timed: totals.timed,
-            events: self.things().events().len() as u64 + self.layout.left().rows(kinds::EVENT),
-            ranges: self.things().ranges().len() as u64 + self.layout.left().rows(kinds::RANGE),
+            events: self.things().events().len() as u64 + self.layout.left().rows(EventRow::KIND),
+            ranges: self.things().ranges().len() as u64 + self.layout.left().rows(RangeRow::KIND),
             ..Counts::default()
         };
         for (thread, calls) in &totals.threads {

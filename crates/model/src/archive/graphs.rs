@@ -29,32 +29,22 @@ impl Archive {
     pub fn graph_calls(&mut self) -> Result<GraphCalls, OpenError> {
         let functions = GraphFunctions::new(self.builder.trace().functions().iter());
         let mut builder = self.builder.clone();
-        let mut replays: BTreeMap<(ProcessId, u32), u64> = BTreeMap::new();
-        let counted = self.layout.totals().replays;
-        for ((process, serial), count) in counted {
-            replays.insert((builder.process_of(process), serial), count);
-        }
+        let counted = self.layout.totals().replays.into_iter();
+        let replays = counted
+            .map(|((process, serial), count)| ((builder.process_of(process), serial), count))
+            .collect();
         let groups = self.layout.groups();
         let segments: Vec<Segment> = groups.flat_map(|group| &group.segments).copied().collect();
         let length = self.parts.length()?;
         for segment in segments {
             let mut budget = Budget::segment(length, segment.rows());
-            if segment.calls == 0 || segment.graph_calls == Some(0) {
+            if segment.graph_calls == 0 {
                 continue;
             }
-            let is_counted = segment.graph_calls.is_some();
             let mut take = |item| {
                 for row in calls(item) {
-                    match functions.concern(&GraphFacts::from(&row)) {
-                        Concern::Nothing => {}
-                        Concern::Making => builder.apply(Row::Call(row)),
-                        Concern::Replay if is_counted => {}
-                        Concern::Replay => {
-                            let thread = builder.thread_of(row.thread);
-                            let process = builder.trace().thread(thread).process;
-                            let serial = row.graph.map_or(0, |graph| graph.serial);
-                            *replays.entry((process, serial)).or_default() += 1;
-                        }
+                    if functions.concern(&GraphFacts::from(&row)) == Concern::Making {
+                        builder.apply(Row::Call(row));
                     }
                 }
             };

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
 use crate::file::index::{self, Group, Indexer, Segment, Totals};
-use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Warning, kinds};
+use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Table, Warning, kinds};
 use crate::load::TraceBuilder;
-use crate::rows::Row;
+use crate::rows::{CallRow, EndRow, Row};
 
 use super::left::LeftThings;
 use super::open::OpenCalls;
@@ -81,7 +81,7 @@ impl Layout {
     pub(super) fn calls_of(&self, segment: &Segment) -> Kind {
         match self.open.is_at(segment) {
             true => kinds::OPEN,
-            false => kinds::CALL,
+            false => CallRow::KIND,
         }
     }
 
@@ -343,7 +343,7 @@ impl Layout {
                     self.take_group(group, reader)?;
                 }
             }
-            kinds::END => {
+            EndRow::KIND => {
                 self.ended = true;
                 let warning = reader.rows(found, &mut self.budget, &mut |_| {})?;
                 reader.warnings.extend(warning);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::file::chunk::Kind;
-use crate::file::{Budget, Found, Item, OpenError, Parts, Warning, kinds};
+use crate::file::{Budget, Found, Item, OpenError, Parts, Table, Warning};
 use crate::load::TraceBuilder;
-use crate::rows::Row;
+use crate::rows::{CostRow, EventRow, RangeRow, Row};
 
 /// A chunk that was left in the file.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct LeftThings {
 
 impl LeftThings {
     pub(super) fn may_hold(kind: Kind) -> bool {
-        matches!(kind, kinds::EVENT | kinds::RANGE | kinds::COST)
+        matches!(kind, EventRow::KIND | RangeRow::KIND | CostRow::KIND)
     }
 
     /// Notes a chunk. Of costs, which are sums, the last of each thread are taken.
@@ -35,7 +35,7 @@ impl LeftThings {
         builder: &mut TraceBuilder,
         budget: &mut Budget,
     ) -> Result<Option<Warning>, OpenError> {
-        if found.is(kinds::COST) {
+        if found.is(CostRow::KIND) {
             return last_costs(&found, parts, builder, budget);
         }
         let mut left = Left {
@@ -47,7 +47,7 @@ impl LeftThings {
             left.rows += 1;
             left.reach = (left.reach.0.min(low), left.reach.1.max(high));
         };
-        let warning = if found.is(kinds::RANGE) {
+        let warning = if found.is(RangeRow::KIND) {
             parts.range_reaches(&found, &mut extend)?
         } else {
             let mut passing = Budget::unlimited();
@@ -78,15 +78,16 @@ impl LeftThings {
         let ranges = self
             .chunks
             .iter()
-            .filter(|left| left.found.is(kinds::RANGE));
+            .filter(|left| left.found.is(RangeRow::KIND));
         ranges.map(|left| left.reach.0).min()
     }
 
     /// Whether a range that was left may begin in a range of time.
     pub(super) fn may_hold_range(&self, (begin, end): (i64, i64)) -> bool {
         let mut chunks = self.chunks.iter();
-        chunks
-            .any(|left| left.found.is(kinds::RANGE) && left.reach.0 <= end && left.reach.1 >= begin)
+        chunks.any(|left| {
+            left.found.is(RangeRow::KIND) && left.reach.0 <= end && left.reach.1 >= begin
+        })
     }
 
     /// Takes the ranges that have a part in a range of time, and the rows of the events that the
@@ -104,7 +105,7 @@ impl LeftThings {
         }
         let unknown = builder.unknown_events();
         for left in &self.chunks {
-            let is_event = left.found.is(kinds::EVENT);
+            let is_event = left.found.is(EventRow::KIND);
             let is_needed = match is_event {
                 true => {
                     let next = unknown.partition_point(|it| i64::from(*it) < left.reach.0);

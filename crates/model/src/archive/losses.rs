@@ -1,8 +1,8 @@
 //! When records were lost, by where the file tells of it.
 
 use crate::file::index::{Group, Segment};
-use crate::file::{Budget, Item, OpenError, kinds};
-use crate::rows::Row;
+use crate::file::{Budget, Item, OpenError, Table};
+use crate::rows::{LossRow, Row};
 
 use super::Archive;
 
@@ -24,7 +24,7 @@ impl Archive {
                 let Some(chunk) = self.parts.chunk(position, group.end)? else {
                     break;
                 };
-                if chunk.is(kinds::LOSS) {
+                if chunk.is(LossRow::KIND) {
                     let at = known_by(group, chunk.offset);
                     self.parts.items(&chunk, &mut budget, &mut |item| {
                         if let Item::Row(Row::Loss(row)) = item {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ascend_trace_format::record::Counter;
 
 use crate::file::index::{Group, Indexer, Segment};
-use crate::file::{Budget, Found, Item, OpenError, Parts, kinds};
+use crate::file::{Budget, Found, Item, OpenError, Parts, Table};
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, Row};
 
@@ -75,7 +75,7 @@ impl OpenCalls {
         parts.items(&found, budget, &mut |item| open.extend(calls(item)))?;
         builder.set_open(Vec::new());
         let payload = parts.unpacked(&found)?.unwrap_or_default();
-        indexer.chunk(kinds::CALL, found.offset, found.length, &payload);
+        indexer.chunk(CallRow::KIND, found.offset, found.length, &payload);
         let (mut group, fine) = indexer.peek();
         group.hold(&fine);
         // It stands behind all others, wherever its chunk lies.

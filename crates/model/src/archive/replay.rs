@@ -2,9 +2,9 @@
 //! need every row once and of the past only what the present depends on.
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, Table};
 use crate::load::TraceBuilder;
-use crate::rows::Row;
+use crate::rows::{Row, TaskTimeRow};
 use crate::trace::{CallId, Trace};
 
 use super::Archive;
@@ -119,7 +119,7 @@ impl Replay<'_> {
         self.position = self.position.max(segment.end());
         let bytes = (segment.offset, segment.end());
         let is_call = archive.layout.calls_of(segment);
-        let wanted = |kind| kind == is_call || kind == kinds::TASK_TIME;
+        let wanted = |kind| kind == is_call || kind == TaskTimeRow::KIND;
         warnings.extend(archive.parts.range(bytes, wanted, &mut budget, &mut take)?);
         if !warnings.is_empty() {
             builder.set_damaged();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::file::index::Segment;
-use crate::file::{Budget, Item, OpenError, kinds};
+use crate::file::{Budget, Item, OpenError, Table};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, TraceBuilder};
 use crate::rows::{CallRow, Row, TaskTimeRow};
@@ -146,7 +146,7 @@ impl Archive {
         for (segment, _) in chosen.iter().filter(|(_, what)| what.times) {
             let mut budget = Budget::segment(length, segment.rows());
             let bytes = (segment.offset, segment.end());
-            let is_time = |kind| kind == kinds::TASK_TIME;
+            let is_time = |kind| kind == TaskTimeRow::KIND;
             let warnings = self.parts.range(bytes, is_time, &mut budget, &mut |item| {
                 if let Item::Row(Row::TaskTime(row)) = item {
                     window.time(row, &self.clocks);
@@ -218,9 +218,8 @@ fn choose(segments: &[Segment], range: (i64, i64), graphs: bool) -> Vec<(Segment
     if graphs {
         let end = needed.iter().rposition(|it| it.times || it.calls);
         let before = segments.iter().zip(&mut needed).take(end.unwrap_or(0));
-        let makes = |(segment, needed): &(&Segment, &mut Needed)| {
-            !needed.calls && segment.graph_calls.is_some_and(|calls| calls > 0)
-        };
+        let makes =
+            |(segment, needed): &(&Segment, &mut Needed)| !needed.calls && segment.graph_calls > 0;
         let last = before.filter(makes).collect::<Vec<_>>().into_iter().rev();
         last.take(MOST_CAPTURES)
             .for_each(|(_, needed)| needed.graphs = true);

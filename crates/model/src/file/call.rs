@@ -3,52 +3,71 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::rows::{CallRow, Ending, GraphRef, Row, TaskRow};
+use crate::rows::{CallRow, Ending, GraphRef, TaskRow};
 
-use super::chunk::{self, Kind};
+use super::chunk::Kind;
 use super::column::{Columns, Cursors};
+use super::declare::ColumnText;
 use super::table::Table;
 
-/// Columns by what they hold. A column marked "if" has no entry for other rows.
+/// Columns by what they hold.
 pub(super) mod column {
-    pub(in crate::file) const THREAD: usize = 0;
-    pub(in crate::file) const FUNCTION: usize = 1;
-    /// Since the end of the last call of the thread's slot.
-    pub(in crate::file) const BEGIN: usize = 2;
-    pub(in crate::file) const DURATION: usize = 3;
-    pub(in crate::file) const RET: usize = 4;
-    pub(in crate::file) const DEPTH: usize = 5;
-    pub(in crate::file) const DEVICE: usize = 6;
-    pub(in crate::file) const STREAM: usize = 7;
-    pub(in crate::file) const CONTEXT: usize = 8;
-    pub(in crate::file) const EVENT: usize = 9;
-    /// If there is an event: since the last generation of the event's slot.
-    pub(in crate::file) const GENERATION: usize = 10;
-    /// 0 without a task, else its kind plus 1.
-    pub(in crate::file) const TASK: usize = 11;
-    /// If there is a task.
-    pub(in crate::file) const UNTIMED: usize = 12;
-    /// If there is a task: since the last sequence of the stream's slot.
-    pub(in crate::file) const SEQUENCE: usize = 13;
-    pub(in crate::file) const ARG_COUNT: usize = 14;
-    /// One per argument that has the code [`super::NEW`]: since the argument at this position in the
-    /// function's slot. In tables without codes, one per argument.
-    pub(in crate::file) const ARGS: usize = 15;
-    pub(in crate::file) const STRING_COUNT: usize = 16;
-    /// One per string: 0 for NULL, 1 for the next new text, else the number of a known one plus 2.
-    pub(in crate::file) const STRINGS: usize = 17;
-    /// The new texts.
-    pub(in crate::file) const TEXTS: usize = 18;
-    /// Three for each call that has to do with a graph: how many calls lie between it and the one
-    /// before it, then serial and index since those of that one. Version 1 has no such column.
-    pub(in crate::file) const GRAPHS: usize = 19;
-    /// One per argument: where its word is to be had. Version 1 has no such column.
-    pub(in crate::file) const ARG_CODES: usize = 20;
-    /// Two for each call that did not return: how many calls lie between it and the one before it, and
-    /// how it ended. Files of older recorders have no such column.
-    pub(in crate::file) const ENDINGS: usize = 21;
-    pub(in crate::file) const COUNT: usize = 22;
-    pub(in crate::file) const REQUIRED: usize = 19;
+    crate::file::declare::columns! {
+        /// thread
+        THREAD: "number",
+        /// function: its position in the tables, at most 65,535
+        FUNCTION: "number",
+        /// begin − end of the last call in slot *thread* of 64
+        BEGIN: "signed",
+        /// end − begin
+        DURATION: "signed",
+        /// return value
+        RET: "signed",
+        /// depth: 0 for the program's own calls
+        DEPTH: "number",
+        /// device of the calling thread, at most 255
+        DEVICE: "optional",
+        /// serial of the stream it worked on
+        STREAM: "optional",
+        /// serial of the context
+        CONTEXT: "optional",
+        /// serial of the event it worked on
+        EVENT: "optional",
+        /// only with an event: generation − last generation in slot *event* of 256. Generations of an event
+        /// count from 1; 0 means not recorded
+        GENERATION: "signed",
+        /// 0 without a task, else the kind of task plus 1 (see below)
+        TASK: "number",
+        /// only with a task: why it has no time, as far as known at submission (see below)
+        UNTIMED: "number",
+        /// only with a task: its sequence − last sequence in slot *stream* of 256 (0 without a stream). The
+        /// sequence is the position among the tasks submitted to the stream
+        SEQUENCE: "signed",
+        /// number of arguments, at most 255
+        ARG_COUNT: "number",
+        /// one per argument that column 20 says is here: its 64-bit word − the last word in slot *(function mod
+        /// 512, position mod 8)*
+        ARGS: "signed",
+        /// number of string arguments, at most 255
+        STRING_COUNT: "number",
+        /// one per string argument: 0 for NULL; 1 for the next text of column 18; else the number plus 2 of a
+        /// text that this chunk has had, counting from 0
+        STRINGS: "number",
+        /// each different string of the chunk once
+        TEXTS: "text",
+        /// three values for each call that has to do with a graph: the number of calls between it and the one
+        /// before it (or the chunk's first row); serial − that of the one before it; index − that of the one
+        /// before it (0 and 0 at first). Calls after the last one have none
+        GRAPHS: "number, signed, signed",
+        /// one per argument: 0 if its word is the last one in the slot that column 15 names; 1 if it is in
+        /// column 15; else the place of a remembered word, plus 2
+        ARG_CODES: "number",
+        /// two values for each call that did not return: the number of calls between it and the one before it
+        /// (or the chunk's first row); how it ended: 1 it was left, by an exception, a jump or the end of its
+        /// thread, at its end or before; 2 it was open when its process or the recording ended, which is its
+        /// end. Calls after the last one returned
+        ENDINGS: "number, number",
+    }
 }
 
 /// A slot serves every number that has the same remainder: sharing one costs bytes, never
@@ -71,7 +90,7 @@ const MAX_ARGS: usize = u8::MAX as usize;
 
 /// What the calls so far tell about the next one.
 #[derive(Debug)]
-pub(super) struct CallMemory {
+pub(crate) struct CallMemory {
     ends: [i64; THREAD_SLOTS],
     sequences: [u32; SLOTS],
     generations: [u32; SLOTS],
@@ -138,9 +157,9 @@ impl CallMemory {
 }
 
 impl Table for CallRow {
-    const KIND: Kind = chunk::CALL;
-    const COLUMNS: usize = column::COUNT;
-    const REQUIRED: usize = column::REQUIRED;
+    const KIND: Kind = *b"CALL";
+    const COLUMNS: &'static [ColumnText] = column::ALL;
+    const IS_THING: bool = false;
     /// Of a call with its task; arguments come to it.
     const MEMORY: u64 = 240;
     type Memory = CallMemory;
@@ -217,10 +236,6 @@ impl Table for CallRow {
             ending: memory.endings.take(cursors)?,
         })
     }
-
-    fn into_row(self) -> Row {
-        Row::Call(self)
-    }
 }
 
 fn take_generation(serial: u32, cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<u32> {
@@ -270,14 +285,10 @@ fn take_args(
     memory: &mut CallMemory,
 ) -> Option<Vec<u64>> {
     let count = usize::from(cursors.take_as::<u8>(column::ARG_COUNT)?);
-    let has_codes = cursors.has(column::ARG_CODES);
     cursors.note(2 * count * size_of::<u64>());
     let mut args = Vec::with_capacity(count);
     for position in 0..count {
-        let code = match has_codes {
-            true => cursors.take(column::ARG_CODES)?,
-            false => NEW,
-        };
+        let code = cursors.take(column::ARG_CODES)?;
         let last = *memory.arg(function, position);
         let arg = match code {
             SAME => last,
@@ -394,7 +405,7 @@ impl EndingColumn {
             self.next = Some(left);
             return Some(Ending::Returned);
         }
-        Ending::from_code(cursors.take(column::ENDINGS)?)
+        Ending::from_code(cursors.take_as(column::ENDINGS)?)
     }
 }
 

@@ -22,53 +22,17 @@ pub(super) const MAX_ROWS: u32 = 1 << 17;
 /// Says what a chunk holds; readers skip kinds they do not know.
 pub(crate) type Kind = [u8; 4];
 
+/// The kinds of chunks that hold no tables; those of tables are declared with their rows.
 pub(crate) const SESSION: Kind = *b"SESS";
 pub(crate) const TABLES: Kind = *b"TABL";
-pub(crate) const PROCESS: Kind = *b"PROC";
-pub(crate) const THREAD: Kind = *b"THRD";
-pub(crate) const CONTEXT: Kind = *b"CTXT";
-pub(crate) const STREAM: Kind = *b"STRM";
-pub(crate) const EVENT: Kind = *b"EVNT";
-pub(crate) const CALL: Kind = *b"CALL";
 /// Calls that have been under way for long: a table of calls.
 pub(crate) const OPEN: Kind = *b"OPEN";
-pub(crate) const TASK_TIME: Kind = *b"TIME";
-pub(crate) const ANCHOR: Kind = *b"ANCH";
-pub(crate) const LOSS: Kind = *b"LOSS";
-pub(crate) const COUNTER: Kind = *b"CNTR";
-pub(crate) const NAME: Kind = *b"NAME";
-pub(crate) const RANGE: Kind = *b"RNGE";
-pub(crate) const COVERAGE: Kind = *b"COVR";
-pub(crate) const COST: Kind = *b"COST";
 /// A group's lanes, summed up finely.
 pub(crate) const SUMMARY: Kind = *b"SUMM";
 /// What a group of chunks holds where.
 pub(crate) const INDEX: Kind = *b"INDX";
 /// Where the indexes of the whole file are.
 pub(crate) const ROOT: Kind = *b"ROOT";
-pub(crate) const END: Kind = *b"END ";
-
-/// Whether chunks of this kind hold rows.
-pub(super) fn is_table(kind: Kind) -> bool {
-    matches!(
-        kind,
-        PROCESS
-            | THREAD
-            | CONTEXT
-            | STREAM
-            | EVENT
-            | CALL
-            | TASK_TIME
-            | ANCHOR
-            | LOSS
-            | COUNTER
-            | NAME
-            | RANGE
-            | COVERAGE
-            | COST
-            | END
-    )
-}
 
 /// A chunk's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ const LARGE: usize = 1024;
 
 /// The columns of a table that is being written.
 #[derive(Debug)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     columns: Vec<Column>,
     rows: u32,
 }
@@ -113,10 +113,10 @@ fn cut(begin: usize, end: usize, cuts: &mut Vec<usize>) {
 
 /// A table's payload before packing.
 #[derive(Debug)]
-pub(super) struct Payload {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Payload {
+    pub(crate) bytes: Vec<u8>,
     /// Lengths after which the bytes look different.
-    pub(super) cuts: Vec<usize>,
+    pub(crate) cuts: Vec<usize>,
 }
 
 /// Appends an unsigned number: 7 bits a byte, low ones first, the top bit says "more".
@@ -130,7 +130,7 @@ fn push(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 impl Columns {
-    pub(super) fn new(count: usize) -> Self {
+    pub(crate) fn new(count: usize) -> Self {
         let mut columns = Vec::new();
         columns.resize_with(count, Column::default);
         // The first column always has an entry per row: what a reader does is then in proportion
@@ -143,16 +143,16 @@ impl Columns {
 
     /// Counts a row whose fields follow or have been put.
     #[inline]
-    pub(super) fn row(&mut self) {
+    pub(crate) fn row(&mut self) {
         self.rows += 1;
     }
 
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
     /// Bytes in all columns together.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let lengths = self.columns.iter();
         lengths
             .map(|column| column.bytes.len() + column.rest.len())
@@ -160,29 +160,29 @@ impl Columns {
     }
 
     #[inline(always)]
-    pub(super) fn put(&mut self, column: usize, value: u64) {
+    pub(crate) fn put(&mut self, column: usize, value: u64) {
         self.columns[column].put(value);
     }
 
     /// Appends a signed number, folded so that small ones of either sign are short.
     #[inline]
-    pub(super) fn put_signed(&mut self, column: usize, value: i64) {
+    pub(crate) fn put_signed(&mut self, column: usize, value: i64) {
         self.put(column, ((value << 1) ^ (value >> 63)) as u64);
     }
 
     /// Appends a number that may be missing: 0, or the number plus 1.
     #[inline]
-    pub(super) fn put_option(&mut self, column: usize, value: Option<u32>) {
+    pub(crate) fn put_option(&mut self, column: usize, value: Option<u32>) {
         self.put(column, value.map_or(0, |value| u64::from(value) + 1));
     }
 
     /// Keeps every value of a column that says by its end how many there are.
-    pub(super) fn keep_each(&mut self, column: usize) {
+    pub(crate) fn keep_each(&mut self, column: usize) {
         self.columns[column].spread();
     }
 
     /// Appends a length and the bytes.
-    pub(super) fn put_text(&mut self, column: usize, text: &str) {
+    pub(crate) fn put_text(&mut self, column: usize, text: &str) {
         let text = &text[..text.floor_char_boundary(MAX_TEXT)];
         let column = &mut self.columns[column];
         column.spread();
@@ -191,12 +191,12 @@ impl Columns {
     }
 
     /// As [`Columns::take_parts`], for whoever packs it in one piece.
-    pub(super) fn take_payload(&mut self) -> Vec<u8> {
+    pub(crate) fn take_payload(&mut self) -> Vec<u8> {
         self.take_parts().bytes
     }
 
     /// The payload before packing: row count, column count, lengths, columns. Empties the columns.
-    pub(super) fn take_parts(&mut self) -> Payload {
+    pub(crate) fn take_parts(&mut self) -> Payload {
         let head = 8 + 4 * self.columns.len();
         let mut bytes = Vec::with_capacity(self.bytes() + head + 4 * self.columns.len());
         bytes.extend_from_slice(&self.rows.to_le_bytes());
@@ -223,10 +223,8 @@ const NEW_PROCESS: usize = 512;
 
 /// The columns of a table that is being read. Every answer is `None` past a column's end.
 #[derive(Debug)]
-pub(super) struct Cursors<'a> {
+pub(crate) struct Cursors<'a> {
     columns: Vec<Cursor<'a>>,
-    /// Columns that the table has.
-    found: usize,
     rows: u32,
     /// Bytes that what was taken needs in memory, beyond its rows.
     taken: u64,
@@ -288,13 +286,12 @@ impl<'a> Cursor<'a> {
 
 impl<'a> Cursors<'a> {
     /// Takes a payload apart; `count` columns are wanted, and those a newer writer adds are left.
-    /// An older writer may lack all but the first `required` ones, which are then empty.
-    pub(super) fn new(payload: &'a [u8], count: usize, required: usize) -> Option<Self> {
+    pub(crate) fn new(payload: &'a [u8], count: usize) -> Option<Self> {
         let (rows, rest) = split_word(payload)?;
         let (found, rest) = split_word(rest)?;
         let found = found as usize;
         let (lengths, mut data) = rest.split_at_checked(found.checked_mul(4)?)?;
-        if found < required {
+        if found < count {
             return None;
         }
         let mut columns = Vec::with_capacity(count);
@@ -312,10 +309,8 @@ impl<'a> Cursors<'a> {
         {
             return None;
         }
-        columns.resize(count, Cursor::default());
         Some(Self {
             columns,
-            found,
             rows,
             taken: 0,
             processes: [0; PROCESSES],
@@ -323,45 +318,40 @@ impl<'a> Cursors<'a> {
     }
 
     /// Whether nothing is left of a column.
-    pub(super) fn is_at_end(&self, column: usize) -> bool {
+    pub(crate) fn is_at_end(&self, column: usize) -> bool {
         self.columns
             .get(column)
             .is_none_or(|cursor| cursor.bytes.is_empty() && cursor.same.is_none())
     }
 
-    /// Whether the table has this column, be it empty.
-    pub(super) fn has(&self, column: usize) -> bool {
-        column < self.found
-    }
-
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
     #[inline]
-    pub(super) fn take(&mut self, column: usize) -> Option<u64> {
+    pub(crate) fn take(&mut self, column: usize) -> Option<u64> {
         self.columns.get_mut(column)?.take()
     }
 
     /// A number that must fit a smaller type.
-    pub(super) fn take_as<T: TryFrom<u64>>(&mut self, column: usize) -> Option<T> {
+    pub(crate) fn take_as<T: TryFrom<u64>>(&mut self, column: usize) -> Option<T> {
         T::try_from(self.take(column)?).ok()
     }
 
-    pub(super) fn take_signed(&mut self, column: usize) -> Option<i64> {
+    pub(crate) fn take_signed(&mut self, column: usize) -> Option<i64> {
         let folded = self.take(column)?;
         Some((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
     /// A number that may be missing. The outer `None` is the end of the column.
-    pub(super) fn take_option(&mut self, column: usize) -> Option<Option<u32>> {
+    pub(crate) fn take_option(&mut self, column: usize) -> Option<Option<u32>> {
         match self.take(column)? {
             0 => Some(None),
             next => u32::try_from(next - 1).ok().map(Some),
         }
     }
 
-    pub(super) fn take_text(&mut self, column: usize) -> Option<String> {
+    pub(crate) fn take_text(&mut self, column: usize) -> Option<String> {
         let text = self.take_bytes(column)?;
         let text = String::from_utf8_lossy(text).into_owned();
         self.note(text.len());
@@ -369,7 +359,7 @@ impl<'a> Cursors<'a> {
     }
 
     /// The number of a process, which takes memory where it is new.
-    pub(super) fn take_process(&mut self, column: usize) -> Option<u32> {
+    pub(crate) fn take_process(&mut self, column: usize) -> Option<u32> {
         let process: u32 = self.take_as(column)?;
         let known = &mut self.processes[process as usize % PROCESSES];
         let number = u64::from(process) + 1;
@@ -380,17 +370,17 @@ impl<'a> Cursors<'a> {
     }
 
     /// Notes that something takes so many bytes in memory.
-    pub(super) fn note(&mut self, bytes: usize) {
+    pub(crate) fn note(&mut self, bytes: usize) {
         self.taken = self.taken.saturating_add(bytes as u64);
     }
 
     /// What was noted since the last time.
-    pub(super) fn noted(&mut self) -> u64 {
+    pub(crate) fn noted(&mut self) -> u64 {
         std::mem::take(&mut self.taken)
     }
 
     /// The bytes of a text, which may be no good text.
-    pub(super) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
+    pub(crate) fn take_bytes(&mut self, column: usize) -> Option<&'a [u8]> {
         let length = self.take_as(column)?;
         if length > MAX_TEXT {
             return None;
@@ -430,7 +420,7 @@ mod tests {
             .iter()
             .for_each(|value| columns.put_signed(1, *value));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         for value in unsigned {
             assert_eq!(cursors.take(0), Some(value));
         }
@@ -446,7 +436,7 @@ mod tests {
         let mut columns = Columns::new(1);
         columns.columns[0].bytes = vec![0xff; 11];
         let payload = columns.take_payload();
-        assert_eq!(Cursors::new(&payload, 1, 1).unwrap().take(0), None);
+        assert_eq!(Cursors::new(&payload, 1).unwrap().take(0), None);
     }
 
     #[test]
@@ -454,9 +444,9 @@ mod tests {
         let mut columns = Columns::new(3);
         (0..3).for_each(|column| columns.put(column, column as u64));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         assert_eq!((cursors.take(0), cursors.take(1)), (Some(0), Some(1)));
-        assert!(Cursors::new(&payload, 4, 4).is_none());
+        assert!(Cursors::new(&payload, 4).is_none());
     }
 
     #[test]
@@ -470,7 +460,7 @@ mod tests {
         }
         let payload = columns.take_payload();
         assert_eq!(payload.len(), 8 + 3 * 4 + 1000 + 3 + 1000);
-        let mut cursors = Cursors::new(&payload, 3, 3).unwrap();
+        let mut cursors = Cursors::new(&payload, 3).unwrap();
         for row in 0..1000 {
             assert_eq!(
                 (cursors.take(0), cursors.take_signed(1)),
@@ -489,7 +479,7 @@ mod tests {
         });
         (0..2).for_each(|_| columns.put(1, 9));
         let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 2).unwrap();
+        let mut cursors = Cursors::new(&payload, 2).unwrap();
         assert_eq!([cursors.take(1), cursors.take(1)], [Some(9); 2]);
         assert!(cursors.is_at_end(1));
         assert_eq!(cursors.take(1), None);
@@ -503,16 +493,6 @@ mod tests {
         columns.put(1, 1);
         let mut payload = columns.take_payload();
         payload[0] = 2;
-        assert!(Cursors::new(&payload, 2, 2).is_none());
-    }
-
-    #[test]
-    fn columns_that_an_older_writer_lacks_are_empty() {
-        let mut columns = Columns::new(1);
-        columns.put(0, 7);
-        let payload = columns.take_payload();
-        let mut cursors = Cursors::new(&payload, 2, 1).unwrap();
-        assert!(cursors.is_at_end(1) && !cursors.is_at_end(0));
-        assert_eq!((cursors.take(0), cursors.take(1)), (Some(7), None));
+        assert!(Cursors::new(&payload, 2).is_none());
     }
 }

@@ -1,10 +1,6 @@
 //! From chunks to rows.
 
-use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, EventRow,
-    LossRow, NameRow, ProcessRow, RangeRow, Row, SessionRow, StreamRow, TablesRow, TaskTimeRow,
-    ThreadRow,
-};
+use crate::rows::{CallRow, EndRow, Ending, RangeRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
 use super::chunk::{self, Kind};
@@ -68,7 +64,7 @@ impl Decoder {
                 } => {
                     self.has_session |= kind == chunk::SESSION;
                     self.has_tables |= kind == chunk::TABLES;
-                    self.ended |= kind == chunk::END;
+                    self.ended |= kind == EndRow::KIND;
                     if let Err(stop) = decode(kind, payload, &mut self.budget, sink) {
                         self.warnings.push(stop.at(offset, kind));
                     }
@@ -125,7 +121,7 @@ impl Decoder {
 
 /// Why the rest of a chunk was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// It makes no sense after so many rows.
     Senseless(u64),
     /// It would take memory out of proportion after so many rows.
@@ -162,26 +158,11 @@ pub(super) fn decode(
             sink(Item::Tables(json(&plain, budget)?));
             Ok(())
         }
-        chunk::PROCESS => rows::<ProcessRow>(payload, budget, sink),
-        chunk::THREAD => rows::<ThreadRow>(payload, budget, sink),
-        chunk::CONTEXT => rows::<ContextRow>(payload, budget, sink),
-        chunk::STREAM => rows::<StreamRow>(payload, budget, sink),
-        chunk::EVENT => rows::<EventRow>(payload, budget, sink),
-        chunk::CALL => rows::<CallRow>(payload, budget, sink),
         chunk::OPEN => {
             sink(Item::Open(open_calls(payload, budget)?));
             Ok(())
         }
-        chunk::TASK_TIME => rows::<TaskTimeRow>(payload, budget, sink),
-        chunk::ANCHOR => rows::<AnchorRow>(payload, budget, sink),
-        chunk::LOSS => rows::<LossRow>(payload, budget, sink),
-        chunk::COUNTER => rows::<CounterRow>(payload, budget, sink),
-        chunk::NAME => rows::<NameRow>(payload, budget, sink),
-        chunk::RANGE => rows::<RangeRow>(payload, budget, sink),
-        chunk::COVERAGE => rows::<CoverageRow>(payload, budget, sink),
-        chunk::COST => rows::<CostRow>(payload, budget, sink),
-        chunk::END => rows::<EndRow>(payload, budget, sink),
-        _ => Ok(()),
+        _ => crate::rows::read(kind, payload, budget, sink),
     }
 }
 
@@ -221,14 +202,15 @@ pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -
 }
 
 fn table<T: Table>(plain: &[u8]) -> Result<Cursors<'_>, Stop> {
-    let cursors = Cursors::new(plain, T::COLUMNS, T::REQUIRED).ok_or(Stop::Senseless(0))?;
+    let cursors = Cursors::new(plain, T::COLUMNS.len()).ok_or(Stop::Senseless(0))?;
     match cursors.rows() > chunk::MAX_ROWS {
         true => Err(Stop::Excessive(0)),
         false => Ok(cursors),
     }
 }
 
-fn rows<T: Table>(
+/// Hands out the rows of a table, as far as the budget allows.
+pub(crate) fn rows<T: Table>(
     payload: &[u8],
     budget: &mut Budget,
     sink: &mut impl FnMut(Item),
@@ -241,7 +223,7 @@ fn rows<T: Table>(
         if !budget.spend(T::MEMORY + cursors.noted()) {
             return Err(Stop::Excessive(read.into()));
         }
-        sink(Item::Row(row.into_row()));
+        sink(Item::Row(row.into()));
     }
     Ok(())
 }

@@ -2,10 +2,7 @@
 //! another thread than it encodes them on.
 
 use crate::counters::{Counters, raise};
-use crate::rows::{
-    AnchorRow, CallRow, ContextRow, CostRow, CounterRow, CoverageRow, EndRow, EventRow, LossRow,
-    NameRow, ProcessRow, RangeRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
-};
+use crate::rows::{CallRow, CounterRow, LossRow, Row, Tables, TablesRow, TaskTimeRow};
 
 use super::chunk::{self, Kind};
 use super::column::{Columns, Payload};
@@ -23,26 +20,14 @@ const SEAL_TIMES: usize = 16 * 1024;
 ///
 /// Rows of one kind keep their order, but task times only that of their stream; rows of different
 /// kinds may change places between two [`Encoder::seal`]s, things before the calls that use them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Encoder {
     tables: Vec<TablesRow>,
-    processes: Pending<ProcessRow>,
-    threads: Pending<ThreadRow>,
-    contexts: Pending<ContextRow>,
-    streams: Pending<StreamRow>,
-    events: Pending<EventRow>,
-    calls: Pending<CallRow>,
-    /// Those that are under way, if there are other ones than the file tells by now.
+    rows: Tables,
+    /// Calls that are under way, if there are other ones than the file tells by now.
     open: Option<Vec<CallRow>>,
     times: Vec<TaskTimeRow>,
-    anchors: Pending<AnchorRow>,
-    losses: Pending<LossRow>,
     counters: Counters,
-    names: Pending<NameRow>,
-    ranges: Pending<RangeRow>,
-    coverage: Pending<CoverageRow>,
-    costs: Pending<CostRow>,
-    end: Pending<EndRow>,
     lost: LossRow,
 }
 
@@ -83,64 +68,26 @@ impl Batch {
     }
 }
 
-impl Default for Encoder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Encoder {
     pub fn new() -> Self {
-        Self {
-            tables: Vec::new(),
-            processes: Pending::new(),
-            threads: Pending::new(),
-            contexts: Pending::new(),
-            streams: Pending::new(),
-            events: Pending::new(),
-            calls: Pending::new(),
-            open: None,
-            times: Vec::new(),
-            anchors: Pending::new(),
-            losses: Pending::new(),
-            counters: Counters::new(),
-            names: Pending::new(),
-            ranges: Pending::new(),
-            coverage: Pending::new(),
-            costs: Pending::new(),
-            end: Pending::new(),
-            lost: LossRow::default(),
-        }
+        Self::default()
     }
 
     /// Takes a row and tells whether it is time to seal.
     pub fn push(&mut self, row: &Row) -> bool {
         match row {
-            Row::Process(row) => self.processes.push(row),
-            Row::Thread(row) => self.threads.push(row),
-            Row::Context(row) => self.contexts.push(row),
-            Row::Stream(row) => self.streams.push(row),
-            Row::Event(row) => self.events.push(row),
-            Row::Call(row) => self.calls.push(row),
             Row::TaskTime(row) => {
                 self.times.push(*row);
-                self.times.len() >= SEAL_TIMES
-            }
-            Row::Anchor(row) => self.anchors.push(row),
-            Row::Loss(row) => {
-                self.lost.add(row);
-                self.losses.push(row)
+                return self.times.len() >= SEAL_TIMES;
             }
             Row::Counter(row) => {
                 raise(&mut self.counters, (row.process, row.what), row.value);
-                false
+                return false;
             }
-            Row::Name(row) => self.names.push(row),
-            Row::Range(row) => self.ranges.push(row),
-            Row::Coverage(row) => self.coverage.push(row),
-            Row::Cost(row) => self.costs.push(row),
-            Row::End(row) => self.end.push(row),
+            Row::Loss(row) => self.lost.add(row),
+            _ => {}
         }
+        self.rows.push(row)
     }
 
     /// Takes functions and constants that later rows mention.
@@ -149,12 +96,6 @@ impl Encoder {
             Some(last) if last.reaches(&tables) => last.extend(tables),
             _ => self.tables.push(tables),
         }
-    }
-
-    /// As [`Encoder::push`], for a call that is not wrapped in a row.
-    #[inline]
-    pub fn push_call(&mut self, call: &CallRow) -> bool {
-        self.calls.push(call)
     }
 
     /// Takes the calls that are under way, instead of those that it was told before. The end of each is
@@ -166,32 +107,22 @@ impl Encoder {
     /// Seals all rows that were taken. Things come first, so that a file that is cut later does not
     /// hold calls on things it does not name.
     pub fn seal(&mut self) -> Batch {
+        let calls = self.rows.Call.rows();
         let mut batch = Batch {
-            calls: self.calls.columns.rows().into(),
+            calls: calls.into(),
             lost: std::mem::take(&mut self.lost),
             ..Batch::default()
         };
         for tables in self.tables.drain(..) {
             seal_tables(&tables, &mut batch);
         }
-        self.processes.seal(&mut batch);
-        self.threads.seal(&mut batch);
-        self.contexts.seal(&mut batch);
-        self.streams.seal(&mut batch);
-        self.events.seal(&mut batch);
-        self.names.seal(&mut batch);
+        self.put_counters();
+        self.rows.seal_things(&mut batch);
         // Before the calls: where a file is cut between the two, one that has returned is not in it
         // twice.
         self.seal_open(&mut batch);
-        self.calls.seal(&mut batch);
-        self.seal_times(&mut batch);
-        self.anchors.seal(&mut batch);
-        self.losses.seal(&mut batch);
-        self.seal_counters(&mut batch);
-        self.ranges.seal(&mut batch);
-        self.coverage.seal(&mut batch);
-        self.costs.seal(&mut batch);
-        self.end.seal(&mut batch);
+        self.put_times();
+        self.rows.seal_rest(&mut batch);
         batch.others -= batch.calls;
         batch
     }
@@ -200,7 +131,7 @@ impl Encoder {
         let Some(open) = self.open.take() else {
             return;
         };
-        let mut table = Pending::new();
+        let mut table = Pending::default();
         for row in &open {
             table.push(row);
         }
@@ -211,27 +142,21 @@ impl Encoder {
     }
 
     /// Tasks of a stream resemble each other, so they are put together: they pack better.
-    fn seal_times(&mut self, batch: &mut Batch) {
-        let mut times = std::mem::take(&mut self.times);
-        times.sort_by_key(|row| (row.process, row.stream));
-        let mut table = Pending::new();
-        for row in times.drain(..) {
-            table.push(&row);
+    fn put_times(&mut self) {
+        self.times.sort_by_key(|row| (row.process, row.stream));
+        for row in self.times.drain(..) {
+            self.rows.push(&Row::TaskTime(row));
         }
-        table.seal(batch);
-        self.times = times;
     }
 
-    fn seal_counters(&mut self, batch: &mut Batch) {
-        let mut table = Pending::new();
+    fn put_counters(&mut self) {
         for ((process, what), value) in std::mem::take(&mut self.counters) {
-            table.push(&CounterRow {
+            self.rows.push(&Row::Counter(CounterRow {
                 process,
                 what,
                 value,
-            });
+            }));
         }
-        table.seal(batch);
     }
 }
 
@@ -250,21 +175,28 @@ fn seal_tables(tables: &TablesRow, batch: &mut Batch) {
 
 /// Rows of one kind that are not sealed yet.
 #[derive(Debug)]
-struct Pending<T: Table> {
+pub(crate) struct Pending<T: Table> {
     columns: Columns,
     memory: T::Memory,
 }
 
-impl<T: Table> Pending<T> {
-    fn new() -> Self {
+impl<T: Table> Default for Pending<T> {
+    fn default() -> Self {
         Self {
-            columns: Columns::new(T::COLUMNS),
+            columns: Columns::new(T::COLUMNS.len()),
             memory: T::Memory::default(),
         }
     }
+}
 
+impl<T: Table> Pending<T> {
+    fn rows(&self) -> u32 {
+        self.columns.rows()
+    }
+
+    /// Takes a row and tells whether it is time to seal.
     #[inline]
-    fn push(&mut self, row: &T) -> bool {
+    pub(crate) fn push(&mut self, row: &T) -> bool {
         self.columns.row();
         row.put(&mut self.columns, &mut self.memory);
         let rows = self.columns.rows();
@@ -272,7 +204,7 @@ impl<T: Table> Pending<T> {
         rows.is_multiple_of(64) && (self.columns.bytes() >= SEAL_BYTES || rows >= SEAL_ROWS)
     }
 
-    fn seal(&mut self, batch: &mut Batch) {
+    pub(crate) fn seal(&mut self, batch: &mut Batch) {
         let rows = self.columns.rows();
         if rows == 0 {
             return;

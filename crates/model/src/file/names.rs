@@ -1,39 +1,22 @@
-//! The columns of rows that say what things are called, what was caught and what that cost.
+//! What reading names and ranges needs besides their columns.
 
 use std::collections::HashMap;
 
-use crate::rows::{CostRow, CoverageRow, NameRow, RangeRow, Row};
+use crate::rows::{NameRow, RangeRow};
 
-use super::chunk::{self, Kind};
-use super::column::{Columns, Cursors};
-use super::table::Table;
+use super::column::Cursors;
+use super::table::Remember;
 
 /// What a name takes in memory, besides its text.
 const NAMED: usize = 256;
 
-impl Table for NameRow {
-    const KIND: Kind = chunk::NAME;
-    const COLUMNS: usize = 4;
-    /// Only what is new is kept.
-    const MEMORY: u64 = 0;
-    /// What was called something, and what.
-    type Memory = HashMap<(u32, u64), String>;
+/// By process and key: what was called something, and what.
+#[derive(Debug, Default)]
+pub(crate) struct Given(HashMap<(u32, u64), String>);
 
-    fn put(&self, columns: &mut Columns, _: &mut Self::Memory) {
-        columns.put(0, self.process.into());
-        columns.put_signed(1, self.since_ns);
-        columns.put(2, self.key);
-        columns.put_text(3, &self.name);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, memory: &mut Self::Memory) -> Option<Self> {
-        let row = Self {
-            process: cursors.take_process(0)?,
-            since_ns: cursors.take_signed(1)?,
-            key: cursors.take(2)?,
-            name: cursors.take_text(3)?,
-        };
-        let known = memory.entry((row.process, row.key)).or_default();
+impl Remember<NameRow> for Given {
+    fn note(&mut self, row: &NameRow, cursors: &mut Cursors<'_>) {
+        let known = self.0.entry((row.process, row.key)).or_default();
         if *known == row.name {
             // Programs name the same things again and again.
             cursors.noted();
@@ -41,49 +24,11 @@ impl Table for NameRow {
             cursors.note(NAMED);
             known.clone_from(&row.name);
         }
-        Some(row)
-    }
-
-    fn into_row(self) -> Row {
-        Row::Name(self)
-    }
-}
-
-impl Table for RangeRow {
-    const KIND: Kind = chunk::RANGE;
-    const COLUMNS: usize = 6;
-    const MEMORY: u64 = 96;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.thread.into());
-        columns.put_signed(2, self.begin_ns);
-        columns.put_signed(3, self.end_ns.wrapping_sub(self.begin_ns));
-        columns.put(4, self.domain);
-        columns.put_text(5, &self.name);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        let (process, thread) = (cursors.take_as(0)?, cursors.take_as(1)?);
-        let begin_ns = cursors.take_signed(2)?;
-        Some(Self {
-            process,
-            thread,
-            begin_ns,
-            end_ns: begin_ns.wrapping_add(cursors.take_signed(3)?),
-            domain: cursors.take(4)?,
-            name: cursors.take_text(5)?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Range(self)
     }
 }
 
 impl RangeRow {
-    /// First and last moment of a row, which is taken as whole as [`Table::take`] does and not made.
+    /// First and last moment of a row, which is taken as whole as [`Table::take`](super::table::Table::take) does and not made.
     pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<(i64, i64)> {
         cursors.take_as::<u32>(0)?;
         cursors.take_as::<u32>(1)?;
@@ -95,80 +40,10 @@ impl RangeRow {
     }
 }
 
-impl Table for CoverageRow {
-    const KIND: Kind = chunk::COVERAGE;
-    const COLUMNS: usize = 6;
-    const REQUIRED: usize = 4;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put_text(0, &self.library);
-        columns.put_text(1, &self.function);
-        columns.put(2, self.ways.into());
-        columns.put(3, self.calls);
-        columns.put(4, self.functions);
-        columns.put_text(5, &self.refused);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            library: cursors.take_text(0)?,
-            function: cursors.take_text(1)?,
-            ways: cursors.take_as(2)?,
-            calls: cursors.take(3)?,
-            functions: match cursors.has(4) {
-                true => cursors.take(4)?,
-                false => 1,
-            },
-            refused: match cursors.has(5) {
-                true => cursors.take_text(5)?,
-                false => String::new(),
-            },
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Coverage(self)
-    }
-}
-
-impl Table for CostRow {
-    const KIND: Kind = chunk::COST;
-    const COLUMNS: usize = 8;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.thread.into());
-        columns.put_signed(1, self.at_ns);
-        columns.put(2, self.calls);
-        columns.put(3, self.recording_ns);
-        columns.put(4, self.tasks);
-        columns.put(5, self.events);
-        columns.put(6, self.timing_ns);
-        columns.put(7, self.reading_ns);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            thread: cursors.take_as(0)?,
-            at_ns: cursors.take_signed(1)?,
-            calls: cursors.take(2)?,
-            recording_ns: cursors.take(3)?,
-            tasks: cursors.take(4)?,
-            events: cursors.take(5)?,
-            timing_ns: cursors.take(6)?,
-            reading_ns: cursors.take(7)?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Cost(self)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::column::Columns;
+    use super::super::table::Table;
     use super::*;
 
     #[test]
@@ -186,23 +61,18 @@ mod tests {
             range(-400, 1 << 40, "step"),
             range(900, -3, "\u{6b65}\u{9aa4}"),
         ];
-        let mut columns = Columns::new(RangeRow::COLUMNS);
+        let mut columns = Columns::new(RangeRow::COLUMNS.len());
         for row in &rows {
             columns.row();
             row.put(&mut columns, &mut ());
         }
         let payload = columns.take_payload();
-        let cursors = |payload| {
-            let columns = (RangeRow::COLUMNS, RangeRow::REQUIRED);
-            Cursors::new(payload, columns.0, columns.1).unwrap()
-        };
-        let mut taken = cursors(&payload);
+        let mut taken = Cursors::new(&payload, RangeRow::COLUMNS.len()).unwrap();
         let reaches = [(); 3].map(|()| RangeRow::take_reach(&mut taken));
         let expected = rows.map(|row| Some((row.begin_ns, row.end_ns.max(row.begin_ns))));
         assert_eq!(reaches, expected);
         // One byte less of the last text: neither has the last row.
         let cut = &payload[..payload.len() - 1];
-        let columns = Cursors::new(cut, RangeRow::COLUMNS, RangeRow::REQUIRED);
-        assert!(columns.is_none());
+        assert!(Cursors::new(cut, RangeRow::COLUMNS.len()).is_none());
     }
 }

@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
+use crate::rows::EndRow;
+
 use super::budget::Budget;
 use super::chunk::{self, CHUNK_HEADER, FILE_HEADER, Header, Kind};
 use super::decode::{self, Item, Stop};
 use super::error::{Lost, OpenError, Warning};
 use super::scan::{Piece, Scanner, kind_name};
+use super::table::{self, Table};
 
 const READ_BYTES: u64 = 1 << 18;
 /// `END ` is looked for in so many bytes at the end of a file.
@@ -83,7 +86,7 @@ impl Found {
 
     /// The table that its payload packs; nothing for kinds that are not known.
     pub(crate) fn unpack(&self, payload: &[u8]) -> Option<Vec<u8>> {
-        chunk::is_table(self.kind).then(|| chunk::unpack(payload))?
+        table::is_table(self.kind).then(|| chunk::unpack(payload))?
     }
 }
 
@@ -273,7 +276,7 @@ impl Parts {
         for place in 0..last.len().saturating_sub(CHUNK_HEADER) {
             let offset = begin + place as u64;
             let is_end = |header: &Header| {
-                header.kind == chunk::END && place + CHUNK_HEADER + header.length == last.len()
+                header.kind == EndRow::KIND && place + CHUNK_HEADER + header.length == last.len()
             };
             let Some(header) = Header::read(&last[place..]).filter(is_end) else {
                 continue;

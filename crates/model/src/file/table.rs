@@ -1,271 +1,126 @@
-//! What each kind of row looks like in columns. Fields of other types become numbers here; most
-//! times are stored as the difference to one seen before, which makes them short.
+//! What each kind of row looks like in columns, and which types a column of its own can hold.
 
-use crate::rows::{
-    ContextRow, CounterRow, EndRow, EventRow, LossRow, ProcessRow, Row, StreamRow, ThreadRow,
-};
+use crate::rows::Row;
 
-use super::chunk::{self, Kind};
+use super::chunk::Kind;
 use super::column::{Columns, Cursors};
+use super::declare::ColumnText;
 
 /// A row type that is stored in columns.
-pub(super) trait Table: Sized {
+pub(crate) trait Table: Into<Row> {
     const KIND: Kind;
-    const COLUMNS: usize;
-    /// Columns that tables of the first version have.
-    const REQUIRED: usize = Self::COLUMNS;
+    const COLUMNS: &'static [ColumnText];
+    /// The index of a long file says where its chunks are; others are only summed up there.
+    const IS_THING: bool;
     /// About how many bytes a row takes in memory, with what leads to it, but without its texts.
-    const MEMORY: u64 = 192;
+    const MEMORY: u64;
     /// What earlier rows of the same chunk tell about the next one.
     type Memory: Default;
 
     fn put(&self, columns: &mut Columns, memory: &mut Self::Memory);
     /// `None` when the columns end too early or hold what the fields cannot.
     fn take(cursors: &mut Cursors<'_>, memory: &mut Self::Memory) -> Option<Self>;
-    fn into_row(self) -> Row;
 }
 
-impl Table for ProcessRow {
-    const KIND: Kind = chunk::PROCESS;
-    const COLUMNS: usize = 7;
-    const REQUIRED: usize = 6;
-    /// A process has tables of its things.
-    const MEMORY: u64 = 640;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.pid.into());
-        columns.put(2, self.parent_pid.into());
-        columns.put_signed(3, self.begin_ns);
-        columns.put_text(4, &self.name);
-        columns.put_text(5, &self.rank);
-        columns.put_text(6, &self.command);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_as(0)?,
-            pid: cursors.take_as(1)?,
-            parent_pid: cursors.take_as(2)?,
-            begin_ns: cursors.take_signed(3)?,
-            name: cursors.take_text(4)?,
-            rank: cursors.take_text(5)?,
-            command: match cursors.has(6) {
-                true => cursors.take_text(6)?,
-                false => String::new(),
-            },
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Process(self)
-    }
+/// Whether chunks of this kind hold rows.
+pub(super) fn is_table(kind: Kind) -> bool {
+    crate::rows::TABLES.iter().any(|table| table.kind == kind)
 }
 
-impl Table for ThreadRow {
-    const KIND: Kind = chunk::THREAD;
-    const COLUMNS: usize = 4;
-    const MEMORY: u64 = 160;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.thread.into());
-        columns.put(1, self.process.into());
-        columns.put(2, self.tid.into());
-        columns.put_text(3, &self.name);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            thread: cursors.take_as(0)?,
-            process: cursors.take_process(1)?,
-            tid: cursors.take_as(2)?,
-            name: cursors.take_text(3)?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Thread(self)
-    }
+/// What is kept of the rows of a chunk while it is read.
+pub(crate) trait Remember<R>: Default {
+    /// A row has been read. What it takes in memory may depend on those before it.
+    fn note(&mut self, row: &R, cursors: &mut Cursors<'_>);
 }
 
-impl Table for ContextRow {
-    const KIND: Kind = chunk::CONTEXT;
-    const COLUMNS: usize = 5;
-    const MEMORY: u64 = 96;
-    type Memory = ();
+impl<R> Remember<R> for () {
+    fn note(&mut self, _: &R, _: &mut Cursors<'_>) {}
+}
 
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.serial.into());
-        columns.put(2, self.device.into());
-        columns.put(3, self.handle);
-        columns.put(4, self.is_default.into());
+/// A value that has a column.
+pub(crate) trait Value: Sized {
+    /// What docs/FORMAT.md calls it.
+    const KIND: &'static str;
+
+    fn put(&self, columns: &mut Columns, at: usize);
+    fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self>;
+}
+
+macro_rules! values {
+    ($($kind:literal $($type:ty)+, $put:ident as $as:ident, $take:ident;)+) => {
+        $($(impl Value for $type {
+            const KIND: &'static str = $kind;
+
+            #[inline]
+            fn put(&self, columns: &mut Columns, at: usize) {
+                columns.$put(at, $as(*self));
+            }
+
+            #[inline]
+            fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self> {
+                Self::try_from(cursors.$take(at)?).ok()
+            }
+        })+)+
+    };
+}
+
+fn unsigned(value: impl Into<u64>) -> u64 {
+    value.into()
+}
+
+fn signed(value: impl Into<i64>) -> i64 {
+    value.into()
+}
+
+values! {
+    "number" u8 u16 u32 u64, put as unsigned, take;
+    "signed" i32 i64, put_signed as signed, take_signed;
+}
+
+impl Value for bool {
+    const KIND: &'static str = "number";
+
+    fn put(&self, columns: &mut Columns, at: usize) {
+        columns.put(at, (*self).into());
     }
 
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_process(0)?,
-            serial: cursors.take_as(1)?,
-            device: cursors.take_as(2)?,
-            handle: cursors.take(3)?,
-            is_default: cursors.take(4)? != 0,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Context(self)
+    fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self> {
+        Some(cursors.take(at)? != 0)
     }
 }
 
-impl Table for StreamRow {
-    const KIND: Kind = chunk::STREAM;
-    const COLUMNS: usize = 10;
-    const REQUIRED: usize = 9;
-    const MEMORY: u64 = 256;
-    type Memory = ();
+impl Value for Option<u32> {
+    const KIND: &'static str = "optional";
 
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.serial.into());
-        columns.put(2, self.context.into());
-        columns.put(3, self.device.into());
-        columns.put(4, self.handle);
-        columns.put_option(5, self.acl_id.map(i32::cast_unsigned));
-        columns.put(6, self.flags.into());
-        columns.put(7, self.priority.into());
-        columns.put(8, self.is_default.into());
-        columns.put(9, self.manner.into());
+    fn put(&self, columns: &mut Columns, at: usize) {
+        columns.put_option(at, *self);
     }
 
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_process(0)?,
-            serial: cursors.take_as(1)?,
-            context: cursors.take_as(2)?,
-            device: cursors.take_as(3)?,
-            handle: cursors.take(4)?,
-            acl_id: cursors.take_option(5)?.map(u32::cast_signed),
-            flags: cursors.take_as(6)?,
-            priority: cursors.take_as(7)?,
-            is_default: cursors.take(8)? != 0,
-            manner: match cursors.has(9) {
-                true => cursors.take_as(9)?,
-                false => 0,
-            },
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Stream(self)
+    fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self> {
+        cursors.take_option(at)
     }
 }
 
-impl Table for EventRow {
-    const KIND: Kind = chunk::EVENT;
-    const COLUMNS: usize = 6;
-    const MEMORY: u64 = 64;
-    type Memory = ();
+impl Value for Option<i32> {
+    const KIND: &'static str = "optional";
 
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.serial.into());
-        columns.put(2, self.context.into());
-        columns.put(3, self.handle);
-        columns.put(4, self.flags.into());
-        columns.put(5, self.creation.into());
+    fn put(&self, columns: &mut Columns, at: usize) {
+        columns.put_option(at, self.map(i32::cast_unsigned));
     }
 
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_process(0)?,
-            serial: cursors.take_as(1)?,
-            context: cursors.take_as(2)?,
-            handle: cursors.take(3)?,
-            flags: cursors.take_as(4)?,
-            creation: cursors.take_as(5)?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Event(self)
+    fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self> {
+        Some(cursors.take_option(at)?.map(u32::cast_signed))
     }
 }
 
-impl Table for LossRow {
-    const KIND: Kind = chunk::LOSS;
-    const COLUMNS: usize = 4;
-    const REQUIRED: usize = 3;
-    const MEMORY: u64 = 96;
-    type Memory = ();
+impl Value for String {
+    const KIND: &'static str = "text";
 
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put_option(0, self.thread);
-        columns.put(1, self.calls);
-        columns.put(2, self.others);
-        columns.put(3, self.times);
+    fn put(&self, columns: &mut Columns, at: usize) {
+        columns.put_text(at, self);
     }
 
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            thread: cursors.take_option(0)?,
-            calls: cursors.take(1)?,
-            others: cursors.take(2)?,
-            times: match cursors.has(3) {
-                true => cursors.take(3)?,
-                false => 0,
-            },
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Loss(self)
-    }
-}
-
-impl Table for CounterRow {
-    const KIND: Kind = chunk::COUNTER;
-    const COLUMNS: usize = 3;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put(0, self.process.into());
-        columns.put(1, self.what.into());
-        columns.put(2, self.value);
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            process: cursors.take_process(0)?,
-            what: cursors.take_as(1)?,
-            value: cursors.take(2)?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::Counter(self)
-    }
-}
-
-impl Table for EndRow {
-    const KIND: Kind = chunk::END;
-    const COLUMNS: usize = 2;
-    type Memory = ();
-
-    fn put(&self, columns: &mut Columns, (): &mut ()) {
-        columns.put_signed(0, self.end_ns);
-        columns.put_signed(1, self.exit_status.into());
-    }
-
-    fn take(cursors: &mut Cursors<'_>, (): &mut ()) -> Option<Self> {
-        Some(Self {
-            end_ns: cursors.take_signed(0)?,
-            exit_status: i32::try_from(cursors.take_signed(1)?).ok()?,
-        })
-    }
-
-    fn into_row(self) -> Row {
-        Row::End(self)
+    fn take(cursors: &mut Cursors<'_>, at: usize) -> Option<Self> {
+        cursors.take_text(at)
     }
 }

@@ -1,10 +1,62 @@
 //! Columns of the rows that hold device times.
 
-use crate::rows::{AnchorRow, Row, TaskTimeRow};
+use crate::rows::{AnchorRow, TaskTimeRow};
 
-use super::chunk::{self, Kind};
+use super::chunk::Kind;
 use super::column::{Columns, Cursors};
+use super::declare::ColumnText;
 use super::table::Table;
+
+/// Columns of task times by what they hold.
+mod task {
+    crate::file::declare::columns! {
+        /// process
+        PROCESS: "number",
+        /// serial of the stream
+        STREAM: "number",
+        /// sequence − last sequence in slot *stream* of 256
+        SEQUENCE: "signed",
+        /// (reason for having no time) × 2 + (1 if columns 4 to 6 have an entry: they have none when all three
+        /// times are 0)
+        UNTIMED: "number",
+        /// begin, device time − end of the last task in slot *stream* of 256
+        BEGIN: "signed",
+        /// end − begin, device time
+        LENGTH: "signed",
+        /// host time at which the task had certainly completed − that of the last row that had one
+        SEEN: "signed",
+        /// the event before the task was submitted no earlier than this × 32 ns before the begin of the call
+        /// that submitted the task, 0 when that is not known; has an entry where column 6 has one
+        ARMING: "number",
+        /// the event after the task was submitted no later than this × 32 ns after the begin of the call that
+        /// submitted the task, 0 when that is not known; has an entry where column 6 has one
+        SUBMITTING: "number",
+        /// nanoseconds that the event after the task took itself: the task ended so much before column 5's
+        /// end; has an entry where column 6 has one
+        RECORD: "number",
+        /// by how much column 9 may be off, in nanoseconds; has an entry where column 6 has one
+        RECORD_OPEN: "number",
+    }
+}
+
+/// Columns of anchors by what they hold.
+mod anchor {
+    crate::file::declare::columns! {
+        /// process
+        PROCESS: "number",
+        /// device
+        DEVICE: "number",
+        /// p = earlier host time − that of the last anchor in slot *device* of 256
+        BEFORE: "signed",
+        /// later host time − earlier host time
+        WIDTH: "signed",
+        /// device time − (device time of the last anchor in slot *device* of 256 + p)
+        DEVICE_TIME: "signed",
+        /// who told it: 0 an event on an idle stream; 1 the driver, on no stream. A reader leaves out a row with
+        /// another number
+        SOURCE: "number",
+    }
+}
 
 /// Streams (or devices) whose last values are remembered. A slot serves every number that has
 /// the same remainder: sharing one costs bytes, never correctness.
@@ -25,7 +77,7 @@ pub(super) struct LastTask {
 }
 
 #[derive(Debug)]
-pub(super) struct TaskTimeMemory {
+pub(crate) struct TaskTimeMemory {
     tasks: [LastTask; SLOTS],
     seen: i64,
 }
@@ -40,40 +92,56 @@ impl Default for TaskTimeMemory {
 }
 
 impl Table for TaskTimeRow {
-    const KIND: Kind = chunk::TASK_TIME;
-    const COLUMNS: usize = 11;
-    const REQUIRED: usize = 7;
+    const KIND: Kind = *b"TIME";
+    const COLUMNS: &'static [ColumnText] = task::ALL;
+    const IS_THING: bool = false;
     const MEMORY: u64 = 160;
     type Memory = TaskTimeMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut TaskTimeMemory) {
         let has_times = (self.begin_device_ns, self.end_device_ns, self.seen_ns) != (0, 0, 0);
         let last = &mut memory.tasks[slot(self.stream)];
-        columns.put(0, self.process.into());
-        columns.put(1, self.stream.into());
-        columns.put_signed(2, i64::from(self.sequence) - i64::from(last.sequence));
-        columns.put(3, u64::from(self.untimed) << 1 | u64::from(has_times));
+        columns.put(task::PROCESS, self.process.into());
+        columns.put(task::STREAM, self.stream.into());
+        columns.put_signed(
+            task::SEQUENCE,
+            i64::from(self.sequence) - i64::from(last.sequence),
+        );
+        columns.put(
+            task::UNTIMED,
+            u64::from(self.untimed) << 1 | u64::from(has_times),
+        );
         last.sequence = self.sequence;
         if has_times {
-            columns.put_signed(4, self.begin_device_ns.wrapping_sub(last.end));
-            columns.put_signed(5, self.end_device_ns.wrapping_sub(self.begin_device_ns));
-            columns.put_signed(6, self.seen_ns.wrapping_sub(memory.seen));
-            columns.put(7, u64::from(self.arming_ns.div_ceil(SUBMITTING_STEP)));
-            columns.put(8, u64::from(self.submitting_ns.div_ceil(SUBMITTING_STEP)));
-            columns.put(9, self.record_ns.into());
-            columns.put(10, self.record_open_ns.into());
+            columns.put_signed(task::BEGIN, self.begin_device_ns.wrapping_sub(last.end));
+            columns.put_signed(
+                task::LENGTH,
+                self.end_device_ns.wrapping_sub(self.begin_device_ns),
+            );
+            columns.put_signed(task::SEEN, self.seen_ns.wrapping_sub(memory.seen));
+            columns.put(
+                task::ARMING,
+                u64::from(self.arming_ns.div_ceil(SUBMITTING_STEP)),
+            );
+            columns.put(
+                task::SUBMITTING,
+                u64::from(self.submitting_ns.div_ceil(SUBMITTING_STEP)),
+            );
+            columns.put(task::RECORD, self.record_ns.into());
+            columns.put(task::RECORD_OPEN, self.record_open_ns.into());
             last.end = self.end_device_ns;
             memory.seen = self.seen_ns;
         }
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut TaskTimeMemory) -> Option<Self> {
-        let process = cursors.take_as(0)?;
-        let stream = cursors.take_as(1)?;
+        let process = cursors.take_as(task::PROCESS)?;
+        let stream = cursors.take_as(task::STREAM)?;
         let last = &mut memory.tasks[slot(stream)];
-        let sequence = i64::from(last.sequence).checked_add(cursors.take_signed(2)?)?;
+        let sequence =
+            i64::from(last.sequence).checked_add(cursors.take_signed(task::SEQUENCE)?)?;
         last.sequence = u32::try_from(sequence).ok()?;
-        let what = cursors.take(3)?;
+        let what = cursors.take(task::UNTIMED)?;
         let mut row = Self {
             process,
             stream,
@@ -88,40 +156,30 @@ impl Table for TaskTimeRow {
             record_open_ns: 0,
         };
         if what & 1 != 0 {
-            row.begin_device_ns = last.end.wrapping_add(cursors.take_signed(4)?);
-            row.end_device_ns = row.begin_device_ns.wrapping_add(cursors.take_signed(5)?);
-            row.seen_ns = memory.seen.wrapping_add(cursors.take_signed(6)?);
-            row.arming_ns = submitting(cursors, 7)?;
-            row.submitting_ns = submitting(cursors, 8)?;
-            row.record_ns = if_there(cursors, 9)?;
-            row.record_open_ns = if_there(cursors, 10)?;
+            row.begin_device_ns = last.end.wrapping_add(cursors.take_signed(task::BEGIN)?);
+            row.end_device_ns = row
+                .begin_device_ns
+                .wrapping_add(cursors.take_signed(task::LENGTH)?);
+            row.seen_ns = memory.seen.wrapping_add(cursors.take_signed(task::SEEN)?);
+            row.arming_ns = submitting(cursors, task::ARMING)?;
+            row.submitting_ns = submitting(cursors, task::SUBMITTING)?;
+            row.record_ns = cursors.take_as(task::RECORD)?;
+            row.record_open_ns = cursors.take_as(task::RECORD_OPEN)?;
             last.end = row.end_device_ns;
             memory.seen = row.seen_ns;
         }
         Some(row)
     }
-
-    fn into_row(self) -> Row {
-        Row::TaskTime(self)
-    }
 }
 
-/// A length that tables of the first version lack.
+/// The length of a submission.
 fn submitting(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
-    let steps = if_there(cursors, column)?;
+    let steps: u32 = cursors.take_as(column)?;
     Some(steps.saturating_mul(SUBMITTING_STEP))
 }
 
-/// A number that older tables lack, which is 0 then.
-fn if_there(cursors: &mut Cursors<'_>, column: usize) -> Option<u32> {
-    if !cursors.has(column) {
-        return Some(0);
-    }
-    cursors.take_as(column)
-}
-
 #[derive(Debug)]
-pub(super) struct AnchorMemory {
+pub(crate) struct AnchorMemory {
     /// By device: host and device time of its last anchor.
     last: [(i64, i64); SLOTS],
 }
@@ -135,48 +193,42 @@ impl Default for AnchorMemory {
 }
 
 impl Table for AnchorRow {
-    const KIND: Kind = chunk::ANCHOR;
-    const COLUMNS: usize = 6;
-    const REQUIRED: usize = 5;
+    const KIND: Kind = *b"ANCH";
+    const COLUMNS: &'static [ColumnText] = anchor::ALL;
+    const IS_THING: bool = false;
+    const MEMORY: u64 = 192;
     type Memory = AnchorMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut AnchorMemory) {
         let (before, device) = &mut memory.last[slot(self.device)];
         let passed = self.before_ns.wrapping_sub(*before);
-        columns.put(0, self.process.into());
-        columns.put(1, self.device.into());
-        columns.put_signed(2, passed);
-        columns.put_signed(3, self.after_ns.wrapping_sub(self.before_ns));
+        columns.put(anchor::PROCESS, self.process.into());
+        columns.put(anchor::DEVICE, self.device.into());
+        columns.put_signed(anchor::BEFORE, passed);
+        columns.put_signed(anchor::WIDTH, self.after_ns.wrapping_sub(self.before_ns));
         let expected = device.wrapping_add(passed);
-        columns.put_signed(4, self.device_ns.wrapping_sub(expected));
-        columns.put(5, self.source.into());
+        columns.put_signed(anchor::DEVICE_TIME, self.device_ns.wrapping_sub(expected));
+        columns.put(anchor::SOURCE, self.source.into());
         (*before, *device) = (self.before_ns, self.device_ns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut AnchorMemory) -> Option<Self> {
-        let process = cursors.take_as(0)?;
-        let number = cursors.take_as(1)?;
+        let process = cursors.take_as(anchor::PROCESS)?;
+        let number = cursors.take_as(anchor::DEVICE)?;
         let (before, device) = &mut memory.last[slot(number)];
-        let passed = cursors.take_signed(2)?;
+        let passed = cursors.take_signed(anchor::BEFORE)?;
         let before_ns = before.wrapping_add(passed);
         let row = Self {
             process,
             device: number,
             before_ns,
-            after_ns: before_ns.wrapping_add(cursors.take_signed(3)?),
+            after_ns: before_ns.wrapping_add(cursors.take_signed(anchor::WIDTH)?),
             device_ns: device
                 .wrapping_add(passed)
-                .wrapping_add(cursors.take_signed(4)?),
-            source: match cursors.has(5) {
-                true => cursors.take_as(5)?,
-                false => 0,
-            },
+                .wrapping_add(cursors.take_signed(anchor::DEVICE_TIME)?),
+            source: cursors.take_as(anchor::SOURCE)?,
         };
         (*before, *device) = (row.before_ns, row.device_ns);
         Some(row)
-    }
-
-    fn into_row(self) -> Row {
-        Row::Anchor(self)
     }
 }

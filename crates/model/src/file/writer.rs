@@ -11,6 +11,7 @@ use super::chunk::{self, Packer};
 use super::column::Payload;
 use super::encoder::{Batch, Encoder};
 use super::index::IndexSink;
+use super::table::Table;
 
 /// Packs batches and writes them to a trace file.
 #[derive(Debug)]
@@ -52,7 +53,7 @@ impl<W: Write> ChunkWriter<W> {
         self.bytes.clear();
         for sealed in &batch.chunks {
             let Payload { bytes, cuts } = &sealed.payload;
-            if sealed.kind == chunk::END {
+            if sealed.kind == EndRow::KIND {
                 let index = self.index.last(self.place(), &mut self.packer)?;
                 self.bytes.extend_from_slice(&index);
             }

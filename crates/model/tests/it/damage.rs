@@ -253,7 +253,7 @@ proptest! {
 
     #[test]
     fn no_columns_make_the_loader_panic(
-        columns in proptest::collection::vec(proptest::collection::vec(any::<u64>(), 40), 19),
+        columns in proptest::collection::vec(proptest::collection::vec(any::<u64>(), 40), 22),
     ) {
         let columns: Vec<Column> = columns.iter().map(|column| Column::numbers(column)).collect();
         let small: Vec<Column> = columns.iter().map(|_| Column::numbers(&[3; 40])).collect();

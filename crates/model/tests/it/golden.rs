@@ -29,7 +29,7 @@ fn session() -> SessionRow {
         start_time: "2026-11-21T04:30:00+00:00".to_owned(),
         start_ns: 1_000_000_000,
         start_realtime_ns: 1_795_235_400_000_000_000,
-        start_boottime_ns: 0,
+        start_boottime_ns: 7_000_000_000,
     }
 }
 
@@ -72,7 +72,7 @@ fn tables() -> TablesRow {
     }
 }
 
-/// What every version could store: two processes, two threads, one row or more of each kind.
+/// Two processes, two threads, one row or more of each kind.
 fn things() -> Vec<Row> {
     let process = |process: u32, name: &str, rank: &str| {
         Row::Process(ProcessRow {
@@ -82,7 +82,7 @@ fn things() -> Vec<Row> {
             begin_ns: 1_000_000_500,
             name: name.to_owned(),
             rank: rank.to_owned(),
-            ..ProcessRow::default()
+            command: format!("./{name}\0--size\08"),
         })
     };
     let thread = |thread, process, tid, name: &str| {
@@ -115,7 +115,7 @@ fn things() -> Vec<Row> {
             flags: 1,
             priority: 7,
             is_default: false,
-            manner: 0,
+            manner: 2,
         }),
         Row::Event(EventRow {
             process: 1,
@@ -132,6 +132,14 @@ fn things() -> Vec<Row> {
             after_ns: 1_000_001_100,
             device_ns: 500_001_000,
             source: 0,
+        }),
+        Row::Anchor(AnchorRow {
+            process: 1,
+            device: 0,
+            before_ns: 1_000_001_200,
+            after_ns: 1_000_001_250,
+            device_ns: 500_001_225,
+            source: 1,
         }),
     ]
 }
@@ -198,10 +206,10 @@ fn happenings() -> Vec<Row> {
             begin_device_ns: begin,
             end_device_ns: begin + 1_500,
             seen_ns: 1_000_009_000,
-            arming_ns: 0,
-            submitting_ns: 0,
-            record_ns: 0,
-            record_open_ns: 0,
+            arming_ns: 64,
+            submitting_ns: 320,
+            record_ns: 700,
+            record_open_ns: 30,
         })
     };
     vec![
@@ -251,8 +259,8 @@ fn end() -> EndRow {
     }
 }
 
-/// What version 2 can store besides.
-fn since_version_2() -> Vec<Row> {
+/// Graphs, names and ranges.
+fn named() -> Vec<Row> {
     let captured = CallRow {
         thread: 3,
         function: 0,
@@ -277,6 +285,7 @@ fn since_version_2() -> Vec<Row> {
         Row::Call(CallRow {
             begin_ns: 1_000_006_000,
             end_ns: 1_000_006_100,
+            ending: Ending::Left,
             ..captured
         }),
         Row::Loss(LossRow {
@@ -305,13 +314,12 @@ fn since_version_2() -> Vec<Row> {
             ways: ways::LINKED,
             calls: 1,
             functions: 1,
-            // Not in the files: it came later.
-            refused: String::new(),
+            refused: "too small to be patched".to_owned(),
         }),
     ]
 }
 
-/// What version 3 tells of a function when it is first called.
+/// What is told of a function when it is first called.
 fn further_tables() -> TablesRow {
     let code = (100_000, "ACL_ERROR_INVALID_PARAM".to_owned());
     TablesRow {
@@ -325,8 +333,8 @@ fn further_tables() -> TablesRow {
     }
 }
 
-/// What version 3 can store besides.
-fn since_version_3() -> Vec<Row> {
+/// A call of that function, and what the tool did and cost.
+fn told_later() -> Vec<Row> {
     vec![
         Row::Call(CallRow {
             thread: 4,
@@ -361,30 +369,22 @@ fn check(version: u32) {
     assert_eq!(warnings, []);
     assert_eq!(contents.session, session());
     let mut known = tables();
-    if version >= 3 {
-        known.extend(further_tables());
-    }
+    known.extend(further_tables());
     assert_eq!(contents.tables, known);
     let mut expected = things();
     expected.extend(happenings());
-    if version >= 2 {
-        expected.extend(since_version_2());
-    }
-    if version >= 3 {
-        expected.extend(since_version_3());
-    }
+    expected.extend(named());
+    expected.extend(told_later());
     expected.push(Row::End(end()));
     assert_eq!(by_kind(&contents.rows), by_kind(&expected));
 
     let (trace, warnings) = Trace::open(path(version)).unwrap();
     assert_eq!(warnings, []);
-    assert_eq!(trace.calls().len(), [4, 6, 7][version as usize - 1]);
+    assert_eq!(trace.calls().len(), 7);
     assert_eq!(trace.end(), Some((1_000_010_000, -1)));
     let timed = trace.tasks().iter().filter(|task| task.time.is_some());
     assert_eq!(timed.count(), 2);
-    if version >= 3 {
-        assert_eq!(trace.functions()[3].name, "aclrtSetDevice");
-    }
+    assert_eq!(trace.functions()[3].name, "aclrtSetDevice");
 
     let mut archive = Archive::open(path(version), |_, _| true).unwrap();
     assert_eq!(archive.final_warnings(), []);
@@ -397,21 +397,11 @@ fn check(version: u32) {
 #[test]
 fn a_file_of_version_1_reads_as_what_was_written() {
     check(1);
-}
-
-#[test]
-fn a_file_of_version_2_reads_as_what_was_written() {
-    check(2);
-    let bytes = fs::read(path(2)).unwrap();
+    let bytes = fs::read(path(1)).unwrap();
     let kinds: Vec<_> = chunks(&bytes).into_iter().map(|chunk| chunk.2).collect();
     for kind in [b"SUMM", b"INDX", b"ROOT"] {
         assert!(kinds.contains(kind), "{kinds:?}");
     }
-}
-
-#[test]
-fn a_file_of_version_3_reads_as_what_was_written() {
-    check(3);
 }
 
 #[test]
@@ -420,12 +410,12 @@ fn make_the_golden_file() {
     let writer = Writer::create(Vec::new(), &session(), &tables()).unwrap();
     let mut writer = writer.with_index_every(5);
     // In parts, as a recording is flushed now and then.
-    for rows in [things(), happenings(), since_version_2()] {
+    for rows in [things(), happenings(), named()] {
         rows.iter().for_each(|row| writer.push(row).unwrap());
         writer.flush().unwrap();
     }
     writer.push_tables(further_tables());
-    let rows = since_version_3();
+    let rows = told_later();
     rows.iter().for_each(|row| writer.push(row).unwrap());
     let bytes = writer.finish(end()).unwrap();
     let mut file = File::create_new(path(FILE_VERSION)).unwrap();

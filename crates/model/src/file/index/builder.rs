@@ -14,7 +14,8 @@ use crate::file::table::Table;
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, Numbers, function};
 use crate::rows::{
-    AnchorRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow, ThreadRow,
+    AnchorRow, CallRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow,
+    ThreadRow,
 };
 use crate::summary::{DEEPEST, LaneBuilder};
 
@@ -160,23 +161,22 @@ impl Indexer {
         if self.segment.length == 0 {
             self.segment.offset = offset;
             self.segment.launched_from = offset;
-            self.segment.graph_calls = Some(0);
         }
         self.end = offset.saturating_add(length);
         self.segment.length = self.end.saturating_sub(self.segment.offset);
         self.streams.set_most(self.most_lanes());
         match kind {
-            chunk::CALL => Calls::new(payload)
+            CallRow::KIND => Calls::new(payload)
                 .into_iter()
                 .flatten()
                 .for_each(|call| self.call(&call)),
-            chunk::TASK_TIME => each(payload, |row: TaskTimeRow| self.time(&row)),
-            chunk::ANCHOR => each(payload, |row: AnchorRow| self.anchor(&row)),
-            chunk::LOSS => each(payload, |row: LossRow| self.loss(&row)),
-            chunk::COUNTER => each(payload, |row: CounterRow| self.counter(&row)),
-            chunk::PROCESS => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
-            chunk::THREAD => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
-            chunk::STREAM => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
+            TaskTimeRow::KIND => each(payload, |row: TaskTimeRow| self.time(&row)),
+            AnchorRow::KIND => each(payload, |row: AnchorRow| self.anchor(&row)),
+            LossRow::KIND => each(payload, |row: LossRow| self.loss(&row)),
+            CounterRow::KIND => each(payload, |row: CounterRow| self.counter(&row)),
+            ProcessRow::KIND => each(payload, |row: ProcessRow| self.thing(&Row::Process(row))),
+            ThreadRow::KIND => each(payload, |row: ThreadRow| self.thing(&Row::Thread(row))),
+            StreamRow::KIND => each(payload, |row: StreamRow| self.thing(&Row::Stream(row))),
             chunk::TABLES => {
                 if let Ok(tables) = serde_json::from_slice(payload) {
                     self.set_tables(&tables);
@@ -184,7 +184,7 @@ impl Indexer {
             }
             _ => {}
         }
-        let is_kept = Thing::is_kept(kind);
+        let is_kept = codec::is_thing(kind);
         if is_kept {
             self.things.push(Thing {
                 kind,
@@ -285,9 +285,7 @@ impl Indexer {
             }
             _ => {}
         }
-        if let Some(count) = &mut self.segment.graph_calls {
-            *count += 1;
-        }
+        self.segment.graph_calls += 1;
     }
 
     fn task(&mut self, process: u32, call: &CallFacts, task: &TaskFacts) {
@@ -541,12 +539,6 @@ impl Indexer {
     }
 }
 
-impl Thing {
-    fn is_kept(kind: Kind) -> bool {
-        codec::THINGS.contains(&kind)
-    }
-}
-
 /// Bounds by process and device.
 type Bounds = BTreeMap<(u32, u32), DeviceBounds>;
 
@@ -583,7 +575,7 @@ fn code(code: u8) -> usize {
 
 /// Hands out the rows of a table as far as they make sense.
 fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
-    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS, T::REQUIRED) else {
+    let Some(mut cursors) = Cursors::new(payload, T::COLUMNS.len()) else {
         return;
     };
     let mut memory = T::Memory::default();

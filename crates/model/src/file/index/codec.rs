@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::clock::Bound;
 use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
 use crate::file::column::{Columns, Cursors};
+use crate::rows;
 use crate::summary::{DEEPEST, Entry};
 
 use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
@@ -18,20 +19,11 @@ const MOST_THINGS: u32 = 1 << 16;
 const MOST_BOUNDS: u32 = 1 << 20;
 const MOST_ENTRIES: u32 = 1 << 20;
 
-/// Kinds of things by the number that the index has for them. New ones are added at the end; an older
-/// reader passes over them.
-pub(super) const THINGS: [Kind; 10] = [
-    chunk::PROCESS,
-    chunk::THREAD,
-    chunk::CONTEXT,
-    chunk::STREAM,
-    chunk::EVENT,
-    chunk::NAME,
-    chunk::RANGE,
-    chunk::COVERAGE,
-    chunk::COST,
-    chunk::TABLES,
-];
+/// Whether the index says where the chunks of this kind are. An older reader passes over newer kinds.
+pub(super) fn is_thing(kind: Kind) -> bool {
+    let mut things = rows::TABLES.iter().filter(|table| table.is_thing);
+    kind == chunk::TABLES || things.any(|table| table.kind == kind)
+}
 
 /// The two chunks that follow a group in the file, when they begin at `offset`: its lanes summed up
 /// finely, and its index. Answers also where the index is.
@@ -149,16 +141,7 @@ struct Sections<'a>(&'a [u8]);
 
 impl<'a> Sections<'a> {
     fn next(&mut self, columns: usize) -> Option<Cursors<'a>> {
-        self.with(columns, columns)
-    }
-
-    /// A table that was shorter at first.
-    fn with(&mut self, columns: usize, required: usize) -> Option<Cursors<'a>> {
-        Cursors::new(self.bytes()?, columns, required)
-    }
-
-    fn is_over(&self) -> bool {
-        self.0.is_empty()
+        Cursors::new(self.bytes()?, columns)
     }
 
     fn bytes(&mut self) -> Option<&'a [u8]> {
@@ -228,19 +211,13 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let mut head = sections.next(2)?;
     let begin = offset.checked_sub(head.take(0)?)?;
     let summary = head.take(1)?;
-    let segments = take_segments(sections.with(9, 8)?, begin)?;
+    let segments = take_segments(sections.next(9)?, begin)?;
     let things = take_things(sections.next(3)?, begin)?;
     let coarse: Arc<[u8]> = sections.bytes()?.into();
     let bounds = take_bounds(&mut sections)?;
     let mut totals = take_totals(&mut sections)?;
-    // Indexes that were made before have none.
-    let driver_bounds = match sections.is_over() {
-        true => BTreeMap::new(),
-        false => {
-            take_devices(&mut sections, &mut totals.drivers)?;
-            take_bounds(&mut sections)?
-        }
-    };
+    take_devices(&mut sections, &mut totals.drivers)?;
+    let driver_bounds = take_bounds(&mut sections)?;
     let spans = segments.iter().map(|segment| segment.call_span);
     totals.call_span = spans.fold(None, joined);
     let end = offset.checked_sub(summary)?;
@@ -270,7 +247,7 @@ fn put_segments(out: &mut Vec<u8>, segments: &[Segment]) {
     let (mut last_call, mut last_task) = (0, 0);
     for segment in segments {
         columns.row();
-        columns.put(8, segment.graph_calls.unwrap_or(0).into());
+        columns.put(8, segment.graph_calls.into());
         columns.put(0, segment.length);
         columns.put(1, segment.calls.into());
         columns.put(2, segment.times.into());
@@ -316,10 +293,7 @@ fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {
             call_span: take_span(&mut cursors, 3, &mut last_call)?,
             task_span: take_span(&mut cursors, 5, &mut last_task)?,
             launched_from: offset.saturating_sub(cursors.take(7)?),
-            graph_calls: match cursors.has(8) {
-                true => Some(cursors.take_as(8)?),
-                false => None,
-            },
+            graph_calls: cursors.take_as(8)?,
         };
         offset = offset.checked_add(segment.length)?;
         segments.push(segment);
@@ -331,11 +305,8 @@ fn put_things(out: &mut Vec<u8>, group: &Group) {
     let mut columns = Columns::new(3);
     let mut last = group.begin;
     for thing in &group.things {
-        let Some(number) = THINGS.iter().position(|kind| *kind == thing.kind) else {
-            continue;
-        };
         columns.row();
-        columns.put(0, number as u64);
+        columns.put(0, u32::from_le_bytes(thing.kind).into());
         columns.put(1, thing.offset.saturating_sub(last));
         columns.put(2, thing.length);
         last = thing.offset.saturating_add(thing.length);
@@ -350,14 +321,13 @@ fn take_things(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Thing>> {
         return None;
     }
     for _ in 0..cursors.rows() {
-        let number: usize = cursors.take_as(0)?;
+        let kind = cursors.take_as(0).map(u32::to_le_bytes)?;
         let offset = last.checked_add(cursors.take(1)?)?;
         let length = cursors.take(2)?;
         last = offset.checked_add(length)?;
         let fits =
             length >= CHUNK_HEADER as u64 && length <= (CHUNK_HEADER + chunk::MAX_PAYLOAD) as u64;
-        if let Some(kind) = THINGS.get(number).filter(|_| fits) {
-            let kind = *kind;
+        if fits && is_thing(kind) {
             things.push(Thing {
                 kind,
                 offset,
@@ -542,13 +512,10 @@ fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
         totals.counters.insert(key, counters.take(2)?);
     }
     take_devices(sections, &mut totals.devices)?;
-    // Indexes that were made before have none.
-    if let Some(replays) = sections.next(3) {
-        let mut replays = few(replays)?;
-        for _ in 0..replays.rows() {
-            let key = (replays.take_as(0)?, replays.take_as(1)?);
-            totals.replays.insert(key, replays.take(2)?);
-        }
+    let mut replays = few(sections.next(3)?)?;
+    for _ in 0..replays.rows() {
+        let key = (replays.take_as(0)?, replays.take_as(1)?);
+        totals.replays.insert(key, replays.take(2)?);
     }
     Some(totals)
 }

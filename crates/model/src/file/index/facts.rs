@@ -41,7 +41,7 @@ pub(super) struct Calls<'a> {
 impl<'a> Calls<'a> {
     /// `None` when this is no table of calls.
     pub(super) fn new(payload: &'a [u8]) -> Option<Self> {
-        let cursors = Cursors::new(payload, column::COUNT, column::REQUIRED)?;
+        let cursors = Cursors::new(payload, column::ALL.len())?;
         Some(Self {
             left: cursors.rows(),
             cursors,

@@ -45,8 +45,8 @@ pub(crate) struct Segment {
     pub(crate) task_span: Option<Span>,
     /// Where the earliest segment begins that holds a launch of one of them.
     pub(crate) launched_from: u64,
-    /// Its calls that have to do with graphs, replays apart; unknown in older indexes.
-    pub(crate) graph_calls: Option<u32>,
+    /// Its calls that have to do with graphs, replays apart.
+    pub(crate) graph_calls: u32,
 }
 
 impl Segment {

@@ -106,7 +106,7 @@ pub(crate) struct Totals {
     pub(crate) untimed: [u64; CODES],
     pub(crate) losses: Losses,
     pub(crate) counters: Counters,
-    /// Replays of graphs, by process and serial; none where [`super::Segment::graph_calls`] is unknown.
+    /// Replays of graphs, by process and serial.
     pub(crate) replays: BTreeMap<(u32, u32), u64>,
     /// By process and device.
     pub(crate) devices: BTreeMap<(u32, u32), DeviceTotals>,

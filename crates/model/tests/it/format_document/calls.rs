@@ -29,6 +29,8 @@ fn calls() {
         Column::texts(&["a", "bc"]),
         // graphs: 0 calls before it, serial 3, index 5; 1 call before it, serial 2, index 0
         numbers(&[0, 6, 10, 1, 1, 9]),
+        numbers(&[1, 1, 1]), // every argument is in its column
+        numbers(&[1, 1]),    // 1 call before it, left
     ];
     let text = |text: &str| Some(text.into());
     let first = CallRow {
@@ -63,6 +65,7 @@ fn calls() {
         depth: 1,
         event: Some((2, 4)),
         strings: vec![text("a")],
+        ending: Ending::Left,
         ..CallRow::default()
     };
     let third = CallRow {
@@ -114,6 +117,9 @@ fn there_are_as_many_slots_as_the_document_says() {
         twice(0),
         numbers(&[]),
         Column::texts(&[]),
+        numbers(&[]),
+        numbers(&[1; 10]),
+        numbers(&[]),
     ];
     for (row, thread) in rows(b"CALL", 2, &columns).into_iter().zip([1, 33]) {
         let Row::Call(row) = row else {
@@ -141,6 +147,10 @@ fn there_are_as_many_slots_as_the_document_says() {
         Column::signed(&[9000, 9000]),
         Column::signed(&[50, 50]),
         Column::signed(&[500, 0]),
+        twice(0),
+        twice(0),
+        twice(0),
+        twice(0),
     ];
     for row in rows(b"TIME", 2, &columns) {
         let Row::TaskTime(row) = row else {
@@ -158,6 +168,7 @@ fn there_are_as_many_slots_as_the_document_says() {
         Column::signed(&[100, 100, 1]),
         Column::signed(&[1, 1, 1]),
         Column::signed(&[7, 7, 0]),
+        numbers(&[0, 0, 0]),
     ];
     let times = rows(b"ANCH", 3, &columns).into_iter().map(|row| match row {
         Row::Anchor(row) => (row.before_ns, row.device_ns),

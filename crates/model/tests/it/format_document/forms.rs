@@ -1,4 +1,4 @@
-//! The forms that columns have, and the ways in which payloads are packed, since version 2.
+//! The forms that columns have, and the ways in which payloads are packed.
 
 use ascend_trace_model::file::Lost;
 use ascend_trace_model::rows::*;
@@ -78,6 +78,7 @@ fn arguments_by_code() {
         Column::texts(&[]),
         numbers(&[]),
         numbers(&[1, 1, 0, 1, place + 2, 0]),
+        numbers(&[]),
     ];
     let args: Vec<Vec<u64>> = rows(b"CALL", 3, &columns)
         .into_iter()

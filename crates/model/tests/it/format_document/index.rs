@@ -7,7 +7,7 @@ use Column as C;
 
 /// A table as a section: its length, then the table.
 fn section(rows: u32, columns: &[Column]) -> Vec<u8> {
-    let file = TraceBytes::new(2).table(b"ANY!", rows, columns);
+    let file = TraceBytes::new(1).table(b"ANY!", rows, columns);
     let table = file::unpack(&file.into_bytes()[16 + 20..]).unwrap();
     [&(table.len() as u32).to_le_bytes()[..], &table].concat()
 }
@@ -54,6 +54,7 @@ fn index(group: u64, summary: u64) -> Vec<u8> {
                 C::numbers(&[0]),
                 C::signed(&[]),
                 C::numbers(&[0]),
+                C::numbers(&[0]),
             ],
         ),
         empty(3),
@@ -69,6 +70,11 @@ fn index(group: u64, summary: u64) -> Vec<u8> {
         empty(3),
         empty(6),
         empty(2),
+        empty(3),
+        empty(6),
+        empty(2),
+        empty(3),
+        empty(3),
     ]
     .concat()
 }

@@ -1,0 +1,313 @@
+//! How fields lie in a record: one after another, each at a multiple of its own size, as C would lay them
+//! out. All words are native. Writing stops at the end of the room, and reading answers 0 past the end of
+//! the words, so that a torn record cannot fault.
+
+use super::{Head, MAX_LONG_TEXT, MAX_STRING, NULL_STRING, SLOT_WORDS};
+
+/// Bytes of a word.
+pub(super) const WORD: usize = size_of::<u64>();
+
+/// Puts fields into a record that is being built.
+pub struct Writer<'a> {
+    words: &'a mut [u64],
+    /// Bytes so far.
+    at: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// A record in `words`, behind its head: word 0 with nothing besides in it, or a whole one.
+    #[inline(always)]
+    pub(super) fn new(words: &'a mut [u64], head: u64, at: usize) -> Self {
+        if let Some(first) = words.first_mut() {
+            *first = head;
+        }
+        Self { words, at }
+    }
+
+    /// A value of so many bytes, all others of which are 0 in `value`.
+    #[inline(always)]
+    fn value(&mut self, value: u64, bytes: usize) {
+        let at = self.at.next_multiple_of(bytes);
+        if let Some(word) = self.words.get_mut(at / WORD) {
+            // What was there before is of another record.
+            *word = match at % WORD {
+                0 => value,
+                behind => *word | value << (8 * behind),
+            };
+        }
+        self.at = at + bytes;
+    }
+
+    #[inline(always)]
+    pub(super) fn word(&mut self, word: u64) {
+        self.value(word, WORD);
+    }
+
+    /// A length and the bytes.
+    pub(super) fn text(&mut self, text: &[u8]) {
+        self.word(text.len() as u64);
+        for chunk in text.chunks(WORD) {
+            let mut bytes = [0; WORD];
+            for (place, byte) in bytes.iter_mut().zip(chunk) {
+                *place = *byte;
+            }
+            self.word(u64::from_ne_bytes(bytes));
+        }
+    }
+}
+
+/// Takes the fields of a record in order.
+#[derive(Clone, Debug)]
+pub struct Reader<'a> {
+    words: &'a [u64],
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// What follows the first `at` bytes.
+    pub(super) fn new(words: &'a [u64], at: usize) -> Self {
+        Self { words, at }
+    }
+
+    fn value(&mut self, bytes: usize) -> u64 {
+        let at = self.at.next_multiple_of(bytes);
+        self.at = at + bytes;
+        let word = self.words.get(at / WORD).copied().unwrap_or(0) >> (8 * (at % WORD));
+        match bytes {
+            WORD => word,
+            _ => word & ((1 << (8 * bytes)) - 1),
+        }
+    }
+
+    pub(super) fn word(&mut self) -> u64 {
+        self.value(WORD)
+    }
+
+    /// The words that follow.
+    pub(super) fn rest(&self) -> &'a [u64] {
+        self.words.get(self.at.div_ceil(WORD)..).unwrap_or(&[])
+    }
+
+    /// So many of the bytes that follow, or what there is of them.
+    fn bytes<const MOST: usize>(&mut self, length: u64) -> Text<'a, MOST> {
+        let rest = self.rest();
+        let length = usize::try_from(length).unwrap_or(MOST).min(MOST);
+        let length = length.min(rest.len() * WORD);
+        self.at = self.at.next_multiple_of(WORD) + length.next_multiple_of(WORD);
+        Text(Bytes::Words(rest, length))
+    }
+
+    /// The next text; `None` for one that was NULL.
+    pub fn text(&mut self) -> Option<Text<'a>> {
+        match self.word() {
+            NULL_STRING => None,
+            length => Some(self.bytes(length)),
+        }
+    }
+}
+
+/// A value of a fixed size.
+pub trait Field: Copy {
+    const BYTES: usize;
+    /// The value in its lowest bytes, all others 0.
+    fn to_word(self) -> u64;
+    /// `None` for what it cannot be.
+    fn from_word(word: u64) -> Option<Self>;
+}
+
+/// What can be a field of a record.
+pub trait Part<'a>: Sized {
+    /// Bytes of the record up to the end of this, when there are `at` before it.
+    fn end(&self, at: usize) -> usize;
+    fn put(&self, writer: &mut Writer<'_>);
+    /// `None` for what it cannot be.
+    fn take(reader: &mut Reader<'a>) -> Option<Self>;
+}
+
+impl<T: Field> Part<'_> for T {
+    #[inline(always)]
+    fn end(&self, at: usize) -> usize {
+        at.next_multiple_of(T::BYTES) + T::BYTES
+    }
+
+    #[inline(always)]
+    fn put(&self, writer: &mut Writer<'_>) {
+        writer.value(self.to_word(), T::BYTES);
+    }
+
+    fn take(reader: &mut Reader<'_>) -> Option<Self> {
+        T::from_word(reader.value(T::BYTES))
+    }
+}
+
+macro_rules! unsigned_fields {
+    ($($type:ident)+) => {
+        $(impl Field for $type {
+            const BYTES: usize = size_of::<Self>();
+
+            #[inline(always)]
+            fn to_word(self) -> u64 {
+                self as u64
+            }
+
+            fn from_word(word: u64) -> Option<Self> {
+                Some(word as Self)
+            }
+        })+
+    };
+}
+
+unsigned_fields! { u8 u16 u32 u64 }
+
+impl Field for i64 {
+    const BYTES: usize = WORD;
+
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.cast_unsigned()
+    }
+
+    fn from_word(word: u64) -> Option<Self> {
+        Some(word.cast_signed())
+    }
+}
+
+impl Field for bool {
+    const BYTES: usize = 1;
+
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.into()
+    }
+
+    fn from_word(word: u64) -> Option<Self> {
+        Some(word != 0)
+    }
+}
+
+/// 0, or the value's bits plus 1.
+impl Field for Option<i32> {
+    const BYTES: usize = WORD;
+
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.map_or(0, |value| u64::from(value.cast_unsigned()) + 1)
+    }
+
+    fn from_word(word: u64) -> Option<Self> {
+        match word.checked_sub(1) {
+            None => Some(None),
+            Some(bits) => u32::try_from(bits).ok().map(|it| Some(it.cast_signed())),
+        }
+    }
+}
+
+/// A text, cut after `MOST` bytes: a length, and the bytes in whole words.
+#[derive(Clone, Copy)]
+pub struct Text<'a, const MOST: usize = MAX_STRING>(Bytes<'a>);
+
+/// A text of which there may be one in a record.
+pub type LongText<'a> = Text<'a, MAX_LONG_TEXT>;
+
+#[derive(Clone, Copy)]
+enum Bytes<'a> {
+    Plain(&'a [u8]),
+    /// So many bytes in words.
+    Words(&'a [u64], usize),
+}
+
+impl<'a, const MOST: usize> Text<'a, MOST> {
+    #[inline]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self(Bytes::Plain(bytes.get(..MOST).unwrap_or(bytes)))
+    }
+
+    /// Its length in bytes.
+    pub const fn len(&self) -> usize {
+        match self.0 {
+            Bytes::Plain(bytes) => bytes.len(),
+            Bytes::Words(_, length) => length,
+        }
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Copies the bytes to the begin of `room`, and answers them there.
+    pub fn copy<'b>(&self, room: &'b mut [u8; MOST]) -> &'b [u8] {
+        let room = room.get_mut(..self.len()).unwrap_or_default();
+        match self.0 {
+            Bytes::Plain(bytes) => room.copy_from_slice(bytes),
+            Bytes::Words(words, _) => {
+                for (chunk, word) in room.chunks_mut(WORD).zip(words) {
+                    for (place, byte) in chunk.iter_mut().zip(word.to_ne_bytes()) {
+                        *place = byte;
+                    }
+                }
+            }
+        }
+        room
+    }
+}
+
+impl<const MOST: usize> PartialEq for Text<'_, MOST> {
+    fn eq(&self, other: &Self) -> bool {
+        self.copy(&mut [0; MOST]) == other.copy(&mut [0; MOST])
+    }
+}
+
+impl<const MOST: usize> Eq for Text<'_, MOST> {}
+
+impl<const MOST: usize> core::fmt::Debug for Text<'_, MOST> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "\"{}\"", self.copy(&mut [0; MOST]).escape_ascii())
+    }
+}
+
+impl<'a, const MOST: usize> Part<'a> for Text<'a, MOST> {
+    fn end(&self, at: usize) -> usize {
+        at.next_multiple_of(WORD) + WORD + self.len().next_multiple_of(WORD)
+    }
+
+    fn put(&self, writer: &mut Writer<'_>) {
+        match self.0 {
+            Bytes::Plain(bytes) => writer.text(bytes),
+            Bytes::Words(..) => writer.text(self.copy(&mut [0; MOST])),
+        }
+    }
+
+    fn take(reader: &mut Reader<'a>) -> Option<Self> {
+        let length = reader.word();
+        Some(reader.bytes(length))
+    }
+}
+
+/// A record that consists of fields.
+pub trait Recorded<'a>: Sized {
+    const KIND: super::RecordKind;
+
+    /// Bytes up to the end of its last field.
+    fn end(&self) -> usize;
+    fn put_fields(&self, writer: &mut Writer<'_>);
+    fn take_fields(reader: &mut Reader<'a>) -> Option<Self>;
+
+    /// Slots that the record fills.
+    fn slots(&self) -> usize {
+        self.end().div_ceil(WORD * SLOT_WORDS)
+    }
+
+    /// Writes the record into so many slots.
+    fn put(&self, room: &mut [u64]) {
+        let head = Head {
+            kind: Self::KIND,
+            slots: (room.len() / SLOT_WORDS) as u8,
+        };
+        self.put_fields(&mut Writer::new(room, head.encode(), Head::BYTES));
+    }
+
+    /// Reads the record from its words; `None` when they make no sense.
+    fn take(words: &'a [u64]) -> Option<Self> {
+        Self::take_fields(&mut Reader::new(words, Head::BYTES))
+    }
+}

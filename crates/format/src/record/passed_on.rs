@@ -1,0 +1,89 @@
+//! Records that are in the trace file as they come: the declaration of each makes the record, the row of the
+//! file and its columns, and the way from one to the other.
+
+/// Hands the declarations of such records to a macro, behind what comes in braces:
+///
+/// ```text
+/// /// What it tells.
+/// Record Row = code b"KIND", class of bytes in memory {
+///     /// What the field tells, and its unit.
+///     field: type,
+/// }
+/// ```
+///
+/// The record is published with the code, and the row lies in chunks of the kind, behind a column for
+/// the process. `thing` rows are found by the index of a long file, and a part of it is shown with all of
+/// them; `figure` rows are summed up there. About so many bytes a row takes in memory, with what leads to it.
+#[macro_export]
+macro_rules! passed_on {
+    ($with:ident { $($own:tt)* }) => {
+        $with! {
+            { $($own)* }
+
+            /// A context. A later row with the same serial replaces the earlier one; so for streams and
+            /// events.
+            Context ContextRow = 5 b"CTXT", thing of 96 {
+                /// serial: never reused within the process; so for streams and events
+                serial: u32,
+                /// device
+                device: u32,
+                /// handle
+                handle: u64,
+                /// 1: it is a device's default context
+                is_default: bool,
+            }
+
+            /// A stream. Sent again when more becomes known.
+            Stream StreamRow = 3 b"STRM", thing of 256 {
+                /// serial
+                serial: u32,
+                /// serial of its context
+                context: u32,
+                /// device
+                device: u32,
+                /// handle
+                handle: u64,
+                /// id, as `aclrtStreamGetId` tells it
+                acl_id: Option<i32>,
+                /// creation flags
+                flags: u32,
+                /// priority
+                priority: u32,
+                /// 1: it is a default stream
+                is_default: bool,
+                /// how `--timing auto` times its tasks from here on: 1 two events for each, 2 one, 3 every so
+                /// manieth task; 0 where nothing is said. Of several rows of a stream the largest counts
+                manner: u8,
+            }
+
+            /// An event.
+            Event EventRow = 4 b"EVNT", thing of 64 {
+                /// serial
+                serial: u32,
+                /// serial of its context
+                context: u32,
+                /// handle
+                handle: u64,
+                /// creation flags
+                flags: u32,
+                /// made by 0: `aclrtCreateEvent`, 1: `…WithFlag`, 2: `…ExWithFlag`
+                creation: u8,
+            }
+
+            /// A counter of the tool itself.
+            Counter CounterRow = 9 b"CNTR", figure of 192 {
+                /// which: 1 device events injected, 2 event pairs lost, 3 tasks with events around them, 4
+                /// nanoseconds that the program spent on these, 5 nanoseconds that it spent on reading times, 6
+                /// most pairs of one stream that were pending, 7 nanoseconds for which the host was suspended, 8
+                /// how often its wall clock was set, 9 functions that no table has and that got no stub, 10 calls
+                /// that were open when their process or the recording ended, 11 calls that were left, 12 and 13
+                /// streams that `--timing auto` came to time by one event a task, and only every so manieth task
+                /// of, 14 timed tasks that took less time than an event record
+                what: u16,
+                /// its value so far; it only grows, so the largest of several rows is the latest: they need not
+                /// come in the order in which threads told them
+                value: u64,
+            }
+        }
+    };
+}

@@ -1,0 +1,228 @@
+//! The records that are no calls: their declarations, with units and meaning of each field.
+
+use super::layout::{LongText, Part, Reader, Recorded, Text, Writer};
+use super::{Call, Head, Shape};
+use crate::api::{AnchorSource, Untimed};
+use crate::engine::Outcome;
+use crate::{coded_enum, passed_on};
+
+/// Declares a record, and how it is written and read.
+macro_rules! record {
+    ($(#[$meta:meta])* $name:ident [] $fields:tt) => {
+        record! { @ $(#[$meta])* $name [] 'a $fields }
+    };
+    ($(#[$meta:meta])* $name:ident [$life:lifetime] $fields:tt) => {
+        record! { @ $(#[$meta])* $name [<$life>] $life $fields }
+    };
+    (@ $(#[$meta:meta])* $name:ident [$($generics:tt)*] $life:lifetime
+        { $($(#[$fmeta:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name $($generics)* { $($(#[$fmeta])* pub $field: $type,)* }
+
+        impl<$life> Recorded<$life> for $name $($generics)* {
+            const KIND: RecordKind = RecordKind::$name;
+
+            #[inline]
+            fn end(&self) -> usize {
+                let at = Head::BYTES;
+                $(let at = self.$field.end(at);)*
+                at
+            }
+
+            #[inline]
+            fn put_fields(&self, writer: &mut Writer<'_>) {
+                $(self.$field.put(writer);)*
+            }
+
+            fn take_fields(reader: &mut Reader<$life>) -> Option<Self> {
+                Some(Self { $($field: Part::take(reader)?,)* })
+            }
+        }
+    };
+}
+
+macro_rules! records {
+    ({
+        $($(#[$meta:meta])* $name:ident $(<$life:lifetime>)? = $code:literal $fields:tt)*
+    }
+        $($(#[$pmeta:meta])* $passed:ident $row:ident = $pcode:literal $kind:literal,
+            $class:ident of $memory:literal $pfields:tt)*
+    ) => {
+        coded_enum! {
+            /// What a record tells.
+            RecordKind {
+                /// A call that returned, or was left.
+                Call = 1,
+                $($(#[$meta])* $name = $code,)*
+                $($(#[$pmeta])* $passed = $pcode,)*
+            }
+        }
+
+        /// A record as it is read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Record<'a> {
+            Call(Call<'a>),
+            /// One that is in the file as it comes.
+            Passed(Passed),
+            $($name($name $(<$life>)?),)*
+        }
+
+        impl<'a> Record<'a> {
+            /// What the words of a record say; `None` when they make no sense.
+            #[inline]
+            pub fn take(words: &'a [u64]) -> Option<Self> {
+                Some(match Head::decode(*words.first()?)?.kind {
+                    RecordKind::Call => Self::Call(Call::take(words)?),
+                    $(RecordKind::$name => Self::$name(Recorded::take(words)?),)*
+                    $(RecordKind::$passed => Self::Passed(Passed::$passed(Recorded::take(words)?)),)*
+                })
+            }
+        }
+
+        /// A record that is in the file as it comes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Passed { $($passed($passed),)* }
+
+        $(record! { $(#[$meta])* $name [$($life)?] $fields })*
+        $(record! { $(#[$pmeta])* $passed [] $pfields })*
+    };
+}
+
+passed_on! { records {
+    /// The process has joined. Its command line comes before.
+    Process<'a> = 2 {
+        pid: u32,
+        parent_pid: u32,
+        /// In ticks.
+        begin: u64,
+        name: Text<'a>,
+        /// Its rank in a distributed run, if its environment names one.
+        rank: Text<'a>,
+    }
+
+    /// When a task ran, or that its time will never come.
+    TaskTime = 6 {
+        /// Why the task has no time: then the fields behind the sequence are 0.
+        untimed: Untimed,
+        /// Serial of its stream.
+        stream: u32,
+        /// Position among the tasks that were submitted to the stream.
+        sequence: u32,
+        /// Ticks from before its start event was submitted to `submitted`.
+        arming: u32,
+        begin_device_ns: i64,
+        end_device_ns: i64,
+        /// Host ticks when it was seen complete.
+        seen: u64,
+        /// Host ticks before it was submitted.
+        submitted: u64,
+        /// Ticks from `submitted` to after its end event was.
+        closing: u32,
+        /// Nanoseconds that the end event took, and how far off that may be.
+        record_ns: u32,
+        record_open_ns: u32,
+    }
+
+    /// The device's clock read `device_ns` somewhere between the two host times.
+    Anchor = 7 {
+        source: AnchorSource,
+        device: u32,
+        /// In ticks.
+        before: u64,
+        after: u64,
+        device_ns: i64,
+    }
+
+    /// The thread has this name by now.
+    Thread<'a> = 8 {
+        tid: u32,
+        name: Text<'a>,
+    }
+
+    /// The program has fetched a function by name.
+    Lookup<'a> = 10 {
+        outcome: super::Lookup,
+        name: Text<'a>,
+    }
+
+    /// A library of AscendCL that the process has loaded.
+    Library<'a> = 11 {
+        path: LongText<'a>,
+    }
+
+    /// From then on what the key stands for has this name.
+    Name<'a> = 12 {
+        /// In ticks.
+        since: u64,
+        key: u64,
+        name: Text<'a>,
+    }
+
+    /// What the tool has cost a thread of the process so far.
+    Cost = 13 {
+        tid: u32,
+        /// When that was, in ticks; so are the other times.
+        at: u64,
+        /// Calls whose recording was measured, and how long that took.
+        samples: u64,
+        sampled: u64,
+        /// What took longer than the recording of a call: memory for more of them.
+        besides: u64,
+        /// Tasks with events around them, these events, and how long recording them took.
+        tasks: u64,
+        events: u64,
+        timing: u64,
+        /// How long reading times took.
+        reading: u64,
+    }
+
+    /// Calls with the index plus [`STUB`](super::STUB) in this channel are calls of the function with
+    /// this name.
+    Function<'a> = 14 {
+        shape: Shape,
+        index: u16,
+        name: Text<'a>,
+    }
+
+    /// What came of patching a function.
+    Patch<'a> = 15 {
+        outcome: Outcome,
+        function: Text<'a>,
+        /// The file name of its library.
+        file: Text<'a>,
+    }
+
+    /// The engine that patches functions could not be loaded.
+    EngineFailure<'a> = 16 {
+        reason: LongText<'a>,
+    }
+
+    /// A part of the words that the process was started with, each with a NUL after it.
+    Command<'a> = 17 {
+        /// Counts the parts from 0.
+        part: u16,
+        /// The line goes on beyond what is told.
+        goes_on: bool,
+        bytes: LongText<'a>,
+    }
+} }
+
+impl TaskTime {
+    /// A task that has no time.
+    pub const fn none(stream: u32, sequence: u32, untimed: Untimed) -> Self {
+        Self {
+            untimed,
+            stream,
+            sequence,
+            arming: 0,
+            begin_device_ns: 0,
+            end_device_ns: 0,
+            seen: 0,
+            submitted: 0,
+            closing: 0,
+            record_ns: 0,
+            record_open_ns: 0,
+        }
+    }
+}

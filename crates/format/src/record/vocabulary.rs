@@ -1,0 +1,77 @@
+//! The words that records are written in.
+
+use crate::coded_enum;
+
+coded_enum! {
+    /// What is known of a function that no table has.
+    Shape {
+        /// Nothing. Its calls tell no arguments.
+        Unknown = 0,
+        /// It plans an operator. A call tells words among which handles of tensors may be, then the size
+        /// of the workspace and the executor that it answered, 0 where that is not known.
+        Planning = 1,
+        /// It submits a planned operator: workspace, its size, executor, stream.
+        Submitting = 2,
+    }
+}
+
+coded_enum! {
+    /// What came of fetching a function by name.
+    Lookup {
+        /// The program got a wrapper.
+        Wrapped = 0,
+        /// The libraries lack it.
+        Absent = 1,
+        /// The table has no such function: the program got the function itself.
+        Unknown = 2,
+        /// The table has no such function: its calls are recorded without their arguments. Also told
+        /// when the program did not fetch it but is linked to it.
+        Untyped = 3,
+    }
+}
+
+coded_enum! {
+    /// Counters that the interposer reports about itself.
+    Counter {
+        /// Device events that were injected.
+        InjectedEvents = 1,
+        /// Pairs that were still pending when their context or the process ended.
+        LostPairs = 2,
+        /// Tasks that were submitted with events around them.
+        TimedTasks = 3,
+        /// Time that the program's threads spent on these events, in nanoseconds.
+        TimingNs = 4,
+        /// Time that the program's threads spent on reading times after a synchronisation.
+        HarvestNs = 5,
+        /// The most pairs that one stream had in its queue or unread. A pair takes two places.
+        MostPendingPairs = 6,
+        /// For how long the host was suspended during the recording.
+        SuspendedNs = 7,
+        /// How often the host's wall clock was set during the recording.
+        ClockSteps = 8,
+        /// Functions that are in no table and got no stub because all were taken.
+        StubsShort = 9,
+        /// Calls that had not returned when their process, or the recording, ended.
+        OpenCalls = 10,
+        /// Calls that were left by exceptions, jumps or the end of their thread.
+        LeftCalls = 11,
+        /// Streams for which `--timing auto` went over to one event per task, for a while at least.
+        ChainedStreams = 12,
+        /// Streams for which it went over to timing every so manieth task.
+        SampledStreams = 13,
+        /// Timed tasks that took less time than an event record does.
+        ShortTasks = 14,
+    }
+}
+
+coded_enum! {
+    /// How the tasks of a stream are timed. The code is that in records and files, where 0 says nothing.
+    Manner {
+        /// An event before and one after each task.
+        Events = 1 "events",
+        /// On a busy stream one event for each task.
+        Chained = 2 "chained",
+        /// Every so manieth task.
+        Sampled = 3 "sampled",
+    }
+}

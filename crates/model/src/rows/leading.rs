@@ -1,0 +1,112 @@
+//! The leading chunks of a file, which are JSON.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How and where the trace was recorded: the first chunk of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SessionRow {
+    /// Version of the tool that recorded.
+    pub tool_version: String,
+    /// The command that was run, word by word.
+    pub command: Vec<String>,
+    pub host: String,
+    /// Architecture of the recording host, as in `std::env::consts::ARCH`.
+    pub architecture: String,
+    /// `events` or `off`.
+    pub timing: String,
+    /// `installed` or `softacl`.
+    pub runtime: String,
+    /// Wall-clock time of `start_ns`, RFC 3339 with the host's offset.
+    pub start_time: String,
+    /// `CLOCK_MONOTONIC` at the start of the recording.
+    pub start_ns: i64,
+    /// `CLOCK_REALTIME` at the same moment, nanoseconds since 1970.
+    pub start_realtime_ns: i64,
+    /// `CLOCK_BOOTTIME` at the same moment; 0 where it is not known.
+    pub start_boottime_ns: i64,
+}
+
+/// A function of the hook table, as the recording tool knew it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionRow {
+    pub name: String,
+    pub category: String,
+    /// `ascend_trace_format::api::Role` by name.
+    pub role: String,
+    /// Kind of the task it submits, or empty.
+    pub task: String,
+    /// `no`, `yes` or `sometimes`.
+    pub blocks: String,
+    /// `ascend_trace_format::api::RetKind` by name.
+    pub ret: String,
+    pub stream: Option<u8>,
+    pub event: Option<u8>,
+    pub bytes: Option<u8>,
+    /// Position of the argument that says what the task is: a string, or what a [`NameRow`](super::NameRow) names.
+    pub label: Option<u8>,
+    /// Positions of further arguments by what they are: `ascend_trace_format::api::Part` by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parts: BTreeMap<String, u8>,
+    /// `ascend_trace_format::api::Fact`s by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
+    pub args: Vec<ArgRow>,
+}
+
+/// One argument of a [`FunctionRow`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgRow {
+    pub name: String,
+    /// `ascend_trace_format::api::ArgKind` by name.
+    pub kind: String,
+    pub out: bool,
+    pub enumeration: String,
+}
+
+/// The tables that make a trace readable without any header: the second chunk of the file, and
+/// chunks of further functions and constants before the rows that need them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TablesRow {
+    /// Number of the first of these functions.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first: u16,
+    /// Indexed by the function number of a call, less `first`.
+    pub functions: Vec<FunctionRow>,
+    /// Enumeration name → value → constant. `aclError` holds the return codes.
+    pub enumerations: BTreeMap<String, BTreeMap<i64, String>>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+impl TablesRow {
+    /// Whether these tables and `further` ones leave no function out between them.
+    pub(crate) fn reaches(&self, further: &Self) -> bool {
+        let end = usize::from(self.first) + self.functions.len();
+        self.first <= further.first && usize::from(further.first) <= end
+    }
+
+    /// Takes in tables that follow these in the file. Functions whose tables are lost have no name.
+    pub fn extend(&mut self, further: Self) {
+        let first = usize::from(further.first.saturating_sub(self.first));
+        if self.functions.len() < first {
+            self.functions.resize(first, FunctionRow::default());
+        }
+        self.functions.splice(
+            first..self.functions.len().min(first + further.functions.len()),
+            further.functions,
+        );
+        for (name, constants) in further.enumerations {
+            self.enumerations.entry(name).or_default().extend(constants);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Times on devices' clocks, whose columns are made by hand.
+
+/// When a task ran, in the device's own time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskTimeRow {
+    pub process: u32,
+    pub stream: u32,
+    pub sequence: u32,
+    /// `Untimed` code; the times are 0 unless it is `Timed`.
+    pub untimed: u8,
+    pub begin_device_ns: i64,
+    pub end_device_ns: i64,
+    /// Host time at which the task had certainly completed.
+    pub seen_ns: i64,
+    /// The event before the task was submitted no earlier than this before the begin of the call
+    /// that submitted the task; 0 when that is not known.
+    pub arming_ns: u32,
+    /// The event after the task was submitted no later than this after the begin of the call that
+    /// submitted the task; 0 when that is not known.
+    pub submitting_ns: u32,
+    /// What the event after the task took itself: its time is later than the end of the task by this.
+    pub record_ns: u32,
+    /// How far off that may be.
+    pub record_open_ns: u32,
+}
+
+/// The device clock read `device_ns` somewhere between the two host times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnchorRow {
+    pub process: u32,
+    pub device: u32,
+    pub before_ns: i64,
+    pub after_ns: i64,
+    pub device_ns: i64,
+    /// An [`AnchorSource`](ascend_trace_format::api::AnchorSource) as a number.
+    pub source: u8,
+}

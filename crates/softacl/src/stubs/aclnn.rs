@@ -1,7 +1,0 @@
-//! Generated from the tables by `tests/it/stubs.rs`: aclnn.
-
-accepted! {
-    code:
-        aclDumpOpTensors
-    ;
-}

@@ -166,6 +166,10 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
+    /// Load no `libmspti.so`: torch_npu then keeps its ranges (steps, data loading) to itself
+    #[arg(long)]
+    pub(crate) no_mstx: bool,
+
     /// How calls are caught; `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,

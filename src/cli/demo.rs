@@ -73,6 +73,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         buffer: BUDGET,
         wait: false,
         engine: None,
+        marks: false,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     recording::record(&plan).map(exit_code)

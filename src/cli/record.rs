@@ -28,6 +28,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
             EngineWord::Preload => None,
             EngineWord::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
         },
+        marks: !args.no_mstx,
         words: args.app,
     })
 }

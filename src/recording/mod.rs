@@ -28,7 +28,7 @@ use crate::launch::screen::Screen;
 use crate::launch::signals::Relay;
 use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
 use crate::output::{detail, say, tell};
-use crate::unpack;
+use crate::unpack::{self, Interposer};
 use summary::{Line, Recorded};
 
 /// What is to be recorded, and how.
@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) wait: bool,
     /// The library that patches functions, if that is wanted.
     pub(crate) engine: Option<PathBuf>,
+    /// Whether clients are to say their ranges.
+    pub(crate) marks: bool,
 }
 
 impl Plan {
@@ -151,7 +153,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
     detail(format!("memory: {}", arena.path().display()));
     match is_foreign {
         true => environment.trace_emulated(&interposer.preload, arena.path()),
-        false => environment.trace(&interposer.preload, arena.path()),
+        false => environment.trace(&preloads(plan, &interposer)?, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
     let file = TraceFile::create(
@@ -170,6 +172,16 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         clock,
         file,
     })
+}
+
+/// What is loaded before the program's own libraries.
+fn preloads(plan: &Plan, interposer: &Interposer) -> anyhow::Result<OsString> {
+    let mut names = interposer.preload.clone();
+    if plan.marks {
+        names.push(":");
+        names.push(unpack::marks()?);
+    }
+    Ok(names)
 }
 
 /// What may be in the way where no memory can be had.

@@ -199,6 +199,7 @@ mod tests {
             buffer: 0,
             wait: false,
             engine: None,
+            marks: false,
         }
     }
 

@@ -2,6 +2,7 @@
 //! the user's own that no other user can write to, with one subfolder per content.
 
 mod embedded;
+mod empty;
 mod folder;
 mod old;
 mod place;
@@ -24,6 +25,8 @@ pub(crate) const ENGINE_VARIABLE: &str = "ASCEND_TRACE_ENGINE_LIBRARY";
 const INTERPOSER_FILE: &str = "libascend_trace_interposer.so";
 const ENGINE_FILE: &str = "libascend_trace_frida.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
+/// The name that clients look for in `LD_PRELOAD` before they say their ranges (torch_npu).
+const MARKS_FILE: &str = "libmspti.so";
 const SOFT_LIBRARY: &str = "libascendcl.so";
 
 /// Names under which programs know the runtime, one a line. All of them are one file: two copies
@@ -73,6 +76,13 @@ fn named_interposer(path: OsString) -> anyhow::Result<PathBuf> {
         );
     }
     Ok(full)
+}
+
+/// The library whose presence has clients say their ranges. Nothing is in it.
+pub(crate) fn marks() -> anyhow::Result<PathBuf> {
+    let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
+    folder::put(&path, &empty::library(), 0o755)?;
+    Ok(path)
 }
 
 /// The library that patches functions: the one that the user names, else the embedded one.

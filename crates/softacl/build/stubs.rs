@@ -68,7 +68,9 @@ fn defined(line: &str) -> Vec<String> {
         .find(|c: char| !c.is_ascii_alphanumeric())
         .unwrap_or(name.len());
     let (name, rest) = name.split_at(end);
-    let planning = rest.starts_with(" |call").then(|| format!("{name}GetWorkspaceSize"));
+    let planning = rest
+        .starts_with(" |call")
+        .then(|| format!("{name}GetWorkspaceSize"));
     planning.into_iter().chain([name.to_owned()]).collect()
 }
 

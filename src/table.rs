@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_model::text::plain;
+use unicode_width::UnicodeWidthStr;
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Table {
         for row in std::iter::once(&titles).chain(&self.rows) {
             let mut line = " ".repeat(indent);
             for ((cell, width), (_, align)) in row.iter().zip(&widths).zip(&self.columns) {
-                let gap = " ".repeat(width - cell.chars().count());
+                let gap = " ".repeat(width - cell.width());
                 match align {
                     Align::Left => line.extend([cell.as_str(), &gap]),
                     Align::Right => line.extend([gap.as_str(), cell]),
@@ -78,8 +79,8 @@ impl Table {
         let width = |index: usize, title: &str| {
             let cells = self.rows.iter().filter_map(|row| row.get(index));
             cells
-                .map(|cell| cell.chars().count())
-                .chain([title.chars().count()])
+                .map(|cell| cell.width())
+                .chain([title.width()])
                 .max()
                 .unwrap_or(0)
         };
@@ -87,17 +88,6 @@ impl Table {
         columns
             .map(|(index, (title, _))| width(index, title))
             .collect()
-    }
-}
-
-/// A time for people: three or four significant digits and a unit.
-pub(crate) fn duration(ns: i64) -> String {
-    let value = ns as f64;
-    match ns.unsigned_abs() {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.2} us", value / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", value / 1e6),
-        _ => format!("{:.3} s", value / 1e9),
     }
 }
 
@@ -142,6 +132,14 @@ mod tests {
     }
 
     #[test]
+    fn wide_characters_take_two_cells() {
+        let mut table = Table::new([("name", Align::Left), ("n", Align::Right)]);
+        table.row(["矩阵乘法".into(), "1".into()]);
+        table.row(["matmul".into(), "2".into()]);
+        assert_eq!(table.render(0), "name      n\n矩阵乘法  1\nmatmul    2\n");
+    }
+
+    #[test]
     fn a_column_is_there_where_it_is_wanted() {
         let table = || {
             let mut table = Table::new([("process", Align::Right), ("pid", Align::Right)]);
@@ -167,9 +165,6 @@ mod tests {
     fn numbers_are_written_for_people() {
         assert_eq!(count(1), "1");
         assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(duration(999), "999 ns");
-        assert_eq!(duration(1_500), "1.50 us");
-        assert_eq!(duration(2_345_678_901), "2.346 s");
         assert_eq!(percent(1, 3), "33.3 %");
         assert_eq!(percent(0, 0), "-");
     }

@@ -49,7 +49,7 @@ pub(crate) fn is_told(id: usize, here: usize) -> bool {
 #[inline]
 pub(crate) fn is_unknown_told(here: usize) -> bool {
     thread::with(|state| {
-        let is_inside = |outer| outer != Role::ProcessReport;
+        let is_inside = |outer: Role| !outer.meaning().calls_back;
         state.is_asking()
             || state.is_in_unseen(here)
             || state.depth() != 0 && outer(state, here).is_some_and(is_inside)
@@ -73,34 +73,8 @@ fn outer(state: &State, here: usize) -> Option<Role> {
 
 /// Whether a call of the runtime's with one role tells what one with another role does inside it.
 const fn tells(outer: Role, inner: Role) -> bool {
-    match outer {
-        // Whatever comes inside it is the program's own callback.
-        Role::ProcessReport => false,
-        _ => !makes_or_ends(inner) || outer as u8 == inner as u8,
-    }
-}
-
-/// Whether something comes into being or goes, or changes for all calls to come.
-const fn makes_or_ends(role: Role) -> bool {
-    matches!(
-        role,
-        Role::CreateStream
-            | Role::DestroyStream
-            | Role::AbortStream
-            | Role::CreateEvent
-            | Role::DestroyEvent
-            | Role::SetDevice
-            | Role::ResetDevice
-            | Role::CreateContext
-            | Role::DestroyContext
-            | Role::SetContext
-            | Role::CaptureBegin
-            | Role::CaptureEnd
-            | Role::BindStream
-            | Role::UnbindStream
-            | Role::BuildGraph
-            | Role::DestroyGraph
-    )
+    // What comes inside one that calls back is the program's own callback.
+    !outer.meaning().calls_back && (!inner.meaning().changes || outer as u8 == inner as u8)
 }
 
 #[cfg(test)]

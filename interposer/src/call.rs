@@ -4,7 +4,7 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{
-    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed,
+    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed, Waits,
 };
 use ascend_trace_format::record::{Call, CallHead, TaskWord, flags, pair};
 
@@ -405,7 +405,7 @@ fn stream_word(stream: &'static StreamEntry) -> u64 {
 
 /// The context that a call waits for as a whole.
 fn context_word(call: &Context<'_>) -> Option<u64> {
-    (call.function.role == Role::SyncDevice).then(|| pair(0, call.context_serial()))
+    (call.function.role.meaning().waits == Waits::Device).then(|| pair(0, call.context_serial()))
 }
 
 /// Replaces each output pointer by what the call has written there.

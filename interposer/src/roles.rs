@@ -131,7 +131,7 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
         return None;
     }
     let handle = call.arg(Some(position))?;
-    if handle == 0 && is_mark(call.function.role) {
+    if handle == 0 && call.function.role.meaning().annotates {
         // A mark of the host only, where others mean the default stream.
         return None;
     }
@@ -146,10 +146,6 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
         emit::stream(stream, false);
     }
     Some(stream)
-}
-
-fn is_mark(role: Role) -> bool {
-    matches!(role, Role::Mark | Role::RangeBegin | Role::RangeEnd)
 }
 
 /// The event that the call works on, and the record of it that the call makes or means.
@@ -184,10 +180,9 @@ fn event_reset(call: &Context<'_>) {
     }
 }
 
-/// Whether a call of which nothing else is known may put something on its stream. Those that only ask do not.
+/// Whether a call of which nothing else is known may put something on its stream.
 fn may_submit(function: &Function) -> bool {
-    let asks = ["Get", "Query", "Subscribe"];
-    function.stream.is_some() && !asks.iter().any(|verb| function.name.contains(verb))
+    function.stream.is_some() && !function.facts.has(Fact::Asks)
 }
 
 /// Says that something unmeasured may come onto the stream, unless that is part of the task of a call around.

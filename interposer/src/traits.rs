@@ -41,7 +41,7 @@ const fn is_in(function: &Function, library: &str) -> bool {
 pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut traits = Traits {
         submits: function.task.is_some(),
-        calls_back: matches!(function.role, Role::ProcessReport),
+        calls_back: function.role.meaning().calls_back,
         has_outputs: false,
         has_strings: false,
         has_role: !matches!(function.role, Role::Plain)
@@ -86,7 +86,7 @@ pub(crate) const fn is_above(id: usize) -> bool {
         reason = "evaluated at compile time, within bounds"
     )]
     let function = &FUNCTIONS[id];
-    is_in(function, UPPER) && !matches!(function.role, Role::ProcessReport)
+    is_in(function, UPPER) && !function.role.meaning().calls_back
 }
 
 static TRAITS: [Traits; FUNCTIONS.len()] = {

@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use crate::table::duration;
+use ascend_trace_model::units::{duration, parse_duration};
 
 /// A range of time since the first moment of a trace; an end that is left out is the trace's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,37 +54,11 @@ pub(crate) fn parse(text: &str) -> Result<TimeRange, String> {
     }
 }
 
-/// A time with its unit, in nanoseconds.
 fn time(text: &str) -> Result<i64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == 'µ');
-    let scale = match &text[digits.len()..] {
-        "ns" => 1.0,
-        "us" | "µs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" | "m" => 60e9,
-        "h" => 3600e9,
-        // Nothing is nothing in any unit.
-        "" if digits.trim().parse() == Ok(0.0) => 1.0,
-        "" => {
-            return Err(format!(
-                "`{text}` has no unit: write ns, us, ms, s, min or h"
-            ));
-        }
-        unit => {
-            return Err(format!(
-                "`{unit}` is no unit: write ns, us, ms, s, min or h"
-            ));
-        }
-    };
-    let number: f64 = digits
-        .trim()
-        .parse()
-        .map_err(|_| format!("`{text}` is no time"))?;
-    let ns = (number * scale).round();
-    match (0.0..9e18).contains(&ns) {
-        true => Ok(ns as i64),
-        false => Err(format!("`{text}` is out of range")),
+    let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
+    match ns {
+        0.. => Ok(ns),
+        _ => Err(format!("`{text}` is before the first moment")),
     }
 }
 
@@ -113,7 +87,7 @@ mod tests {
     fn a_range_outside_of_the_recording_is_told_of() {
         let error = parse("9us..1s").unwrap().of(Some((1_000, 9_000)));
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("which is 8.00 us long"), "{error}");
+        assert!(error.contains("which is 8.00 µs long"), "{error}");
     }
 
     #[test]

@@ -6,12 +6,13 @@ use serde_json::Value;
 use ascend_trace_analysis::part::Streams;
 use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
 use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_model::units::duration;
 use ascend_trace_model::{Archive, Trace};
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition, Opened};
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count, duration};
+use crate::table::{Align, Table, count};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;

@@ -6,6 +6,7 @@ use signal_hook::low_level::signal_name;
 use std::os::unix::process::ExitStatusExt;
 
 use ascend_trace_format::session::Timing;
+use ascend_trace_model::units::bytes;
 
 use super::{Ended, Plan, silence};
 use crate::collector::{Counts, Outcome};
@@ -181,14 +182,6 @@ fn things(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-fn bytes(number: u64) -> String {
-    match number {
-        0..10_000 => format!("{} bytes", count(number)),
-        10_000..10_000_000 => format!("{:.1} kB", number as f64 / 1e3),
-        _ => format!("{:.1} MB", number as f64 / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,7 +259,7 @@ mod tests {
             callers,
             ..Counts::default()
         };
-        let expected = "/nonexistent/app-1.atrace (0 bytes): 1 process, 1,234 calls, 200 tasks, \
+        let expected = "/nonexistent/app-1.atrace (0 B): 1 process, 1,234 calls, 200 tasks, \
              99.5 % timed\n/nonexistent/app-1.atrace is not there any more: it was moved or removed \
              while it was recorded";
         let mut ended = ended(0, 1, counts);

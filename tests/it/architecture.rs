@@ -238,6 +238,35 @@ fn names_of_functions(text: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a source tells more than two roles from all others at once.
+fn groups_roles(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_role = |word: &&str| word.starts_with("Role::");
+    words.windows(5).any(|it| match it {
+        [one, "|", other, "|", third] => [one, other, third].into_iter().all(is_role),
+        _ => false,
+    })
+}
+
+#[test]
+fn what_roles_have_in_common_is_said_in_their_table_and_nowhere_else() {
+    assert!(groups_roles("Role::A\n| Role::B | Role::C"));
+    assert!(!groups_roles("Role::A | Role::B => Role::C"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in ["hookgen", "model", "analysis", "export"] {
+        sources(&root.join("crates").join(folder).join("src"), &mut found);
+    }
+    sources(&root.join("src"), &mut found);
+    sources(&root.join("viewer/src"), &mut found);
+    assert!(found.len() > 200, "{}", found.len());
+    for source in found {
+        let text = std::fs::read_to_string(&source).unwrap();
+        let is_test = source.ends_with("tests.rs");
+        assert!(is_test || !groups_roles(&text), "{}", source.display());
+    }
+}
+
 #[test]
 fn what_functions_mean_is_said_in_the_table_of_hooks_and_nowhere_else() {
     assert_eq!(

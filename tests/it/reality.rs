@@ -186,7 +186,7 @@ fn what_timing_does_to_synchronisations_is_measured() {
             .filter(|line| line.trim_start().starts_with(what));
         lines.next().unwrap_or_else(|| panic!("no {what}: {out}"))
     };
-    assert!(row("an event record").contains("1.50 us"), "{out}");
+    assert!(row("an event record").contains("1.50 µs"), "{out}");
     // What the software runtime spends there is more than that.
     let timed = out
         .lines()

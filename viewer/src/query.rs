@@ -3,12 +3,12 @@
 //! Words are separated by spaces, and all of them must hold: a part of a name in any case, a
 //! `/regular expression/` of the name, `argument=value`, `>1ms`, `<5us`, and `!` for what failed.
 
+use ascend_trace_model::units::parse_duration;
 use ascend_trace_model::{Call, Function, Range, Trace};
 use regex::{Regex, RegexBuilder};
 
 use crate::item::Item;
 use crate::names;
-use crate::parse;
 
 /// A question.
 #[derive(Clone, Debug, Default)]
@@ -126,7 +126,7 @@ fn first_word(text: &str) -> (&str, &str) {
 }
 
 fn length(text: &str) -> Result<i64, String> {
-    parse::duration(text).ok_or_else(|| format!("“{text}” is no length of time such as 1.5ms"))
+    parse_duration(text).map_err(|_| format!("“{text}” is no length of time such as 1.5ms"))
 }
 
 fn regex(expression: &str) -> Result<Regex, String> {

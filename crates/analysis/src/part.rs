@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use ascend_trace_format::api::Role;
+use ascend_trace_format::api::{Role, Waits};
 use ascend_trace_model::archive::WindowError;
 use ascend_trace_model::{Archive, OpenError, StreamId, Task, TaskId, Trace};
 
@@ -169,17 +169,11 @@ impl Named {
         };
         for call in inside {
             named.streams.extend(call.stream);
-            let role = trace.function(call.function).role;
-            if matches!(
-                role,
-                Role::SyncStream | Role::SyncEvent | Role::SyncDevice | Role::BlockingCopy
-            ) {
+            let meaning = trace.function(call.function).role.meaning();
+            if meaning.waits.is_sync() || meaning.waits == Waits::Transfer {
                 named.until = named.until.max(call.end);
             }
-            named.all |= matches!(
-                role,
-                Role::SyncDevice | Role::ResetDevice | Role::DestroyContext | Role::Finalize
-            );
+            named.all |= meaning.on_all_streams;
         }
         named
     }

@@ -5,16 +5,15 @@
 //! begin. That of a task is the begin of the call that submitted it, but not before the key of the
 //! task before it on its stream, so that the tasks of a stream are in the order of their keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::archive::Keep;
 use ascend_trace_model::{
-    Call, CallId, EventId, StreamId, TaskId, ThreadId, Trace, is_capture_code,
+    Call, CallId, EventId, Generation, StreamId, TaskId, ThreadId, Trace, is_capture_code,
 };
 
 use crate::dependencies::runs;
-use crate::stalls::is_of_a_life;
 use crate::{Class, Edge, Lane, Node, Stall, Stalls};
 
 /// Tasks that are looked back at on a stream for the last one that tells what it was doing.
@@ -89,7 +88,7 @@ pub fn keep(trace: &Trace, keys: &Keys, stalls: &Stalls, since: i64) -> Keep {
             keep.call(id);
         }
     }
-    records(trace).for_each(|id| keep.call(id));
+    records(trace, since).for_each(|id| keep.call(id));
     for stream in (0..trace.streams().len() as u32).map(StreamId) {
         let tasks = tail(trace, keys, stream, since);
         tasks.iter().for_each(|id| keep.call(trace.task(*id).call));
@@ -117,7 +116,7 @@ pub fn keep(trace: &Trace, keys: &Keys, stalls: &Stalls, since: i64) -> Keep {
 /// program that makes sense.
 fn is_lasting(trace: &Trace, call: &Call) -> bool {
     let function = trace.function(call.function);
-    if is_of_a_life(function.role) || is_capture_code(call.ret) {
+    if function.role.meaning().bounds_life || is_capture_code(call.ret) {
         return true;
     }
     let task = call.task.map(|id| trace.task(id));
@@ -131,27 +130,40 @@ fn is_lasting(trace: &Trace, call: &Call) -> bool {
     }
 }
 
-/// The last record of every event that was not destroyed since.
-fn records(trace: &Trace) -> impl Iterator<Item = CallId> {
+/// The records before `since` that waits from then on can be bound to: the last one of every event that was
+/// not destroyed before, and those that waits name. What happens to an event after `since` leaves them: the
+/// wait may come first.
+fn records(trace: &Trace, since: i64) -> impl Iterator<Item = CallId> {
     let mut last: HashMap<EventId, (u32, CallId)> = HashMap::new();
+    let mut named: HashSet<Generation> = HashSet::new();
     for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
         let Some(generation) = call.event else {
             continue;
         };
         match trace.function(call.function).role {
-            Role::RecordEvent => {
+            Role::WaitEvent | Role::SyncEvent if call.begin >= since => {
+                named.insert(generation);
+            }
+            Role::RecordEvent if call.begin < since => {
                 let known = last.entry(generation.event).or_insert((0, id));
                 if generation.number >= known.0 {
                     *known = (generation.number, id);
                 }
             }
-            Role::DestroyEvent if call.result() == Some(0) => {
+            Role::DestroyEvent if call.begin < since && call.result() == Some(0) => {
                 last.remove(&generation.event);
             }
             _ => {}
         }
     }
-    last.into_values().map(|(_, id)| id)
+    let calls = trace.calls().iter().zip((0..).map(CallId));
+    // Another thread may have recorded the event once more before the wait began.
+    let bound = calls.filter(move |(call, _)| {
+        let is_record = trace.function(call.function).role == Role::RecordEvent;
+        is_record && call.event.is_some_and(|it| named.contains(&it))
+    });
+    let last = last.into_values().map(|(_, id)| id);
+    last.chain(bound.map(|(_, id)| id))
 }
 
 /// The end of a stream's tasks: from the last one before `since` that says what it was doing.

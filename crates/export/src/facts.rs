@@ -5,7 +5,7 @@ use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_model::{CallId, ProcessId, TaskId};
 
 use crate::Source;
-use crate::hash::FastMap;
+use rustc_hash::FxHashMap;
 
 /// Counts over all parts that have been written.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Facts {
     pub(crate) left_out_tasks: u64,
     /// Dependencies that no pair of slices can show.
     pub(crate) omitted_flows: u64,
-    replays: FastMap<(ProcessId, u32), u64>,
+    replays: FxHashMap<(ProcessId, u32), u64>,
 }
 
 impl Facts {

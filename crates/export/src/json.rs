@@ -183,28 +183,17 @@ impl Json {
 
     #[inline]
     fn quote(&mut self, value: &str) {
-        self.text.push(b'"');
         if has_special(value.as_bytes()) {
-            self.escape(value);
-        } else {
-            self.text.extend_from_slice(value.as_bytes());
+            return self.escaped(value);
         }
+        self.text.push(b'"');
+        self.text.extend_from_slice(value.as_bytes());
         self.text.push(b'"');
     }
 
-    fn escape(&mut self, value: &str) {
-        for byte in value.bytes() {
-            match byte {
-                b'"' => self.text.extend_from_slice(b"\\\""),
-                b'\\' => self.text.extend_from_slice(b"\\\\"),
-                b'\n' => self.text.extend_from_slice(b"\\n"),
-                control if control < b' ' => {
-                    // Writing to a Vec cannot fail.
-                    let _ = write!(self.text, "\\u{control:04x}");
-                }
-                other => self.text.push(other),
-            }
-        }
+    fn escaped(&mut self, value: &str) {
+        // Writing to a Vec cannot fail, and a text is always JSON.
+        let _ = serde_json::to_writer(&mut self.text, value);
     }
 }
 

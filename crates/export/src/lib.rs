@@ -12,7 +12,6 @@ mod csv;
 mod digits;
 mod facts;
 mod fields;
-mod hash;
 mod json;
 mod kineto;
 mod labels;

@@ -85,7 +85,8 @@ pub fn stream<'w>(
         let (done, all) = replay.progress();
         progress(before + done, before + all);
         // What was written last is looked at again with what comes next.
-        past.since = margin(trace, (part.from, part.until), step.margin);
+        // However short the part was: what its calls lead to may come just after it.
+        past.since = margin(trace, (i64::MIN, part.until), step.margin);
         let keep = keep(trace, &source.keys, &source.stalls, past.since);
         past.keys = source.keys.kept(trace, &keep);
         drop(source);

@@ -18,11 +18,11 @@ use ascend_trace_format::api::{Role, TaskKind};
 use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Source;
-use crate::hash::FastMap;
 use crate::release::drawn_end;
 use nesting::{Nesting, first_fit, first_room, nest};
 use numbers::Ids;
 pub(crate) use numbers::Numbering;
+use rustc_hash::FxHashMap;
 
 /// Where a slice is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -114,9 +114,9 @@ pub(crate) struct Tracks {
     pub(crate) threads: Vec<LaneTracks>,
     pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
-    elsewhere: FastMap<Key, u32>,
+    elsewhere: FxHashMap<Key, u32>,
     /// By graph: the thread that made it, and which of its tracks for captures.
-    captures: FastMap<(ProcessId, u32), (ThreadId, usize)>,
+    captures: FxHashMap<(ProcessId, u32), (ThreadId, usize)>,
     /// The ranges, by begin, each by its place in the trace and with its track.
     pub(crate) ranges: Vec<(usize, Track)>,
     /// Where the recording as a whole is described, of the first process that is shown.
@@ -172,7 +172,7 @@ impl Tracks {
         let mut places: Vec<usize> = (0..ranges.len()).collect();
         places.retain(|it| source.selection.span(ranges[*it].begin, ranges[*it].end));
         places.sort_by_key(|it| (ranges[*it].begin, std::cmp::Reverse(ranges[*it].end)));
-        let mut open: FastMap<u32, Vec<Nesting>> = FastMap::default();
+        let mut open: FxHashMap<u32, Vec<Nesting>> = FxHashMap::default();
         for place in places {
             let range = &ranges[place];
             let Some(lane) = self.threads.get_mut(range.thread.index()) else {
@@ -408,14 +408,8 @@ fn is_made(source: &Source<'_>, graph: &Graph) -> bool {
 /// Whether arrows to a call arrive at its end, where no other call may be open on its track: the last
 /// nanosecond is for the mark that they arrive at.
 fn arrives_late(role: Role) -> bool {
-    matches!(
-        role,
-        Role::SyncStream
-            | Role::SyncEvent
-            | Role::SyncDevice
-            | Role::DestroyStream
-            | Role::ProcessReport
-    )
+    let meaning = role.meaning();
+    meaning.waits.is_sync() || meaning.drains || meaning.calls_back
 }
 
 /// Whether a task waits for another one, and so ends when that does.

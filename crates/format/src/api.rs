@@ -3,99 +3,7 @@
 
 use crate::coded_enum;
 
-coded_enum! {
-    /// What a call does, as far as the tracer must react to it.
-    Role {
-        /// Recorded, nothing more.
-        Plain = 0 "plain",
-        /// Submits a task to a stream.
-        Task = 1 "task",
-        /// Submits an event record.
-        RecordEvent = 2 "record-event",
-        /// Submits a wait for an event.
-        WaitEvent = 3 "wait-event",
-        /// Submits a reset of an event.
-        ResetEvent = 4 "reset-event",
-        /// Blocks the host until a stream is done.
-        SyncStream = 5 "sync-stream",
-        /// Blocks the host until an event is done.
-        SyncEvent = 6 "sync-event",
-        /// Blocks the host until every stream of the context is done.
-        SyncDevice = 7 "sync-device",
-        /// Blocks the host for a transfer of its own, outside all streams.
-        BlockingCopy = 8 "blocking-copy",
-        /// Makes a stream.
-        CreateStream = 9 "create-stream",
-        /// Ends a stream.
-        DestroyStream = 10 "destroy-stream",
-        /// Makes an event.
-        CreateEvent = 11 "create-event",
-        /// Ends an event.
-        DestroyEvent = 12 "destroy-event",
-        /// Binds the thread to a device and its default context.
-        SetDevice = 13 "set-device",
-        /// Gives one reference of a device back.
-        ResetDevice = 14 "reset-device",
-        /// Makes a context and makes it current.
-        CreateContext = 15 "create-context",
-        /// Ends a context.
-        DestroyContext = 16 "destroy-context",
-        /// Switches the thread's context.
-        SetContext = 17 "set-context",
-        /// Tells the thread's context.
-        GetContext = 18 "get-context",
-        /// Brings the runtime up.
-        Initialize = 19 "initialize",
-        /// Takes the runtime down.
-        Finalize = 20 "finalize",
-        /// A stream begins to be captured.
-        CaptureBegin = 21 "capture-begin",
-        /// A captured graph is complete.
-        CaptureEnd = 22 "capture-end",
-        /// Asks whether an event is done.
-        QueryEvent = 23 "query-event",
-        /// Asks whether a stream is done.
-        QueryStream = 24 "query-stream",
-        /// Tells the handle of the current context's default stream.
-        GetDefaultStream = 25 "get-default-stream",
-        /// Tells a stream's id.
-        GetStreamId = 26 "get-stream-id",
-        /// Binds a stream to a model that is built by hand: its tasks do not run when submitted.
-        BindStream = 27 "bind-stream",
-        /// Undoes `BindStream`.
-        UnbindStream = 28 "unbind-stream",
-        /// Tasks submitted from here on replace those of a captured task group.
-        UpdateBegin = 29 "update-begin",
-        /// Ends `UpdateBegin`.
-        UpdateEnd = 30 "update-end",
-        /// Tells the id of the thread's last task.
-        LastTaskId = 31 "last-task-id",
-        /// Runs callbacks that are due in the calling thread.
-        ProcessReport = 32 "process-report",
-        /// Stops a stream's tasks.
-        AbortStream = 33 "abort-stream",
-        /// Runs a graph on streams of its own and waits for it.
-        ExecuteGraph = 34 "execute-graph",
-        /// Ends a graph.
-        DestroyGraph = 35 "destroy-graph",
-        /// Begins a graph that is built by hand.
-        BuildGraph = 36 "build-graph",
-        /// Works on a graph as a whole.
-        UseGraph = 37 "use-graph",
-        /// Begins a group of captured tasks that can be updated.
-        TaskGroupBegin = 38 "task-group-begin",
-        /// Ends `TaskGroupBegin`.
-        TaskGroupEnd = 39 "task-group-end",
-        /// Marks a moment of the host, for whoever reads the trace.
-        Mark = 40 "mark",
-        /// Begins a named range of the host's time.
-        RangeBegin = 41 "range-begin",
-        /// Ends the range that a `RangeBegin` answered.
-        RangeEnd = 42 "range-end",
-        /// Takes kernels out of memory: their handles mean nothing any more.
-        UnloadKernels = 50 "unload-kernels",
-    }
-}
+pub use crate::role::{Meaning, Place, Role, Waits};
 
 coded_enum! {
     /// What kind of work a task is: the words of the truth log and of `tasks.csv`.
@@ -216,6 +124,8 @@ coded_enum! {
         EndsOperand = 9 "ends-operand",
         /// It launches a kernel by a handle whose name the runtime tells.
         ByHandle = 10 "by-handle",
+        /// It only asks or registers something: it submits nothing to its stream.
+        Asks = 11 "asks",
     }
 }
 

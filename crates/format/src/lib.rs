@@ -11,6 +11,7 @@ mod coded;
 pub mod engine;
 pub mod rank;
 pub mod record;
+pub mod role;
 pub mod session;
 pub mod version;
 

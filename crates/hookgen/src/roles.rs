@@ -1,6 +1,6 @@
 //! What each role asks of a function: a hook that lacks it would make the interposer misread calls.
 
-use ascend_trace_format::api::{ArgKind, Blocks, RetKind, Role};
+use ascend_trace_format::api::{ArgKind, Blocks, Place, RetKind, Role};
 
 use crate::hook_spec::FunctionSpec;
 use crate::hook_table::Hook;
@@ -9,14 +9,9 @@ use crate::model::Function;
 /// Refuses a hook whose role does not fit its function.
 pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Result<(), String> {
     let role = hook.role;
-    let submits = matches!(
-        role,
-        Role::Task | Role::RecordEvent | Role::WaitEvent | Role::ResetEvent
-    );
-    let is_plain = matches!(
-        role,
-        Role::Plain | Role::Mark | Role::RangeBegin | Role::RangeEnd
-    );
+    let meaning = role.meaning();
+    let submits = meaning.submits;
+    let is_plain = role == Role::Plain || meaning.annotates;
     if said.plain.is_some() && !is_plain {
         return Err(format!(
             "`plain` on a function with the role {}",
@@ -46,91 +41,42 @@ pub(crate) fn check(function: &Function, hook: &Hook, said: &FunctionSpec) -> Re
     if function.blocks == Blocks::Yes && role == Role::Plain && said.plain.is_none() {
         return Err("it blocks the host: give it a role, or say under `plain` why not".to_owned());
     }
-    if needs_stream(role) {
-        check_argument(hook, hook.stream, ArgKind::Stream, gives_stream(role))?;
-    }
+    check_argument(hook, hook.stream, ArgKind::Stream, meaning.stream)?;
     if role == Role::RangeBegin && hook.ret != RetKind::Wide {
         return Err("the role range-begin on a function that answers no id".to_owned());
     }
-    if needs_event(role) {
-        check_argument(hook, hook.event, ArgKind::Event, role == Role::CreateEvent)?;
-    }
-    check_context(hook)?;
+    check_argument(hook, hook.event, ArgKind::Event, meaning.event)?;
+    check_argument(hook, context_of(hook), ArgKind::Context, meaning.context)?;
     check_bytes(hook)
 }
 
-fn needs_stream(role: Role) -> bool {
-    gives_stream(role)
-        || matches!(
-            role,
-            Role::Task
-                | Role::RecordEvent
-                | Role::WaitEvent
-                | Role::ResetEvent
-                | Role::SyncStream
-                | Role::DestroyStream
-                | Role::CaptureBegin
-                | Role::CaptureEnd
-                | Role::QueryStream
-                | Role::GetStreamId
-                | Role::BindStream
-                | Role::UnbindStream
-                | Role::UpdateBegin
-                | Role::UpdateEnd
-                | Role::TaskGroupBegin
-                | Role::TaskGroupEnd
-                | Role::AbortStream
-        )
-}
-
-fn gives_stream(role: Role) -> bool {
-    matches!(role, Role::CreateStream | Role::GetDefaultStream)
-}
-
-fn needs_event(role: Role) -> bool {
-    matches!(
-        role,
-        Role::RecordEvent
-            | Role::WaitEvent
-            | Role::ResetEvent
-            | Role::SyncEvent
-            | Role::QueryEvent
-            | Role::CreateEvent
-            | Role::DestroyEvent
-    )
-}
-
-fn check_argument(hook: &Hook, index: Option<u8>, kind: ArgKind, out: bool) -> Result<(), String> {
+fn check_argument(
+    hook: &Hook,
+    index: Option<u8>,
+    kind: ArgKind,
+    place: Place,
+) -> Result<(), String> {
+    let (out, way) = match place {
+        Place::Free => return Ok(()),
+        Place::Takes => (false, "takes"),
+        Place::Gives => (true, "hands out"),
+    };
     let arg = index.and_then(|index| hook.args.get(usize::from(index)));
     match arg {
         Some(arg) if arg.kind == kind && arg.out == out => Ok(()),
-        _ => {
-            let way = if out { "hands out" } else { "takes" };
-            Err(format!(
-                "the role {} on a function that {way} no {}",
-                hook.role.name(),
-                kind.name()
-            ))
-        }
+        _ => Err(format!(
+            "the role {} on a function that {way} no {}",
+            hook.role.name(),
+            kind.name()
+        )),
     }
 }
 
-fn check_context(hook: &Hook) -> Result<(), String> {
-    let out = match hook.role {
-        Role::CreateContext | Role::GetContext => true,
-        Role::DestroyContext | Role::SetContext => false,
-        _ => return Ok(()),
-    };
-    let index = hook
-        .args
-        .iter()
-        .position(|arg| arg.kind == ArgKind::Context);
-    check_argument(
-        hook,
-        index.and_then(|index| u8::try_from(index).ok()),
-        ArgKind::Context,
-        out,
-    )
+/// The first argument that is a context.
+fn context_of(hook: &Hook) -> Option<u8> {
+    let mut args = hook.args.iter();
+    let index = args.position(|arg| arg.kind == ArgKind::Context);
+    index.and_then(|index| u8::try_from(index).ok())
 }
 
 fn check_bytes(hook: &Hook) -> Result<(), String> {

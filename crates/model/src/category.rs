@@ -1,6 +1,6 @@
 //! What a task or a call is, as far as its looks and its sums go.
 
-use ascend_trace_format::api::{Blocks, Role, TaskKind};
+use ascend_trace_format::api::{Blocks, TaskKind, Waits};
 
 use crate::trace::Function;
 
@@ -56,9 +56,9 @@ impl Category {
 
     /// The category of a call of a function; `submits` tells whether it submitted a task.
     pub fn of_call(function: &Function, submits: bool) -> Self {
-        match function.role {
-            Role::BlockingCopy => Self::Copy,
-            Role::SyncStream | Role::SyncEvent | Role::SyncDevice => Self::Sync,
+        match function.role.meaning().waits {
+            Waits::Transfer => Self::Copy,
+            waits if waits.is_sync() => Self::Sync,
             _ if submits => Self::Launch,
             _ if function.blocks == Blocks::Yes => Self::Sync,
             _ => Self::Call,

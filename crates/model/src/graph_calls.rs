@@ -95,17 +95,9 @@ impl GraphFunctions {
 
 impl GraphFunction {
     fn of(function: &Function) -> Self {
-        let makes = match function.role {
-            Role::CaptureBegin
-            | Role::CaptureEnd
-            | Role::BuildGraph
-            | Role::BindStream
-            | Role::DestroyGraph => true,
-            _ => function.is(Fact::CompletesGraph),
-        };
         Self {
             has_code: function.ret == RetKind::Error,
-            makes,
+            makes: function.role.meaning().makes_graph || function.is(Fact::CompletesGraph),
             executes: function.role == Role::ExecuteGraph,
         }
     }

@@ -19,6 +19,7 @@ pub mod rows;
 pub mod summary;
 pub mod text;
 pub mod trace;
+pub mod units;
 
 pub use archive::{Archive, Summary};
 pub use category::Category;

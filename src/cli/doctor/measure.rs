@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use ascend_trace_model::units::duration;
 
 use crate::launch::Environment;
-use crate::table::{Align, Table, duration};
+use crate::table::{Align, Table};
 use crate::unpack;
 
 /// What was measured, in nanoseconds, by the names that the program gives it.

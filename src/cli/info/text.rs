@@ -1,11 +1,12 @@
 //! `info` for people.
 
 use ascend_trace_model::text::plain;
+use ascend_trace_model::units::duration;
 
 use super::coverage::Coverage;
 use super::document::Document;
 use crate::cli::trace::unusual_clock;
-use crate::table::{Align, Table, count, duration, percent};
+use crate::table::{Align, Table, count, percent};
 
 pub(crate) fn text(document: &Document) -> String {
     let mut text = head(document);

@@ -1,5 +1,7 @@
 //! Texts that the user is asked for.
 
+use ascend_trace_model::units::{exact_duration, parse_duration};
+
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::marks::{Bookmark, Mark};
@@ -76,7 +78,7 @@ fn answer(app: &mut App, world: World<'_>, prompt: Prompt) {
 pub(super) fn ask_least(app: &mut App) {
     let text = match app.least {
         0 => String::new(),
-        least => parse::written(least),
+        least => exact_duration(least),
     };
     app.mode = Mode::Prompt(Prompt::with(Asked::Least, text));
 }
@@ -85,7 +87,7 @@ pub(super) fn ask_least(app: &mut App) {
 pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
     let least = match text.trim() {
         "" | "0" => Some(0),
-        text => parse::duration(text).filter(|least| *least >= 0),
+        text => parse_duration(text).ok().filter(|least| *least >= 0),
     };
     let Some(least) = least else {
         let text = crate::text::fit(text, 30);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_format::api::{Fact, RetKind, Role, TaskKind, Untimed};
+use ascend_trace_format::api::{Fact, RetKind, Role, TaskKind, Untimed, Waits};
 use ascend_trace_model::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
@@ -91,14 +91,18 @@ impl Builder {
     fn visit(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
         let function = trace.function(call.function);
+        let meaning = function.role.meaning();
+        match meaning.waits {
+            Waits::Event | Waits::Replay => self.resolve(trace, id, emit),
+            Waits::Stream => sync_streams(trace, id, call.stream, emit),
+            Waits::Device => sync_streams(trace, id, streams_of(trace, call), emit),
+            Waits::Nothing | Waits::Transfer => {}
+        }
+        if meaning.drains && !function.is(Fact::Forced) {
+            sync_streams(trace, id, call.stream, emit);
+        }
         match function.role {
-            Role::WaitEvent | Role::SyncEvent => self.resolve(trace, id, emit),
-            Role::SyncStream => sync_streams(trace, id, call.stream, emit),
-            Role::DestroyStream if !function.is(Fact::Forced) => {
-                sync_streams(trace, id, call.stream, emit);
-            }
-            Role::SyncDevice => sync_streams(trace, id, streams_of(trace, call), emit),
-            Role::ExecuteGraph => self.resolve(trace, id, emit),
+            Role::WaitEvent => self.resolve(trace, id, emit),
             Role::Task => match call.task.map(|task| trace.task(task)) {
                 Some(task)
                     if matches!(task.kind, TaskKind::Graph) || is_signal(Some(task.kind)) =>

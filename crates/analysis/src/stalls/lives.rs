@@ -45,7 +45,9 @@ impl Lives {
             let call = trace.call(id);
             threads_last.insert(call.thread, (call.end, id));
             let function = trace.function(call.function);
-            if is_of_a_life(function.role) && (call.ret == 0 || function.ret != RetKind::Error) {
+            if function.role.meaning().bounds_life
+                && (call.ret == 0 || function.ret != RetKind::Error)
+            {
                 self.take(trace, call, id, function.role);
             }
         }
@@ -149,19 +151,6 @@ impl Device {
             last.1 = Some(moment);
         }
     }
-}
-
-pub(crate) fn is_of_a_life(role: Role) -> bool {
-    matches!(
-        role,
-        Role::CreateStream
-            | Role::DestroyStream
-            | Role::CreateContext
-            | Role::DestroyContext
-            | Role::SetDevice
-            | Role::ResetDevice
-            | Role::Finalize
-    )
 }
 
 fn first<K: std::hash::Hash + Eq>(all: &mut HashMap<K, Moment>, key: Option<K>, moment: Moment) {

@@ -27,8 +27,6 @@ use ascend_trace_model::{StreamId, TaskId, ThreadId, Trace};
 use crate::dependencies::{Dependencies, Node};
 use streams::Sources;
 
-pub(crate) use lives::is_of_a_life;
-
 pub use blame::{Blame, Blamed};
 pub use cause::Cause;
 pub use chain::{Chain, Link, Root};

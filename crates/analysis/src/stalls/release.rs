@@ -1,6 +1,6 @@
 //! When what a blocking call waited for was done: from then on the call only had to return.
 
-use ascend_trace_format::api::Role;
+use ascend_trace_format::api::{Role, Waits};
 use ascend_trace_model::{Call, CallId, TaskId, Trace};
 
 use super::class::takes_time;
@@ -89,11 +89,12 @@ fn done(trace: &Trace, id: TaskId) -> Release {
 
 /// No task is known that the call waited for.
 fn nothing_found(trace: &Trace, call: &Call, role: Role) -> Release {
-    let is_named = match role {
+    let is_named = match role.meaning().waits {
+        Waits::Stream => call.stream.is_some(),
         // What a copy by the host waits for is known by its stream.
-        Role::SyncStream | Role::Task => call.stream.is_some(),
-        Role::SyncDevice => call.context.is_some() || call.device.is_some(),
-        Role::SyncEvent => match call.event {
+        Waits::Nothing if role == Role::Task => call.stream.is_some(),
+        Waits::Device => call.context.is_some() || call.device.is_some(),
+        Waits::Event => match call.event {
             // It had not been recorded.
             Some(generation) if generation.number == 0 => true,
             Some(_) if trace.has_past() => true,

@@ -4,7 +4,7 @@ use ascend_trace_format::api::Part;
 use ascend_trace_model::{Call, Function, ProcessId, Trace};
 
 use crate::Source;
-use crate::hash::FastMap;
+use rustc_hash::FxHashMap;
 
 /// Where memory lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,7 @@ pub(super) struct Memory {
     /// What comes after the part that was read last.
     changes: Vec<Change>,
     /// Where each allocation is, and how much.
-    live: FastMap<(ProcessId, u64), (Place, i64)>,
+    live: FxHashMap<(ProcessId, u64), (Place, i64)>,
 }
 
 /// What a function does to memory, and which of its arguments say so.

@@ -15,8 +15,8 @@ use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use ::parquet::schema::types::ColumnDescPtr;
 
 use super::hybrid::{bits_for, encode, run};
-use crate::hash::FastMap;
 use crate::recent::Recent;
+use rustc_hash::FxHashMap;
 
 /// Stands for a row without a text.
 const NONE: u32 = u32::MAX;
@@ -28,7 +28,7 @@ const LONGEST: usize = 64;
 #[derive(Debug)]
 pub(super) struct Words {
     rows: Vec<u32>,
-    numbers: FastMap<Box<str>, u32>,
+    numbers: FxHashMap<Box<str>, u32>,
     /// The texts in the order of their numbers, each after its length.
     dictionary: Vec<u8>,
     recent: Recent<u32>,
@@ -39,7 +39,7 @@ impl Words {
     pub(super) fn new() -> Self {
         Self {
             rows: Vec::new(),
-            numbers: FastMap::default(),
+            numbers: FxHashMap::default(),
             dictionary: Vec::new(),
             recent: Recent::new(),
             nulls: 0,
@@ -170,7 +170,7 @@ impl Words {
     }
 }
 
-fn number(numbers: &mut FastMap<Box<str>, u32>, dictionary: &mut Vec<u8>, text: &str) -> u32 {
+fn number(numbers: &mut FxHashMap<Box<str>, u32>, dictionary: &mut Vec<u8>, text: &str) -> u32 {
     if let Some(number) = numbers.get(text) {
         return *number;
     }

@@ -2,8 +2,8 @@
 
 use super::fields::{event, interned};
 use super::wire::{Fields, Wire};
-use crate::hash::FastMap;
 use crate::recent::Recent;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// One of Perfetto's tables of texts.
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 struct Table {
     /// Number of the field that new entries come in.
     field: u32,
-    numbers: FastMap<Box<str>, u64>,
+    numbers: FxHashMap<Box<str>, u64>,
 }
 
 /// Entries that the packet under construction has to carry.
@@ -21,7 +21,7 @@ impl Table {
     fn new(field: u32) -> Self {
         Self {
             field,
-            numbers: FastMap::default(),
+            numbers: FxHashMap::default(),
         }
     }
 

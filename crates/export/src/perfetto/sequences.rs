@@ -9,7 +9,7 @@ use super::meta::write_clock;
 use super::names::Names;
 use super::output::Uuid;
 use super::wire::Wire;
-use crate::hash::FastMap;
+use rustc_hash::FxHashMap;
 
 /// Sequences that are kept at a time.
 const MOST: usize = 250;
@@ -42,7 +42,7 @@ pub(super) enum Owner {
 #[derive(Debug)]
 pub(super) struct Sequences {
     all: Vec<Sequence>,
-    by_owner: FastMap<(u8, u64), usize>,
+    by_owner: FxHashMap<(u8, u64), usize>,
     current: (Owner, usize),
 }
 
@@ -51,7 +51,7 @@ impl Sequences {
         let shared = Sequence::new(1, Uuid(0), None);
         Self {
             all: vec![shared],
-            by_owner: FastMap::default(),
+            by_owner: FxHashMap::default(),
             current: (Owner::All, 0),
         }
     }

@@ -12,9 +12,9 @@ use super::output::{Output, Place};
 use super::sequences::Owner;
 use crate::Source;
 use crate::fields::{write_call, write_task};
-use crate::hash::FastMap;
 use crate::release::drawn_end;
 use crate::tracks::{Track, Tracks, is_beside};
+use rustc_hash::FxHashMap;
 
 /// Writes all tasks that have times: first those that can release others, then the waits.
 pub(super) fn write_tasks(
@@ -75,7 +75,7 @@ fn task_row(trace: &Trace, task: &Task) -> u8 {
 type Open = Vec<(i64, Touch)>;
 
 /// The slices of all threads' tracks that are open, from one part of a trace to the next.
-pub(super) type OpenCalls = FastMap<u32, (Option<Track>, Open)>;
+pub(super) type OpenCalls = FxHashMap<u32, (Option<Track>, Open)>;
 
 /// Writes all calls of all threads.
 pub(super) fn write_calls(

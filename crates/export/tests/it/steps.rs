@@ -12,14 +12,9 @@ use super::memory::{export_file, export_some, export_source};
 use super::random::{Dice, random_text};
 use super::stream::{
     SMALL, Tables, check_contradictions, check_tables, check_timelines, file, indexed_file, tables,
-    workload_file,
+    timeline_file, workload_file,
 };
 use super::{graphs, selection, tools};
-
-fn timeline_file(text: &str) -> Vec<u8> {
-    let timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    file(&timeline.session, &timeline.tables, timeline.rows)
-}
 
 /// A graph that is captured, and replayed again and again with other work in between, and captures
 /// that fail or are of no use.

@@ -51,6 +51,11 @@ pub(crate) fn indexed_file(
     writer.finish(end).expect("memory")
 }
 
+pub(crate) fn timeline_file(text: &str) -> Vec<u8> {
+    let timeline = Timeline::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    file(&timeline.session, &timeline.tables, timeline.rows)
+}
+
 pub(crate) fn workload_file(steps: u32) -> Vec<u8> {
     let (session, tables) = workload::leading();
     let workload = Workload {
@@ -201,8 +206,7 @@ fn far_apart() -> Vec<u8> {
         text += &format!("s2: K[{begin}..{}] {call}\n", begin + 10);
     }
     text += "s3: wait(E)[50000..50010] by t1[49990..49991]\nt1: sync(s1)[50020..50040]\n";
-    let timeline = Timeline::parse(&text).expect("a timeline");
-    file(&timeline.session, &timeline.tables, timeline.rows)
+    timeline_file(&text)
 }
 
 #[test]
@@ -222,4 +226,30 @@ fn arrows_that_lead_far_are_drawn_in_both_formats() {
     let marks = parts.slices.iter().filter(|it| it.name == "releases");
     assert_eq!(marks.map(|it| it.begin).collect::<Vec<_>>(), [109]);
     assert!(whole.slices.iter().all(|it| it.name != "releases"));
+}
+
+/// An event that is recorded again right after each wait for it, with so many tasks between a record and its
+/// wait.
+fn recorded_again(between: usize) -> Vec<u8> {
+    let mut text = "s2: rec(E)[100] by t1[97..98]\n".to_owned();
+    for number in 0..4000 {
+        let begin = 200 + number * 40;
+        let call = format!("by t1[{}..{}]", begin - 9, begin - 8);
+        text += &match number % (between + 3) {
+            1 => format!("s1: wait(E)[{begin}..{}] {call}\n", begin + 10),
+            2 => format!("s1: L[{begin}..{}] {call}\n", begin + 10),
+            3 => format!("s2: rec(E)[{begin}] {call}\n"),
+            _ => format!("s2: K[{begin}..{}] {call}\n", begin + 10),
+        };
+    }
+    timeline_file(&text)
+}
+
+#[test]
+fn a_wait_is_linked_to_its_record_though_the_event_is_recorded_again_soon() {
+    for between in (480..640).step_by(20) {
+        let file = recorded_again(between);
+        let links = |step| tables(&file, step, &Wanted::default()).remove("dependencies.csv");
+        assert_eq!(links(Step::WHOLE), links(SMALL), "{between}");
+    }
 }

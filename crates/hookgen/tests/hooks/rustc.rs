@@ -8,12 +8,7 @@ use ascend_trace_hookgen::{HookTable, emit_hooks, emit_table};
 /// Stands for the interposer: checks the arguments' types and that an id names its wrapper.
 const AROUND: &str = r#"
 #![allow(non_snake_case, non_camel_case_types, dead_code)]
-mod ascend_trace_format {
-    #[path = "API"]
-    pub mod api;
-}
 mod table {
-    use crate::ascend_trace_format;
     include!("api_table.rs");
 }
 const fn same(a: &str, b: &str) -> bool {
@@ -70,19 +65,25 @@ fn rustc() -> PathBuf {
 
 fn compile(table: &HookTable) {
     let folder = tempfile::tempdir().unwrap();
-    let api = Path::new(env!("CARGO_MANIFEST_DIR")).join("../format/src/api.rs");
-    let source = AROUND.replace("API", api.to_str().unwrap()) + &id_checks(table);
+    let format = Path::new(env!("CARGO_MANIFEST_DIR")).join("../format/src/lib.rs");
+    check(
+        folder.path(),
+        &["--crate-name=ascend_trace_format", format.to_str().unwrap()],
+    );
+    let source = AROUND.to_owned() + &id_checks(table);
     std::fs::write(folder.path().join("hooks.rs"), emit_hooks(table)).unwrap();
     std::fs::write(folder.path().join("api_table.rs"), emit_table(table)).unwrap();
     std::fs::write(folder.path().join("lib.rs"), source).unwrap();
+    let format = "--extern=ascend_trace_format=libascend_trace_format.rmeta";
+    check(folder.path(), &[format, "lib.rs"]);
+}
+
+/// Compiles a library in a folder as far as it takes to know that it can be.
+fn check(folder: &Path, words: &[&str]) {
     let output = Command::new(rustc())
-        .current_dir(folder.path())
-        .args([
-            "--edition=2024",
-            "--crate-type=lib",
-            "--emit=metadata",
-            "lib.rs",
-        ])
+        .current_dir(folder)
+        .args(["--edition=2024", "--crate-type=lib", "--emit=metadata"])
+        .args(words)
         .output()
         .unwrap();
     assert!(

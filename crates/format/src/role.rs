@@ -1,0 +1,331 @@
+//! What calls do: the roles of functions, and what each role means to everyone who reacts to calls.
+
+use crate::coded_enum;
+
+coded_enum! {
+    /// What a call does, as far as the tracer must react to it.
+    Role {
+        /// Recorded, nothing more.
+        Plain = 0 "plain",
+        /// Submits a task to a stream.
+        Task = 1 "task",
+        /// Submits an event record.
+        RecordEvent = 2 "record-event",
+        /// Submits a wait for an event.
+        WaitEvent = 3 "wait-event",
+        /// Submits a reset of an event.
+        ResetEvent = 4 "reset-event",
+        /// Blocks the host until a stream is done.
+        SyncStream = 5 "sync-stream",
+        /// Blocks the host until an event is done.
+        SyncEvent = 6 "sync-event",
+        /// Blocks the host until every stream of the context is done.
+        SyncDevice = 7 "sync-device",
+        /// Blocks the host for a transfer of its own, outside all streams.
+        BlockingCopy = 8 "blocking-copy",
+        /// Makes a stream.
+        CreateStream = 9 "create-stream",
+        /// Ends a stream.
+        DestroyStream = 10 "destroy-stream",
+        /// Makes an event.
+        CreateEvent = 11 "create-event",
+        /// Ends an event.
+        DestroyEvent = 12 "destroy-event",
+        /// Binds the thread to a device and its default context.
+        SetDevice = 13 "set-device",
+        /// Gives one reference of a device back.
+        ResetDevice = 14 "reset-device",
+        /// Makes a context and makes it current.
+        CreateContext = 15 "create-context",
+        /// Ends a context.
+        DestroyContext = 16 "destroy-context",
+        /// Switches the thread's context.
+        SetContext = 17 "set-context",
+        /// Tells the thread's context.
+        GetContext = 18 "get-context",
+        /// Brings the runtime up.
+        Initialize = 19 "initialize",
+        /// Takes the runtime down.
+        Finalize = 20 "finalize",
+        /// A stream begins to be captured.
+        CaptureBegin = 21 "capture-begin",
+        /// A captured graph is complete.
+        CaptureEnd = 22 "capture-end",
+        /// Asks whether an event is done.
+        QueryEvent = 23 "query-event",
+        /// Asks whether a stream is done.
+        QueryStream = 24 "query-stream",
+        /// Tells the handle of the current context's default stream.
+        GetDefaultStream = 25 "get-default-stream",
+        /// Tells a stream's id.
+        GetStreamId = 26 "get-stream-id",
+        /// Binds a stream to a model that is built by hand: its tasks do not run when submitted.
+        BindStream = 27 "bind-stream",
+        /// Undoes `BindStream`.
+        UnbindStream = 28 "unbind-stream",
+        /// Tasks submitted from here on replace those of a captured task group.
+        UpdateBegin = 29 "update-begin",
+        /// Ends `UpdateBegin`.
+        UpdateEnd = 30 "update-end",
+        /// Tells the id of the thread's last task.
+        LastTaskId = 31 "last-task-id",
+        /// Runs callbacks that are due in the calling thread.
+        ProcessReport = 32 "process-report",
+        /// Stops a stream's tasks.
+        AbortStream = 33 "abort-stream",
+        /// Runs a graph on streams of its own and waits for it.
+        ExecuteGraph = 34 "execute-graph",
+        /// Ends a graph.
+        DestroyGraph = 35 "destroy-graph",
+        /// Begins a graph that is built by hand.
+        BuildGraph = 36 "build-graph",
+        /// Works on a graph as a whole.
+        UseGraph = 37 "use-graph",
+        /// Begins a group of captured tasks that can be updated.
+        TaskGroupBegin = 38 "task-group-begin",
+        /// Ends `TaskGroupBegin`.
+        TaskGroupEnd = 39 "task-group-end",
+        /// Marks a moment of the host, for whoever reads the trace.
+        Mark = 40 "mark",
+        /// Begins a named range of the host's time.
+        RangeBegin = 41 "range-begin",
+        /// Ends the range that a `RangeBegin` answered.
+        RangeEnd = 42 "range-end",
+        /// Takes kernels out of memory: their handles mean nothing any more.
+        UnloadKernels = 50 "unload-kernels",
+    }
+}
+
+/// Whether a call has an argument of some kind to work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It need not have one.
+    Free,
+    /// It works on one.
+    Takes,
+    /// It hands one out.
+    Gives,
+}
+
+/// What a call keeps the host waiting for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Nothing that the role tells of.
+    Nothing,
+    /// What was submitted to a stream.
+    Stream,
+    /// What was submitted before an event was recorded.
+    Event,
+    /// What was submitted to every stream of a context.
+    Device,
+    /// A transfer of its own.
+    Transfer,
+    /// The graph that it starts.
+    Replay,
+}
+
+impl Waits {
+    /// Whether what is waited for was submitted before.
+    pub const fn is_sync(self) -> bool {
+        matches!(self, Self::Stream | Self::Event | Self::Device)
+    }
+}
+
+/// What a role means: everyone who reacts to calls by their roles reads it here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    /// What the stream, the event and the context are to the call.
+    pub stream: Place,
+    pub event: Place,
+    pub context: Place,
+    /// It submits a task.
+    pub submits: bool,
+    pub waits: Waits,
+    /// It ends a stream, for whose tasks it waits unless it is forced.
+    pub drains: bool,
+    /// It works on all streams of a context, a device or the process.
+    pub on_all_streams: bool,
+    /// Something comes into being or goes, or changes for all calls to come: that is followed even inside of
+    /// another call of the runtime's.
+    pub changes: bool,
+    /// It begins or ends the time in which streams can have work.
+    pub bounds_life: bool,
+    /// A call with a graph is about the graph as a whole, whatever number it has.
+    pub makes_graph: bool,
+    /// The program's functions run inside it.
+    pub calls_back: bool,
+    /// It says something to whoever reads the trace. Its stream may be missing.
+    pub annotates: bool,
+}
+
+/// A role that means nothing beyond its record.
+const PLAIN: Meaning = Meaning {
+    stream: Place::Free,
+    event: Place::Free,
+    context: Place::Free,
+    submits: false,
+    waits: Waits::Nothing,
+    drains: false,
+    on_all_streams: false,
+    changes: false,
+    bounds_life: false,
+    makes_graph: false,
+    calls_back: false,
+    annotates: false,
+};
+
+/// A role that works on a stream.
+const ON_STREAM: Meaning = Meaning {
+    stream: Place::Takes,
+    ..PLAIN
+};
+
+/// A role that submits a task.
+const SUBMITS: Meaning = Meaning {
+    submits: true,
+    ..ON_STREAM
+};
+
+/// A role that submits a task about an event.
+const SUBMITS_EVENT: Meaning = Meaning {
+    event: Place::Takes,
+    ..SUBMITS
+};
+
+/// A role that speaks to whoever reads the trace.
+const ANNOTATES: Meaning = Meaning {
+    annotates: true,
+    ..PLAIN
+};
+
+const fn waits(waits: Waits, on: Meaning) -> Meaning {
+    Meaning { waits, ..on }
+}
+
+const fn changes(on: Meaning) -> Meaning {
+    Meaning {
+        changes: true,
+        ..on
+    }
+}
+
+const fn bounds_life(on: Meaning) -> Meaning {
+    Meaning {
+        bounds_life: true,
+        ..on
+    }
+}
+
+const fn makes_graph(on: Meaning) -> Meaning {
+    Meaning {
+        makes_graph: true,
+        ..on
+    }
+}
+
+const fn on_all_streams(on: Meaning) -> Meaning {
+    Meaning {
+        on_all_streams: true,
+        ..on
+    }
+}
+
+const fn on_event(event: Place) -> Meaning {
+    Meaning { event, ..PLAIN }
+}
+
+const fn on_context(context: Place) -> Meaning {
+    Meaning { context, ..PLAIN }
+}
+
+const fn gives_stream() -> Meaning {
+    Meaning {
+        stream: Place::Gives,
+        ..PLAIN
+    }
+}
+
+impl Role {
+    /// What the role means.
+    pub const fn meaning(self) -> Meaning {
+        use Place::{Gives, Takes};
+        match self {
+            Self::Plain
+            | Self::Initialize
+            | Self::LastTaskId
+            | Self::UseGraph
+            | Self::UnloadKernels => PLAIN,
+
+            Self::Task => SUBMITS,
+            Self::RecordEvent | Self::WaitEvent | Self::ResetEvent => SUBMITS_EVENT,
+
+            Self::SyncStream => waits(Waits::Stream, ON_STREAM),
+            Self::SyncEvent => waits(Waits::Event, on_event(Takes)),
+            Self::SyncDevice => waits(Waits::Device, on_all_streams(PLAIN)),
+            Self::BlockingCopy => waits(Waits::Transfer, PLAIN),
+            Self::ExecuteGraph => waits(Waits::Replay, PLAIN),
+
+            Self::CreateStream => changes(bounds_life(gives_stream())),
+            Self::DestroyStream => Meaning {
+                drains: true,
+                ..changes(bounds_life(ON_STREAM))
+            },
+            Self::AbortStream => changes(ON_STREAM),
+            Self::GetDefaultStream => gives_stream(),
+            Self::QueryStream | Self::GetStreamId => ON_STREAM,
+
+            Self::CreateEvent => changes(on_event(Gives)),
+            Self::DestroyEvent => changes(on_event(Takes)),
+            Self::QueryEvent => on_event(Takes),
+
+            Self::SetDevice => changes(bounds_life(PLAIN)),
+            Self::ResetDevice => changes(bounds_life(on_all_streams(PLAIN))),
+            Self::CreateContext => changes(bounds_life(on_context(Gives))),
+            Self::DestroyContext => changes(bounds_life(on_all_streams(on_context(Takes)))),
+            Self::SetContext => changes(on_context(Takes)),
+            Self::GetContext => on_context(Gives),
+            Self::Finalize => bounds_life(on_all_streams(PLAIN)),
+
+            Self::CaptureBegin | Self::CaptureEnd | Self::BindStream => {
+                changes(makes_graph(ON_STREAM))
+            }
+            Self::UnbindStream => changes(ON_STREAM),
+            Self::BuildGraph | Self::DestroyGraph => changes(makes_graph(PLAIN)),
+            Self::UpdateBegin | Self::UpdateEnd | Self::TaskGroupBegin | Self::TaskGroupEnd => {
+                ON_STREAM
+            }
+
+            Self::ProcessReport => Meaning {
+                calls_back: true,
+                ..PLAIN
+            },
+            Self::Mark | Self::RangeBegin | Self::RangeEnd => ANNOTATES,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_submits_a_task_has_a_stream_to_submit_it_to() {
+        for role in Role::ALL {
+            let meaning = role.meaning();
+            assert!(
+                !meaning.submits || meaning.stream == Place::Takes,
+                "{}",
+                role.name()
+            );
+        }
+    }
+
+    #[test]
+    fn what_bounds_a_life_or_waits_submits_nothing() {
+        for role in Role::ALL {
+            let meaning = role.meaning();
+            let acts = meaning.bounds_life || meaning.waits.is_sync() || meaning.annotates;
+            assert!(!(acts && meaning.submits), "{}", role.name());
+        }
+    }
+}

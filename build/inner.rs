@@ -50,6 +50,9 @@ pub(crate) fn build(
     for [_, package, _] in &libraries {
         packages.extend(["--package", package]);
     }
+    if soft && env::var_os("CARGO_FEATURE_OPERATORS").is_some() {
+        packages.extend(["--features", "softacl/operators"]);
+    }
     let generated = fs::canonicalize(generated)?.display().to_string();
     let built = cargo(folder, &packages, &[(GENERATED, generated)])?;
     Ok(libraries

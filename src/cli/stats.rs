@@ -3,11 +3,10 @@
 use anyhow::Context;
 use serde_json::Value;
 
-use ascend_trace_analysis::part::Streams;
 use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_analysis::{Stats, Window};
+use ascend_trace_model::Trace;
 use ascend_trace_model::units::duration;
-use ascend_trace_model::{Archive, Trace};
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition, Opened};
@@ -25,9 +24,10 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let mut opened = trace::open_any(file, SHORT)?;
     let range = args.range.unwrap_or_default().of(opened.span())?;
     let stats = match &mut opened {
-        Opened::Whole(trace, _) => of_trace(trace, range),
-        Opened::Long(archive) => of_archive(archive, args.range.and(range), range)
-            .with_context(|| format!("cannot read {}", file.display()))?,
+        Opened::Whole(trace, _) => Stats::within(&Window::whole(trace), range),
+        Opened::Long(archive) => Stats::of_archive(archive, range, |_| true)
+            .with_context(|| format!("cannot read {}", file.display()))?
+            .context("it was given up")?,
     };
     opened.check(args.report.strict)?;
     trace::say_warnings(file, &opened);
@@ -42,25 +42,6 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
         }
     }
     Ok(condition.status(args.report.strict))
-}
-
-fn of_trace(trace: &Trace, range: Option<(i64, i64)>) -> Stats {
-    let dependencies = Dependencies::of(trace);
-    let stalls = Stalls::with(trace, &dependencies);
-    Stats::within(trace, &dependencies, &stalls, range)
-}
-
-/// `asked` is the range where one was asked for, `range` that or the whole recording.
-fn of_archive(
-    archive: &mut Archive,
-    asked: Option<(i64, i64)>,
-    range: Option<(i64, i64)>,
-) -> anyhow::Result<Stats> {
-    if let Some(part) = trace::small_part(archive, asked, Streams::All)? {
-        return Ok(of_trace(&part, range));
-    }
-    let stats = Stats::of_archive(archive, range, |_| true)?;
-    stats.context("it was given up")
 }
 
 /// The content of `stats --json`.
@@ -91,7 +72,7 @@ fn unusual_clocks(trace: &Trace) -> String {
 /// The same of a trace that is in memory.
 #[cfg(test)]
 pub(super) fn document_of(trace: &Trace) -> anyhow::Result<Value> {
-    let stats = of_trace(trace, trace.span());
+    let stats = Stats::of(trace);
     document(&stats, &Condition::of(trace, &[]))
 }
 

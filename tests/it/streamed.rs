@@ -6,8 +6,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
+use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StreamStats;
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
 use ascend_trace_model::archive::Counts;
 use ascend_trace_model::{Archive, ThreadId, Trace};
 
@@ -47,9 +47,7 @@ fn same_info(whole: &Trace, archive: &mut Archive, what: &str) {
 /// What `stats` tells.
 #[track_caller]
 fn same_stats(whole: &Trace, archive: &mut Archive, what: &str) {
-    let dependencies = Dependencies::of(whole);
-    let stalls = Stalls::with(whole, &dependencies);
-    let mut expected = Stats::within(whole, &dependencies, &stalls, whole.span());
+    let mut expected = Stats::of(whole);
     let span = archive.span();
     let mut found = Stats::of_archive(archive, span, |_| true).unwrap().unwrap();
     for stats in [&mut found, &mut expected] {

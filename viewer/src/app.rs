@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
 use ascend_trace_model::Trace;
 
 use crate::arrangement::{Arrangement, Group};
@@ -79,8 +79,8 @@ pub(crate) struct App {
     pub(crate) span: Option<(i64, i64)>,
     pub(crate) tracks: Tracks,
     pub(crate) rows: Vec<Row>,
-    pub(crate) dependencies: Dependencies,
-    pub(crate) stalls: Stalls,
+    pub(crate) dependencies: Arc<Dependencies>,
+    pub(crate) stalls: Arc<Stalls>,
     pub(crate) graphs: Graphs,
     pub(crate) nodes: NodeLines,
     pub(crate) meters: Meters,
@@ -186,8 +186,8 @@ impl App {
             span: None,
             tracks: Tracks::default(),
             rows: Vec::new(),
-            dependencies: Dependencies::default(),
-            stalls: Stalls::default(),
+            dependencies: Arc::default(),
+            stalls: Arc::default(),
             graphs: Graphs::default(),
             nodes: NodeLines::default(),
             meters: Meters::default(),
@@ -271,6 +271,15 @@ impl App {
         let pinned = &self.arrangement.pinned;
         let is_pinned = |row: &&Row| row.track().is_some_and(|key| pinned.contains(&key));
         self.rows.iter().take_while(is_pinned).count()
+    }
+
+    /// What is loaded, as analyses take it.
+    pub(crate) fn window<'t>(&self, trace: &'t Trace) -> Window<'t> {
+        Window::with(
+            trace,
+            Arc::clone(&self.dependencies),
+            Arc::clone(&self.stalls),
+        )
     }
 
     /// What stalls are explained by.

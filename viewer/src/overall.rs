@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats};
+use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats, Window};
 use ascend_trace_model::Trace;
 
 use crate::blamed::BlamedStalls;
@@ -99,18 +99,20 @@ pub(crate) struct Running {
 
 impl Running {
     /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
-    pub(crate) fn update(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
+    pub(crate) fn update(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
         let rows = trace.calls().len() + trace.tasks().len();
         if !self.is_made || rows > self.rows + self.rows / 8 {
-            self.make(trace, dependencies, stalls);
+            self.make(window);
         }
     }
 
-    pub(crate) fn make(&mut self, trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
-        let stats = Stats::of(trace, dependencies, stalls);
-        self.worst = Worst::of(stalls);
+    pub(crate) fn make(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        let stats = Stats::within(window, trace.span());
+        self.worst = Worst::of(&window.stalls);
         self.overall = Some(Overall::of(&stats, self.worst.longest().copied()));
-        self.blamed = BlamedStalls::of(trace, dependencies, stalls);
+        self.blamed = BlamedStalls::of(trace, &window.dependencies, &window.stalls);
         self.rows = trace.calls().len() + trace.tasks().len();
         self.is_made = true;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
-use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls};
+use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls, Window};
 use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
@@ -22,8 +22,8 @@ use crate::update::of_stall;
 #[derive(Clone, Debug, Default)]
 pub struct Derived {
     tracks: Tracks,
-    dependencies: Dependencies,
-    stalls: Stalls,
+    dependencies: Arc<Dependencies>,
+    stalls: Arc<Stalls>,
     graphs: Graphs,
     nodes: NodeLines,
     communicators: Communicators,
@@ -51,8 +51,8 @@ impl Derived {
         let running = Running::of_part(trace, &dependencies, &stalls);
         Self {
             tracks,
-            dependencies,
-            stalls,
+            dependencies: dependencies.into(),
+            stalls: stalls.into(),
             graphs,
             nodes,
             communicators: Communicators::of(trace),
@@ -71,17 +71,25 @@ impl Derived {
         self.nodes.update(trace, &self.graphs);
         self.communicators.update(trace);
         self.failures.update(trace);
-        self.dependencies.update(trace);
-        self.stalls.update(trace, &self.dependencies);
-        (self.running).update(trace, &self.dependencies, &self.stalls);
+        Arc::make_mut(&mut self.dependencies).update(trace);
+        Arc::make_mut(&mut self.stalls).update(trace, &self.dependencies);
+        self.running.update(&self.window(trace));
+    }
+
+    fn window<'t>(&self, trace: &'t Trace) -> Window<'t> {
+        Window::with(
+            trace,
+            Arc::clone(&self.dependencies),
+            Arc::clone(&self.stalls),
+        )
     }
 
     /// As [`Derived::update`], when no more will come: what a growing trace could not answer is answered.
     pub fn finish(&mut self, trace: &Trace) {
         self.update(trace);
-        self.dependencies = Dependencies::of(trace);
-        self.stalls = Stalls::with(trace, &self.dependencies);
-        (self.running).make(trace, &self.dependencies, &self.stalls);
+        self.dependencies = Dependencies::of(trace).into();
+        self.stalls = Stalls::with(trace, &self.dependencies).into();
+        self.running.make(&self.window(trace));
     }
 }
 

@@ -4,11 +4,16 @@
 //! Prints what the whole costs at once, and what following the recording costs, in processor time.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
+use std::error::Error;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
 use std::time::Duration;
 
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_analysis::{Dependencies, Stalls, Stats, Window};
+use ascend_trace_model::file::Writer;
 use ascend_trace_model::rows::{Row, TablesRow};
-use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_model::{Archive, Trace, TraceBuilder};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Tasks of one step of the workload.
@@ -23,6 +28,7 @@ fn main() {
     let tasks: u32 = tasks.unwrap_or(1_000_000);
     let steps = tasks.div_ceil(TASKS_PER_STEP);
     whole(steps);
+    in_windows(steps);
     followed(steps.min(100_000));
 }
 
@@ -72,7 +78,8 @@ fn whole(steps: u32) {
     let stalls = Stalls::with(&trace, &dependencies);
     let judged = worked() - start;
     let after = resident();
-    let stats = Stats::of(&trace, &dependencies, &stalls);
+    let window = Window::with(&trace, dependencies.clone().into(), stalls.clone().into());
+    let stats = Stats::within(&window, trace.span());
     let summed = worked() - start;
     println!(
         "dependencies {:?}, {} edges",
@@ -86,6 +93,59 @@ fn whole(steps: u32) {
         stats.stall_causes.len()
     );
     println!("together {summed:?}, {} MB", (after - before) >> 20);
+}
+
+/// The tables of the same recording in a file, read in windows.
+fn in_windows(steps: u32) {
+    let file = std::env::temp_dir().join(format!("measure-{}.atrace", std::process::id()));
+    let mut archive = written(&file, steps).expect("the file is written");
+    let (before, start, span) = (resident(), worked(), archive.span());
+    let stats = Stats::of_archive(&mut archive, span, |_| true);
+    let took = worked() - start;
+    let stats = stats.expect("it reads back").expect("nobody gave up");
+    println!(
+        "tables in windows {took:?}, {} MB, {} causes",
+        peak().saturating_sub(before) >> 20,
+        stats.stall_causes.len()
+    );
+    drop(archive);
+    let _ = std::fs::remove_file(file);
+}
+
+fn written(file: &Path, steps: u32) -> Result<Archive, Box<dyn Error>> {
+    let session = workload::leading().0;
+    let mut writer = Writer::create(BufWriter::new(File::create(file)?), &session, &tables())?;
+    let (mut rows, mut end, mut failed) = (0, None, Ok(()));
+    run(steps, |row| {
+        rows += 1;
+        let pushed = match row {
+            Row::End(row) => {
+                end = Some(row);
+                Ok(())
+            }
+            row => writer.push(row),
+        };
+        let flushed = match rows % 10_000 {
+            0 => writer.flush(),
+            _ => Ok(()),
+        };
+        if let (Ok(()), Err(error)) = (&failed, pushed.and(flushed)) {
+            failed = Err(error);
+        }
+    });
+    failed?;
+    writer.finish(end.ok_or("it has no end")?)?;
+    // What the trace in memory took is not counted for what is read of the file.
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    Ok(Archive::open(file, |_, _| true)?)
+}
+
+/// The most bytes of memory that the process occupied since they were last reset.
+fn peak() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
+    number.unwrap_or(0) * 1024
 }
 
 fn followed(steps: u32) {

@@ -24,16 +24,18 @@ pub mod part;
 pub mod past;
 pub mod stalls;
 pub mod stats;
+pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
 pub use nesting::Nesting;
 pub use stalls::{
-    Blame, Blamed, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Learnt, Link, Meanwhile,
-    Root, Stall, Stalls, Step, Why,
+    Blame, Blamed, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile, Root,
+    Stall, Stalls, Why,
 };
 pub use stats::Stats;
+pub use window::{Fold, Part, Step, Window, Windows};
 
 use ascend_trace_model::{Task, Trace};
 

@@ -40,8 +40,9 @@ pub use parquet::Parquet;
 pub use perfetto::Perfetto;
 pub use selection::{Only, OnlyError, Wanted};
 
-pub use part::{Part, Source};
-pub use stream::{Step, StreamError, stream};
+pub use ascend_trace_analysis::{Part, Step};
+pub use part::Source;
+pub use stream::{StreamError, stream};
 
 /// What an exporter writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,9 @@ pub struct Options {
     pub h2d_mbps: u64,
     pub d2h_mbps: u64,
     pub d2d_mbps: u64,
+    /// Fixed part of a collective, and what goes over the link between two devices.
+    pub hccl_ns: u64,
+    pub hccl_mbps: u64,
     pub memset_ns: u64,
     pub memset_mbps: u64,
     pub launch_ns: u64,
@@ -95,6 +98,8 @@ impl Options {
             h2d_mbps: 24_000,
             d2h_mbps: 22_000,
             d2d_mbps: 400_000,
+            hccl_ns: 15_000,
+            hccl_mbps: 180_000,
             memset_ns: 1000,
             memset_mbps: 400_000,
             launch_ns: 2000,
@@ -117,7 +122,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 32] = [
+pub const KEYS: [&str; 34] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -133,6 +138,8 @@ pub const KEYS: [&str; 32] = [
     "h2d_mbps",
     "d2h_mbps",
     "d2d_mbps",
+    "hccl_ns",
+    "hccl_mbps",
     "memset_ns",
     "memset_mbps",
     "launch_ns",
@@ -193,6 +200,8 @@ impl Options {
             "h2d_mbps" => self.h2d_mbps = number(key, value, 1, 1 << 40)?,
             "d2h_mbps" => self.d2h_mbps = number(key, value, 1, 1 << 40)?,
             "d2d_mbps" => self.d2d_mbps = number(key, value, 1, 1 << 40)?,
+            "hccl_ns" => self.hccl_ns = number(key, value, 0, 10_000_000_000)?,
+            "hccl_mbps" => self.hccl_mbps = number(key, value, 1, 1 << 40)?,
             "memset_ns" => self.memset_ns = number(key, value, 0, 10_000_000_000)?,
             "memset_mbps" => self.memset_mbps = number(key, value, 1, 1 << 40)?,
             "launch_ns" => self.launch_ns = number(key, value, 0, 10_000_000_000)?,

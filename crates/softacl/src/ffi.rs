@@ -65,6 +65,22 @@ impl<T> Out<T> {
         Self(std::ptr::null_mut())
     }
 
+    /// An address that the program was given before.
+    pub(crate) const fn at(address: usize) -> Self {
+        Self(address as *mut T)
+    }
+
+    /// Lends what the pointer points to; `None` for NULL.
+    pub(crate) fn with<R>(&self, lend: impl FnOnce(&mut T) -> R) -> Option<R> {
+        // SAFETY: the program passes NULL or what it got from us and has not given back, in one thread at a time.
+        unsafe { self.0.as_mut() }.map(lend)
+    }
+
+    /// The same place for another type.
+    pub(crate) const fn cast<U>(&self) -> Out<U> {
+        Out(self.0.cast())
+    }
+
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }

@@ -29,6 +29,7 @@ pub(crate) enum Kind {
     LabelList = 15,
     /// Tensors, scalars, arrays, lists and executors of operators.
     Operand = 16,
+    Communicator = 17,
 }
 
 pub(crate) struct Registry<T> {

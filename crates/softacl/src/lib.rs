@@ -12,6 +12,7 @@
 )]
 
 mod aclnn;
+mod aclop;
 mod callback;
 mod clock;
 mod code;
@@ -25,6 +26,7 @@ mod ffi;
 mod graph;
 mod guard;
 mod handles;
+mod hccl;
 mod init;
 mod inlet;
 mod kernel;

@@ -23,7 +23,7 @@ use crate::settings::Settings;
 use crate::signal::Signal;
 use crate::stream::Stream;
 use crate::truth::Truth;
-use crate::{aclnn, callback, device, guard};
+use crate::{aclnn, callback, device, guard, hccl};
 use softacl_options::Options;
 
 pub(crate) struct Runtime {
@@ -45,6 +45,7 @@ pub(crate) struct Runtime {
     pub(crate) arguments: Registry<Mutex<Builder>>,
     /// What programs make for operators.
     pub(crate) operands: Registry<aclnn::object::Object>,
+    pub(crate) communicators: Registry<hccl::Communicator>,
     pub(crate) graphs: Registry<Graph>,
     pub(crate) graph_tasks: Registry<Arc<Node>>,
     pub(crate) task_groups: Registry<Group>,
@@ -167,6 +168,7 @@ impl Runtime {
             functions: Registry::new(Kind::Function),
             arguments: Registry::new(Kind::Arguments),
             operands: Registry::new(Kind::Operand),
+            communicators: Registry::new(Kind::Communicator),
             graphs: Registry::new(Kind::Graph),
             graph_tasks: Registry::new(Kind::GraphTask),
             task_groups: Registry::new(Kind::TaskGroup),

@@ -116,6 +116,7 @@ pub mod bytes;
 pub mod captures;
 pub mod compiled;
 pub mod oracle;
+pub mod recording;
 pub mod scenario;
 mod timeline;
 pub mod workload;

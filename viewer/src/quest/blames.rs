@@ -1,8 +1,9 @@
 //! Stalls of all of a recording, summed up by who is to blame.
 
-use ascend_trace_analysis::stats::{StallGroup, StallGroups};
-use ascend_trace_model::Archive;
+use ascend_trace_analysis::stats::{Grouping, StallGroup, StallGroups};
+use ascend_trace_analysis::{Fold, Stall, Step};
 use ascend_trace_model::archive::WindowError;
+use ascend_trace_model::{Archive, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blamed::is_grouped;
@@ -25,13 +26,11 @@ impl BlameQuest {
         archive: &mut Archive,
         keep_on: &mut dyn FnMut(&News) -> bool,
     ) -> Result<bool, WindowError> {
-        let groups = StallGroups::of_archive(
-            archive,
-            |trace, stall| {
-                is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
-            },
-            |reached| keep_on(&News::Reached(reached, false)),
-        )?;
+        let grouping = Grouping::of_those(|trace: &Trace, stall: &Stall| {
+            is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
+        });
+        let told = |reached| keep_on(&News::Reached(reached, false));
+        let groups = grouping.of_archive(archive, Step::default(), told)?;
         self.groups = groups.map(StallGroups::rows);
         Ok(self.groups.is_some())
     }

@@ -22,9 +22,8 @@ impl StatsQuest {
         archive: &mut Archive,
         keep_on: &mut dyn FnMut(&News) -> bool,
     ) -> Result<bool, WindowError> {
-        self.stats = Stats::of_archive(archive, Some(self.range), |reached| {
-            keep_on(&News::Reached(reached, false))
-        })?;
+        let told = |reached| keep_on(&News::Reached(reached, false));
+        self.stats = Stats::of_archive(archive, Some(self.range), told)?;
         Ok(self.stats.is_some())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_model::ThreadId;
 use ascend_trace_testkit::Timeline;
 use crossterm::event::{MouseButton, MouseEventKind};
@@ -172,9 +172,7 @@ fn sums_of_all_threads_are_those_of_the_table_of_functions() {
                 }
             }
         }
-        let dependencies = Dependencies::of(&player.trace);
-        let stalls = Stalls::with(&player.trace, &dependencies);
-        let stats = Stats::within(&player.trace, &dependencies, &stalls, Some(window));
+        let stats = Stats::within(&Window::whole(&player.trace), Some(window));
         let expected = stats.apis.iter();
         let expected: BTreeMap<String, (u64, i64)> = expected
             .map(|row| (row.name.clone(), (row.count, row.time.total_ns)))

@@ -412,8 +412,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     let done = quest.advance(&mut archive, &mut |_| true);
     assert!(done.expect("it is in memory"));
     player.hear(News::Done(quest));
-    let (trace, dependencies, stalls) = whole(&mut archive);
-    let stats = ascend_trace_analysis::Stats::of(&trace, &dependencies, &stalls);
+    let stats = ascend_trace_analysis::Stats::of(&whole(&mut archive).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");
     let expected = crate::overall::Overall::of(&stats, None);

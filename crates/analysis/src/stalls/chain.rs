@@ -119,7 +119,7 @@ fn before(trace: &Trace, dependencies: &Dependencies, record: TaskId, since: i64
         let Some(time) = task.time else { continue };
         let class = Class::of(trace, task);
         let is_wait = matches!(class, Class::EventWait | Class::SignalWait);
-        if class == Class::Mark || is_wait && !held(trace, dependencies, None, id) {
+        if class == Class::Mark || is_wait && !held(trace, dependencies, id) {
             continue;
         }
         let gap = next.1.saturating_sub(time.end.max(since));

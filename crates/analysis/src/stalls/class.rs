@@ -3,7 +3,6 @@
 use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
 use ascend_trace_model::{Task, TaskId, Trace};
 
-use super::running::{Recorded, Records};
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
 /// What a task is to its stream.
@@ -43,32 +42,24 @@ const CREATED_EX: u8 = 2;
 
 /// Whether a wait really held its stream: it did not if what it waits for had been there before
 /// the wait was reached.
-pub(super) fn held(
-    trace: &Trace,
-    dependencies: &Dependencies,
-    records: Option<&Records>,
-    id: TaskId,
-) -> bool {
+pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bool {
     let task = trace.task(id);
     let Some(time) = task.time else { return false };
-    let record = match released_by(trace, dependencies, id) {
-        Some(cause) => Some(Recorded::of(trace, cause)),
-        None => records.and_then(|it| it.before(trace, id)),
-    };
-    match record {
+    match released_by(trace, dependencies, id).map(|cause| trace.task(cause)) {
         Some(record) => {
             let Some(recorded) = record.time else {
                 return true;
             };
             // Times of one device need no comparison of clocks.
-            let tolerance = match record.device == trace.stream(task.stream).device {
+            let device = |stream| trace.stream(stream).device;
+            let tolerance = match device(record.stream) == device(task.stream) {
                 true => 0,
                 false => recorded.error.saturating_add(time.error),
             };
             recorded.end.saturating_sub(tolerance) > time.begin
         }
         // A record that has no part in the window of its wait was over before that began.
-        None if records.is_none() && trace.has_past() && is_named(trace, id) => false,
+        None if trace.has_past() && is_named(trace, id) => false,
         None => {
             let event = trace.call(task.call).event;
             let was_recorded = |it: ascend_trace_model::Generation| {

@@ -23,17 +23,12 @@ struct HostLane {
     /// For each stall the time in those before it: waiting for the device, and for a full queue.
     before: Vec<Blocked>,
     total: Blocked,
-    /// Stalls that [`HostStalls::fresh`] has handed out.
-    told: usize,
     /// The first stall that is to be split once more times are known.
     open: Option<usize>,
 }
 
 /// Stalls of one thread that can be waiting for times.
 const OPEN: usize = 4096;
-
-/// Stalls of one thread that are remembered at least while a long recording is read part by part.
-const KEPT: usize = 1 << 15;
 
 /// For how long a thread was held up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +66,7 @@ impl HostStalls {
     }
 
     /// Takes in these calls, in the order in which they returned.
-    pub(super) fn take_all(
+    fn take_all(
         &mut self,
         trace: &Trace,
         dependencies: &Dependencies,
@@ -95,22 +90,6 @@ impl HostStalls {
                 lane.push(id, call, cause, release);
             }
         }
-    }
-
-    /// Hands the stalls out that have come since the last time, and forgets the oldest where there
-    /// are very many.
-    pub(super) fn fresh(&mut self) -> Vec<Stall> {
-        let mut fresh = Vec::new();
-        for lane in &mut self.threads {
-            fresh.extend(lane.stalls.get(lane.told..).unwrap_or_default());
-            let surplus = lane.stalls.len().saturating_sub(KEPT);
-            if surplus > KEPT {
-                lane.stalls.drain(..surplus);
-                lane.before.drain(..surplus);
-            }
-            lane.told = lane.stalls.len();
-        }
-        fresh
     }
 
     pub(super) fn set_queues(&mut self, queues: Queues) {

@@ -39,7 +39,7 @@ impl Lives {
     }
 
     /// Takes in these calls.
-    pub(super) fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId>) {
+    fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId>) {
         let mut threads_last: HashMap<_, Moment> = HashMap::new();
         for id in calls {
             let call = trace.call(id);

@@ -17,7 +17,6 @@ mod overhead;
 mod peers;
 mod queue;
 mod release;
-mod running;
 mod streams;
 
 use std::collections::HashMap;
@@ -32,7 +31,6 @@ pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;
 pub use culprit::Culprit;
-pub(crate) use running::Running;
 
 pub use evidence::{Doing, Evidence, Meanwhile, Why};
 
@@ -83,18 +81,18 @@ impl Stall {
 
 /// What was learnt from parts of a trace that are forgotten.
 #[derive(Clone, Debug, Default)]
-pub struct Learnt {
+pub(crate) struct Learnt {
     queues: queue::Queues,
 }
 
 /// Where a reader stands that goes through a trace and forgets what is behind.
 #[derive(Debug)]
-pub struct Step<'l> {
-    pub learnt: &'l mut Learnt,
+pub(crate) struct Forgetting<'l> {
+    pub(crate) learnt: &'l mut Learnt,
     /// Everything from here on is in the trace.
-    pub since: i64,
+    pub(crate) since: i64,
     /// Nothing more will come.
-    pub is_last: bool,
+    pub(crate) is_last: bool,
 }
 
 /// The stalls of a trace, by lane and time.
@@ -140,7 +138,11 @@ impl Stalls {
     }
 
     /// As [`Stalls::with`], for a trace that has forgotten some of what began before `step.since`.
-    pub fn of_step(trace: &Trace, dependencies: &Dependencies, step: Step<'_>) -> Self {
+    pub(crate) fn of_window(
+        trace: &Trace,
+        dependencies: &Dependencies,
+        step: Forgetting<'_>,
+    ) -> Self {
         let mut stalls = Self::default();
         let queues = &mut step.learnt.queues;
         stalls.hosts.set_queues(std::mem::take(queues));
@@ -164,7 +166,6 @@ impl Stalls {
                 dependencies,
                 hosts: &self.hosts,
                 lives: &self.lives,
-                records: None,
             };
             let id = StreamId(index as u32);
             let last = trace.stream_tasks(id).last();
@@ -192,7 +193,6 @@ impl Stalls {
             dependencies,
             hosts: &self.hosts,
             lives: &self.lives,
-            records: None,
         };
         for (index, stream) in self.streams.iter_mut().enumerate() {
             stream.advance(sources, StreamId(index as u32), finished);
@@ -201,19 +201,8 @@ impl Stalls {
 
     /// Notes the time in which collectives waited for their peers.
     fn wait_for_peers(&mut self, trace: &Trace, since: Option<i64>) {
-        self.wait_for_peers_where(trace, since, |_| true);
-    }
-
-    /// The same of those whose wait ended when `wanted` says.
-    fn wait_for_peers_where(
-        &mut self,
-        trace: &Trace,
-        since: Option<i64>,
-        wanted: impl Fn(i64) -> bool,
-    ) {
         let mut found: HashMap<StreamId, Vec<Stall>> = HashMap::new();
-        let waits = peers::waits(trace, since).into_iter();
-        for wait in waits.filter(|wait| wanted(wait.until)) {
+        for wait in peers::waits(trace, since) {
             let task = trace.task(wait.task);
             let Some(time) = task.time else { continue };
             self.peers.insert(wait.task, wait.peer);

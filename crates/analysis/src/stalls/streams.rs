@@ -6,7 +6,6 @@ use super::class::{Class, held, takes_time};
 use super::hosts::HostStalls;
 use super::judge::judge;
 use super::lives::Lives;
-use super::running::Records;
 use super::{Cause, IDLE_FLOOR_NS, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, is_pending};
 
@@ -17,8 +16,6 @@ pub(super) struct Sources<'a> {
     pub(super) dependencies: &'a Dependencies,
     pub(super) hosts: &'a HostStalls,
     pub(super) lives: &'a Lives,
-    /// Records that lie before the trace, when that is a part of a recording.
-    pub(super) records: Option<&'a Records>,
 }
 
 /// The stalls of one stream, and where the search for more stands.
@@ -59,18 +56,6 @@ impl StreamStalls {
         }
     }
 
-    /// Passes over a task of which no more is known than that it ran, and whether that took time.
-    pub(super) fn pass(&mut self, sequence: u32, takes_time: bool) {
-        let before = self.sequence.unwrap_or(sequence);
-        self.is_blind |= takes_time || sequence > before.saturating_add(1);
-        self.sequence = Some(sequence.max(before));
-    }
-
-    /// Sequence of the last task that was looked at.
-    pub(super) fn sequence(&self) -> Option<u32> {
-        self.sequence
-    }
-
     /// Notices tasks that are not in the trace. One that does not run has the sequence of the next
     /// that does.
     fn count(&mut self, trace: &Trace, id: TaskId) {
@@ -83,7 +68,7 @@ impl StreamStalls {
     fn timed(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId, time: TaskTime) {
         let trace = sources.trace;
         let class = Class::of(trace, trace.task(id));
-        let held = || held(trace, sources.dependencies, sources.records, id);
+        let held = || held(trace, sources.dependencies, id);
         let cause = match class {
             Class::Mark => return,
             Class::EventWait if held() => Some(Cause::EventWait),

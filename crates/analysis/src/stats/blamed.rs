@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, CallId, Trace};
+use ascend_trace_model::Trace;
 
-use crate::dependencies::Dependencies;
 use crate::nesting::Nesting;
-use crate::stalls::Running;
-use crate::{Blame, Lane, Stall, Stalls};
+use crate::{Blame, Fold, Lane, Stall, Window};
 
 /// Stalls that have the same to blame.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,74 +97,38 @@ impl StallGroups {
         rows.sort_by(|a, b| (-a.total_ns, &a.blame).cmp(&(-b.total_ns, &b.blame)));
         rows
     }
+}
 
-    /// The groups of the stalls of a whole trace that are `wanted`.
-    pub fn of(
-        trace: &Trace,
-        dependencies: &Dependencies,
-        stalls: &Stalls,
-        wanted: impl Fn(&Stall) -> bool,
-    ) -> Self {
-        let nesting = Nesting::of(trace);
-        let mut groups = Self::default();
-        for stall in stalls.iter() {
-            let blame = wanted(stall).then(|| stalls.blame(trace, dependencies, &nesting, stall));
-            groups.add(stall, blame.as_ref());
+/// Sums up the stalls that are wanted, window by window.
+#[derive(Debug)]
+pub struct Grouping<W> {
+    wanted: W,
+    groups: StallGroups,
+}
+
+impl<W: Fn(&Trace, &Stall) -> bool> Grouping<W> {
+    pub fn of_those(wanted: W) -> Self {
+        Self {
+            wanted,
+            groups: StallGroups::default(),
         }
-        groups
+    }
+}
+
+impl<W: Fn(&Trace, &Stall) -> bool> Fold for Grouping<W> {
+    type Answer = StallGroups;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let nesting = Nesting::of(window.trace);
+        let (trace, dependencies) = (window.trace, &window.dependencies);
+        for stall in window.stalls() {
+            let blame = (self.wanted)(trace, stall)
+                .then(|| window.stalls.blame(trace, dependencies, &nesting, stall));
+            self.groups.add(stall, blame.as_ref());
+        }
     }
 
-    /// The same of a recording that is read part by part. `keep_on` is told how far that has come, and
-    /// ends it by answering false. Times are those of [`super::Stats::of_archive`]; whom a stall waited
-    /// for is known as far as that lies in the part in which the stall ended.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub fn of_archive(
-        archive: &mut Archive,
-        wanted: impl Fn(&Trace, &Stall) -> bool,
-        keep_on: impl FnMut(i64) -> bool,
-    ) -> Result<Option<Self>, WindowError> {
-        let mut groups = Self::default();
-        let mut running = Running::default();
-        let take = |trace: &Trace, own: (i64, i64)| {
-            groups.take(trace, own, &mut running, &wanted);
-            None::<()>
-        };
-        let answer = archive.find(i64::MIN, Towards::Later, |_| true, keep_on, take)?;
-        if answer == Answer::Stopped {
-            return Ok(None);
-        }
-        let things = archive.things();
-        let left = running.finish(things);
-        let nothing = (Dependencies::default(), Nesting::default());
-        for stall in left.iter() {
-            let blame =
-                wanted(things, stall).then(|| left.blame(things, &nothing.0, &nothing.1, stall));
-            groups.add(stall, blame.as_ref());
-        }
-        Ok(Some(groups))
-    }
-
-    fn take(
-        &mut self,
-        trace: &Trace,
-        own: (i64, i64),
-        running: &mut Running,
-        wanted: &impl Fn(&Trace, &Stall) -> bool,
-    ) {
-        let owns = |begin: i64| own.0 <= begin && begin <= own.1;
-        let calls = (0..trace.calls().len() as u32).map(CallId);
-        let calls: Vec<CallId> = calls.filter(|id| owns(trace.call(*id).begin)).collect();
-        let dependencies = Dependencies::of(trace);
-        let ended = running.take(trace, &dependencies, &calls, owns);
-        let hosts = running.host_stalls();
-        let around = Stalls::of_part(trace, &dependencies);
-        let nesting = Nesting::of(trace);
-        for stall in ended.iter().chain(&hosts) {
-            let blame =
-                wanted(trace, stall).then(|| around.blame(trace, &dependencies, &nesting, stall));
-            self.add(stall, blame.as_ref());
-        }
+    fn finish(self) -> StallGroups {
+        self.groups
     }
 }

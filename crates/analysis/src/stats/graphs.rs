@@ -1,30 +1,53 @@
 //! The table of graphs.
 
-use ascend_trace_model::Trace;
+use std::collections::HashMap;
 
+use ascend_trace_model::{ProcessId, Trace};
+
+use super::histogram::Histogram;
 use super::tables::{Range, overlaps};
 use super::{Durations, GraphStats};
 use crate::graphs::{Graph, Graphs, Outcome};
+use crate::{Node, Window};
 
-/// Graphs that were made or replayed within the range.
-pub(super) fn rows(trace: &Trace, range: Range) -> Vec<GraphStats> {
-    let graphs = Graphs::of(trace);
-    rows_with(trace, &graphs, range, |graph| replays(trace, graph, range))
+/// Sums of replays, by process and serial of the graph.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Replays {
+    sums: HashMap<(ProcessId, u32), (u64, Histogram)>,
 }
 
-/// The same of graphs whose replays are summed up elsewhere.
-pub(super) fn rows_with(
-    trace: &Trace,
-    graphs: &Graphs,
-    range: Range,
-    mut replays: impl FnMut(&Graph) -> (u64, Durations),
-) -> Vec<GraphStats> {
-    let inside = graphs.all().iter().filter_map(|graph| {
-        let row = row(trace, graphs, graph, replays(graph));
-        let making = making(trace, graph).is_some_and(|(begin, end)| overlaps(range, begin, end));
-        (making || row.replays > 0).then_some(row)
-    });
-    inside.collect()
+impl Replays {
+    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
+        let trace = window.trace;
+        for graph in window.graphs.all() {
+            for replay in &graph.replays {
+                let call = trace.call(replay.call);
+                // A replay that no task stands for was waited for by its call.
+                let time = replay.task.and_then(|task| trace.task(task).time);
+                let (begin, end) =
+                    time.map_or((call.begin, call.end), |time| (time.begin, time.end));
+                if window.owns(Node::Call(replay.call)) && overlaps(range, begin, end) {
+                    let sums = self.sums.entry((graph.process, graph.serial)).or_default();
+                    sums.0 += 1;
+                    time.into_iter().for_each(|_| sums.1.add(end - begin));
+                }
+            }
+        }
+    }
+
+    /// Graphs that were made or replayed within the range, once all windows have been taken in.
+    pub(super) fn rows(&mut self, window: &Window<'_>, range: Range) -> Vec<GraphStats> {
+        let (trace, graphs) = (window.trace, &window.graphs);
+        let inside = graphs.all().iter().filter_map(|graph| {
+            let sums = self.sums.remove(&(graph.process, graph.serial));
+            let (replays, time) = sums.unwrap_or_default();
+            let row = row(trace, graphs, graph, (replays, time.durations()));
+            let making = making(trace, graph);
+            let making = making.is_some_and(|(begin, end)| overlaps(range, begin, end));
+            (making || row.replays > 0).then_some(row)
+        });
+        inside.collect()
+    }
 }
 
 /// When it was made, as far as that is known.
@@ -33,25 +56,6 @@ fn making(trace: &Trace, graph: &Graph) -> Option<(i64, i64)> {
     let calls = known.chain(graph.nodes.iter().map(|node| node.call));
     let spans = calls.map(|call| (trace.call(call).begin, trace.call(call).end));
     spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
-}
-
-fn replays(trace: &Trace, graph: &Graph, range: Range) -> (u64, Durations) {
-    let mut replays = 0;
-    let mut times = Vec::new();
-    for replay in &graph.replays {
-        let call = trace.call(replay.call);
-        // A replay that no task stands for was waited for by its call.
-        let time = replay.task.and_then(|task| trace.task(task).time);
-        let (begin, end) = match time {
-            Some(time) => (time.begin, time.end),
-            None => (call.begin, call.end),
-        };
-        if overlaps(range, begin, end) {
-            replays += 1;
-            times.extend(time.map(|time| time.end - time.begin));
-        }
-    }
-    (replays, Durations::of(&mut times))
 }
 
 fn row(

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::Durations;
 use super::histogram::Histogram;
-use super::tables::{Range, overlaps};
-use crate::{Cause, Lane, Stall, Stalls};
+use crate::{Cause, Lane, Stall};
 
 /// All stalls of one cause, of streams or of threads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,20 +39,6 @@ fn sort_of(lane: Lane) -> usize {
     usize::from(matches!(lane, Lane::Thread(_)))
 }
 
-pub(super) fn causes(stalls: &Stalls, range: Range) -> Vec<CauseStats> {
-    let mut lengths = [(); LANES.len()].map(|()| vec![Vec::new(); Cause::ALL.len()]);
-    for stall in stalls.iter().filter(|it| overlaps(range, it.begin, it.end)) {
-        lengths[sort_of(stall.lane)][stall.cause as usize].push(stall.length());
-    }
-    let times = lengths.map(|lane| {
-        let lane = lane
-            .into_iter()
-            .map(|mut lengths| Durations::of(&mut lengths));
-        lane.collect()
-    });
-    cause_rows(times)
-}
-
 /// Lengths of stalls by lane and cause, in bounded memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CauseTable {
@@ -66,36 +51,36 @@ impl CauseTable {
     }
 
     pub(super) fn rows(self) -> Vec<CauseStats> {
-        let times = self.lengths.map(|lane| {
-            let lane = lane.into_iter().map(Histogram::durations);
-            lane.collect()
+        let lanes = LANES.into_iter().zip(self.lengths);
+        let rows = lanes.flat_map(|(lane, lengths)| {
+            cause_rows(
+                lane,
+                lengths.into_iter().map(Histogram::durations).collect(),
+            )
         });
-        cause_rows(times)
+        let mut rows: Vec<CauseStats> = rows.collect();
+        rows.sort_by_key(|row| -row.total_ns);
+        rows
     }
 }
 
-fn cause_rows(times: [Vec<Durations>; LANES.len()]) -> Vec<CauseStats> {
-    let mut rows = Vec::new();
-    for (lane, times) in LANES.into_iter().zip(times) {
-        let all: i64 = times.iter().map(|time| time.total_ns).sum();
-        let occurring = Cause::ALL.into_iter().zip(times);
-        for (cause, time) in occurring.filter(|(_, time)| time.count > 0) {
-            rows.push(CauseStats {
-                cause: cause.name(),
-                lane,
-                count: time.count,
-                total_ns: time.total_ns,
-                mean_ns: time.mean_ns,
-                p50_ns: time.p50_ns,
-                p90_ns: time.p90_ns,
-                p99_ns: time.p99_ns,
-                max_ns: time.max_ns,
-                share: time.total_ns as f64 / all as f64,
-            });
-        }
-    }
-    rows.sort_by_key(|row| -row.total_ns);
-    rows
+fn cause_rows(lane: &'static str, times: Vec<Durations>) -> Vec<CauseStats> {
+    let all: i64 = times.iter().map(|time| time.total_ns).sum();
+    let occurring = Cause::ALL.into_iter().zip(times);
+    let occurring = occurring.filter(|(_, time)| time.count > 0);
+    let row = |(cause, time): (Cause, Durations)| CauseStats {
+        cause: cause.name(),
+        lane,
+        count: time.count,
+        total_ns: time.total_ns,
+        mean_ns: time.mean_ns,
+        p50_ns: time.p50_ns,
+        p90_ns: time.p90_ns,
+        p99_ns: time.p99_ns,
+        max_ns: time.max_ns,
+        share: time.total_ns as f64 / all as f64,
+    };
+    occurring.map(row).collect()
 }
 
 /// Time by cause, of some stalls, inside a range.

@@ -10,22 +10,23 @@ mod durations;
 mod graphs;
 mod histogram;
 mod idle;
-mod lane_sums;
 mod lanes;
-mod long;
 mod open;
-mod running;
 mod stall;
+mod streams;
 mod tables;
+mod threads;
+mod work;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
-use ascend_trace_model::Trace;
+use ascend_trace_model::{Archive, OpenError, Trace};
 use serde::Serialize;
 
-use crate::{Dependencies, Stalls};
+use crate::part::{Streams, part_of};
+use crate::{Fold, Step, Window};
 
-pub use blamed::{StallGroup, StallGroups};
+pub use blamed::{Grouping, StallGroup, StallGroups};
 pub use durations::Durations;
 pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
@@ -34,6 +35,9 @@ pub use stall::{MeanwhileStats, Site, StallStats};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
 pub const WORST_STALLS: usize = 20;
+
+/// Rows of a range and its surroundings that are read by the index alone.
+const NARROW: u64 = 400_000;
 
 /// The tables of a trace, or of a part of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -154,40 +158,143 @@ pub struct Lost {
 }
 
 impl Stats {
-    /// The tables of the whole trace.
-    pub fn of(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) -> Self {
-        Self::within(trace, dependencies, stalls, trace.span())
+    /// The tables of a whole trace.
+    pub fn of(trace: &Trace) -> Self {
+        Self::within(&Window::whole(trace), trace.span())
     }
 
-    /// The tables of what overlaps a range of time. Durations are those of whole tasks, calls and
-    /// stalls; times of streams, devices and threads are those inside the range.
-    pub fn within(
-        trace: &Trace,
-        dependencies: &Dependencies,
-        stalls: &Stalls,
+    /// The tables of what overlaps a range of time in a trace that is one window. Durations are those of whole
+    /// tasks, calls and stalls; times of streams, devices and threads are those inside the range.
+    pub fn within(window: &Window<'_>, range: Option<(i64, i64)>) -> Self {
+        Tables::within(range).of(window)
+    }
+
+    /// The same of a recording in a file: read by the index where the range is narrow, with as much around it as
+    /// it takes, else in windows from begin to end. `keep_on` is told how far that has come, and ends it by
+    /// answering false; there are no tables then.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of_archive(
+        archive: &mut Archive,
         range: Option<(i64, i64)>,
-    ) -> Self {
-        let losses = trace.losses();
-        let lanes = lanes::Lanes::of(trace, stalls, range);
+        keep_on: impl FnMut(i64) -> bool,
+    ) -> Result<Option<Self>, OpenError> {
+        let part = range.filter(|_| range != archive.span());
+        let narrow = match part {
+            Some(part) => part_of(archive, part, Streams::All, NARROW)?,
+            None => None,
+        };
+        match narrow {
+            Some(trace) => Ok(Some(Self::within(&Window::whole(&trace), range))),
+            None => Tables::within(range).of_archive(archive, Step::default(), keep_on),
+        }
+    }
+}
+
+/// The tables of what overlaps a range of time, summed up window by window.
+///
+/// Memory follows the number of different functions, operations, streams and threads, and how much work
+/// streams have ahead of them. Percentiles of more than 4096 durations are right to a 128th.
+#[derive(Debug)]
+pub struct Tables {
+    range: Option<(i64, i64)>,
+    operations: tables::Operations,
+    apis: tables::Apis,
+    streams: streams::Streams,
+    threads: threads::Threads,
+    causes: idle::CauseTable,
+    worst: stall::Worst,
+    replays: graphs::Replays,
+    open: Vec<OpenCallStats>,
+    /// What the last window tells of everything before it.
+    closing: Closing,
+}
+
+#[derive(Debug, Default)]
+struct Closing {
+    streams: Vec<StreamStats>,
+    devices: Vec<DeviceStats>,
+    threads: Vec<ThreadStats>,
+    apis: Vec<ApiStats>,
+    graphs: Vec<GraphStats>,
+    tracing: Tracing,
+    lost: Lost,
+}
+
+impl Tables {
+    pub fn within(range: Option<(i64, i64)>) -> Self {
         Self {
-            schema: JSON_SCHEMA_VERSION,
-            begin_ns: range.map(|range| range.0),
-            end_ns: range.map(|range| range.1),
-            operations: tables::operations(trace, range),
-            streams: lanes.streams(),
-            devices: lanes.devices(),
-            threads: lanes::threads(trace, stalls, range),
-            overlap: lanes.overlap(),
-            apis: tables::apis(trace, range),
-            stall_causes: idle::causes(stalls, range),
-            worst_stalls: stall::worst(trace, dependencies, stalls, range),
-            graphs: graphs::rows(trace, range),
-            open_calls: open::rows(trace, range),
+            range,
+            operations: tables::Operations::default(),
+            apis: tables::Apis::default(),
+            streams: streams::Streams::default(),
+            threads: threads::Threads::default(),
+            causes: idle::CauseTable::default(),
+            worst: stall::Worst::default(),
+            replays: graphs::Replays::default(),
+            open: Vec::new(),
+            closing: Closing::default(),
+        }
+    }
+
+    fn close(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        let losses = trace.losses();
+        let (streams, devices) = self.streams.rows(trace, self.range);
+        self.closing = Closing {
+            streams,
+            devices,
+            threads: self.threads.rows(trace),
+            apis: self.apis.rows(trace.functions()),
+            graphs: self.replays.rows(window, self.range),
             tracing: Tracing::of(trace),
             lost: Lost {
                 calls: losses.calls,
                 others: losses.others,
             },
+        };
+    }
+}
+
+impl Fold for Tables {
+    type Answer = Stats;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let range = self.range;
+        self.operations.take(window, range);
+        self.apis.take(window, range);
+        self.streams.take(window, range);
+        self.threads.take(window, range);
+        let stalls = window.stalls();
+        let inside = stalls.filter(|it| tables::overlaps(range, it.begin, it.end));
+        inside.for_each(|stall| self.causes.add(stall));
+        self.worst.take(window, range);
+        self.replays.take(window, range);
+        self.open.extend(open::of_window(window, range));
+        if window.part.is_last {
+            self.close(window);
+        }
+    }
+
+    fn finish(self) -> Stats {
+        let closing = self.closing;
+        Stats {
+            schema: JSON_SCHEMA_VERSION,
+            begin_ns: self.range.map(|range| range.0),
+            end_ns: self.range.map(|range| range.1),
+            operations: self.operations.rows(),
+            streams: closing.streams,
+            devices: closing.devices,
+            threads: closing.threads,
+            overlap: self.streams.overlap(),
+            apis: closing.apis,
+            stall_causes: self.causes.rows(),
+            worst_stalls: self.worst.rows(),
+            graphs: closing.graphs,
+            open_calls: open::sorted(self.open),
+            tracing: closing.tracing,
+            lost: closing.lost,
         }
     }
 }

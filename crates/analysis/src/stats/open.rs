@@ -6,6 +6,7 @@ use ascend_trace_model::{CallId, Ending, Trace};
 use serde::Serialize;
 
 use super::tables::{Range, overlaps};
+use crate::Window;
 
 /// One call that did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,22 +52,17 @@ impl OpenCallStats {
     }
 }
 
-/// Those of a trace, or of some calls of it, that have a part in a range.
-pub(super) fn of_calls<'t>(
-    trace: &'t Trace,
-    calls: impl Iterator<Item = CallId> + 't,
+/// Those of a window that have a part in a range.
+pub(super) fn of_window<'w>(
+    window: &'w Window<'_>,
     range: Range,
-) -> impl Iterator<Item = OpenCallStats> + 't {
-    let open = calls.filter(move |id| {
+) -> impl Iterator<Item = OpenCallStats> + 'w {
+    let trace = window.trace;
+    let open = window.calls().filter(move |id| {
         let call = trace.call(*id);
         call.ending == Ending::Open && overlaps(range, call.begin, call.end)
     });
     open.map(|id| OpenCallStats::of(trace, id))
-}
-
-pub(super) fn rows(trace: &Trace, range: Range) -> Vec<OpenCallStats> {
-    let calls = (0..trace.calls().len() as u32).map(CallId);
-    sorted(of_calls(trace, calls, range).collect())
 }
 
 /// The longest first; what was called inside of a call comes after it.

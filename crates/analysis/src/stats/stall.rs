@@ -7,7 +7,7 @@ use super::WORST_STALLS;
 use super::tables::{Range, overlaps};
 use crate::dependencies::{Dependencies, Node};
 use crate::stalls::{Chain, Evidence, Root, Why};
-use crate::{Doing, Lane, Meanwhile, Stall, Stalls};
+use crate::{Doing, Lane, Meanwhile, Stall, Stalls, Window};
 
 /// One stall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -72,53 +72,41 @@ pub struct MeanwhileStats {
     pub total_ns: i64,
 }
 
-pub(super) fn worst(
-    trace: &Trace,
-    dependencies: &Dependencies,
-    stalls: &Stalls,
-    range: Range,
-) -> Vec<StallStats> {
-    let worst = stalls.worst_where(WORST_STALLS, |it| {
-        it.is_notable() && overlaps(range, it.begin, it.end)
-    });
-    let row = |stall: &&Stall| StallStats::of(trace, dependencies, stalls, stall);
-    worst.iter().map(row).collect()
-}
-
-/// The longest stalls of a recording that is read part by part.
+/// The longest stalls so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worst {
-    /// With their lanes, longest first.
-    stalls: Vec<(Lane, StallStats)>,
+    /// With what they are sorted by: longest first.
+    stalls: Vec<(Place, StallStats)>,
+}
+
+/// What stalls are sorted by.
+type Place = (i64, i64, Lane);
+
+fn place(stall: &Stall) -> Place {
+    (-stall.length(), stall.begin, stall.lane)
 }
 
 impl Worst {
-    pub(super) fn take<'s>(
-        &mut self,
-        trace: &Trace,
-        dependencies: &Dependencies,
-        stalls: impl Iterator<Item = &'s Stall>,
-    ) {
-        let least = match self.stalls.len() < WORST_STALLS {
-            true => 0,
-            false => self.stalls.last().map_or(0, |(_, last)| last.length_ns),
+    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
+        let last = match self.stalls.len() < WORST_STALLS {
+            true => None,
+            false => self.stalls.last().map(|(place, _)| *place),
         };
+        let stalls = window.stalls();
+        let stalls = stalls.filter(|it| it.is_notable() && overlaps(range, it.begin, it.end));
         let mut found: Vec<&Stall> = stalls
-            .filter(|it| it.is_notable() && it.length() > least)
+            .filter(|it| last.is_none_or(|last| place(it) < last))
             .collect();
-        if found.is_empty() {
-            return;
+        if found.len() > WORST_STALLS {
+            found.select_nth_unstable_by_key(WORST_STALLS, |it| place(it));
+            found.truncate(WORST_STALLS);
         }
-        found.sort_by_key(|it| (-it.length(), it.begin, it.lane));
-        found.truncate(WORST_STALLS);
-        let around = Stalls::of_part(trace, dependencies);
-        let rows = found.into_iter().map(|stall| {
-            let row = StallStats::of(trace, dependencies, &around, stall);
-            (stall.lane, row)
-        });
+        let row = |stall: &Stall| {
+            StallStats::of(window.trace, &window.dependencies, &window.stalls, stall)
+        };
+        let rows = found.into_iter().map(|it| (place(it), row(it)));
         self.stalls.extend(rows);
-        self.stalls
-            .sort_by_key(|(lane, it)| (-it.length_ns, it.begin_ns, *lane));
+        self.stalls.sort_by_key(|(place, _)| *place);
         self.stalls.truncate(WORST_STALLS);
     }
 

@@ -1,16 +1,15 @@
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::stats::{StallGroup, StallGroups};
-use ascend_trace_analysis::{Blamed, Cause, Dependencies, Stall, Stalls, Stats};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_analysis::stats::{Grouping, StallGroup};
+use ascend_trace_analysis::{Blamed, Cause, Fold, Stall, Stats, Window};
+use ascend_trace_model::Trace;
 use ascend_trace_testkit::Timeline;
 
 use super::random::{Dice, program};
 
 fn groups(trace: &Trace, wanted: impl Fn(&Stall) -> bool) -> Vec<StallGroup> {
-    let dependencies = Dependencies::of(trace);
-    let stalls = Stalls::with(trace, &dependencies);
-    StallGroups::of(trace, &dependencies, &stalls, wanted).rows()
+    let grouping = Grouping::of_those(|_: &Trace, stall: &Stall| wanted(stall));
+    grouping.of(&Window::whole(trace)).rows()
 }
 
 /// A group in words: cause, whom, range, number of stalls, microseconds.
@@ -50,12 +49,6 @@ fn agree(groups: &[StallGroup], stats: &Stats) {
         let share = shares[&(row.cause, row.lane == "thread")];
         assert!((share - row.share).abs() < 1e-9, "{} {share}", row.cause);
     }
-}
-
-fn stats(trace: &Trace) -> Stats {
-    let dependencies = Dependencies::of(trace);
-    let stalls = Stalls::with(trace, &dependencies);
-    Stats::of(trace, &dependencies, &stalls)
 }
 
 #[test]
@@ -99,7 +92,7 @@ fn totals_and_shares_of_groups_are_those_of_the_causes() {
         let text = program(&mut dice, 60);
         let trace = Timeline::parse(&text).expect("a timeline").trace();
         let groups = groups(&trace, |_| true);
-        agree(&groups, &stats(&trace));
+        agree(&groups, &Stats::of(&trace));
         most = most.max(groups.len());
     }
     assert!(most > 8, "{most}");
@@ -123,34 +116,4 @@ fn a_least_length_leaves_stalls_out_and_keeps_shares_of_all() {
         let share = group.total_ns as f64 / same.total_ns as f64 * same.share;
         assert!((group.share - share).abs() < 1e-9);
     }
-}
-
-#[test]
-fn groups_of_a_long_recording_agree_with_its_tables() {
-    let (bytes, _) = super::long::recording();
-    let mut archive = Archive::from_bytes(bytes).expect("it reads back");
-    let span = archive.span();
-    let mut parts = 0;
-    let groups = StallGroups::of_archive(
-        &mut archive,
-        |_, _| true,
-        |_| {
-            parts += 1;
-            true
-        },
-    );
-    let groups = groups
-        .expect("it is in memory")
-        .expect("it was not given up")
-        .rows();
-    assert!(parts > 3, "{parts}");
-    let stats = Stats::of_archive(&mut archive, span, |_| true);
-    let stats = stats
-        .expect("it is in memory")
-        .expect("it was not given up");
-    agree(&groups, &stats);
-    let named = groups.iter().filter(|it| it.blame.whom != Blamed::Nobody);
-    assert!(named.count() > 3, "{groups:?}");
-    let given_up = StallGroups::of_archive(&mut archive, |_, _| true, |_| false);
-    assert!(given_up.expect("it is in memory").is_none());
 }

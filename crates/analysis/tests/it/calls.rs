@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_model::archive::{Answer, Towards};
 use ascend_trace_model::{Archive, ThreadId, Trace};
 use ascend_trace_testkit::Timeline;
@@ -124,8 +124,6 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
     let mut dice = Dice(17);
     for _ in 0..20 {
         let trace = trace(&program(&mut dice, 60), &[]);
-        let dependencies = Dependencies::of(&trace);
-        let stalls = Stalls::with(&trace, &dependencies);
         let span = trace.span().expect("a span");
         let third = (span.1 - span.0) / 3;
         for window in [
@@ -133,7 +131,7 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
             (span.0 + third, span.1 - third),
             (span.0 + 5_000, span.0 + 5_001),
         ] {
-            let stats = Stats::within(&trace, &dependencies, &stalls, Some(window));
+            let stats = Stats::within(&Window::whole(&trace), Some(window));
             let threads = (0..trace.threads().len() as u32).map(ThreadId);
             let trees: Vec<CallTree> = threads.map(|id| CallTree::of(&trace, id, window)).collect();
             assert_eq!(by_function(&trace, &trees), statistics(&stats));
@@ -149,7 +147,7 @@ fn sums_are_those_of_the_call_statistics_of_any_window() {
 
 #[test]
 fn a_long_recording_is_summed_up_part_by_part() {
-    let (bytes, whole) = super::long::recording();
+    let (bytes, whole) = super::cuttings::training();
     let mut archive = Archive::from_bytes(bytes).expect("it reads back");
     let span = archive.span().expect("a span");
     let third = (span.1 - span.0) / 3;

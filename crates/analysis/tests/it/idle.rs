@@ -19,12 +19,12 @@ fn check(text: &str, expected: &[&str]) {
         .map(|it| words::idle(&trace, &dependencies, &stalls, it))
         .collect();
     assert_eq!(found, expected, "{text}");
-    adds_up(&trace, &dependencies, &stalls);
+    adds_up(&trace);
 }
 
 #[track_caller]
-fn adds_up(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) {
-    let stats = Stats::of(trace, dependencies, stalls);
+fn adds_up(trace: &Trace) {
+    let stats = Stats::of(trace);
     for row in &stats.streams {
         let causes: i64 = row.causes.iter().map(|it| it.total_ns).sum();
         let life = row.begin_ns.zip(row.end_ns).map_or(0, |(b, e)| e - b);
@@ -485,9 +485,7 @@ fn threads_are_told_how_long_streams_waited_for_them() {
         "s1: A[0..10us] by t1[-9us..-8us] B[90us..99us] by t1[85us..86us]
          s2: C[0..10us] by t2[-9us..-8us] D[40us..99us] by t2[35us..36us]",
     );
-    let dependencies = Dependencies::of(&trace);
-    let stalls = Stalls::with(&trace, &dependencies);
-    let stats = Stats::of(&trace, &dependencies, &stalls);
+    let stats = Stats::of(&trace);
     let late: Vec<_> = stats
         .threads
         .iter()
@@ -512,8 +510,7 @@ fn overlaps_are_unions_and_never_sums() {
          s2@0: B[20..80]
          s3@1: C[70..90]",
     );
-    let dependencies = Dependencies::of(&trace);
-    let stats = Stats::of(&trace, &dependencies, &Stalls::with(&trace, &dependencies));
+    let stats = Stats::of(&trace);
     let first = &stats.devices[0];
     assert_eq!((first.busy_ns, first.shared_ns), (80, 30));
     assert_eq!(

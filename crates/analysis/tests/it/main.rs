@@ -4,6 +4,8 @@
 mod blamed;
 /// Calls and ranges by nesting.
 mod calls;
+/// Recordings that are read in windows.
+mod cuttings;
 /// Edges between calls and tasks.
 mod dependencies;
 /// Captures, replays, and why captures fail.
@@ -12,8 +14,6 @@ mod graphs;
 mod idle;
 /// Analyses that follow a growing trace.
 mod live;
-/// Recordings that are read part by part.
-mod long;
 /// What the tool itself took.
 mod overhead;
 /// Who is to blame in random programs.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use ascend_trace_analysis::part::{Streams, part_of};
-use ascend_trace_analysis::{Dependencies, Stalls, Stats};
+use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, stream};
 use ascend_trace_format::api::Role;
 use ascend_trace_model::file::Writer;
@@ -20,7 +20,9 @@ use ascend_trace_testkit::workload::{self, Workload};
 use super::csv::{Row, rows};
 use super::memory::{Memory, export_some, export_source};
 use super::random::{Dice, random_text};
-use super::stream::{file, indexed_file};
+use ascend_trace_testkit::recording::indexed;
+
+use super::stream::file;
 
 /// By table: its rows, without the numbers of tasks, which are those of the part.
 type Tables = BTreeMap<&'static str, BTreeSet<String>>;
@@ -102,11 +104,7 @@ fn check(file: &[u8], range: (i64, i64), what: &str) -> bool {
 /// Of what has a part in the range, the tables of `stats` are the same as well.
 #[track_caller]
 fn check_stats(whole: &Trace, part: &Trace, range: (i64, i64), what: &str) {
-    let stats = |trace: &Trace| {
-        let dependencies = Dependencies::of(trace);
-        let stalls = Stalls::with(trace, &dependencies);
-        Stats::within(trace, &dependencies, &stalls, Some(range))
-    };
+    let stats = |trace: &Trace| Stats::within(&Window::whole(trace), Some(range));
     let (found, expected) = (stats(part), stats(whole));
     assert_eq!(found.operations, expected.operations, "{what} {range:?}");
     assert_eq!(found.apis, expected.apis, "{what} {range:?}");
@@ -201,7 +199,7 @@ fn narrow_ranges_of_several_processes_are_the_same_by_the_index() {
         }
     }
     let timeline = Timeline::parse(&text).expect("a timeline");
-    let file = indexed_file(400, &timeline.session, &timeline.tables, timeline.rows);
+    let file = indexed(400, &timeline.session, &timeline.tables, timeline.rows);
     assert_eq!(check_all(&file, 2_000, "processes"), 11);
 }
 

@@ -6,12 +6,13 @@ use ascend_trace_export::{Chrome, Csv, Source, Step, Wanted};
 use ascend_trace_model::rows::Row;
 use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::recording::indexed;
 
 use super::checker::import;
 use super::memory::{export_file, export_some, export_source};
 use super::random::{Dice, random_text};
 use super::stream::{
-    SMALL, Tables, check_contradictions, check_tables, check_timelines, file, indexed_file, tables,
+    SMALL, Tables, check_contradictions, check_tables, check_timelines, file, tables,
     timeline_file, workload_file,
 };
 use super::{graphs, selection, tools};
@@ -83,7 +84,7 @@ fn wanted(range: Option<(i64, i64)>, only: &[&str]) -> Wanted {
 fn examples_are_the_same_a_few_rows_at_a_time() {
     for text in [tools::EXAMPLE, graphs::EXAMPLE, selection::EXAMPLE] {
         let timeline = Timeline::parse(text).expect("a timeline");
-        let file = indexed_file(4, &timeline.session, &timeline.tables, timeline.rows);
+        let file = indexed(4, &timeline.session, &timeline.tables, timeline.rows);
         let mut archive = Archive::from_bytes(file.clone()).expect("a file");
         let mut replay = archive.replay();
         replay.advance(1).expect("rows");

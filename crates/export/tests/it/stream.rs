@@ -1,9 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_export::{Chrome, Csv, Perfetto, Step, Wanted};
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
+use ascend_trace_model::rows::{Row, SessionRow, TablesRow};
 use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::checker::{Imported, import};
@@ -24,31 +24,7 @@ pub(crate) fn file(
     tables: &TablesRow,
     rows: impl IntoIterator<Item = Row>,
 ) -> Vec<u8> {
-    indexed_file(GROUP, session, tables, rows)
-}
-
-/// A file with an index after so many rows.
-pub(crate) fn indexed_file(
-    group: u64,
-    session: &SessionRow,
-    tables: &TablesRow,
-    rows: impl IntoIterator<Item = Row>,
-) -> Vec<u8> {
-    let writer = Writer::create(Vec::new(), session, tables).expect("memory");
-    let mut writer = writer.with_index_every(group);
-    for (place, row) in rows.into_iter().enumerate() {
-        if (place as u64).is_multiple_of(group.min(100)) {
-            writer.flush().expect("memory");
-        }
-        if !matches!(row, Row::End(_)) {
-            writer.push(row).expect("memory");
-        }
-    }
-    let end = EndRow {
-        end_ns: 1,
-        exit_status: 0,
-    };
-    writer.finish(end).expect("memory")
+    indexed(GROUP, session, tables, rows)
 }
 
 pub(crate) fn timeline_file(text: &str) -> Vec<u8> {

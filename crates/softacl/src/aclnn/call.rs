@@ -69,6 +69,33 @@ impl Call {
         }
     }
 
+    /// How many tasks there are: where tasks begin that `join` makes one.
+    #[cfg(feature = "operators")]
+    pub(crate) fn mark(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Makes the tasks from a mark on one task, as a device does them.
+    #[cfg(feature = "operators")]
+    pub(crate) fn join(&mut self, mark: usize) {
+        let parts = self.steps.split_off(mark);
+        if parts.is_empty() {
+            return;
+        }
+        let add = |sum: Cost, step: &Step| Cost {
+            bytes: sum.bytes.saturating_add(step.cost.bytes),
+            operations: sum.operations.saturating_add(step.cost.operations),
+        };
+        let nothing = Cost {
+            bytes: 0,
+            operations: 0,
+        };
+        let cost = parts.iter().fold(nothing, add);
+        self.step(cost, move |frame| {
+            parts.iter().for_each(|part| (part.effect)(frame));
+        });
+    }
+
     /// Adds a task.
     pub(crate) fn step(&mut self, cost: Cost, effect: impl Fn(&Frame) + Send + Sync + 'static) {
         self.steps.push(Step {
@@ -109,6 +136,18 @@ impl Call {
         inputs: [&Operand; N],
         out: &Operand,
     ) -> Outcome {
+        self.spread(inputs, out, move |inputs, out| {
+            elementwise::run(&map, kind, inputs, out);
+        })
+    }
+
+    /// Adds the task that has the inputs stretched to the shape of `out`.
+    pub(super) fn spread<const N: usize>(
+        &mut self,
+        inputs: [&Operand; N],
+        out: &Operand,
+        run: impl Fn([View; N], &View) + Send + Sync + 'static,
+    ) -> Outcome {
         let mut bytes = out.view.bytes();
         let mut stretched = Vec::with_capacity(N);
         for input in inputs {
@@ -131,7 +170,7 @@ impl Call {
         };
         self.step(cost, move |frame| {
             let inputs = inputs.each_ref().map(|input| frame.view(input));
-            elementwise::run(&map, kind, inputs, &frame.view(&out));
+            run(inputs, &frame.view(&out));
         });
         Ok(())
     }

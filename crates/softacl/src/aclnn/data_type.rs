@@ -12,6 +12,10 @@ pub(crate) enum DataType {
     I32,
     I64,
     F64,
+    Bool,
+    U8,
+    I8,
+    I16,
 }
 
 /// A number given by the host, in the widest type of its kind.
@@ -27,9 +31,13 @@ impl DataType {
         Some(match code {
             0 => Self::F32,
             1 => Self::F16,
+            2 => Self::I8,
             3 => Self::I32,
+            4 => Self::U8,
+            6 => Self::I16,
             9 => Self::I64,
             11 => Self::F64,
+            12 => Self::Bool,
             27 => Self::Bf16,
             _ => return None,
         })
@@ -37,14 +45,37 @@ impl DataType {
 
     pub(crate) const fn size(self) -> usize {
         match self {
-            Self::F16 | Self::Bf16 => 2,
+            Self::Bool | Self::U8 | Self::I8 => 1,
+            Self::F16 | Self::Bf16 | Self::I16 => 2,
             Self::F32 | Self::I32 => 4,
             Self::I64 | Self::F64 => 8,
         }
     }
 
     pub(crate) const fn is_float(self) -> bool {
-        !matches!(self, Self::I32 | Self::I64)
+        matches!(self, Self::F32 | Self::F16 | Self::F64 | Self::Bf16)
+    }
+
+    /// Where an integer type stands among them; the type of truth values comes first.
+    const fn rank(self) -> u8 {
+        match self {
+            Self::Bool => 0,
+            Self::U8 | Self::I8 => 1,
+            Self::I16 => 2,
+            Self::I32 => 3,
+            _ => 4,
+        }
+    }
+
+    /// The integer type of the same size: for what moves elements without looking at them.
+    #[cfg(feature = "operators")]
+    pub(crate) const fn bits(self) -> Self {
+        match self {
+            Self::Bool | Self::U8 | Self::I8 => Self::U8,
+            Self::F16 | Self::Bf16 | Self::I16 => Self::I16,
+            Self::F32 | Self::I32 => Self::I32,
+            Self::I64 | Self::F64 => Self::I64,
+        }
     }
 
     /// The type that two tensors of different types are converted to.
@@ -53,7 +84,10 @@ impl DataType {
             _ if self == other => self,
             (true, false) => self,
             (false, true) => other,
-            (false, false) => Self::I64,
+            (false, false) if self.rank() > other.rank() => self,
+            (false, false) if self.rank() < other.rank() => other,
+            // An unsigned and a signed byte.
+            (false, false) => Self::I16,
             (true, true) if self == Self::F64 || other == Self::F64 => Self::F64,
             // The two 16-bit types meet in the smallest that holds both.
             (true, true) => Self::F32,
@@ -65,19 +99,21 @@ impl DataType {
     pub(crate) const fn promote_with(self, scalar: Value) -> Self {
         match scalar {
             Value::Float(_) if !self.is_float() => Self::F32,
+            Value::Integer(_) if matches!(self, Self::Bool) => Self::I64,
             _ => self,
         }
     }
 
     /// May a result of this type be stored as the other one?
     pub(crate) const fn converts_to(self, other: Self) -> bool {
-        other.is_float() || !self.is_float()
+        other.is_float() || !self.is_float() || matches!(other, Self::Bool)
     }
 
     /// The type that arithmetic happens in; results are rounded to `self` once.
     pub(crate) const fn wide(self) -> Self {
         match self {
             Self::F16 | Self::Bf16 => Self::F32,
+            Self::Bool | Self::U8 | Self::I8 | Self::I16 => Self::I32,
             other => other,
         }
     }
@@ -93,10 +129,24 @@ impl DataType {
 
     /// Rounds values that were computed in the wide type.
     pub(crate) fn round<C: Number>(self, values: &mut [C]) {
-        if self != self.wide() {
-            for value in values {
-                *value = C::from_f32(self.half(value.narrow()));
+        match self {
+            Self::F16 | Self::Bf16 => {
+                each(values, |value| C::from_f32(self.half(value.narrow())));
             }
+            Self::Bool | Self::U8 | Self::I8 | Self::I16 => {
+                each(values, |value| C::from_i64(self.wrapped(value.to_i64())));
+            }
+            _ => {}
+        }
+    }
+
+    /// An integer as one of the small types has it.
+    const fn wrapped(self, value: i64) -> i64 {
+        match self {
+            Self::Bool => (value != 0) as i64,
+            Self::U8 => value as u8 as i64,
+            Self::I8 => value as i8 as i64,
+            _ => value as i16 as i64,
         }
     }
 
@@ -105,6 +155,10 @@ impl DataType {
         match (self, value) {
             (Self::I32, value) => Value::Integer(i64::from(i32::of(value))),
             (Self::I64, value) => Value::Integer(i64::of(value)),
+            (Self::Bool, Value::Float(value)) => Value::Integer((value != 0.0).into()),
+            (Self::Bool | Self::U8 | Self::I8 | Self::I16, value) => {
+                Value::Integer(self.wrapped(i64::of(value)))
+            }
             (Self::F32, value) => Value::Float(f64::from(f32::of(value))),
             (Self::F64, value) => Value::Float(f64::of(value)),
             (_, Value::Float(value)) => Value::Float(f64::from(self.half(value.narrow()))),
@@ -113,9 +167,15 @@ impl DataType {
     }
 }
 
+fn each<C: Copy>(values: &mut [C], convert: impl Fn(C) -> C) {
+    for value in values {
+        *value = convert(*value);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::DataType::{self, Bf16, F16, F32, F64, I32, I64};
+    use super::DataType::{self, Bf16, Bool, F16, F32, F64, I8, I16, I32, I64, U8};
     use super::Value::{Float, Integer};
 
     const ALL: [DataType; 6] = [F32, F16, F64, Bf16, I32, I64];
@@ -135,6 +195,20 @@ mod tests {
                 assert_eq!(one.promote(other), *expected, "{one:?} {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn integers_meet_in_the_larger_type() {
+        let rising = [Bool, U8, I16, I32, I64, Bf16];
+        for (index, small) in rising.iter().enumerate() {
+            for large in &rising[index..] {
+                assert_eq!(
+                    (small.promote(*large), large.promote(*small)),
+                    (*large, *large)
+                );
+            }
+        }
+        assert_eq!((I8.promote(U8), U8.promote(I8)), (I16, I16));
     }
 
     #[test]

@@ -22,12 +22,15 @@ pub(crate) fn run<const N: usize>(
 ) {
     let (_copies, inputs) = undisturbed(inputs, out);
     match kind.wide() {
-        DataType::F64 => run_in::<f64, N>(map, kind, &inputs, out),
-        DataType::I32 => run_in::<i32, N>(map, kind, &inputs, out),
-        DataType::I64 => run_in::<i64, N>(map, kind, &inputs, out),
-        _ => run_in::<f32, N>(map, kind, &inputs, out),
+        DataType::F64 => run_in::<f64, N>(&|from, to| map.map(from, to), kind, &inputs, out),
+        DataType::I32 => run_in::<i32, N>(&|from, to| map.map(from, to), kind, &inputs, out),
+        DataType::I64 => run_in::<i64, N>(&|from, to| map.map(from, to), kind, &inputs, out),
+        _ => run_in::<f32, N>(&|from, to| map.map(from, to), kind, &inputs, out),
     }
 }
+
+/// What happens to a portion of elements. Not a type parameter of the loops around it: these are there once.
+pub(super) type Step<'a, C, const N: usize> = dyn Fn([&[C]; N], &mut [C]) + 'a;
 
 /// Copies the inputs that writing to `out` would change before they were read.
 pub(crate) fn undisturbed<const N: usize>(
@@ -46,8 +49,8 @@ pub(crate) fn undisturbed<const N: usize>(
     (copies, inputs)
 }
 
-fn run_in<C: Number, const N: usize>(
-    map: &impl Map<N>,
+pub(super) fn run_in<C: Number, const N: usize>(
+    map: &Step<'_, C, N>,
     kind: DataType,
     inputs: &[View; N],
     out: &View,
@@ -63,7 +66,7 @@ fn run_in<C: Number, const N: usize>(
             }
         }
         let results = &mut results[..count];
-        map.map(buffers.each_ref().map(|buffer| &buffer[..count]), results);
+        map(buffers.each_ref().map(|buffer| &buffer[..count]), results);
         if out.kind != kind {
             kind.round(results);
         }

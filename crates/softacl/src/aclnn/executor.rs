@@ -8,9 +8,9 @@ use super::object::{self, Object, Sort};
 use super::operand::{Frame, Operand};
 use super::status::{INNER_NULL_POINTER, RUNTIME, null, refuse, require};
 use super::tensor::Tensor;
-use crate::code::{Fault, Outcome, fault};
+use crate::code::{Code, Fault, Outcome, fault};
 use crate::engine::task::Operator;
-use crate::ffi::{Out, complain};
+use crate::ffi::{self, Out, complain};
 use crate::memory::copy::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
 use crate::{errors, runtime, stream};
@@ -69,26 +69,58 @@ impl Cost {
     }
 }
 
-/// The first phase: checks the arguments and hands out an executor.
-pub(super) fn prepare(
-    operator: &'static str,
+/// The first phase: checks the arguments and hands out an executor. The names are those of the two phases.
+pub(super) fn first(
+    [function, operator]: [&'static str; 2],
     workspace: &Out<u64>,
     executor: &Out<usize>,
-    describe: impl FnOnce(&mut Call) -> Outcome,
-) -> Outcome {
-    if workspace.is_null() || executor.is_null() {
-        return null("workspaceSize or executor is NULL");
-    }
-    let mut call = Call::default();
-    describe(&mut call)?;
-    let made = call.executor(operator);
-    workspace.put(made.workspace)?;
-    executor.put(object::insert(Object::Executor(Arc::new(made)))?)
+    describe: &mut dyn FnMut(&mut Call) -> Outcome,
+) -> Code {
+    ffi::call(function, || {
+        if workspace.is_null() || executor.is_null() {
+            return null("workspaceSize or executor is NULL");
+        }
+        let mut call = Call::default();
+        describe(&mut call)?;
+        let made = call.executor(operator);
+        workspace.put(made.workspace)?;
+        executor.put(object::insert(Object::Executor(Arc::new(made)))?)
+    })
 }
 
-/// The second phase: submits the tasks. An executor that is not repeatable is used up, even when
+/// The second phase.
+pub(super) fn second(
+    operator: &'static str,
+    workspace: usize,
+    workspace_size: u64,
+    handle: usize,
+    stream: usize,
+) -> Code {
+    ffi::call(operator, || {
+        launch(operator, workspace, workspace_size, handle, stream)
+    })
+}
+
+/// Describes an operator and submits its tasks at once, with a workspace of the host's.
+#[cfg(feature = "operators")]
+pub(super) fn run(
+    operator: &'static str,
+    stream: usize,
+    describe: impl FnOnce(&mut Call) -> Outcome,
+) -> Outcome {
+    let mut call = Call::default();
+    describe(&mut call)?;
+    let executor = call.executor(operator);
+    let room = vec![0_u64; (executor.workspace + WORKSPACE_ALIGN) as usize / 8];
+    let workspace = (room.as_ptr() as usize).next_multiple_of(WORKSPACE_ALIGN as usize);
+    let mut frame = executor.frame(workspace)?;
+    frame.room = room;
+    executor.submit(&Arc::new(frame), stream)
+}
+
+/// Submits the tasks. An executor that is not repeatable is used up, even when
 /// this fails.
-pub(super) fn launch(
+fn launch(
     operator: &'static str,
     workspace: usize,
     workspace_size: u64,
@@ -183,7 +215,12 @@ impl Executor {
             }
             tensors.push(data);
         }
-        Ok(Frame { tensors, workspace })
+        Ok(Frame {
+            tensors,
+            workspace,
+            #[cfg(feature = "operators")]
+            room: Vec::new(),
+        })
     }
 
     fn submit(&self, frame: &Arc<Frame>, stream: usize) -> Outcome {

@@ -105,6 +105,10 @@ pub(crate) fn read<C: Number>(kind: DataType, address: usize, stride: usize, out
         DataType::F64 => gather(address, stride, out, C::from_f64),
         DataType::I32 => gather(address, stride, out, |it: i32| C::from_i64(i64::from(it))),
         DataType::I64 => gather(address, stride, out, C::from_i64),
+        DataType::I16 => gather(address, stride, out, |it: i16| C::from_i64(i64::from(it))),
+        DataType::I8 => gather(address, stride, out, |it: i8| C::from_i64(i64::from(it))),
+        DataType::U8 => gather(address, stride, out, |it: u8| C::from_i64(i64::from(it))),
+        DataType::Bool => gather(address, stride, out, |it: u8| C::from_i64((it != 0).into())),
         DataType::F16 => gather(address, stride, out, |it: f16| C::from_f32(it.to_f32())),
         DataType::Bf16 => gather(address, stride, out, |it: bf16| C::from_f32(it.to_f32())),
     }
@@ -117,6 +121,10 @@ pub(crate) fn write<C: Number>(kind: DataType, address: usize, stride: usize, va
         DataType::F64 => scatter(address, stride, values, C::to_f64),
         DataType::I32 => scatter(address, stride, values, C::to_i32),
         DataType::I64 => scatter(address, stride, values, C::to_i64),
+        DataType::I16 => scatter(address, stride, values, |it| it.to_i64() as i16),
+        DataType::I8 => scatter(address, stride, values, |it| it.to_i64() as i8),
+        DataType::U8 => scatter(address, stride, values, |it| it.to_i64() as u8),
+        DataType::Bool => scatter(address, stride, values, |it| u8::from(it != C::default())),
         DataType::F16 => scatter(address, stride, values, |it| f16::from_f32(it.narrow())),
         DataType::Bf16 => scatter(address, stride, values, |it| bf16::from_f32(it.narrow())),
     }

@@ -30,6 +30,9 @@ impl Operand {
 pub(crate) struct Frame {
     pub(super) tensors: Vec<usize>,
     pub(super) workspace: usize,
+    /// Keeps a workspace that is not the program's.
+    #[cfg(feature = "operators")]
+    pub(super) room: Vec<u64>,
 }
 
 impl Frame {

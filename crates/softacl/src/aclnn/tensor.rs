@@ -41,6 +41,14 @@ impl Tensor {
         *lock(&self.0) = layout;
     }
 
+    /// Gives the tensor the shape of a result that nobody knew before.
+    #[cfg(feature = "operators")]
+    pub(crate) fn reshape(&self, shape: &[usize]) {
+        let mut layout = lock(&self.0);
+        layout.shape = shape.iter().map(|length| *length as i64).collect();
+        layout.strides = Layout::packed(&layout.shape);
+    }
+
     pub(crate) fn data(&self) -> usize {
         lock(&self.0).data
     }

@@ -7,6 +7,7 @@ use crate::code::RT_WAIT_TIMEOUT;
 use crate::engine::Player;
 use crate::engine::lane::Step;
 use crate::engine::task::{Token, Work};
+use crate::hccl::Look;
 use crate::memory::{self, value};
 use crate::stream::Stream;
 
@@ -73,12 +74,16 @@ impl Player {
                 record.notify(stream);
                 self.look_again(work, token, stream, begin, now)
             }
-            Work::Pass(_) | Work::WaitValue(_) | Work::HostFunction(_) | Work::Report(_)
+            Work::Pass(_)
+            | Work::WaitValue(_)
+            | Work::HostFunction(_)
+            | Work::Report(_)
+            | Work::Collective(_)
                 if begin > now =>
             {
                 Step::At(begin)
             }
-            Work::Pass(_) => self.look_again(work, token, stream, begin, now),
+            Work::Pass(_) | Work::Collective(_) => self.look_again(work, token, stream, begin, now),
             Work::WaitValue(wait) if wait.is_over() => {
                 let written = self.values.get(&wait.address).copied();
                 Step::Ends {
@@ -138,6 +143,20 @@ impl Player {
                 self.poll(stream);
                 Step::Parked { begin }
             }
+            Work::Collective(collective) => match collective.look(begin) {
+                Look::Ends(end) => Step::Ends { begin, end },
+                Look::Again => {
+                    self.poll(stream);
+                    Step::Parked { begin }
+                }
+                Look::Failed(code) => {
+                    stream.fail(code);
+                    Step::Ends {
+                        begin,
+                        end: mono().max(begin),
+                    }
+                }
+            },
             _ => match stream.host_work_end(token) {
                 Some(end) => Step::Ends {
                     begin,

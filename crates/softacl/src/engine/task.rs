@@ -6,6 +6,7 @@ use crate::callback::Report;
 use crate::event::Record;
 use crate::ffi::Callback;
 use crate::graph::{Patch, Replay};
+use crate::hccl::Collective;
 use crate::kernel::Launch;
 use crate::memory::copy::{Fill, Transfer};
 use crate::memory::reduce::Reduce;
@@ -51,6 +52,8 @@ pub(crate) enum Work {
     Reduce(Box<Reduce>),
     Kernel(Box<Launch>),
     Operator(Box<Operator>),
+    /// Ends when all ranks have come to it.
+    Collective(Box<Collective>),
     Record(Arc<Record>),
     /// Timeout 0 waits for ever.
     Wait {
@@ -99,7 +102,7 @@ impl Work {
         match self {
             Self::Transfer { .. } => "memcpy",
             Self::Fill { .. } => "memset",
-            Self::Kernel(_) | Self::Operator(_) => "kernel",
+            Self::Kernel(_) | Self::Operator(_) | Self::Collective(_) => "kernel",
             Self::Record(_) => "record",
             Self::Wait { .. } => "wait",
             Self::Change { .. } | Self::Pass(_) => "notify",
@@ -115,6 +118,7 @@ impl Work {
         match self {
             Self::Kernel(launch) => Some(launch.name()),
             Self::Operator(operator) => Some(operator.name),
+            Self::Collective(collective) => Some(collective.name),
             _ => None,
         }
     }

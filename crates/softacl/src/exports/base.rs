@@ -7,8 +7,8 @@ use crate::ffi::{In, Out};
 /// `aclDataBuffer`.
 #[derive(Clone, Copy)]
 pub(crate) struct DataBuffer {
-    data: usize,
-    size: usize,
+    pub(crate) data: usize,
+    pub(crate) size: usize,
 }
 
 // SAFETY: the names are AscendCL's; nothing else in this library defines them. This holds for all

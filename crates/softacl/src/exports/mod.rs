@@ -1,7 +1,7 @@
 //! The exported C functions: pointer and code translation only.
 
 mod allocator;
-mod base;
+pub(crate) mod base;
 mod callback;
 mod compile_options;
 mod context;
@@ -10,6 +10,7 @@ mod device_info;
 mod event;
 mod graph;
 mod hal;
+mod hccl;
 mod init;
 mod kernel;
 mod label;
@@ -18,11 +19,13 @@ pub(crate) mod memory_async;
 mod memory_info;
 mod notify;
 mod observers;
+pub(crate) mod op;
 mod overflow;
 mod random;
 mod reports;
 pub(crate) mod stream;
 mod stream_attr;
+pub(crate) mod tensor_desc;
 mod tools;
 mod versions;
 mod vmm;

@@ -47,6 +47,7 @@ const fn task_kind(work: &Work) -> &'static str {
         Work::Pass(_) => "NOTIFY_WAIT",
         Work::WriteValue { .. } => "VALUE_WRITE",
         Work::WaitValue(_) => "VALUE_WAIT",
+        Work::Collective(_) => "COLLECTIVE",
         Work::HostFunction(_) => "HOST_FUNC",
         Work::Report(_) => "CALLBACK",
         Work::Free { .. } | Work::Patch(_) | Work::Graph(_) | Work::Marker => "NOP",

@@ -30,52 +30,21 @@ unsupported! {
         LcclReduceScatter
     ;
     hccl:
-        HcclAllGather
-        HcclAllGatherV
-        HcclAllReduce
-        HcclAlltoAll
-        HcclAlltoAllV
-        HcclAlltoAllVC
-        HcclBarrier
-        HcclBatchSendRecv
-        HcclBroadcast
         HcclCommActivateCommMemory
         HcclCommDeactivateCommMemory
         HcclCommDeregister
-        HcclCommDestroy
         HcclCommExchangeMem
-        HcclCommInitAll
         HcclCommInitClusterInfo
         HcclCommInitClusterInfoConfig
-        HcclCommInitRootInfo
-        HcclCommInitRootInfoConfig
         HcclCommRegister
         HcclCommResume
         HcclCommSetMemoryRange
         HcclCommSuspend
         HcclCommUnsetMemoryRange
         HcclCommWorkingDevNicSet
-        HcclCreateSubCommConfig
-        HcclGetCommAsyncError
         HcclGetCommConfig
-        HcclGetCommName
         HcclGetConfig
-        HcclGetRankId
-        HcclGetRankSize
-        HcclGetRootInfo
-        HcclGroupEnd
-        HcclGroupStart
-        HcclRecv
-        HcclReduce
-        HcclReduceScatter
-        HcclReduceScatterV
-        HcclScatter
-        HcclSend
         HcclSetCommConfig
-    ;
-    zero:
-        HcclGetCommConfigCapability
-        HcclGetErrorString
     ;
     nothing:
         HcclCommConfigInit

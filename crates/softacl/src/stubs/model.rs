@@ -3,18 +3,9 @@
 unsupported! {
     code:
         aclGetTensorDescDimRange
-        aclGetTensorDescDimV2
         aclRecoverAllHcclTasks
-        aclSetTensorConst
         aclSetTensorDynamicInput
-        aclSetTensorFormat
-        aclSetTensorOriginFormat
-        aclSetTensorOriginShape
-        aclSetTensorPlaceMent
-        aclSetTensorShape
         aclSetTensorShapeRange
-        aclSetTensorStorageFormat
-        aclSetTensorStorageShape
         aclSetTensorValueRange
         aclTransTensorDescFormat
         aclmdlAddDatasetBuffer
@@ -98,16 +89,8 @@ unsupported! {
         aclmdlUnload
     ;
     zero:
-        aclCreateTensorDesc
         aclGetTensorDescAddress
         aclGetTensorDescByIndex
-        aclGetTensorDescDim
-        aclGetTensorDescElementCount
-        aclGetTensorDescFormat
-        aclGetTensorDescName
-        aclGetTensorDescNumDims
-        aclGetTensorDescSize
-        aclGetTensorDescType
         aclmdlBundleCreateQueryInfo
         aclmdlCreateAIPP
         aclmdlCreateConfigHandle
@@ -131,7 +114,5 @@ unsupported! {
         aclmdlGetTensorRealName
     ;
     nothing:
-        aclDestroyTensorDesc
-        aclSetTensorDescName
     ;
 }

@@ -33,7 +33,6 @@ unsupported! {
         aclfvSetNMTopNum
         aclopCast
         aclopCompile
-        aclopCompileAndExecute
         aclopCompileAndExecuteV2
         aclopCreateHandle
         aclopCreateHandleForCast
@@ -44,17 +43,9 @@ unsupported! {
         aclopInferShape
         aclopLoad
         aclopRegisterCompileFunc
-        aclopSetAttrBool
-        aclopSetAttrDataType
-        aclopSetAttrFloat
-        aclopSetAttrInt
-        aclopSetAttrListBool
         aclopSetAttrListDataType
-        aclopSetAttrListFloat
-        aclopSetAttrListInt
         aclopSetAttrListListInt
         aclopSetAttrListString
-        aclopSetAttrString
         aclopSetCompileFlag
         aclopSetKernelArgs
         aclopSetKernelWorkspaceSizes
@@ -71,10 +62,8 @@ unsupported! {
         aclfvCreateRepoRange
         aclfvCreateSearchInput
         aclfvCreateSearchResult
-        aclopCreateAttr
     ;
     nothing:
-        aclopDestroyAttr
         aclopDestroyHandle
     ;
 }

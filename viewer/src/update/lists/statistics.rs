@@ -95,7 +95,7 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let range = (app.viewport.begin(), app.viewport.end());
     let part = world.overview.is_some_and(|it| !it.is_loaded(range));
     let summed = hunt::known_statistics(app, range).filter(|_| part);
-    let near = || Stats::within(trace, &app.dependencies, &app.stalls, Some(range));
+    let near = || Stats::within(&app.window(trace), Some(range));
     let stats = summed.map_or_else(|| Cow::Owned(near()), Cow::Borrowed);
     let (columns, entries) = match page {
         Page::Operations => (OPERATIONS, operations(&stats)),

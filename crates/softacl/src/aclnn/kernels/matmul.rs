@@ -55,7 +55,13 @@ pub(crate) fn matmul(
 }
 
 /// All have at least two dimensions; those in front of the matrices broadcast.
-fn multiply(call: &mut Call, a: Operand, b: Operand, out: Operand, precision: i8) -> Outcome {
+pub(crate) fn multiply(
+    call: &mut Call,
+    a: Operand,
+    b: Operand,
+    out: Operand,
+    precision: i8,
+) -> Outcome {
     // -1 to 3 say how much precision may be given up; none is.
     require(
         (-1..=3).contains(&precision),

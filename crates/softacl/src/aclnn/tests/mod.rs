@@ -15,7 +15,8 @@ use super::operand::Frame;
 use super::tensor::{Layout, Tensor};
 use crate::code::{Code, Outcome};
 
-const KINDS: [DataType; 6] = [
+const KINDS: [DataType; 7] = [
+    DataType::I16,
     DataType::F32,
     DataType::F16,
     DataType::Bf16,
@@ -28,6 +29,10 @@ const fn code(kind: DataType) -> i32 {
     match kind {
         DataType::F32 => 0,
         DataType::F16 => 1,
+        DataType::I8 => 2,
+        DataType::U8 => 4,
+        DataType::I16 => 6,
+        DataType::Bool => 12,
         DataType::I32 => 3,
         DataType::I64 => 9,
         DataType::F64 => 11,
@@ -129,6 +134,8 @@ fn compute(describe: impl FnOnce(&mut Call) -> Outcome) -> Result<(u64, usize), 
             .map(|it| it.tensor.data())
             .collect(),
         workspace: (room.as_ptr() as usize).next_multiple_of(64),
+        #[cfg(feature = "operators")]
+        room: Vec::new(),
     };
     executor.steps.iter().for_each(|step| (step.effect)(&frame));
     Ok((executor.workspace, executor.steps.len()))

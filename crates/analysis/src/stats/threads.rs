@@ -1,0 +1,95 @@
+//! Sums of host threads.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_model::{StreamId, ThreadId, Trace};
+
+use super::idle::Sums;
+use super::lanes::ThreadStats;
+use super::tables::{Range, overlaps};
+use crate::{Cause, Lane, Node, Window};
+
+/// Whether a stream stalls because a thread had not submitted what came next.
+const fn is_late(cause: Cause) -> bool {
+    cause.is_of_host() || matches!(cause, Cause::GraphLaunch)
+}
+
+#[derive(Clone, Debug, Default)]
+struct Thread {
+    calls: u64,
+    begin: Option<i64>,
+    end: Option<i64>,
+    in_calls: i64,
+    blocked: Sums,
+    late: Sums,
+}
+
+/// All threads so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Threads {
+    threads: BTreeMap<ThreadId, Thread>,
+}
+
+impl Threads {
+    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
+        let (trace, Some(range)) = (window.trace, range) else {
+            return;
+        };
+        for id in (0..trace.threads().len() as u32).map(ThreadId) {
+            let thread = self.threads.entry(id).or_default();
+            for call in window.thread_calls(id).map(|id| trace.call(id)) {
+                if call.depth == 0 && overlaps(Some(range), call.begin, call.end) {
+                    thread.call((call.begin, call.end), range);
+                }
+            }
+            let blocked = window.lane_stalls(Lane::Thread(id));
+            blocked.for_each(|stall| thread.blocked.add(stall, range));
+        }
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            for stall in window.lane_stalls(Lane::Stream(stream)) {
+                if let (true, Node::Task(task)) = (is_late(stall.cause), stall.node) {
+                    let id = trace.call(trace.task(task).call).thread;
+                    let thread = self.threads.entry(id).or_default();
+                    thread.late.add(stall, range);
+                }
+            }
+        }
+    }
+
+    pub(super) fn rows(&self, trace: &Trace) -> Vec<ThreadStats> {
+        let threads = self.threads.iter();
+        let rows = threads.filter_map(|(id, sums)| sums.row(trace, *id));
+        let mut rows: Vec<ThreadStats> = rows.collect();
+        rows.sort_by_key(|row| (row.pid, row.process, row.begin_ns, row.tid));
+        rows
+    }
+}
+
+impl Thread {
+    /// Counts a call of the program's own. Those of one thread follow each other.
+    fn call(&mut self, (begin, end): (i64, i64), range: (i64, i64)) {
+        let (begin, end) = (begin.max(range.0), end.min(range.1));
+        self.calls += 1;
+        self.begin = Some(self.begin.map_or(begin, |first| first.min(begin)));
+        let from = self.end.map_or(begin, |last| last.max(begin));
+        self.in_calls += (end - from).max(0);
+        self.end = Some(self.end.map_or(end, |last| last.max(end)));
+    }
+
+    fn row(&self, trace: &Trace, id: ThreadId) -> Option<ThreadStats> {
+        let thread = trace.thread(id);
+        Some(ThreadStats {
+            process: trace.process(thread.process).serial,
+            pid: trace.process(thread.process).pid,
+            tid: thread.tid,
+            name: thread.name.clone(),
+            calls: self.calls,
+            begin_ns: self.begin?,
+            end_ns: self.end?,
+            in_calls_ns: self.in_calls,
+            blocked_ns: self.blocked.total(|_| true),
+            causes: self.blocked.rows(),
+            streams_late: self.late.rows(),
+        })
+    }
+}

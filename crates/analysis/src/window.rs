@@ -1,0 +1,327 @@
+//! A recording in windows: read once, in order, of which only so much is kept as the rest depends on.
+//!
+//! A [`Window`] is what is in memory at a time, with what links it; its [`Part`] says which calls, tasks and
+//! stalls are its own, so that each belongs to one window. An analysis takes the windows one after another and
+//! carries what it needs: its answer does not depend on where the windows were cut. A trace in memory is one
+//! window.
+
+use std::sync::Arc;
+
+use ascend_trace_model::archive::Replay;
+use ascend_trace_model::{Archive, CallId, OpenError, StreamId, TaskId, ThreadId, Trace};
+
+use crate::past::{Keys, keep};
+use crate::stalls::{Forgetting, Learnt};
+use crate::{Dependencies, Edge, Graphs, Lane, Node, Stall, Stalls};
+
+/// How much of a recording is in memory at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Rows that are read at a time: calls, and times of tasks.
+    pub rows: u64,
+    /// Calls before and after those of a window's part that are looked at with them.
+    pub margin: usize,
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Self {
+            rows: 1 << 17,
+            margin: 1 << 14,
+        }
+    }
+}
+
+impl Step {
+    /// Everything is in memory.
+    pub const WHOLE: Self = Self {
+        rows: u64::MAX,
+        margin: 0,
+    };
+}
+
+/// Which part of a recording belongs to a window; see [`crate::past`] for the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where the part before began, and below which keys everything was known then.
+    before: (i64, i64),
+    /// Calls and tasks with keys in `from..until` belong to the part.
+    pub from: i64,
+    pub until: i64,
+    /// Everything with a key below this is known.
+    pub known: i64,
+    pub is_last: bool,
+    /// The first moment of the recording.
+    pub begin: i64,
+}
+
+impl Part {
+    /// All of a trace.
+    fn whole(trace: &Trace) -> Self {
+        Self {
+            before: (i64::MIN, i64::MAX),
+            from: i64::MIN,
+            until: i64::MAX,
+            known: i64::MAX,
+            is_last: true,
+            begin: trace.span().map_or(0, |span| span.0),
+        }
+    }
+
+    /// The part of a trace before the first one.
+    fn none(begin: i64) -> Self {
+        Self {
+            before: (i64::MIN, i64::MIN),
+            from: i64::MIN,
+            until: i64::MIN,
+            known: i64::MIN,
+            is_last: false,
+            begin,
+        }
+    }
+
+    /// The part after this one, now that everything with keys below `known` is.
+    fn next(&self, until: i64, known: i64, is_last: bool) -> Self {
+        Self {
+            before: (self.from, self.known),
+            from: self.until,
+            until: until.max(self.until),
+            known: known.max(self.known),
+            is_last,
+            begin: self.begin,
+        }
+    }
+
+    /// Whether what has this key was in the part before, when a dependency with that key was not known.
+    pub fn is_far(&self, key: i64, edge: i64) -> bool {
+        let (from, known) = self.before;
+        key < self.from && (key < from || edge >= known)
+    }
+
+    pub fn is_whole(&self) -> bool {
+        self.from == i64::MIN && self.is_last
+    }
+
+    pub fn holds(&self, key: i64) -> bool {
+        self.from <= key && (key < self.until || self.is_last)
+    }
+}
+
+/// What is in memory of a recording at a time, and what it means. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Window<'a> {
+    pub trace: &'a Trace,
+    pub dependencies: Arc<Dependencies>,
+    pub stalls: Arc<Stalls>,
+    pub graphs: Arc<Graphs>,
+    pub keys: Arc<Keys>,
+    pub part: Part,
+    /// Everything from here on is in memory.
+    pub since: i64,
+}
+
+impl<'a> Window<'a> {
+    /// All of a trace.
+    pub fn whole(trace: &'a Trace) -> Self {
+        Self::of_part(trace, &mut Past::default(), Part::whole(trace))
+    }
+
+    /// All of a trace whose dependencies and stalls are known already.
+    pub fn with(trace: &'a Trace, dependencies: Arc<Dependencies>, stalls: Arc<Stalls>) -> Self {
+        Self {
+            trace,
+            dependencies,
+            stalls,
+            graphs: Graphs::of(trace).into(),
+            keys: Keys::of(trace, Keys::default()).into(),
+            part: Part::whole(trace),
+            since: i64::MIN,
+        }
+    }
+
+    fn of_part(trace: &'a Trace, past: &mut Past, part: Part) -> Self {
+        let dependencies = Dependencies::of(trace);
+        let forgetting = Forgetting {
+            learnt: &mut past.learnt,
+            since: past.since,
+            is_last: part.is_last,
+        };
+        Self {
+            trace,
+            stalls: Stalls::of_window(trace, &dependencies, forgetting).into(),
+            dependencies: dependencies.into(),
+            graphs: Graphs::of(trace).into(),
+            keys: Keys::of(trace, std::mem::take(&mut past.keys)).into(),
+            part,
+            since: past.since,
+        }
+    }
+
+    /// The calls of the part.
+    pub fn calls(&self) -> impl Iterator<Item = CallId> {
+        let calls = self.trace.calls().iter().zip((0..).map(CallId));
+        let own = calls.filter(|(call, _)| self.part.holds(call.begin));
+        own.map(|(_, id)| id)
+    }
+
+    /// The calls of a thread in the part, by begin.
+    pub fn thread_calls(&self, thread: ThreadId) -> impl Iterator<Item = CallId> {
+        let calls = self.trace.thread_calls(thread);
+        let begin = |id: &CallId| self.trace.call(*id).begin;
+        let first = calls.partition_point(|id| begin(id) < self.part.from);
+        let calls = calls[first..].iter().copied();
+        calls.take_while(move |id| self.part.holds(begin(id)))
+    }
+
+    /// The tasks of a stream in the part, in the order of submission.
+    pub fn stream_tasks(&self, stream: StreamId) -> impl Iterator<Item = TaskId> {
+        let tasks = self.trace.stream_tasks(stream);
+        let first = tasks.partition_point(|id| self.keys.task(*id) < self.part.from);
+        let tasks = tasks[first..].iter().copied();
+        tasks.take_while(|id| self.part.holds(self.keys.task(*id)))
+    }
+
+    /// Whether a call or task belongs to the part.
+    pub fn owns(&self, node: Node) -> bool {
+        self.part.holds(self.keys.node(self.trace, node))
+    }
+
+    pub fn owns_edge(&self, edge: &Edge) -> bool {
+        self.part.is_whole() || self.part.holds(self.keys.edge(self.trace, edge))
+    }
+
+    pub fn owns_stall(&self, stall: &Stall) -> bool {
+        self.part.holds(self.keys.stall(self.trace, stall))
+    }
+
+    /// The stalls of the part, lane by lane.
+    pub fn stalls(&self) -> impl Iterator<Item = &Stall> {
+        self.stalls.iter().filter(|stall| self.owns_stall(stall))
+    }
+
+    /// The stalls of a lane in the part, by begin.
+    pub fn lane_stalls(&self, lane: Lane) -> impl Iterator<Item = &Stall> {
+        let stalls = self.stalls.lane(lane).iter();
+        stalls.filter(|stall| self.owns_stall(stall))
+    }
+}
+
+/// What the parts before leave behind.
+#[derive(Debug)]
+struct Past {
+    learnt: Learnt,
+    keys: Keys,
+    /// Everything from here on is in memory.
+    since: i64,
+}
+
+impl Default for Past {
+    fn default() -> Self {
+        Self {
+            learnt: Learnt::default(),
+            keys: Keys::default(),
+            since: i64::MIN,
+        }
+    }
+}
+
+/// A recording on its way through memory.
+#[derive(Debug)]
+pub struct Windows<'a> {
+    replay: Replay<'a>,
+    step: Step,
+    part: Part,
+    past: Past,
+}
+
+impl<'a> Windows<'a> {
+    pub fn of(archive: &'a mut Archive, step: Step) -> Self {
+        let begin = archive.span().map_or(0, |span| span.0);
+        Self {
+            replay: archive.replay(),
+            step,
+            part: Part::none(begin),
+            past: Past::default(),
+        }
+    }
+
+    /// Reads on and hands the next window to `take`; `None` when there are no more.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn next<T>(&mut self, take: impl FnOnce(&Window<'_>) -> T) -> Result<Option<T>, OpenError> {
+        if self.part.is_last {
+            return Ok(None);
+        }
+        self.replay.advance(self.step.rows)?;
+        let (trace, known) = (self.replay.trace(), self.replay.horizon());
+        let until = margin(trace, (self.part.until, known), self.step.margin);
+        self.part = self.part.next(until, known, self.replay.is_done());
+        let window = Window::of_part(trace, &mut self.past, self.part);
+        let taken = take(&window);
+        // What was taken last is looked at again with what comes next, however short the part was: what its
+        // calls lead to may come just after it.
+        self.past.since = margin(trace, (i64::MIN, self.part.until), self.step.margin);
+        let keep = keep(trace, &window.keys, &window.stalls, self.past.since);
+        self.past.keys = window.keys.kept(trace, &keep);
+        drop(window);
+        self.replay.forget(keep.as_slice());
+        Ok(Some(taken))
+    }
+
+    /// Rows that have been read, and all there are.
+    pub fn progress(&self) -> (u64, u64) {
+        self.replay.progress()
+    }
+}
+
+/// An analysis: it takes the windows of a recording in, one after another, and carries what it needs. Wherever
+/// the windows were cut, the answer is the same.
+pub trait Fold: Sized {
+    type Answer;
+
+    /// Takes in the next window.
+    fn take(&mut self, window: &Window<'_>);
+
+    /// The answer, once there are no more.
+    fn finish(self) -> Self::Answer;
+
+    /// The answer for a trace in memory.
+    fn of(mut self, window: &Window<'_>) -> Self::Answer {
+        self.take(window);
+        self.finish()
+    }
+
+    /// The answer for a recording, read step by step. `keep_on` is told the moment up to which that has come, and
+    /// ends it by answering false; there is no answer then.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    fn of_archive(
+        mut self,
+        archive: &mut Archive,
+        step: Step,
+        mut keep_on: impl FnMut(i64) -> bool,
+    ) -> Result<Option<Self::Answer>, OpenError> {
+        let mut windows = Windows::of(archive, step);
+        while let Some(reached) = windows.next(|window| {
+            self.take(window);
+            window.part.until
+        })? {
+            if !keep_on(reached) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.finish()))
+    }
+}
+
+/// The moment in a range after which so many calls of the range begin, or its begin.
+fn margin(trace: &Trace, (from, until): (i64, i64), count: usize) -> i64 {
+    let begins = trace.calls().iter().map(|call| call.begin);
+    let mut begins: Vec<i64> = begins.filter(|it| (from..until).contains(it)).collect();
+    let Some(place) = begins.len().checked_sub(count.max(1)) else {
+        return from;
+    };
+    *begins.select_nth_unstable(place).1
+}

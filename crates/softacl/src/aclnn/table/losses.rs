@@ -1,0 +1,319 @@
+//! Losses and their gradients. A reduction is 0 for none, 1 for the mean, 2 for the sum.
+
+use super::Maybe;
+use super::functions::{larger, log_sigmoid, sign};
+use crate::aclnn::call::Call;
+use crate::aclnn::data_type::DataType;
+use crate::aclnn::dense::count;
+use crate::aclnn::formula::{Formula, float};
+use crate::aclnn::operand::Operand;
+use crate::aclnn::operators::{In, Written};
+use crate::aclnn::status::{refuse, require};
+use crate::aclnn::view::broadcast_shape;
+use crate::code::Outcome;
+
+const MEAN: i64 = 1;
+
+/// The loss of each element, or their mean or sum.
+fn loss<const N: usize>(
+    call: &mut Call,
+    inputs: [&Operand; N],
+    reduction: i64,
+    out: &Operand,
+    formula: Formula<N>,
+) -> Outcome {
+    if reduction == 0 {
+        return call.each(formula, inputs, out);
+    }
+    let each = call.temporary(DataType::F64, &broadcast(inputs)?);
+    call.each(formula, inputs, &each)?;
+    let all: Vec<usize> = (0..each.rank()).collect();
+    call.reduce(
+        &each,
+        &all,
+        vec![out.clone()],
+        move |losses: &[f64], out| {
+            out[0] = losses.iter().sum();
+            if reduction == MEAN {
+                out[0] /= losses.len() as f64;
+            }
+        },
+    )
+}
+
+/// The gradient of each element's loss; `formula` has the output's gradient first.
+fn gradient<const N: usize>(
+    call: &mut Call,
+    inputs: [&Operand; N],
+    reduction: i64,
+    out: &Operand,
+    formula: impl Fn([f64; N]) -> f64 + Send + Sync + 'static,
+) -> Outcome {
+    let scale = match reduction {
+        MEAN => 1.0 / out.elements() as f64,
+        _ => 1.0,
+    };
+    call.each(
+        float(move |elements| formula(elements) * scale),
+        inputs,
+        out,
+    )
+}
+
+fn broadcast<const N: usize>(inputs: [&Operand; N]) -> Outcome<Vec<usize>> {
+    let mut shape = Vec::new();
+    for input in inputs {
+        let Some(both) = broadcast_shape(&shape, input.shape()) else {
+            return refuse("the shapes do not broadcast");
+        };
+        shape = both;
+    }
+    Ok(shape)
+}
+
+/// A weight that may be missing counts as one.
+fn weight_or_one(call: &mut Call, weight: Maybe) -> Outcome<Operand> {
+    if let Some(weight) = call.optional(weight)? {
+        return Ok(weight);
+    }
+    let one = call.temporary(DataType::F32, &[]);
+    call.each(float(|[]| 1.0), [], &one)?;
+    Ok(one)
+}
+
+fn smooth(difference: f64, beta: f64) -> f64 {
+    let size = difference.abs();
+    if size < beta {
+        0.5 * size * size / beta
+    } else {
+        size - 0.5 * beta
+    }
+}
+
+fn smooth_slope(difference: f64, beta: f64) -> f64 {
+    if difference.abs() < beta {
+        difference / beta
+    } else {
+        sign(difference)
+    }
+}
+
+operators! {
+    aclnnMseLoss |call, x: In, target: In, reduction: i64, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        loss(call, [&x, &target], reduction, &out, float(|[x, target]| (x - target) * (x - target)))
+    };
+    aclnnMseLossOut |call, x: In, target: In, reduction: i64, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        loss(call, [&x, &target], reduction, &out, float(|[x, target]| (x - target) * (x - target)))
+    };
+    aclnnMseLossBackward |call, grad: In, x: In, target: In, reduction: i64, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let out = call.output(out)?;
+        gradient(call, [&grad, &x, &target], reduction, &out, |[grad, x, target]| 2.0 * grad * (x - target))
+    };
+    aclnnL1Loss |call, x: In, target: In, reduction: i64, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        loss(call, [&x, &target], reduction, &out, float(|[x, target]| (x - target).abs()))
+    };
+    aclnnL1LossBackward |call, grad: In, x: In, target: In, reduction: i64, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let out = call.output(out)?;
+        gradient(call, [&grad, &x, &target], reduction, &out, |[grad, x, target]| grad * sign(x - target))
+    };
+    aclnnSmoothL1Loss |call, x: In, target: In, reduction: i64, beta: f32, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        let beta = f64::from(beta);
+        loss(call, [&x, &target], reduction, &out, float(move |[x, target]| smooth(x - target, beta)))
+    };
+    aclnnSmoothL1LossBackward |call, grad: In, x: In, target: In, reduction: i64, beta: f32, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let out = call.output(out)?;
+        let beta = f64::from(beta);
+        gradient(call, [&grad, &x, &target], reduction, &out, move |[grad, x, target]| grad * smooth_slope(x - target, beta))
+    };
+    aclnnSoftMarginLoss |call, x: In, target: In, reduction: i64, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        loss(call, [&x, &target], reduction, &out, float(|[x, target]| -log_sigmoid(x * target)))
+    };
+    aclnnSoftMarginLossBackward |call, grad: In, x: In, target: In, reduction: i64, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let out = call.output(out)?;
+        gradient(call, [&grad, &x, &target], reduction, &out, |[grad, x, target]| {
+            -grad * target / (1.0 + (x * target).exp())
+        })
+    };
+    aclnnBinaryCrossEntropy |call, x: In, target: In, weight: Maybe, reduction: i64, out: Written| {
+        let (x, target) = (call.input(x)?, call.input(target)?);
+        let (weight, out) = (weight_or_one(call, weight)?, call.output(out)?);
+        loss(call, [&x, &target, &weight], reduction, &out, float(|[x, target, weight]| {
+            -weight * (target * larger(x.ln(), -100.0) + (1.0 - target) * larger((-x).ln_1p(), -100.0))
+        }))
+    };
+    aclnnBinaryCrossEntropyBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let (weight, out) = (weight_or_one(call, weight)?, call.output(out)?);
+        gradient(call, [&grad, &x, &target, &weight], reduction, &out, |[grad, x, target, weight]| {
+            grad * weight * (x - target) / larger(x * (1.0 - x), 1e-12)
+        })
+    };
+    aclnnBinaryCrossEntropyWithLogits |call, x: In, target: In, weight: Maybe, positive: Maybe, reduction: i64, out: Written| {
+        let (x, target) = (call.input(x)?, call.input(target)?);
+        let (weight, positive) = (weight_or_one(call, weight)?, weight_or_one(call, positive)?);
+        let out = call.output(out)?;
+        loss(call, [&x, &target, &weight, &positive], reduction, &out, float(|[x, target, weight, positive]| {
+            let scale = 1.0 + (positive - 1.0) * target;
+            weight * ((1.0 - target) * x - scale * log_sigmoid(x))
+        }))
+    };
+    aclnnBinaryCrossEntropyWithLogitsBackward |call, grad: In, x: In, target: In, weight: Maybe, positive: Maybe, reduction: i64, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let (weight, positive) = (weight_or_one(call, weight)?, weight_or_one(call, positive)?);
+        let out = call.output(out)?;
+        gradient(call, [&grad, &x, &target, &weight, &positive], reduction, &out, |[grad, x, target, weight, positive]| {
+            let both = positive * target;
+            let share = super::functions::sigmoid(x);
+            grad * weight * ((both + 1.0 - target) * share - both)
+        })
+    };
+    aclnnKlDiv |call, x: In, target: In, reduction: i64, log_target: bool, out: Written| {
+        let (x, target, out) = (call.input(x)?, call.input(target)?, call.output(out)?);
+        // 3 is the mean over the batch.
+        let batch = x.shape().first().copied().unwrap_or(1) as f64;
+        let scale = if reduction == 3 { 1.0 / batch } else { 1.0 };
+        let reduction = if reduction == 3 { 2 } else { reduction };
+        loss(call, [&x, &target], reduction, &out, float(move |[x, target]| {
+            scale * if log_target {
+                target.exp() * (target - x)
+            } else if target > 0.0 {
+                target * (target.ln() - x)
+            } else {
+                0.0
+            }
+        }))
+    };
+    aclnnKlDivBackward |call, grad: In, x: In, target: In, reduction: i64, log_target: bool, out: Written| {
+        let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+        let out = call.output(out)?;
+        gradient(call, [&grad, &x, &target], reduction, &out, move |[grad, _, target]| {
+            if log_target { -target.exp() * grad } else if target > 0.0 { -target * grad } else { 0.0 }
+        })
+    };
+    aclnnNLLLoss |call, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, out: Written, total: Written| {
+        likelihood(call, [x, target, weight, out, total], reduction, ignored)
+    };
+    aclnnNLLLossBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, total: In, out: Written| {
+        likelihood_gradient(call, [grad, x, target, weight, total, out], reduction, ignored)
+    };
+    aclnnNLLLoss2d |call, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, out: Written, total: Written| {
+        likelihood(call, [x, target, weight, out, total], reduction, ignored)
+    };
+    aclnnNLLLoss2dBackward |call, grad: In, x: In, target: In, weight: Maybe, reduction: i64, ignored: i64, total: In, out: Written| {
+        likelihood_gradient(call, [grad, x, target, weight, total, out], reduction, ignored)
+    };
+}
+
+/// Where the class of a target lies: the input is a batch of classes of places, one class of them without a batch.
+#[derive(Clone, Copy)]
+struct Classes {
+    classes: usize,
+    places: usize,
+    ignored: i64,
+}
+
+impl Classes {
+    fn of(x: &Operand, target: &Operand, ignored: i64) -> Outcome<Self> {
+        let at = usize::from(x.rank() > 1);
+        let Some(&classes) = x.shape().get(at) else {
+            return refuse("the input has no classes");
+        };
+        let places = count(&x.shape()[at + 1..]);
+        require(
+            classes * target.elements() == x.elements(),
+            "the target's shape is not the input's without its classes",
+        )?;
+        Ok(Self {
+            classes,
+            places,
+            ignored,
+        })
+    }
+
+    /// The number of the input's element for a target, and the class; none where the target is to be ignored.
+    fn element(self, index: usize, target: f64) -> Option<(usize, usize)> {
+        let class = usize::try_from(target as i64)
+            .ok()
+            .filter(|it| *it < self.classes)?;
+        if target as i64 == self.ignored {
+            return None;
+        }
+        let (batch, place) = (index / self.places, index % self.places);
+        Some(((batch * self.classes + class) * self.places + place, class))
+    }
+}
+
+fn weight_of(weights: Option<&Vec<f64>>, class: usize) -> f64 {
+    weights.map_or(1.0, |weights| weights[class])
+}
+
+fn likelihood(
+    call: &mut Call,
+    [x, target, weight, out, total]: [usize; 5],
+    reduction: i64,
+    ignored: i64,
+) -> Outcome {
+    let (x, target, weight) = (call.input(x)?, call.input(target)?, call.optional(weight)?);
+    let (out, total) = (call.output(out)?, call.output(total)?);
+    let classes = Classes::of(&x, &target, ignored)?;
+    let totals = total.elements();
+    let inputs = [x, target].into_iter().chain(weight).collect();
+    call.dense(inputs, vec![out, total], 0, move |values: &[Vec<f64>]| {
+        let weights = values.get(2);
+        let (mut all, mut sum) = (0.0, 0.0);
+        let mut losses = Vec::with_capacity(values[1].len());
+        for (index, target) in values[1].iter().enumerate() {
+            let loss = classes.element(index, *target).map_or(0.0, |(at, class)| {
+                let weight = weight_of(weights, class);
+                all += weight;
+                -weight * values[0][at]
+            });
+            sum += loss;
+            losses.push(loss);
+        }
+        let result = match reduction {
+            0 => losses,
+            MEAN => vec![sum / all],
+            _ => vec![sum],
+        };
+        vec![result, vec![all; totals]]
+    })
+}
+
+fn likelihood_gradient(
+    call: &mut Call,
+    [grad, x, target, weight, total, out]: [usize; 6],
+    reduction: i64,
+    ignored: i64,
+) -> Outcome {
+    let (grad, x, target) = (call.input(grad)?, call.input(x)?, call.input(target)?);
+    let (weight, total) = (call.optional(weight)?, call.input(total)?);
+    let out = call.output(out)?;
+    let classes = Classes::of(&x, &target, ignored)?;
+    let elements = out.elements();
+    let inputs = [grad, target, total].into_iter().chain(weight).collect();
+    call.dense(inputs, vec![out], 0, move |values: &[Vec<f64>]| {
+        let (grads, targets) = (&values[0], &values[1]);
+        let scale = match reduction {
+            MEAN => 1.0 / values[2].first().copied().unwrap_or(1.0),
+            _ => 1.0,
+        };
+        let mut result = vec![0.0; elements];
+        for (index, target) in targets.iter().enumerate() {
+            if let Some((at, class)) = classes.element(index, *target) {
+                let grad = grads[if reduction == 0 { index } else { 0 }];
+                result[at] = -weight_of(values.get(3), class) * grad * scale;
+            }
+        }
+        vec![result]
+    })
+}

@@ -392,6 +392,10 @@ pub(crate) struct SoftArgs {
     /// Print shell commands that make programs of this shell use the software runtime
     #[arg(long)]
     pub(crate) env: bool,
+
+    /// Print the operators that the program of a recording asked for in vain
+    #[arg(long, value_name = "FILE")]
+    pub(crate) missing: Option<PathBuf>,
 }
 
 /// Puts the default command in: unless the first word is a command or asks for help, it is the

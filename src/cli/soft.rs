@@ -1,12 +1,18 @@
-//! `soft`: where the software runtime is, for compilers and scripts.
+//! `soft`: where the software runtime is, for compilers and scripts, and what a program has missed in it.
 
 use std::path::Path;
 
 use super::args::SoftArgs;
+use super::info;
 use crate::output::print;
 use crate::unpack::{self, OPERATORS};
 
 pub(crate) fn run(args: &SoftArgs) -> anyhow::Result<()> {
+    if let Some(file) = &args.missing {
+        let missing = info::missing_operators(file)?;
+        let lines = missing.into_iter().map(|name| name + "\n");
+        return print(&lines.collect::<String>());
+    }
     let soft = unpack::soft()?;
     let answer = if args.include_dir {
         soft.include.display().to_string()

@@ -50,6 +50,96 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
     assert!(["aclnnAdd", "aclnnMuls"].into_iter().all(is_task));
 }
 
+/// The interpreter, or that there is none.
+fn interpreter() -> Option<std::ffi::OsString> {
+    let python = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON");
+    if python.is_none() {
+        eprintln!("skipped: ASCEND_TRACE_TORCH_PYTHON names no interpreter");
+    }
+    python
+}
+
+/// A program of ours in Python, with what it needs beside softacl.
+fn program(python: &OsStr, words: &[&str]) -> Run {
+    let beside = scratch().join("programs/torch");
+    std::fs::create_dir_all(&beside).unwrap();
+    cuda(python);
+    let start = r#"LD_LIBRARY_PATH="$1:$LD_LIBRARY_PATH" exec "$2" -W ignore "${@:3}""#;
+    let fixed = ["-c", start, "bash", text(&beside), text(Path::new(python))];
+    Run::new(Path::new("/bin/bash")).words(&[&fixed[..], words].concat())
+}
+
+fn source(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    text(&path).to_owned()
+}
+
+#[test]
+fn operators_compute_what_pytorch_does_on_the_processor() {
+    let Some(python) = interpreter() else { return };
+    let outcome = program(&python, &[&source("tests/programs/torch_operators.py")])
+        .bare()
+        .expect(0);
+    let alike = outcome.out().lines().last().and_then(|line| {
+        let (alike, _) = line.strip_prefix("alike: ")?.split_once(',')?;
+        alike.parse::<usize>().ok()
+    });
+    assert!(alike > Some(4000), "{outcome}");
+}
+
+/// A language model, a convolutional net, every optimizer: beside the same on the processor.
+#[test]
+fn training_goes_as_on_the_processor_and_tracing_changes_nothing() {
+    let Some(python) = interpreter() else { return };
+    let run_it = program(&python, &[&source("tests/programs/torch_training.py")]);
+    let bare = run_it.clone().bare().expect(0);
+    let recording = run_it.traced();
+    let traced = recording.outcome.clone().expect(0);
+    assert_eq!(traced.out(), bare.out(), "{traced}");
+    assert!(bare.out().ends_with("all good\n"), "{bare}");
+    assert!(!traced.err().contains("LOST"), "{traced}");
+}
+
+#[test]
+fn ranks_share_gradients_and_every_collective_computes() {
+    let Some(python) = interpreter() else { return };
+    for ranks in ["2", "4"] {
+        let file = source("tests/programs/torch_distributed.py");
+        let words = [
+            "-m",
+            "torch.distributed.run",
+            "--standalone",
+            "--nproc-per-node",
+            ranks,
+            &file,
+        ];
+        let run_it = program(&python, &words).soft("devices=4");
+        let bare = run_it.clone().bare().expect(0);
+        let recording = run_it.traced();
+        let traced = recording.outcome.clone().expect(0);
+        assert_eq!(traced.out(), bare.out(), "{traced}");
+        assert!(bare.out().ends_with("all good\n"), "{bare}");
+        assert!(!traced.err().contains("LOST"), "{traced}");
+    }
+}
+
+#[test]
+fn the_example_learns() {
+    let Some(python) = interpreter() else { return };
+    let outcome = program(&python, &[&source("examples/train.py"), "--steps", "30"])
+        .bare()
+        .expect(0);
+    let told = outcome.out();
+    let losses = told
+        .lines()
+        .filter_map(|line| line.split_once("loss ")?.1.parse::<f64>().ok());
+    let losses: Vec<f64> = losses.collect();
+    assert!(
+        losses.len() == 3 && losses[2] < 0.8 * losses[0],
+        "{outcome}"
+    );
+}
+
 /// What was told on standard error, without the moments of torch's own warnings: `[W1123 15:46:36.7 F.cpp:1]`.
 fn without_moments(text: &str) -> String {
     let line = |line: &str| match line

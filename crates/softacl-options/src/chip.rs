@@ -120,6 +120,17 @@ impl Chip {
         }
     }
 
+    /// Operations of matrix products in 16-bit floating point, 10^12 a second at most.
+    pub const fn tera_operations(self) -> u64 {
+        match self {
+            Self::A910b | Self::A910_93 => 320,
+            Self::A950 => 500,
+            Self::A910a => 256,
+            Self::A310p => 70,
+            Self::A310b => 10,
+        }
+    }
+
     /// Is a negative elapsed time the difference of unsigned numbers?
     pub const fn elapses_unsigned(self) -> bool {
         matches!(self, Self::A950)

@@ -67,6 +67,15 @@ impl DataType {
         }
     }
 
+    /// How many operations of matrix products in 16-bit floating point take as long as one of this type.
+    pub(crate) const fn effort(self) -> u64 {
+        match self {
+            Self::F16 | Self::Bf16 | Self::I8 | Self::U8 | Self::Bool => 1,
+            Self::F32 => 4,
+            Self::I16 | Self::I32 | Self::I64 | Self::F64 => 16,
+        }
+    }
+
     /// The integer type of the same size: for what moves elements without looking at them.
     #[cfg(feature = "operators")]
     pub(crate) const fn bits(self) -> Self {

@@ -15,8 +15,6 @@ use crate::memory::copy::transfer_ns;
 use crate::memory::{Place, check_range, place_of};
 use crate::{errors, runtime, stream};
 
-/// Operations of a device per nanosecond: what bounds large matrix products.
-const OPERATIONS_PER_NS: u64 = 250_000;
 /// Temporaries in a workspace begin at multiples of this, and so must the workspace.
 pub(super) const WORKSPACE_ALIGN: u64 = 64;
 
@@ -55,14 +53,14 @@ type Effect = dyn Fn(&Frame) + Send + Sync;
 pub(crate) struct Cost {
     /// Read and written.
     pub(crate) bytes: u64,
-    /// Of arithmetic.
+    /// Of arithmetic, as many as it would be in 16-bit floating point.
     pub(crate) operations: u64,
 }
 
 impl Cost {
     fn duration_ns(self) -> u64 {
         let options = &runtime::get().options;
-        let compute = self.operations / OPERATIONS_PER_NS;
+        let compute = self.operations / (options.chip.tera_operations() * 1000);
         options
             .launch_ns
             .saturating_add(transfer_ns(self.bytes, options.d2d_mbps).max(compute))

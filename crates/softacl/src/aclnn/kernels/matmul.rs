@@ -91,7 +91,9 @@ pub(crate) fn multiply(
     };
     let cost = Cost {
         bytes: a.view.bytes() + b.view.bytes() + product.view.bytes(),
-        operations: (out.view.elements() as u64).saturating_mul(2 * inner as u64),
+        operations: (out.view.elements() as u64)
+            .saturating_mul(2 * inner as u64)
+            .saturating_mul(kind.effort()),
     };
     let (Some(a), Some(b)) = (stretched(&a), stretched(&b)) else {
         return refuse(WRONG_SHAPE);

@@ -334,7 +334,7 @@ fn forward(
     [tops, sums, out]: [usize; 3],
 ) -> Outcome {
     let (layout, inputs, rules) = prepare(call, tensors, given)?;
-    let sizes = rules.sizes;
+    let (sizes, effort) = (rules.sizes, inputs[0].view.kind.effort());
     let out = layout.view(&call.output(out)?, Some(sizes.value_width))?;
     let outputs = vec![Some(out), statistics(call, tops)?, statistics(call, sums)?];
     let copies = |it: &Option<Operand>| {
@@ -343,33 +343,39 @@ fn forward(
         })
     };
     let copies = [copies(&outputs[1]), copies(&outputs[2])];
-    super::norms::partly(call, inputs, outputs, sizes.operations(2), move |values| {
-        let Sizes {
-            rows,
-            columns,
-            width,
-            value_width,
-            ..
-        } = sizes;
-        let mut results = vec![Vec::new(); 3];
-        for (part, shared, _) in sizes.parts() {
-            let query = &values[0][part * rows * width..][..rows * width];
-            let key = &values[1][shared * columns * width..][..columns * width];
-            let value = &values[2][shared * columns * value_width..][..columns * value_width];
-            let weights = rules.weights(values, [query, key], part);
-            let mut out = vec![0.0; rows * value_width];
-            gemm(
-                [rows, columns, value_width],
-                [&weights.kept, value],
-                [false, false],
-                &mut out,
-            );
-            results[0].extend(out);
-            results[1].extend(weights.tops.iter().flat_map(|it| vec![*it; copies[0]]));
-            results[2].extend(weights.sums.iter().flat_map(|it| vec![*it; copies[1]]));
-        }
-        results
-    })
+    super::norms::partly(
+        call,
+        inputs,
+        outputs,
+        effort * sizes.operations(2),
+        move |values| {
+            let Sizes {
+                rows,
+                columns,
+                width,
+                value_width,
+                ..
+            } = sizes;
+            let mut results = vec![Vec::new(); 3];
+            for (part, shared, _) in sizes.parts() {
+                let query = &values[0][part * rows * width..][..rows * width];
+                let key = &values[1][shared * columns * width..][..columns * width];
+                let value = &values[2][shared * columns * value_width..][..columns * value_width];
+                let weights = rules.weights(values, [query, key], part);
+                let mut out = vec![0.0; rows * value_width];
+                gemm(
+                    [rows, columns, value_width],
+                    [&weights.kept, value],
+                    [false, false],
+                    &mut out,
+                );
+                results[0].extend(out);
+                results[1].extend(weights.tops.iter().flat_map(|it| vec![*it; copies[0]]));
+                results[2].extend(weights.sums.iter().flat_map(|it| vec![*it; copies[1]]));
+            }
+            results
+        },
+    )
 }
 
 fn backward(
@@ -380,7 +386,7 @@ fn backward(
     outputs: [Wanted; 4],
 ) -> Outcome {
     let (layout, mut inputs, rules) = prepare(call, tensors, given)?;
-    let sizes = rules.sizes;
+    let (sizes, effort) = (rules.sizes, inputs[0].view.kind.effort());
     let grad = layout.view(&call.input(grad)?, Some(sizes.value_width))?;
     let grad_at = inputs.len();
     inputs.push(grad);
@@ -393,67 +399,75 @@ fn backward(
     let bias = call.wanted(outputs[3])?;
     let scores = sizes.batch * sizes.heads * sizes.rows * sizes.columns;
     wanted.push(bias.filter(|it| it.elements() == scores));
-    super::norms::partly(call, inputs, wanted, sizes.operations(5), move |values| {
-        let Sizes {
-            rows,
-            columns,
-            width,
-            value_width,
-            ..
-        } = sizes;
-        let mut grads = [values[0].len(), values[1].len(), values[2].len()].map(|it| vec![0.0; it]);
-        let mut biases = Vec::new();
-        for (part, shared, _) in sizes.parts() {
-            let [at_query, at_out] = [width, value_width].map(|it| part * rows * it);
-            let [at_key, at_value] = [width, value_width].map(|it| shared * columns * it);
-            let query = &values[0][at_query..][..rows * width];
-            let key = &values[1][at_key..][..columns * width];
-            let value = &values[2][at_value..][..columns * value_width];
-            let grad = &values[grad_at][at_out..][..rows * value_width];
-            let weights = rules.weights(values, [query, key], part);
-            let mut slopes = vec![0.0; rows * columns];
-            gemm(
-                [rows, value_width, columns],
-                [grad, value],
-                [false, true],
-                &mut slopes,
-            );
-            slopes = rules.kept_of(values, &slopes, part);
-            for (slopes, weights) in slopes.chunks_mut(columns).zip(weights.all.chunks(columns)) {
-                let shared: f64 = slopes
-                    .iter()
-                    .zip(weights)
-                    .map(|(slope, weight)| slope * weight)
-                    .sum();
-                slopes
-                    .iter_mut()
-                    .zip(weights)
-                    .for_each(|(slope, weight)| *slope = weight * (*slope - shared));
+    super::norms::partly(
+        call,
+        inputs,
+        wanted,
+        effort * sizes.operations(5),
+        move |values| {
+            let Sizes {
+                rows,
+                columns,
+                width,
+                value_width,
+                ..
+            } = sizes;
+            let mut grads =
+                [values[0].len(), values[1].len(), values[2].len()].map(|it| vec![0.0; it]);
+            let mut biases = Vec::new();
+            for (part, shared, _) in sizes.parts() {
+                let [at_query, at_out] = [width, value_width].map(|it| part * rows * it);
+                let [at_key, at_value] = [width, value_width].map(|it| shared * columns * it);
+                let query = &values[0][at_query..][..rows * width];
+                let key = &values[1][at_key..][..columns * width];
+                let value = &values[2][at_value..][..columns * value_width];
+                let grad = &values[grad_at][at_out..][..rows * value_width];
+                let weights = rules.weights(values, [query, key], part);
+                let mut slopes = vec![0.0; rows * columns];
+                gemm(
+                    [rows, value_width, columns],
+                    [grad, value],
+                    [false, true],
+                    &mut slopes,
+                );
+                slopes = rules.kept_of(values, &slopes, part);
+                for (slopes, weights) in slopes.chunks_mut(columns).zip(weights.all.chunks(columns))
+                {
+                    let shared: f64 = slopes
+                        .iter()
+                        .zip(weights)
+                        .map(|(slope, weight)| slope * weight)
+                        .sum();
+                    slopes
+                        .iter_mut()
+                        .zip(weights)
+                        .for_each(|(slope, weight)| *slope = weight * (*slope - shared));
+                }
+                biases.extend_from_slice(&slopes);
+                slopes.iter_mut().for_each(|it| *it *= rules.scale);
+                gemm(
+                    [rows, columns, width],
+                    [&slopes, key],
+                    [false, false],
+                    &mut grads[0][at_query..][..rows * width],
+                );
+                gemm(
+                    [columns, rows, width],
+                    [&slopes, query],
+                    [true, false],
+                    &mut grads[1][at_key..][..columns * width],
+                );
+                gemm(
+                    [columns, rows, value_width],
+                    [&weights.kept, grad],
+                    [true, false],
+                    &mut grads[2][at_value..][..columns * value_width],
+                );
             }
-            biases.extend_from_slice(&slopes);
-            slopes.iter_mut().for_each(|it| *it *= rules.scale);
-            gemm(
-                [rows, columns, width],
-                [&slopes, key],
-                [false, false],
-                &mut grads[0][at_query..][..rows * width],
-            );
-            gemm(
-                [columns, rows, width],
-                [&slopes, query],
-                [true, false],
-                &mut grads[1][at_key..][..columns * width],
-            );
-            gemm(
-                [columns, rows, value_width],
-                [&weights.kept, grad],
-                [true, false],
-                &mut grads[2][at_value..][..columns * value_width],
-            );
-        }
-        let [query, key, value] = grads;
-        vec![query, key, value, biases]
-    })
+            let [query, key, value] = grads;
+            vec![query, key, value, biases]
+        },
+    )
 }
 
 operators! {

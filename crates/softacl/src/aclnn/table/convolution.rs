@@ -311,7 +311,7 @@ pub(super) fn convolution(
         false => given.convolution(&x, &out, &weight, groups)?,
         true => given.convolution(&out, &x, &weight, groups)?,
     };
-    let operations = convolution.operations();
+    let operations = convolution.operations() * x.view.kind.effort();
     let (channels, places) = (out.shape()[1].max(1), count(&out.shape()[2..]).max(1));
     let inputs = [x, weight].into_iter().chain(bias).collect();
     call.dense(
@@ -352,7 +352,7 @@ pub(super) fn gradients(
     };
     let wanted = outputs.each_ref().map(Option::is_some);
     let products = u64::from(wanted[0]) + u64::from(wanted[1]);
-    let operations = convolution.operations() * products;
+    let operations = convolution.operations() * products * x.view.kind.effort();
     let (channels, places) = (grad.shape()[1].max(1), count(&grad.shape()[2..]).max(1));
     partly(
         call,

@@ -154,6 +154,36 @@ def half_precision(dtype):
     return good
 
 
+def half_convolutional():
+    """Batch norm and pooling behind convolutions in half precision: near what 32 bits give."""
+
+    def net():
+        torch.manual_seed(2)
+        return nn.Sequential(
+            nn.Conv2d(3, 20, 3, padding=1), nn.BatchNorm2d(20), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(20, 8, 3), nn.AvgPool2d(2), nn.Flatten(), nn.Linear(32, 10),
+        )  # fmt: skip
+
+    cpu, npu = net(), net().to(NPU)
+    optimizers = [torch.optim.SGD(model.parameters(), lr=0.02) for model in (cpu, npu)]
+    far = 0.0
+    for _ in range(4):
+        exact = image_loss(cpu, torch.device("cpu"))
+        with torch.autocast("npu", dtype=torch.float16):
+            half = image_loss(npu, NPU)
+        for optimizer, loss in zip(optimizers, (exact, half)):
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        far = max(far, abs(exact.item() - half.item()) / exact.item())
+    cpu.eval(), npu.eval()
+    with torch.autocast("npu", dtype=torch.float16):
+        far = max(far, abs(image_loss(npu, NPU).item() - image_loss(cpu, "cpu").item()))
+    good = far < 2e-2
+    print("half convolutional", good, flush=True)
+    return good
+
+
 def dropped_out():
     """Dropout keeps the mean and the share, and its gradient has the same zeros."""
     torch.manual_seed(1)
@@ -213,7 +243,7 @@ def main():
     ]
     for name, optimizer in OPTIMIZERS.items():
         good.append(compare(name, perceptron, number_loss, optimizer))
-    good += [half_precision(torch.bfloat16), half_precision(torch.float16), dropped_out(), random_numbers()]
+    good += [half_precision(torch.bfloat16), half_precision(torch.float16), half_convolutional(), dropped_out(), random_numbers()]
     print("all good" if all(good) else "not all good")
     return 0 if all(good) else 1
 

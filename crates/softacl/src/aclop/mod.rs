@@ -55,6 +55,14 @@ impl Attributes {
     pub(crate) fn integer(&self, name: &str, otherwise: i64) -> i64 {
         self.integers(name).first().copied().unwrap_or(otherwise)
     }
+
+    #[cfg(feature = "operators")]
+    pub(crate) fn float(&self, name: &str) -> f64 {
+        match self.get(name) {
+            Some(Attribute::Floats(values)) => values.first().copied().unwrap_or(0.0).into(),
+            _ => 0.0,
+        }
+    }
 }
 
 #[cfg(feature = "operators")]

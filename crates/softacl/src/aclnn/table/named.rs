@@ -3,11 +3,16 @@
 use std::sync::Arc;
 
 use super::convolution::{self, Given};
+use super::functions::larger;
+use super::norms::channels_first;
+use super::pooling::{self, Divisor};
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::dimensions;
 use crate::aclnn::executor;
 use crate::aclnn::formula::{Formula, float, number};
+use crate::aclnn::kernels::multiply;
 use crate::aclnn::object::{self, Object, Sort};
+use crate::aclnn::operand::Operand as Values;
 use crate::aclnn::status::require;
 use crate::aclnn::tensor::{Layout, Tensor};
 use crate::aclnn::view::View;
@@ -26,7 +31,7 @@ struct Arguments<'a> {
 type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;
 
 /// The operators, by name.
-const KNOWN: [(&str, Describe); 14] = [
+const KNOWN: [(&str, Describe); 27] = [
     ("Add", |call, all| {
         two(
             call,
@@ -34,6 +39,21 @@ const KNOWN: [(&str, Describe); 14] = [
             number(|[a, b]| a + b, |[a, b]: [i64; 2]| a.wrapping_add(b)),
         )
     }),
+    ("AvgPoolV2", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let means = pooling::average(all.pool(2)?, &x, &out, all.divisor(), 2)?;
+        pooling::means(call, &x, out, means, 2)
+    }),
+    ("AvgPoolV2Grad", |call, all| {
+        let (grad, out) = (call.input(all.input(1))?, call.output(all.output())?);
+        let means = pooling::average(all.pool(2)?, &out, &grad, all.divisor(), 2)?;
+        pooling::means_back(call, &grad, out, means, 2)
+    }),
+    ("BNInfer", normal),
+    ("BNTrainingReduce", sums),
+    ("BNTrainingReduceGrad", normal_gradient),
+    ("BNTrainingUpdate", trained_normal),
+    ("BNTrainingUpdateGrad", normal_sums),
     ("Cast", same),
     ("Conv2D", |call, all| {
         let [x, weight, bias] = [all.input(0), all.input(1), all.input(2)];
@@ -78,6 +98,19 @@ const KNOWN: [(&str, Describe); 14] = [
         )
     }),
     ("Identity", same),
+    ("MatMul", matrix_product),
+    ("MatMulV2", matrix_product),
+    ("MaxPoolGradWithArgmaxV1", |call, all| {
+        let given = all.pool(1)?;
+        let windows =
+            |x: &Values, grad: &Values| Ok(pooling::by_window(&given.windows(x, grad, 2)?));
+        pooling::max_pool_back(call, [all.input(1), all.input(0)], windows, all.output(), 2)
+    }),
+    ("MaxPoolWithArgmaxV1", |call, all| {
+        let given = all.pool(1)?;
+        let windows = |x: &Values, out: &Values| Ok(pooling::by_window(&given.windows(x, out, 2)?));
+        pooling::max_pool(call, all.input(0), windows, [all.output(), 0], 2)
+    }),
     ("Maximum", |call, all| {
         two(
             call,
@@ -100,12 +133,27 @@ const KNOWN: [(&str, Describe); 14] = [
         )
     }),
     ("RealDiv", |call, all| two(call, all, float(|[a, b]| a / b))),
+    ("ReluGrad", |call, all| {
+        two(
+            call,
+            all,
+            float(|[grad, x]| if x > 0.0 { grad } else { 0.0 }),
+        )
+    }),
     ("ReduceSum", |call, all| {
         let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
         let along = dimensions(all.host.first().map_or(&[][..], Vec::as_slice), x.rank())?;
         call.reduce(&x, &along, vec![out], |row: &[f64], out| {
             out[0] = row.iter().sum()
         })
+    }),
+    ("Relu", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        call.each(
+            number(|[x]| larger(x, 0.0), |[x]: [i64; 1]| x.max(0)),
+            [&x],
+            &out,
+        )
     }),
     ("Sub", |call, all| {
         two(
@@ -135,6 +183,202 @@ fn two(call: &mut Call, all: &Arguments<'_>, formula: Formula<2>) -> Outcome {
     call.each(formula, [&a, &b], &out)
 }
 
+/// Computes channel by channel: of rows of tensors and a number each of others, a row of the first output, if that is
+/// one of rows, and a number of each other output.
+fn by_channel(
+    call: &mut Call,
+    [rows, numbers]: [&[usize]; 2],
+    row: Option<usize>,
+    told: &[usize],
+    compute: impl Fn(&[&[f64]], &[f64]) -> (Vec<f64>, Vec<f64>) + Send + Sync + 'static,
+) -> Outcome {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    for tensor in rows {
+        inputs.push(channels_first(&call.input(*tensor)?)?);
+    }
+    let (channels, count) = (inputs[0].shape()[0], inputs.len());
+    let length = inputs[0].elements() / channels.max(1);
+    for tensor in numbers {
+        let numbers = call.input(*tensor)?;
+        require(
+            numbers.elements() == channels,
+            "there is not a number for each channel",
+        )?;
+        inputs.push(numbers);
+    }
+    if let Some(row) = row {
+        outputs.push(channels_first(&call.output(row)?)?);
+    }
+    for tensor in told {
+        outputs.push(call.output(*tensor)?);
+    }
+    let has_row = usize::from(row.is_some());
+    let results = outputs.len();
+    call.dense(inputs, outputs, 0, move |values: &[Vec<f64>]| {
+        let mut all = vec![Vec::new(); results];
+        for channel in 0..channels {
+            let part = |it: &Vec<f64>| -> Vec<f64> { it[channel * length..][..length].to_vec() };
+            let rows: Vec<Vec<f64>> = values[..count].iter().map(part).collect();
+            let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+            let numbers: Vec<f64> = values[count..].iter().map(|it| it[channel]).collect();
+            let (row, told) = compute(&rows, &numbers);
+            if has_row == 1 {
+                all[0].extend(row);
+            }
+            for (result, number) in all[has_row..].iter_mut().zip(told) {
+                result.push(number);
+            }
+        }
+        all
+    })
+}
+
+/// Sums of a channel's elements, and of their squares.
+fn sums(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    by_channel(
+        call,
+        [&[all.input(0)], &[]],
+        None,
+        &all.outputs,
+        |rows, _| {
+            let squares = rows[0].iter().map(|x| x * x).sum();
+            (Vec::new(), vec![rows[0].iter().sum(), squares])
+        },
+    )
+}
+
+/// Batch norm by those sums; the running mean and variance move on.
+fn trained_normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let (factor, eps) = (
+        all.attributes.float("factor"),
+        all.attributes.float("epsilon"),
+    );
+    let (row, told) = (
+        all.outputs.first().copied(),
+        all.outputs.get(1..).unwrap_or(&[]),
+    );
+    by_channel(
+        call,
+        [&all.inputs[..1], &all.inputs[1..]],
+        row,
+        told,
+        move |rows, numbers| {
+            let &[sum, squares, scale, offset, running, spread] = numbers else {
+                return (Vec::new(), Vec::new());
+            };
+            let count = rows[0].len() as f64;
+            let mean = sum / count;
+            let variance = (squares / count - mean * mean).max(0.0);
+            let rstd = (variance + eps).sqrt().recip();
+            let row = rows[0]
+                .iter()
+                .map(|x| (x - mean) * rstd * scale + offset)
+                .collect();
+            let unbiased = variance * count / (count - 1.0).max(1.0);
+            let moved = |old: f64, new: f64| old * (1.0 - factor) + new * factor;
+            (
+                row,
+                vec![
+                    moved(running, mean),
+                    moved(spread, unbiased),
+                    mean,
+                    variance,
+                ],
+            )
+        },
+    )
+}
+
+/// Batch norm by what was learnt.
+fn normal(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let eps = all.attributes.float("epsilon");
+    let row = all.outputs.first().copied();
+    by_channel(
+        call,
+        [&all.inputs[..1], &all.inputs[1..]],
+        row,
+        &[],
+        move |rows, numbers| {
+            let &[scale, offset, mean, variance, ..] = numbers else {
+                return (Vec::new(), Vec::new());
+            };
+            let rstd = (variance + eps).sqrt().recip();
+            (
+                rows[0]
+                    .iter()
+                    .map(|x| (x - mean) * rstd * scale + offset)
+                    .collect(),
+                Vec::new(),
+            )
+        },
+    )
+}
+
+/// The gradients of scale and offset.
+fn normal_sums(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let eps = all.attributes.float("epsilon");
+    by_channel(
+        call,
+        [&all.inputs[..2], &all.inputs[2..]],
+        None,
+        &all.outputs,
+        move |rows, numbers| {
+            let (mean, rstd) = (numbers[0], (numbers[1] + eps).sqrt().recip());
+            let along = rows[0]
+                .iter()
+                .zip(rows[1])
+                .map(|(grad, x)| grad * (x - mean) * rstd)
+                .sum();
+            (Vec::new(), vec![along, rows[0].iter().sum()])
+        },
+    )
+}
+
+/// The gradient of the input.
+fn normal_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let eps = all.attributes.float("epsilon");
+    let row = all.outputs.first().copied();
+    by_channel(
+        call,
+        [&all.inputs[..2], &all.inputs[2..]],
+        row,
+        &[],
+        move |rows, numbers| {
+            let &[along, sum, scale, mean, variance] = numbers else {
+                return (Vec::new(), Vec::new());
+            };
+            let (count, rstd) = (rows[0].len() as f64, (variance + eps).sqrt().recip());
+            let each = rows[0].iter().zip(rows[1]);
+            let slope = |(grad, x): (&f64, &f64)| {
+                scale * rstd * (grad - sum / count - (x - mean) * rstd * along / count)
+            };
+            (each.map(slope).collect(), Vec::new())
+        },
+    )
+}
+
+/// A product of two matrices, each of which may be turned, plus a vector.
+fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
+    let turned = |call: &mut Call, index: usize, name: &str| {
+        let x = call.input(all.input(index))?;
+        require(x.rank() == 2, "a tensor is no matrix")?;
+        Ok(match all.attributes.integer(name, 0) {
+            0 => x,
+            _ => x.seen(x.view.permuted(&[1, 0])),
+        })
+    };
+    let (a, b) = (
+        turned(call, 0, "transpose_x1")?,
+        turned(call, 1, "transpose_x2")?,
+    );
+    let (bias, out) = (call.optional(all.input(2))?, call.output(all.output())?);
+    multiply(call, a, b, out.clone(), 0)?;
+    match bias {
+        Some(bias) => call.each(float(|[x, bias]| x + bias), [&out, &bias], &out),
+        None => Ok(()),
+    }
+}
+
 impl Arguments<'_> {
     /// An input's handle; 0 where there is none.
     fn input(&self, index: usize) -> usize {
@@ -147,6 +391,41 @@ impl Arguments<'_> {
 
     fn groups(&self) -> i64 {
         self.attributes.integer("groups", 1)
+    }
+
+    /// How the windows of a pool move; `at` is where the dimensions of the image begin.
+    fn pool(&self, at: usize) -> Outcome<pooling::Given> {
+        let inner = |name: &str| -> Vec<i64> {
+            let all = self.attributes.integers(name);
+            all.get(at..at + 2).unwrap_or(&all).to_vec()
+        };
+        let kernel = inner("ksize");
+        require(kernel.len() == 2, "there is no window")?;
+        Ok(pooling::Given {
+            kernel,
+            stride: inner("strides"),
+            // Of means: above, below, left and right.
+            padding: match at {
+                1 => inner("pads"),
+                _ => self
+                    .attributes
+                    .integers("pads")
+                    .into_iter()
+                    .step_by(2)
+                    .collect(),
+            },
+            dilation: match at {
+                1 => inner("dilation"),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    fn divisor(&self) -> Divisor {
+        Divisor {
+            counts_padding: self.attributes.integer("exclusive", 1) == 0,
+            given: self.attributes.integer("divisor_override", 0),
+        }
     }
 
     /// How the windows of a convolution move; batch and channels stand in front, and paddings come in pairs.

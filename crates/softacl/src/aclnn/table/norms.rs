@@ -295,7 +295,7 @@ fn layer_norm_gradient(
 }
 
 /// Channels behind the batch, as rows: a view with the channels first.
-fn channels_first(x: &Operand) -> Outcome<Operand> {
+pub(super) fn channels_first(x: &Operand) -> Outcome<Operand> {
     require(x.rank() >= 2, "the input has no channels")?;
     let order: Vec<usize> = [1, 0].into_iter().chain(2..x.rank()).collect();
     Ok(x.seen(x.view.permuted(&order)))

@@ -12,11 +12,11 @@ use crate::aclnn::status::require;
 use crate::code::Outcome;
 
 /// The arrays that say how windows move; a stride that is left out is the window's size.
-struct Given {
-    kernel: Vec<i64>,
-    stride: Vec<i64>,
-    padding: Vec<i64>,
-    dilation: Vec<i64>,
+pub(super) struct Given {
+    pub(super) kernel: Vec<i64>,
+    pub(super) stride: Vec<i64>,
+    pub(super) padding: Vec<i64>,
+    pub(super) dilation: Vec<i64>,
 }
 
 impl Given {
@@ -29,7 +29,12 @@ impl Given {
         })
     }
 
-    fn windows(&self, image: &Operand, places: &Operand, rank: usize) -> Outcome<Windows> {
+    pub(super) fn windows(
+        &self,
+        image: &Operand,
+        places: &Operand,
+        rank: usize,
+    ) -> Outcome<Windows> {
         require(
             image.rank() >= rank && places.rank() == image.rank(),
             "the input is no image",
@@ -56,7 +61,7 @@ impl Given {
 }
 
 /// The places that a window sees, window by window.
-fn by_window(windows: &Windows) -> Vec<Vec<usize>> {
+pub(super) fn by_window(windows: &Windows) -> Vec<Vec<usize>> {
     let seen = windows.seen();
     let window = |place: usize| seen.iter().filter_map(|row| row[place]).collect();
     (0..count(&windows.places)).map(window).collect()
@@ -72,7 +77,7 @@ fn largest(image: &[f64], window: &[usize]) -> Option<usize> {
     })
 }
 
-fn max_pool(
+pub(super) fn max_pool(
     call: &mut Call,
     x: In,
     windows: impl FnOnce(&Operand, &Operand) -> Outcome<Vec<Vec<usize>>>,
@@ -98,7 +103,7 @@ fn max_pool(
 }
 
 /// The gradient goes to the largest element, which is looked for again: what marks it is the device's own.
-fn max_pool_back(
+pub(super) fn max_pool_back(
     call: &mut Call,
     [grad, x]: [In; 2],
     windows: impl FnOnce(&Operand, &Operand) -> Outcome<Vec<Vec<usize>>>,
@@ -124,9 +129,9 @@ fn max_pool_back(
 
 /// What the mean of a window is divided by.
 #[derive(Clone, Copy)]
-struct Divisor {
-    counts_padding: bool,
-    given: i64,
+pub(super) struct Divisor {
+    pub(super) counts_padding: bool,
+    pub(super) given: i64,
 }
 
 fn divisors(windows: &Windows, seen: &[Vec<usize>], divisor: Divisor) -> Vec<f64> {
@@ -154,12 +159,18 @@ fn divisors(windows: &Windows, seen: &[Vec<usize>], divisor: Divisor) -> Vec<f64
 }
 
 /// The elements of each window, and what their sum is divided by.
-struct Means {
+pub(super) struct Means {
     windows: Vec<Vec<usize>>,
     divisors: Vec<f64>,
 }
 
-fn means(call: &mut Call, x: &Operand, out: Operand, means: Means, rank: usize) -> Outcome {
+pub(super) fn means(
+    call: &mut Call,
+    x: &Operand,
+    out: Operand,
+    means: Means,
+    rank: usize,
+) -> Outcome {
     let image = count(&x.shape()[x.rank() - rank..]).max(1);
     call.dense(
         vec![x.clone()],
@@ -178,7 +189,13 @@ fn means(call: &mut Call, x: &Operand, out: Operand, means: Means, rank: usize) 
     )
 }
 
-fn means_back(call: &mut Call, grad: &Operand, out: Operand, means: Means, rank: usize) -> Outcome {
+pub(super) fn means_back(
+    call: &mut Call,
+    grad: &Operand,
+    out: Operand,
+    means: Means,
+    rank: usize,
+) -> Outcome {
     let image = count(&out.shape()[out.rank() - rank..]).max(1);
     let elements = out.elements();
     call.dense(
@@ -202,7 +219,7 @@ fn means_back(call: &mut Call, grad: &Operand, out: Operand, means: Means, rank:
     )
 }
 
-fn average(
+pub(super) fn average(
     given: Given,
     image: &Operand,
     places: &Operand,

@@ -412,12 +412,7 @@ impl TraceBuilder {
         self.serials.push(None);
         self.trace.processes.push(Process {
             serial: number,
-            pid: 0,
-            parent_pid: 0,
-            begin_ns: 0,
-            name: String::new(),
-            rank: String::new(),
-            command: String::new(),
+            ..Process::default()
         });
         id
     }
@@ -439,8 +434,7 @@ impl TraceBuilder {
         self.trace.thread_calls.push(Vec::new());
         self.trace.threads.push(Thread {
             process,
-            tid: 0,
-            name: String::new(),
+            ..Thread::default()
         });
         id
     }
@@ -456,9 +450,7 @@ impl TraceBuilder {
         known.insert(serial, id.0);
         self.trace.contexts.push(Context {
             process,
-            device: 0,
-            handle: 0,
-            is_default: false,
+            ..Context::default()
         });
         id
     }
@@ -476,14 +468,8 @@ impl TraceBuilder {
         self.trace.streams.push(Stream {
             process,
             serial,
-            context: None,
             device,
-            handle: 0,
-            acl_id: None,
-            flags: 0,
-            priority: 0,
-            is_default: false,
-            manner: None,
+            ..Stream::default()
         });
         id
     }
@@ -498,9 +484,7 @@ impl TraceBuilder {
         self.trace.events.push(Event {
             process,
             serial,
-            handle: 0,
-            flags: 0,
-            creation: 0,
+            ..Event::default()
         });
         id
     }

@@ -21,7 +21,7 @@ use crate::rows::{CoverageRow, Ending, GraphRef, Row, SessionRow};
 macro_rules! index_type {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub u32);
 
         impl $name {
@@ -76,7 +76,7 @@ pub struct Argument {
     pub enumeration: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
     /// Number of the process in the recording, by which tables and documents name it: a pid can stand
     /// for several, in namespaces, after `exec`, and when it is used again.
@@ -108,14 +108,14 @@ impl Process {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Thread {
     pub process: ProcessId,
     pub tid: u32,
     pub name: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     pub process: ProcessId,
     pub device: u32,
@@ -123,7 +123,7 @@ pub struct Context {
     pub is_default: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     pub process: ProcessId,
     pub serial: u32,
@@ -147,7 +147,7 @@ impl Stream {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     pub process: ProcessId,
     pub serial: u32,

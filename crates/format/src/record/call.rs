@@ -259,7 +259,7 @@ impl<'a> Call<'a> {
         }
         for text in texts.into_iter().flatten() {
             match text {
-                Some(text) => writer.text(text.get(..MAX_STRING).unwrap_or(text)),
+                Some(text) => writer.bytes(text.get(..MAX_STRING).unwrap_or(text)),
                 None => writer.word(NULL_STRING),
             }
         }

@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A length and the bytes.
-    pub(super) fn text(&mut self, text: &[u8]) {
+    pub(super) fn bytes(&mut self, text: &[u8]) {
         self.word(text.len() as u64);
         for chunk in text.chunks(WORD) {
             let mut bytes = [0; WORD];
@@ -272,8 +272,12 @@ impl<'a, const MOST: usize> Part<'a> for Text<'a, MOST> {
 
     fn put(&self, writer: &mut Writer<'_>) {
         match self.0 {
-            Bytes::Plain(bytes) => writer.text(bytes),
-            Bytes::Words(..) => writer.text(self.copy(&mut [0; MOST])),
+            Bytes::Plain(bytes) => writer.bytes(bytes),
+            Bytes::Words(words, length) => {
+                writer.word(length as u64);
+                let words = words.iter().take(length.div_ceil(WORD));
+                words.for_each(|word| writer.word(*word));
+            }
         }
     }
 

@@ -91,16 +91,22 @@ const MAX_ARGS: usize = u8::MAX as usize;
 /// What the calls so far tell about the next one.
 #[derive(Debug)]
 pub(crate) struct CallMemory {
-    ends: [i64; THREAD_SLOTS],
-    sequences: [u32; SLOTS],
+    brief: Brief,
     generations: [u32; SLOTS],
     args: Vec<[u64; ARG_SLOTS]>,
     words: Vec<u64>,
     texts: HashMap<Arc<str>, u64>,
     /// The same texts by number, when reading.
     read: Vec<Arc<str>>,
-    graphs: GraphColumn,
     endings: EndingColumn,
+}
+
+/// The part of it that the index needs.
+#[derive(Debug)]
+pub(super) struct Brief {
+    ends: [i64; THREAD_SLOTS],
+    sequences: [u32; SLOTS],
+    graphs: GraphColumn,
 }
 
 /// Where writing or reading of the column of endings stands.
@@ -114,7 +120,7 @@ struct EndingColumn {
 
 /// Where writing or reading of the column of graphs stands.
 #[derive(Debug, Default)]
-pub(super) struct GraphColumn {
+struct GraphColumn {
     /// The last call that had to do with a graph.
     last: GraphRef,
     /// Calls since then; when reading, calls still to come before the next one, if that is known.
@@ -125,20 +131,28 @@ pub(super) struct GraphColumn {
 impl Default for CallMemory {
     fn default() -> Self {
         Self {
-            ends: [0; THREAD_SLOTS],
-            sequences: [0; SLOTS],
+            brief: Brief::default(),
             generations: [0; SLOTS],
             args: vec![[0; ARG_SLOTS]; FUNCTION_SLOTS],
             words: vec![0; 1 << WORD_BITS],
             texts: HashMap::new(),
             read: Vec::new(),
-            graphs: GraphColumn::default(),
             endings: EndingColumn::default(),
         }
     }
 }
 
-impl CallMemory {
+impl Default for Brief {
+    fn default() -> Self {
+        Self {
+            ends: [0; THREAD_SLOTS],
+            sequences: [0; SLOTS],
+            graphs: GraphColumn::default(),
+        }
+    }
+}
+
+impl Brief {
     fn end(&mut self, thread: u32) -> &mut i64 {
         &mut self.ends[thread as usize % THREAD_SLOTS]
     }
@@ -146,7 +160,9 @@ impl CallMemory {
     fn sequence(&mut self, stream: Option<u32>) -> &mut u32 {
         &mut self.sequences[stream.unwrap_or(0) as usize % SLOTS]
     }
+}
 
+impl CallMemory {
     fn generation(&mut self, event: u32) -> &mut u32 {
         &mut self.generations[event as usize % SLOTS]
     }
@@ -165,7 +181,7 @@ impl Table for CallRow {
     type Memory = CallMemory;
 
     fn put(&self, columns: &mut Columns, memory: &mut CallMemory) {
-        let end = memory.end(self.thread);
+        let end = memory.brief.end(self.thread);
         columns.put(column::THREAD, self.thread.into());
         columns.put(column::FUNCTION, self.function.into());
         columns.put_signed(column::BEGIN, self.begin_ns.wrapping_sub(*end));
@@ -187,53 +203,60 @@ impl Table for CallRow {
             self.task.map_or(0, |task| u64::from(task.kind) + 1),
         );
         if let Some(task) = self.task {
-            let last = memory.sequence(self.stream);
+            let last = memory.brief.sequence(self.stream);
             columns.put(column::UNTIMED, task.untimed.into());
             columns.put_signed(column::SEQUENCE, step(*last, task.sequence));
             *last = task.sequence;
         }
         put_args(self, columns, memory);
         put_strings(self, columns, memory);
-        memory.graphs.put(self.graph, columns);
+        memory.brief.graphs.put(self.graph, columns);
         memory.endings.put(self.ending, columns);
     }
 
     fn take(cursors: &mut Cursors<'_>, memory: &mut CallMemory) -> Option<Self> {
-        let thread = cursors.take_as(column::THREAD)?;
-        let function = cursors.take_as(column::FUNCTION)?;
-        let end = memory.end(thread);
-        let begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);
-        let end_ns = begin_ns.wrapping_add(cursors.take_signed(column::DURATION)?);
-        *end = end_ns;
-        let ret = cursors.take_signed(column::RET)?;
-        let depth = cursors.take_as(column::DEPTH)?;
-        let device = match cursors.take_option(column::DEVICE)? {
-            Some(device) => Some(u8::try_from(device).ok()?),
-            None => None,
-        };
-        let stream = cursors.take_option(column::STREAM)?;
+        let brief = Self::take_brief(cursors, &mut memory.brief)?;
         Some(Self {
-            thread,
-            function,
-            begin_ns,
-            end_ns,
-            ret,
-            depth,
-            device,
-            stream,
             context: cursors.take_option(column::CONTEXT)?,
             event: match cursors.take_option(column::EVENT)? {
                 Some(serial) => Some((serial, take_generation(serial, cursors, memory)?)),
                 None => None,
             },
+            args: take_args(brief.function, cursors, memory)?,
+            strings: take_strings(cursors, memory)?,
+            ending: memory.endings.take(cursors)?,
+            ..brief
+        })
+    }
+}
+
+impl CallRow {
+    /// Takes a call without its context, event, arguments, texts and ending: the index needs none of these.
+    pub(super) fn take_brief(cursors: &mut Cursors<'_>, memory: &mut Brief) -> Option<Self> {
+        let thread = cursors.take_as(column::THREAD)?;
+        let end = memory.end(thread);
+        let begin_ns = end.wrapping_add(cursors.take_signed(column::BEGIN)?);
+        let end_ns = begin_ns.wrapping_add(cursors.take_signed(column::DURATION)?);
+        *end = end_ns;
+        let stream = cursors.take_option(column::STREAM)?;
+        Some(Self {
+            thread,
+            function: cursors.take_as(column::FUNCTION)?,
+            begin_ns,
+            end_ns,
+            ret: cursors.take_signed(column::RET)?,
+            depth: cursors.take_as(column::DEPTH)?,
+            device: match cursors.take_option(column::DEVICE)? {
+                Some(device) => Some(u8::try_from(device).ok()?),
+                None => None,
+            },
+            stream,
             task: match cursors.take(column::TASK)? {
                 0 => None,
                 next => Some(take_task(next - 1, stream, cursors, memory)?),
             },
-            args: take_args(function, cursors, memory)?,
-            strings: take_strings(cursors, memory)?,
             graph: memory.graphs.take(cursors)?,
-            ending: memory.endings.take(cursors)?,
+            ..Self::default()
         })
     }
 }
@@ -248,7 +271,7 @@ fn take_task(
     kind: u64,
     stream: Option<u32>,
     cursors: &mut Cursors<'_>,
-    memory: &mut CallMemory,
+    memory: &mut Brief,
 ) -> Option<TaskRow> {
     let last = memory.sequence(stream);
     *last = stepped(*last, cursors.take_signed(column::SEQUENCE)?)?;
@@ -366,7 +389,7 @@ impl GraphColumn {
     }
 
     /// What the next call has to do with a graph. The outer `None` is a column that makes no sense.
-    pub(super) fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<GraphRef>> {
+    fn take(&mut self, cursors: &mut Cursors<'_>) -> Option<Option<GraphRef>> {
         let between = match self.next.take() {
             Some(between) => between,
             None if cursors.is_at_end(column::GRAPHS) => return Some(None),

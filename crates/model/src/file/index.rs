@@ -9,7 +9,6 @@
 mod bounds;
 mod builder;
 mod codec;
-mod facts;
 mod group;
 mod sink;
 mod streams;

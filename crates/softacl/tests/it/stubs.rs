@@ -18,7 +18,7 @@ use listed::{Function, State, implemented, state};
 
 /// Every function of the tables, by name.
 fn functions() -> Vec<Function> {
-    let all = listed::functions(&crate_dir()).unwrap();
+    let all = listed::functions(crate_dir()).unwrap();
     assert!(
         all.len() > 1100,
         "the tables hold only {} functions",
@@ -56,7 +56,7 @@ const TABLE_END: &str = "<!-- end -->\n";
 
 #[test]
 fn the_function_table_in_the_manual_is_current() {
-    let (functions, implemented) = (functions(), implemented(&crate_dir()).unwrap());
+    let (functions, implemented) = (functions(), implemented(crate_dir()).unwrap());
     let mut counts: BTreeMap<State, usize> = BTreeMap::new();
     let mut rows = String::new();
     for function in &functions {

@@ -8,20 +8,20 @@ use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 use crate::category::Category;
 use crate::clock::Bound;
 use crate::counters::raise;
+use crate::file::call::Brief;
 use crate::file::chunk::{self, Kind};
 use crate::file::column::Cursors;
 use crate::file::table::Table;
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
 use crate::load::{NO_STREAM, Numbers, function};
 use crate::rows::{
-    AnchorRow, CallRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskTimeRow,
-    ThreadRow,
+    AnchorRow, CallRow, CounterRow, LossRow, ProcessRow, Row, StreamRow, TablesRow, TaskRow,
+    TaskTimeRow, ThreadRow,
 };
 use crate::summary::{DEEPEST, LaneBuilder};
 
 use super::bounds::DeviceBounds;
 use super::codec;
-use super::facts::{CallFacts, Calls, TaskFacts};
 use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
 use super::streams::{Launch, StreamState, Streams};
 use super::totals::{CODES, MOST, Totals};
@@ -166,10 +166,11 @@ impl Indexer {
         self.segment.length = self.end.saturating_sub(self.segment.offset);
         self.streams.set_most(self.most_lanes());
         match kind {
-            CallRow::KIND => Calls::new(payload)
-                .into_iter()
-                .flatten()
-                .for_each(|call| self.call(&call)),
+            CallRow::KIND => {
+                let mut memory = Brief::default();
+                let take = |cursors: &mut Cursors<'_>| CallRow::take_brief(cursors, &mut memory);
+                taken::<CallRow>(payload, take, |call| self.call(&call));
+            }
             TaskTimeRow::KIND => each(payload, |row: TaskTimeRow| self.time(&row)),
             AnchorRow::KIND => each(payload, |row: AnchorRow| self.anchor(&row)),
             LossRow::KIND => each(payload, |row: LossRow| self.loss(&row)),
@@ -235,10 +236,11 @@ impl Indexer {
         Some(place)
     }
 
-    fn call(&mut self, call: &CallFacts) {
+    fn call(&mut self, call: &CallRow) {
         self.segment.calls += 1;
         self.rows += 1;
-        let span = Some((call.begin, call.end));
+        let (begin, end) = (call.begin_ns, call.end_ns.max(call.begin_ns));
+        let span = Some((begin, end));
         self.segment.call_span = joined(self.segment.call_span, span);
         self.totals.calls += 1;
         self.totals.nested += u64::from(call.depth > 0);
@@ -259,7 +261,7 @@ impl Indexer {
         }
         let slots = self.slots.get(usize::from(call.function));
         let slot = slots.unwrap_or(&UNKNOWN)[usize::from(call.task.is_some())];
-        thread.lanes[depth].add(call.begin, call.end, usize::from(slot));
+        thread.lanes[depth].add(begin, end, usize::from(slot));
         let process = thread.process.or(self.first_process).unwrap_or(0);
         if let Some(task) = &call.task {
             self.task(process, call, task);
@@ -267,14 +269,8 @@ impl Indexer {
         self.graph(process, call);
     }
 
-    fn graph(&mut self, process: u32, call: &CallFacts) {
-        let facts = GraphFacts {
-            function: call.function,
-            ret: call.ret,
-            untimed: call.task.map(|task| task.untimed),
-            has_stream: call.stream.is_some(),
-            graph: call.graph,
-        };
+    fn graph(&mut self, process: u32, call: &CallRow) {
+        let facts = GraphFacts::from(call);
         let concern = self.graph_functions.concern(&facts);
         let replays = &mut self.totals.replays;
         match (concern, call.graph) {
@@ -288,7 +284,7 @@ impl Indexer {
         self.segment.graph_calls += 1;
     }
 
-    fn task(&mut self, process: u32, call: &CallFacts, task: &TaskFacts) {
+    fn task(&mut self, process: u32, call: &CallRow, task: &TaskRow) {
         let serial = call.stream.unwrap_or(NO_STREAM);
         let kind = TaskKind::from_code(task.kind).unwrap_or(TaskKind::Other);
         self.totals.kinds[code(kind as u8)] += 1;
@@ -296,7 +292,7 @@ impl Indexer {
             0 => Some(Launch {
                 sequence: task.sequence,
                 slot: Category::of_task(kind).slot() as u8,
-                begin: call.begin,
+                begin: call.begin_ns,
                 segment: self.segment.offset,
             }),
             reason => {
@@ -308,7 +304,7 @@ impl Indexer {
             return;
         };
         if stream.totals.tasks == 0 {
-            stream.totals.device = call.device;
+            stream.totals.device = call.device.map_or(0, u32::from);
         }
         stream.totals.tasks += 1;
         if let Some(launch) = launch {
@@ -574,13 +570,22 @@ fn code(code: u8) -> usize {
 }
 
 /// Hands out the rows of a table as far as they make sense.
-fn each<T: Table>(payload: &[u8], mut sink: impl FnMut(T)) {
+fn each<T: Table>(payload: &[u8], sink: impl FnMut(T)) {
+    let mut memory = T::Memory::default();
+    taken::<T>(payload, |cursors| T::take(cursors, &mut memory), sink);
+}
+
+/// The same, for rows that are taken in a way of their own.
+fn taken<T: Table>(
+    payload: &[u8],
+    mut take: impl FnMut(&mut Cursors<'_>) -> Option<T>,
+    mut sink: impl FnMut(T),
+) {
     let Some(mut cursors) = Cursors::new(payload, T::COLUMNS.len()) else {
         return;
     };
-    let mut memory = T::Memory::default();
     for _ in 0..cursors.rows() {
-        match T::take(&mut cursors, &mut memory) {
+        match take(&mut cursors) {
             Some(row) => sink(row),
             None => return,
         }

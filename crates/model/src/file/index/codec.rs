@@ -11,7 +11,7 @@ use crate::rows;
 use crate::summary::{DEEPEST, Entry};
 
 use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
-use super::totals::{CODES, DeviceTotals, MOST, StreamTotals, Totals};
+use super::totals::{DeviceTotals, MOST, StreamTotals, Totals};
 
 /// More segments, things, bounds or entries than this are in no index that a writer made.
 const MOST_SEGMENTS: u32 = 4096;
@@ -389,13 +389,8 @@ fn take_bounds(sections: &mut Sections<'_>) -> Option<BTreeMap<(u32, u32), Vec<B
 }
 
 fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
-    let mut codes = Columns::new(2);
-    for code in 0..CODES {
-        codes.row();
-        codes.put(0, totals.kinds[code]);
-        codes.put(1, totals.untimed[code]);
-    }
-    section(out, &mut codes);
+    let codes = totals.kinds.iter().zip(&totals.untimed);
+    put_rows(out, codes.map(|(tasks, untimed)| [*tasks, *untimed]));
     let mut sums = Columns::new(1);
     sums.row();
     for value in [
@@ -407,116 +402,132 @@ fn put_totals(out: &mut Vec<u8>, totals: &Totals) {
         sums.put(0, value);
     }
     section(out, &mut sums);
-    let mut functions = Columns::new(3);
-    let called = totals.functions.iter().enumerate();
-    for (number, (calls, failed)) in called.filter(|(_, (calls, _))| *calls > 0) {
-        functions.row();
-        functions.put(0, number as u64);
-        functions.put(1, *calls);
-        functions.put(2, *failed);
-    }
-    section(out, &mut functions);
-    let mut threads = Columns::new(2);
-    for (thread, calls) in &totals.threads {
-        threads.row();
-        threads.put(0, (*thread).into());
-        threads.put(1, *calls);
-    }
-    section(out, &mut threads);
-    let mut streams = Columns::new(5);
-    for ((process, serial), stream) in &totals.streams {
-        streams.row();
-        streams.put(0, (*process).into());
-        streams.put(1, (*serial).into());
-        streams.put(2, stream.device.into());
-        streams.put(3, stream.tasks);
-        streams.put(4, stream.timed);
-    }
-    section(out, &mut streams);
-    let mut counters = Columns::new(3);
-    for ((process, what), value) in &totals.counters {
-        counters.row();
-        counters.put(0, (*process).into());
-        counters.put(1, (*what).into());
-        counters.put(2, *value);
-    }
-    section(out, &mut counters);
+    let functions = totals.functions.iter().enumerate();
+    let called = functions.filter(|(_, (calls, _))| *calls > 0);
+    put_rows(
+        out,
+        called.map(|(number, (calls, failed))| [number as u64, *calls, *failed]),
+    );
+    let threads = totals.threads.iter();
+    put_rows(
+        out,
+        threads.map(|(thread, calls)| [(*thread).into(), *calls]),
+    );
+    let streams = totals.streams.iter();
+    put_rows(
+        out,
+        streams.map(|((process, serial), stream)| {
+            let device = stream.device.into();
+            let (process, serial) = ((*process).into(), (*serial).into());
+            [process, serial, device, stream.tasks, stream.timed]
+        }),
+    );
+    let counters = totals.counters.iter();
+    put_rows(
+        out,
+        counters.map(|((process, what), value)| [(*process).into(), (*what).into(), *value]),
+    );
     put_devices(out, &totals.devices);
-    let mut replays = Columns::new(3);
-    for ((process, serial), count) in &totals.replays {
-        replays.row();
-        replays.put(0, (*process).into());
-        replays.put(1, (*serial).into());
-        replays.put(2, *count);
-    }
-    section(out, &mut replays);
+    let replays = totals.replays.iter();
+    put_rows(
+        out,
+        replays.map(|((process, serial), count)| [(*process).into(), (*serial).into(), *count]),
+    );
 }
 
 fn put_devices(out: &mut Vec<u8>, told: &BTreeMap<(u32, u32), DeviceTotals>) {
-    let mut devices = Columns::new(6);
-    let mut widths = Columns::new(2);
-    for ((process, number), device) in told {
-        devices.row();
-        devices.put(0, (*process).into());
-        devices.put(1, (*number).into());
-        devices.put(2, device.anchors);
-        devices.put(3, device.coarse);
-        devices.put(4, device.max_width.unsigned_abs());
-        devices.put(5, device.widths.len() as u64);
-        for (step, count) in &device.widths {
-            widths.row();
-            widths.put(0, (*step).into());
-            widths.put(1, *count);
+    put_rows(
+        out,
+        told.iter().map(|((process, number), device)| {
+            [
+                (*process).into(),
+                (*number).into(),
+                device.anchors,
+                device.coarse,
+                device.max_width.unsigned_abs(),
+                device.widths.len() as u64,
+            ]
+        }),
+    );
+    let widths = told.values().flat_map(|device| &device.widths);
+    put_rows(out, widths.map(|(step, count)| [(*step).into(), *count]));
+}
+
+/// A table of numbers as a section.
+fn put_rows<const N: usize>(out: &mut Vec<u8>, rows: impl Iterator<Item = [u64; N]>) {
+    let mut columns = Columns::new(N);
+    for row in rows {
+        columns.row();
+        for (column, value) in row.into_iter().enumerate() {
+            columns.put(column, value);
         }
     }
-    section(out, &mut devices);
-    section(out, &mut widths);
+    section(out, &mut columns);
+}
+
+/// Hands out the rows of such a table, which has no more than there can be things of a kind.
+fn take_rows<const N: usize>(
+    sections: &mut Sections<'_>,
+    mut sink: impl FnMut([u64; N]) -> Option<()>,
+) -> Option<()> {
+    let mut cursors = few(sections.next(N)?)?;
+    for _ in 0..cursors.rows() {
+        let mut row = [0; N];
+        for (column, value) in row.iter_mut().enumerate() {
+            *value = cursors.take(column)?;
+        }
+        sink(row)?;
+    }
+    Some(())
+}
+
+/// Two numbers that are a key.
+fn key(one: u64, other: u64) -> Option<(u32, u32)> {
+    Some((one.try_into().ok()?, other.try_into().ok()?))
 }
 
 fn take_totals(sections: &mut Sections<'_>) -> Option<Totals> {
     let mut totals = Totals::default();
-    let mut codes = sections.next(2)?;
-    for code in 0..CODES.min(codes.rows() as usize) {
-        totals.kinds[code] = codes.take(0)?;
-        totals.untimed[code] = codes.take(1)?;
-    }
+    let mut codes = totals.kinds.iter_mut().zip(&mut totals.untimed);
+    take_rows(sections, |[tasks, untimed]| {
+        if let Some(code) = codes.next() {
+            (*code.0, *code.1) = (tasks, untimed);
+        }
+        Some(())
+    })?;
     let mut sums = sections.next(1)?;
     totals.nested = sums.take(0)?;
     totals.timed = sums.take(0)?;
     totals.losses.calls = sums.take(0)?;
     totals.losses.others = sums.take(0)?;
-    let mut functions = few(sections.next(3)?)?;
-    for _ in 0..functions.rows() {
-        let number = functions.take_as(0)?;
-        let (calls, failed) = (functions.take(1)?, functions.take(2)?);
-        *totals.function(number) = (calls, failed);
+    take_rows(sections, |[number, calls, failed]| {
+        *totals.function(number.try_into().ok()?) = (calls, failed);
         totals.calls = totals.calls.saturating_add(calls);
-    }
-    let mut threads = few(sections.next(2)?)?;
-    for _ in 0..threads.rows() {
-        totals.threads.insert(threads.take_as(0)?, threads.take(1)?);
-    }
-    let mut streams = few(sections.next(5)?)?;
-    for _ in 0..streams.rows() {
-        let key = (streams.take_as(0)?, streams.take_as(1)?);
+        Some(())
+    })?;
+    take_rows(sections, |[thread, calls]| {
+        totals.threads.insert(thread.try_into().ok()?, calls);
+        Some(())
+    })?;
+    take_rows(sections, |[process, serial, device, tasks, timed]| {
         let stream = StreamTotals {
-            device: streams.take_as(2)?,
-            tasks: streams.take(3)?,
-            timed: streams.take(4)?,
+            device: device.try_into().ok()?,
+            tasks,
+            timed,
         };
-        totals.streams.insert(key, stream);
-    }
-    let mut counters = few(sections.next(3)?)?;
-    for _ in 0..counters.rows() {
-        let key = (counters.take_as(0)?, counters.take_as(1)?);
-        totals.counters.insert(key, counters.take(2)?);
-    }
+        totals.streams.insert(key(process, serial)?, stream);
+        Some(())
+    })?;
+    take_rows(sections, |[process, what, value]| {
+        let key = (process.try_into().ok()?, what.try_into().ok()?);
+        totals.counters.insert(key, value);
+        Some(())
+    })?;
     take_devices(sections, &mut totals.devices)?;
-    let mut replays = few(sections.next(3)?)?;
-    for _ in 0..replays.rows() {
-        let key = (replays.take_as(0)?, replays.take_as(1)?);
-        totals.replays.insert(key, replays.take(2)?);
-    }
+    take_rows(sections, |[process, serial, count]| {
+        totals.replays.insert(key(process, serial)?, count);
+        Some(())
+    })?;
     Some(totals)
 }
 

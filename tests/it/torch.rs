@@ -15,10 +15,7 @@ LD_LIBRARY_PATH="$2:$LD_LIBRARY_PATH" exec "$3" "$4""#;
 
 #[test]
 fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
-    let Some(python) = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON") else {
-        eprintln!("skipped: ASCEND_TRACE_TORCH_PYTHON names no interpreter");
-        return;
-    };
+    let Some(python) = interpreter() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (bare_file, traced_file) = (folder.path().join("bare"), folder.path().join("traced"));
     let run_it = small_program(&python);
@@ -51,6 +48,7 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
 }
 
 /// The interpreter, or that there is none.
+#[expect(clippy::print_stderr, reason = "what is skipped is told")]
 fn interpreter() -> Option<std::ffi::OsString> {
     let python = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON");
     if python.is_none() {

@@ -166,8 +166,13 @@ fn compile(name: &str, folder: &Path) -> Result<PathBuf> {
 
 /// Compiles the demos, as the tool itself holds them.
 fn compile_demos(folder: &Path) -> Result<PathBuf> {
-    let sources = ["main", "overlap", "pipeline", "stall"];
-    let sources = sources.map(|name| Path::new(DEMOS).join(format!("{name}.c")));
+    let mut sources = Vec::new();
+    for file in std::fs::read_dir(DEMOS)? {
+        let path = file?.path();
+        if path.extension().is_some_and(|it| it == "c") {
+            sources.push(path);
+        }
+    }
     compile_all(&sources, &folder.join("demos"))
 }
 
@@ -179,7 +184,7 @@ fn compile_all(sources: &[PathBuf], program: &Path) -> Result<PathBuf> {
         .args(sources)
         .arg("-o")
         .arg(program)
-        .arg("-lascendcl");
+        .args(["-lascendcl", "-lm"]);
     if !command.status()?.success() {
         return Err(format!("{command:?} failed").into());
     }

@@ -67,7 +67,7 @@ impl Coverage {
 
 impl Coverage {
     /// The report: every function of AscendCL that a library exports or the program asked for. Those
-    /// that would have been seen, but that nobody wanted, are only counted.
+    /// that nobody wanted are only counted.
     pub(crate) fn rows(
         &self,
         functions: &[Function],
@@ -78,7 +78,8 @@ impl Coverage {
         let mut left = self.fetched.clone();
         for library in &self.libraries {
             let path = library.display().to_string();
-            let mut unused = [ways::LINKED, ways::LINKED | ways::PATCHED].map(|ways| CoverageRow {
+            let all_ways = [0, ways::LINKED, ways::LINKED | ways::PATCHED];
+            let mut unused = all_ways.map(|ways| CoverageRow {
                 library: path.clone(),
                 ways,
                 ..CoverageRow::default()

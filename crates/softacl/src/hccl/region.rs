@@ -75,8 +75,10 @@ const NO_REGION: Fault = Fault {
 
 impl Region {
     pub(super) fn create() -> Outcome<Self> {
-        // SAFETY: a name and flags; the descriptor is ours alone.
-        let descriptor = unsafe { libc::memfd_create(c"softacl-hccl".as_ptr(), libc::MFD_CLOEXEC) };
+        let (call, name) = (libc::SYS_memfd_create, c"softacl-hccl".as_ptr());
+        // SAFETY: a name and flags; the descriptor is ours alone. The C library's own function is newer than 2.17.
+        let descriptor = unsafe { libc::syscall(call, name, libc::MFD_CLOEXEC) };
+        let descriptor = i32::try_from(descriptor).unwrap_or(-1);
         if descriptor < 0 {
             return Err(NO_REGION);
         }

@@ -10,6 +10,8 @@ pub(crate) const NOT_EXECUTABLE: u8 = 126;
 pub(crate) const NOT_FOUND: u8 = 127;
 /// It was done, but the trace is damaged; see `--strict`.
 pub(crate) const INCOMPLETE: u8 = 3;
+/// Something was found that was not to be.
+pub(crate) const DENIED: u8 = 1;
 /// Failure of a command that launches nothing; also wrong words on its command line.
 pub(crate) const TROUBLE: u8 = 2;
 

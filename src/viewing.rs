@@ -3,7 +3,6 @@
 mod bookmarks;
 mod config;
 mod exporting;
-mod follower;
 mod loader;
 mod mail;
 mod pace;
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use ascend_trace_model::{Follower, Trace};
+use ascend_trace_model::Trace;
 use ascend_trace_viewer::{
     Bookmark, ColorMode, Counted, Derived, ExportNews, Log, News, Options, Outcome, Overview,
     Progress, Quest, Recording, Source,
@@ -37,8 +36,6 @@ use whole::WholeCheck;
 
 /// A lag that was seen so long ago says nothing of now.
 const RECENT: Duration = Duration::from_secs(1);
-/// Longer files are read part by part from the beginning.
-const WHOLE_BYTES: u64 = 2 << 20;
 
 /// A trace file that may still grow, with the program's output if there is any.
 pub(crate) struct FileSource {
@@ -80,12 +77,10 @@ impl FileSource {
     }
 
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
-        let follower =
-            Follower::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-        let is_long = std::fs::metadata(path).is_ok_and(|it| it.len() > WHOLE_BYTES);
-        let short = (!is_long).then_some(follower);
+        ascend_trace_model::file::recognise(path)
+            .with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Self {
-            loader: Loader::start(path.to_owned(), short, gauge.is_some())?,
+            loader: Loader::start(path.to_owned(), gauge.is_some())?,
             log,
             gauge,
             file: path.to_owned(),
@@ -133,19 +128,12 @@ impl FileSource {
 
     /// The last moment that is known of.
     fn newest(&self) -> Option<i64> {
-        let span = match self.overview() {
-            Some(overview) => overview.span,
-            None => self.trace().span(),
-        };
-        span.map(|(_, end)| end)
+        self.overview().span.map(|(_, end)| end)
     }
 
     /// Calls that are known of.
     fn calls(&self) -> u64 {
-        match self.overview() {
-            Some(overview) => overview.calls,
-            None => self.trace().calls().len() as u64,
-        }
+        self.overview().calls
     }
 
     /// Bytes of the file that have not been read, where only that tells how far behind the view is.
@@ -172,7 +160,7 @@ impl Source for FileSource {
         self.loader.trace()
     }
 
-    fn overview(&self) -> Option<&Overview> {
+    fn overview(&self) -> &Overview {
         self.loader.overview()
     }
 

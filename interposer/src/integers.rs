@@ -1,4 +1,4 @@
-//! Arrays of integers that a call reads, such as the dimensions of a tensor, as texts.
+//! Arrays of integers that a call reads, such as the dimensions of a tensor, and single values, as texts.
 
 use core::fmt::{self, Write};
 
@@ -6,7 +6,7 @@ use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_format::record::MAX_STRING;
 
 use crate::emit::CallRecord;
-use crate::given;
+use crate::{given, scalars};
 
 /// More than any tensor has dimensions.
 const MOST: u64 = 16;
@@ -14,26 +14,30 @@ const MOST: u64 = 16;
 /// What ends a list that is told in part.
 const REST: &str = ", …]";
 
-/// A list of numbers like `[4, 2]`.
+/// A list of numbers like `[4, 2]`, or one value.
 pub(crate) struct List {
     bytes: [u8; MAX_STRING],
     length: usize,
 }
 
-/// The array among the arguments of a call; a function has no more than one. `None` without one,
+/// The array or scalar among the arguments of a call; a function has no more than one. `None` without one,
 /// and when the call failed: the array may be why.
 pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
     let (function, call) = (record.function, &record.call);
     let mut args = function.args.iter().zip(call.args);
-    let (arg, address) = args.find(|(arg, _)| arg.kind == ArgKind::Integers && !arg.out)?;
+    let (arg, address) =
+        args.find(|(arg, _)| matches!(arg.kind, ArgKind::Integers | ArgKind::Scalar) && !arg.out)?;
     let succeeded = match function.ret {
         RetKind::Error => call.result == 0,
         RetKind::Pointer => call.result != 0,
         _ => true,
     };
     let count = *call.args.get(usize::from(arg.count?))?;
-    if !succeeded || (*address == 0 && count > 0) {
+    if !succeeded || (*address == 0 && (count > 0 || arg.kind == ArgKind::Scalar)) {
         return None;
+    }
+    if arg.kind == ArgKind::Scalar {
+        return scalar(*address as usize, count);
     }
     let bytes = count.min(MOST) as usize * size_of::<i64>();
     if !given::is_there(*address as usize, bytes) {
@@ -45,6 +49,25 @@ pub(crate) fn of(record: &CallRecord<'_>) -> Option<List> {
         core::ptr::read_unaligned(place)
     };
     Some(List::of((0..count.min(MOST)).map(value), count > MOST))
+}
+
+/// The value at an address, of a data type.
+fn scalar(address: usize, data_type: u64) -> Option<List> {
+    let width = scalars::width(data_type)?;
+    if !given::is_there(address, width) {
+        return None;
+    }
+    let mut bytes = [0; 8];
+    for (place, byte) in bytes.iter_mut().enumerate().take(width) {
+        // SAFETY: the call has read a value of this width from the address, and succeeded.
+        *byte = unsafe { core::ptr::read((address as *const u8).wrapping_add(place)) };
+    }
+    let mut text = List {
+        bytes: [0; MAX_STRING],
+        length: 0,
+    };
+    scalars::write(&mut text, data_type, u64::from_le_bytes(bytes)).ok()?;
+    Some(text)
 }
 
 impl List {

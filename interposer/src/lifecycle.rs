@@ -12,7 +12,7 @@ use crate::objects::{
     StreamEntry,
 };
 use crate::timing::{
-    api, capture, counters, driver, harvester, lane, reference, schedule, teardown,
+    api, capture, counters, driver, hardware, harvester, lane, reference, schedule, teardown,
 };
 use crate::{
     cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, until_exit,
@@ -55,6 +55,7 @@ extern "C" fn exiting() {
     if !session::is_settled() {
         return;
     }
+    at_end(|_| hardware::flush());
     harvester::stop();
     at_end(|state| {
         if session::is_timed() {
@@ -128,6 +129,7 @@ fn become_child(state: &thread::State) {
     until_exit::forget();
     reference::forget();
     driver::forget();
+    hardware::forget();
     harvester::forget();
     emit::announce_again();
     state.forget_parent();
@@ -411,6 +413,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
     };
     match call.function.role {
         Role::ResetDevice => {
+            hardware::flush();
             let Some(device) = call.of_kind(ArgKind::Device).map(|id| id as u32) else {
                 return;
             };
@@ -434,6 +437,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
         }
         // Finalising without a reset: only what is done already can be had.
         _ => {
+            hardware::flush();
             kernels::before_unload();
             teardown::at_exit();
         }

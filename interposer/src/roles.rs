@@ -12,7 +12,7 @@ use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::{self, Stranger};
 use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture, failure, teardown};
+use crate::timing::{anchor, api, capture, failure, hardware, teardown};
 use crate::{emit, graph_roles, kernels, last_task, lifecycle, session, until_exit};
 
 /// Memory copy kinds whose source or destination is host memory, or may be.
@@ -22,6 +22,9 @@ const BY_ADDRESSES: u64 = 4;
 
 /// The call is about to be made.
 pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
+    if call.is(Fact::Profiles) {
+        hardware::give_way();
+    }
     span.stream = resolve_stream(call);
     span.object = event_word(call);
     match call.function.role {
@@ -36,6 +39,7 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         Role::ResetDevice | Role::DestroyContext | Role::Finalize => {
             lifecycle::before_end(call);
         }
+        Role::SetDevice => hardware::begin(),
         Role::DestroyEvent => lifecycle::event_goes(call),
         Role::UnloadKernels if session::is_timed() => kernels::before_unload(),
         Role::SyncStream => {
@@ -213,8 +217,12 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     let begun = match (span.stream, untouchable) {
         (None, _) => Err(Untimed::Unknown),
         (_, Some(reason)) => Err(reason),
-        (Some(stream), None) => measurable(call, event)
-            .and_then(|extent| submit::begin(stream, call.state, extent, entry)),
+        (Some(stream), None) => {
+            measurable(call, event).and_then(|extent| match hardware::times(stream, call) {
+                Some(how) => Err(how),
+                None => submit::begin(stream, call.state, extent, entry),
+            })
+        }
     };
     if begun
         .as_ref()

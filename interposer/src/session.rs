@@ -24,6 +24,9 @@ static TIMED: AtomicU8 = AtomicU8::new(0);
 static CHAINED: AtomicBool = AtomicBool::new(false);
 /// Each stream by how long its tasks are.
 static AUTO: AtomicBool = AtomicBool::new(false);
+/// The hardware's log is to be read; and tasks have no other times where it is.
+static LOG: AtomicBool = AtomicBool::new(false);
+static LOG_ALONE: AtomicBool = AtomicBool::new(false);
 /// Of so many tasks of a stream, one is timed.
 static SAMPLING: AtomicU32 = AtomicU32::new(1);
 /// Null, or one of [`PLACES`]. No lock: a signal handler may leave whoever asks by a jump.
@@ -78,6 +81,18 @@ pub(crate) fn is_chained() -> bool {
 /// Whether it is to be found out for each stream how its tasks are timed.
 pub(crate) fn is_auto() -> bool {
     AUTO.load(Relaxed)
+}
+
+/// Whether the hardware's log is to be read.
+#[inline]
+pub(crate) fn wants_log() -> bool {
+    LOG.load(Relaxed)
+}
+
+/// Whether no events are to be recorded where the hardware's log is read.
+#[inline]
+pub(crate) fn wants_log_alone() -> bool {
+    LOG_ALONE.load(Relaxed)
 }
 
 /// Of so many tasks of a stream, one is to be timed.
@@ -172,7 +187,10 @@ fn try_join() -> Result<(), Hindrance> {
     let mark = make_mark()?;
     TIMED.store(u8::from(settings.timing != Timing::Off), Relaxed);
     CHAINED.store(settings.timing == Timing::Chained, Relaxed);
-    AUTO.store(settings.timing == Timing::Auto, Relaxed);
+    let log_alone = settings.timing == Timing::Hardware;
+    AUTO.store(settings.timing == Timing::Auto || log_alone, Relaxed);
+    LOG.store(settings.timing == Timing::Both || log_alone, Relaxed);
+    LOG_ALONE.store(log_alone, Relaxed);
     if let Timing::Sample(step) = settings.timing {
         SAMPLING.store(step.max(1), Relaxed);
     }

@@ -74,6 +74,8 @@ pub(crate) struct State {
     open: Cell<*const OpenCalls>,
     own_open: OpenCalls,
     spill: Spill,
+    /// The range of gradients that was told last, and when it began; 0 for none.
+    pub(crate) turn: Cell<(u64, u64)>,
     /// What a task that is being submitted holds.
     pub(crate) submission: Submitting,
     /// Locks that the tracer holds in this thread.
@@ -131,6 +133,7 @@ thread_local! {
             open: Cell::new(core::ptr::null()),
             own_open: [const { OpenCall::none() }; OPEN_LEVELS],
             spill: Spill::new(),
+            turn: Cell::new((0, 0)),
             submission: Submitting::new(),
             held: Held::new(),
         }

@@ -1,6 +1,6 @@
 //! What the hot path needs to know of each function, worked out at compile time.
 
-use ascend_trace_format::api::{Function, Role};
+use ascend_trace_format::api::{Fact, Function, Role};
 
 use crate::hooks::FUNCTIONS;
 
@@ -47,7 +47,8 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
         has_role: !matches!(function.role, Role::Plain)
             || function.stream.is_some()
             || function.event.is_some()
-            || function.names.is_some(),
+            || function.names.is_some()
+            || function.facts.has(Fact::Profiles),
         is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
     };
     let mut args = function.args;

@@ -118,6 +118,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Tables per operation, stream and API function: how often, how long
     Stats(StatsArgs),
+    /// What the program does wrong or at a cost
+    Check(CheckArgs),
     /// What a trace holds: processes, devices, streams, counts, losses, clocks
     Info(ReportArgs),
     /// Every function that is caught, and what is decoded of it
@@ -131,8 +133,8 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 10] = [
-    "record", "view", "export", "stats", "info", "hooks", "doctor", "demo", "soft", "help",
+pub(crate) const COMMANDS: [&str; 11] = [
+    "record", "view", "export", "stats", "check", "info", "hooks", "doctor", "demo", "soft", "help",
 ];
 
 #[derive(Debug, Args)]
@@ -143,7 +145,8 @@ pub(crate) struct RecordArgs {
 
     /// How tasks are timed: `auto` finds out for each stream by the lengths of its tasks, `events` puts a
     /// pair of events around each, `chained` saves one where a task begins as the one before it ends,
-    /// `sample=N` times every N-th task of a stream, `off` makes no AscendCL call of the tracer's own
+    /// `sample=N` times every N-th task of a stream, `hardware` reads the hardware's own log by msPTI and
+    /// records no event, `both` does that beside `events`, `off` makes no AscendCL call of the tracer's own
     #[arg(long, value_name = "HOW", value_parser = timing, default_value = "auto")]
     pub(crate) timing: Timing,
 
@@ -169,6 +172,11 @@ pub(crate) struct RecordArgs {
     /// Load no `libmspti.so`: torch_npu then keeps its ranges (steps, data loading) to itself
     #[arg(long)]
     pub(crate) no_mstx: bool,
+
+    /// Have Python programs tell what PyTorch does: steps, phases, modules, the loading of data and
+    /// `record_function`. A hook is put into the program's own interpreter (`ascend-trace help pytorch`)
+    #[arg(long)]
+    pub(crate) python: bool,
 
     /// How calls are caught; `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
@@ -206,6 +214,8 @@ fn timing(text: &str) -> Result<Timing, String> {
         "chained" => Ok(Timing::Chained),
         "off" => Ok(Timing::Off),
         "auto" => Ok(Timing::Auto),
+        "hardware" => Ok(Timing::Hardware),
+        "both" => Ok(Timing::Both),
         _ => text
             .strip_prefix("sample=")
             .and_then(|number| number.parse().ok())
@@ -213,7 +223,7 @@ fn timing(text: &str) -> Result<Timing, String> {
             .map(Timing::Sample)
             .ok_or_else(|| {
                 format!(
-                    "it is events, chained, auto, off or sample=N with N from 1 to {MOST_SAMPLED}"
+                    "it is events, chained, auto, hardware, both, off or sample=N with N from 1 to {MOST_SAMPLED}"
                 )
             }),
     }
@@ -263,6 +273,39 @@ pub(crate) struct StatsArgs {
     /// end may be left out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file(), required_unless_present = "list")]
+    pub(crate) file: Option<PathBuf>,
+
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// End with status 1 where anything is found that is at least so severe
+    #[arg(long, value_name = "SEVERITY", value_enum)]
+    pub(crate) deny: Option<SeverityWord>,
+
+    /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// List the checks
+    #[arg(long, conflicts_with_all = ["json", "deny", "strict"])]
+    pub(crate) list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeverityWord {
+    /// The program does not do what it was written to do
+    Error,
+    /// It loses time, or a mistake shows
+    Warning,
+    /// It may be meant so
+    Info,
 }
 
 #[derive(Debug, Args)]

@@ -74,6 +74,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
         wait: false,
         engine: None,
         marks: false,
+        python: false,
         soft: Some(if live { SLOW_DEVICE } else { DEVICE }.to_owned()),
     };
     recording::record(&plan).map(exit_code)

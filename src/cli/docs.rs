@@ -1,5 +1,7 @@
 //! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
 
+use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
 use serde_json::Value;
 
@@ -97,6 +99,19 @@ fn every_field_of_info_and_stats_is_described() {
     assert_named(&info, section(JSON, "## ascend-trace/info"), &is_map);
     let stats = super::stats::document_of(&trace).unwrap();
     assert_named(&stats, section(JSON, "## ascend-trace/stats"), &|_| false);
+}
+
+#[test]
+fn every_field_of_check_is_described() {
+    let trace = ascend_trace_testkit::timeline("t1: aclrtMalloc(64)[0..1us]=207001");
+    let found = Findings::default().of(&Window::whole(&trace));
+    assert_eq!(found.len(), 1);
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::check::Document::of(&found, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
+        false
+    });
 }
 
 #[test]

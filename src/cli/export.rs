@@ -20,10 +20,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use ascend_trace_model::Trace;
+use ascend_trace_model::{Archive, Trace};
 
 use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
-use super::trace::{self, Opened};
+use super::trace::{self, Condition};
 use crate::output::{say, tell};
 
 /// Stands for standard output.
@@ -60,14 +60,14 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<u8> {
         Layout::File { .. } => to_file(&mut job, &output)?,
         layout => to_folder(&mut job, &output, layout)?,
     }
-    job.opened.check(args.strict)?;
+    trace::check(&mut job.archive, args.strict)?;
     job.say_what_is_missing(args);
-    Ok(job.opened.condition().status(args.strict))
+    Ok(Condition::of_archive(&job.archive).status(args.strict))
 }
 
 /// An export of a file.
 struct Job {
-    opened: Opened,
+    archive: Archive,
     exporter: &'static dyn Exporter,
     wanted: Wanted,
     /// Whether anything was left to be written.
@@ -80,13 +80,13 @@ impl Job {
         exporter: &'static dyn Exporter,
         (only, amount): (Only, Args),
     ) -> anyhow::Result<Self> {
-        let opened = trace::open_any(&args.file, Step::default().rows)?;
+        let archive = trace::open_any(&args.file)?;
         let range = match args.range {
-            Some(range) => range.of(opened.span())?,
+            Some(range) => range.of(archive.span())?,
             None => None,
         };
         Ok(Self {
-            opened,
+            archive,
             exporter,
             wanted: Wanted {
                 range,
@@ -98,27 +98,15 @@ impl Job {
     }
 
     fn run<'w>(&mut self, sink: &mut dyn Sink<'w>) -> anyhow::Result<()> {
-        let part = match &mut self.opened {
-            Opened::Long(archive) => {
-                trace::small_part(archive, self.wanted.range, Streams::Active)?
-            }
-            Opened::Whole(..) => None,
-        };
-        let exported = match (&part, &mut self.opened) {
-            (Some(trace), _) => self.of_trace(trace, sink),
-            (None, Opened::Whole(trace, _)) => {
-                let trace = std::mem::take(trace);
-                let exported = self.of_trace(&trace, sink);
-                if let Opened::Whole(place, _) = &mut self.opened {
-                    *place = trace;
-                }
-                exported
-            }
-            (None, Opened::Long(archive)) => {
+        let range = self.wanted.range;
+        let part = trace::small_part(&mut self.archive, range, Streams::Active)?;
+        let exported = match part {
+            Some(trace) => self.of_part(&trace, sink),
+            None => {
                 let mut progress = Progress::new("exporting", "M calls and tasks");
                 let told = &mut |done, all| progress.tell(done, all);
                 let what = (self.exporter, &self.wanted);
-                stream(archive, what, Step::default(), sink, told)
+                stream(&mut self.archive, what, Step::default(), sink, told)
             }
         };
         self.has_any =
@@ -126,9 +114,9 @@ impl Job {
         Ok(())
     }
 
-    /// Writes what is wanted of a trace that is in memory, and tells whether that was anything.
-    fn of_trace<'w>(&self, trace: &Trace, sink: &mut dyn Sink<'w>) -> Result<bool, StreamError> {
-        let source = Source::of(trace, &self.wanted);
+    /// Writes what is wanted of a part that is in memory, and tells whether that was anything.
+    fn of_part<'w>(&self, part: &Trace, sink: &mut dyn Sink<'w>) -> Result<bool, StreamError> {
+        let source = Source::of(part, &self.wanted);
         self.exporter.export(&source, sink)?;
         Ok(source.has_any())
     }
@@ -136,7 +124,7 @@ impl Job {
     /// Says what nobody may take for the whole: damage, that the recording goes on or was cut off,
     /// what was lost while it was made, and a selection that matches nothing.
     fn say_what_is_missing(&self, args: &ExportArgs) {
-        trace::say_warnings(&args.file, &self.opened);
+        trace::say_warnings(&args.file, &self.archive);
         if !self.has_any && !args.only.is_empty() {
             say(format!(
                 "nothing is so: --only {}",
@@ -145,10 +133,7 @@ impl Job {
         } else if !self.has_any {
             say("there is nothing in this range");
         }
-        let losses = match &self.opened {
-            Opened::Whole(trace, _) => trace.losses(),
-            Opened::Long(archive) => archive.things().losses(),
-        };
+        let losses = self.archive.things().losses();
         if losses.calls + losses.others > 0 {
             say(format!(
                 "{} calls and {} other records were lost while recording",

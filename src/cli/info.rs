@@ -8,25 +8,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::args::ReportArgs;
-use super::trace::{self, Opened};
+use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use coverage::Coverage;
 use document::{Document, Facts};
 
-/// A trace with fewer calls and task times has no index, and is read in no time.
-const SHORT: u64 = 1 << 17;
-
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
-    let mut opened = trace::open_any(&args.file, SHORT)?;
-    let facts = match &mut opened {
-        Opened::Whole(trace, _) => Facts::of(trace),
-        Opened::Long(archive) => Facts::of_archive(archive)?,
-    };
-    opened.check(args.strict)?;
-    trace::say_warnings(&args.file, &opened);
-    let condition = opened.condition();
+    let mut archive = trace::open_any(&args.file)?;
+    let facts = Facts::of(&mut archive)?;
+    // How complete the file is, is what one asks here.
+    trace::check(&mut archive, true)?;
+    trace::say_warnings(&args.file, &archive);
+    let condition = Condition::of_archive(&archive);
     let status = condition.status(args.strict);
-    let document = Document::of(opened.things(), facts, condition.damage);
+    let document = Document::of(archive.things(), facts, condition.damage);
     match args.json {
         true => print_json("info", &document)?,
         false => print(&text::text(&document))?,
@@ -36,14 +31,9 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 
 /// The operators that a program asked for by name and no library has, each once.
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let mut opened = trace::open_any(file, SHORT)?;
-    let facts = match &mut opened {
-        Opened::Whole(trace, _) => Facts::of(trace),
-        Opened::Long(archive) => Facts::of_archive(archive)?,
-    };
-    let damage = opened.condition().damage;
-    let document = Document::of(opened.things(), facts, damage);
-    let absent = document.coverage.iter().flat_map(Coverage::absent);
+    let archive = trace::open_any(file)?;
+    let coverage = coverage::of(archive.things());
+    let absent = coverage.iter().flat_map(Coverage::absent);
     Ok(operators(absent))
 }
 
@@ -59,7 +49,7 @@ fn operators<'a>(functions: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 /// The content of `info --json`.
 #[cfg(test)]
 pub(super) fn document(trace: &ascend_trace_model::Trace) -> Document {
-    Document::of(trace, Facts::of(trace), Vec::new())
+    Document::of(trace, Facts::of_trace(trace), Vec::new())
 }
 
 #[cfg(test)]

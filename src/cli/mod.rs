@@ -1,6 +1,7 @@
 //! The command line: words become a plan, a plan becomes an action. One file per command.
 
 mod args;
+mod check;
 mod demo;
 #[cfg(test)]
 mod docs;
@@ -93,6 +94,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
+        Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),
         Command::Doctor(args) => done(doctor::run(&args)),

@@ -29,6 +29,7 @@ fn plan(args: RecordArgs) -> Result<Plan, Failure> {
             EngineWord::Frida => Some(unpack::engine().or_status(TOOL_FAILED)?),
         },
         marks: !args.no_mstx,
+        python: args.python,
         words: args.app,
     })
 }

@@ -1,43 +1,39 @@
 //! `stats`: tables per operation, stream and API function.
 
+mod training;
+
 use anyhow::Context;
 use serde_json::Value;
 
+use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
-use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_model::Trace;
 use ascend_trace_model::units::duration;
 
 use super::args::StatsArgs;
-use super::trace::{self, Condition, Opened};
+use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table, count};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
 
-/// A trace with fewer calls and task times is read whole.
-const SHORT: u64 = 1 << 19;
-
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let file = &args.report.file;
-    let mut opened = trace::open_any(file, SHORT)?;
-    let range = args.range.unwrap_or_default().of(opened.span())?;
-    let stats = match &mut opened {
-        Opened::Whole(trace, _) => Stats::within(&Window::whole(trace), range),
-        Opened::Long(archive) => Stats::of_archive(archive, range, |_| true)
-            .with_context(|| format!("cannot read {}", file.display()))?
-            .context("it was given up")?,
-    };
-    opened.check(args.report.strict)?;
-    trace::say_warnings(file, &opened);
-    let condition = opened.condition();
+    let mut archive = trace::open_any(file)?;
+    let range = args.range.unwrap_or_default().of(archive.span())?;
+    let stats = Stats::of_archive(&mut archive, range, |_| true)
+        .with_context(|| format!("cannot read {}", file.display()))?
+        .context("it was given up")?;
+    trace::check(&mut archive, args.report.strict)?;
+    trace::say_warnings(file, &archive);
+    let condition = Condition::of_archive(&archive);
     match args.report.json {
         true => print_json("stats", &document(&stats, &condition)?)?,
         false => {
-            let things = opened.things();
+            let things = archive.things();
             let several = things.processes().len() > 1;
-            let text = text(&stats, &condition, (opened.span(), several));
+            let text = text(&stats, &condition, (archive.span(), several));
             print(&(text + &unusual_clocks(things)))?;
         }
     }
@@ -93,6 +89,11 @@ fn text(
         ("Streams", streams(stats), used(stats).count()),
         ("Devices", devices(stats), stats.devices.len()),
         ("Operations", operations(stats), stats.operations.len()),
+        (
+            "Kernels of operations, nodes of graphs",
+            parts(stats),
+            stats.parts.len(),
+        ),
         ("Graphs", graphs(stats), stats.graphs.len()),
         ("API calls", apis(stats), stats.apis.len()),
         (
@@ -101,6 +102,14 @@ fn text(
             stats.open_calls.len(),
         ),
         ("Host threads", threads(stats), stats.threads.len()),
+        ("Steps", training::verdicts(stats), 0),
+        ("Longest steps", training::longest(stats), 0),
+        ("Ranges", training::ranges(stats), stats.ranges.len()),
+        (
+            "Operations by module",
+            training::modules(stats),
+            stats.module_operations.len(),
+        ),
         ("Stalls by cause", causes(stats), stats.stall_causes.len()),
         ("Longest stalls", worst(stats), stats.worst_stalls.len()),
     ];
@@ -314,6 +323,29 @@ fn operations(stats: &Stats) -> Table {
     table
 }
 
+fn parts(stats: &Stats) -> Table {
+    let columns = [
+        ("operation", Align::Left),
+        ("node", Align::Right),
+        ("part", Align::Left),
+        ("kind", Align::Left),
+        ("count", Align::Right),
+    ];
+    let mut table = Table::new(columns.into_iter().chain(DURATIONS));
+    for part in stats.parts.iter().take(ROWS) {
+        let cells = [
+            part.operation.clone(),
+            part.node
+                .map_or_else(|| "-".to_owned(), |node| node.to_string()),
+            part.name.clone(),
+            part.kind.to_owned(),
+            count(part.time.count),
+        ];
+        table.row(cells.into_iter().chain(durations(&part.time)));
+    }
+    table
+}
+
 fn graphs(stats: &Stats) -> Table {
     let columns = [
         ("process", Align::Right),
@@ -486,6 +518,7 @@ fn culprit(stall: &StallStats) -> String {
         root,
         stall.culprit_call.clone(),
         meanwhile,
+        stall.late.as_ref().map(training::late),
         stall.why.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -7,6 +7,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("readme", include_str!("../../README.md")),
     ("architecture", include_str!("../../ARCHITECTURE.md")),
     ("changelog", include_str!("../../CHANGELOG.md")),
+    ("checks", include_str!("../../docs/CHECKS.md")),
     ("cli", include_str!("../../docs/CLI.md")),
     ("engines", include_str!("../../docs/ENGINES.md")),
     ("exports", include_str!("../../docs/EXPORT.md")),

@@ -13,12 +13,6 @@ use ascend_trace_model::{Archive, Trace, Warning};
 use crate::error::INCOMPLETE;
 use crate::output::say;
 
-/// A trace that is in memory, or one that is too long for that.
-pub(crate) enum Opened {
-    Whole(Box<Trace>, Vec<Warning>),
-    Long(Box<Archive>),
-}
-
 /// How much of a recording is there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Condition {
@@ -30,6 +24,11 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
+    /// Of a recording as far as it has been read.
+    pub(crate) fn of_archive(archive: &Archive) -> Self {
+        Self::of(archive.things(), &archive.final_warnings())
+    }
+
     pub(crate) fn of(trace: &Trace, warnings: &[Warning]) -> Self {
         let damage = warnings.iter().filter(|warning| warning.is_damage());
         let losses = trace.losses();
@@ -55,41 +54,6 @@ impl Condition {
         match !self.damage.is_empty() || (strict && is_partial) {
             true => INCOMPLETE,
             false => 0,
-        }
-    }
-}
-
-impl Opened {
-    /// Looks for damage in all of the file where that was asked for: a long one is not read through
-    /// otherwise.
-    pub(crate) fn check(&mut self, strict: bool) -> anyhow::Result<()> {
-        match self {
-            Self::Long(archive) if strict => archive.check().context("cannot check the file"),
-            _ => Ok(()),
-        }
-    }
-
-    /// How complete it is, as far as it has been read.
-    pub(crate) fn condition(&self) -> Condition {
-        match self {
-            Self::Whole(trace, warnings) => Condition::of(trace, warnings),
-            Self::Long(archive) => Condition::of(archive.things(), &archive.final_warnings()),
-        }
-    }
-
-    /// Everything but calls and tasks, at least.
-    pub(crate) fn things(&self) -> &Trace {
-        match self {
-            Self::Whole(trace, _) => trace,
-            Self::Long(archive) => archive.things(),
-        }
-    }
-
-    /// First and last moment of the recording.
-    pub(crate) fn span(&self) -> Option<(i64, i64)> {
-        match self {
-            Self::Whole(trace, _) => trace.span(),
-            Self::Long(archive) => archive.span(),
         }
     }
 }
@@ -120,10 +84,16 @@ pub(crate) fn small_part(
     }
 }
 
-/// The trace, however long it is: one with fewer than `short` calls and task times is read whole, and
-/// what is said of it is as exact as it can be. What is damaged in a long one is known only of the
-/// parts that have been read.
-pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
+/// Looks for damage in all of the file where that was asked for.
+pub(crate) fn check(archive: &mut Archive, strict: bool) -> anyhow::Result<()> {
+    match strict {
+        true => archive.check().context("cannot check the file"),
+        false => Ok(()),
+    }
+}
+
+/// Opens a recording, however long it is. What is damaged in it is known only of the parts that have been read.
+pub(crate) fn open_any(path: &Path) -> anyhow::Result<Archive> {
     let context = || format!("cannot open {}", path.display());
     // What comes through a pipe can only be read once, from begin to end.
     let spool = match std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir()) {
@@ -132,24 +102,13 @@ pub(crate) fn open_any(path: &Path, short: u64) -> anyhow::Result<Opened> {
     };
     let own = spool.as_ref().map(descriptor_path);
     let place = own.as_deref().unwrap_or(path);
-    // Of a recording that goes on this is what it is now.
-    let archive = || {
+    let opened = || {
         let mut archive = Archive::open(place, |_, _| true)?;
+        // Of a recording that goes on this is what it is now.
         archive.close()?;
         anyhow::Ok(archive)
     };
-    let opened = archive().with_context(context)?;
-    let rows = opened.rows();
-    if rows >= short {
-        return Ok(Opened::Long(Box::new(opened)));
-    }
-    // Not both at once in memory.
-    drop(opened);
-    if let Some((trace, warnings)) = Trace::open_counted(place, rows).with_context(context)? {
-        return Ok(Opened::Whole(Box::new(trace), warnings));
-    }
-    let archive = archive().with_context(context)?;
-    Ok(Opened::Long(Box::new(archive)))
+    opened().with_context(context)
 }
 
 /// What comes through a pipe, in a file without a name that is gone with this process: a trace is read
@@ -190,16 +149,8 @@ fn descriptor_path(file: &File) -> PathBuf {
 }
 
 /// Says what of the file is damaged or missing.
-pub(crate) fn say_warnings(path: &Path, opened: &Opened) {
-    let found;
-    let warnings = match opened {
-        Opened::Whole(_, warnings) => warnings,
-        Opened::Long(archive) => {
-            found = archive.final_warnings();
-            &found
-        }
-    };
-    for warning in warnings {
+pub(crate) fn say_warnings(path: &Path, archive: &Archive) {
+    for warning in archive.final_warnings() {
         say(format!("{}: {warning}", path.display()));
     }
 }

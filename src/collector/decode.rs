@@ -14,6 +14,7 @@ use ascend_trace_model::rows::{
 use super::clock::Clock;
 use super::command::Commands;
 use super::found::Found;
+use super::script;
 
 /// Bounds are multiples of this. A power of two, far below what they are exact to.
 const BOUND_NS: i64 = 64;
@@ -94,7 +95,11 @@ impl Decoder {
                 self.found.take(&told, process);
                 return Decoded::Learnt;
             }
-            Record::Lookup(_)
+            Record::Activity(_)
+            | Record::Log(_)
+            | Record::RangeBegin(_)
+            | Record::RangeEnd(_)
+            | Record::Lookup(_)
             | Record::Library(_)
             | Record::Patch(_)
             | Record::EngineFailure(_)
@@ -202,7 +207,7 @@ fn process_row(
         pid: told.pid,
         parent_pid: told.parent_pid,
         begin_ns: clock.ns(told.begin),
-        name: string(told.name),
+        name: script::name(string(told.name), &command),
         rank: string(told.rank),
         command,
     }

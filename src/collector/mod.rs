@@ -13,24 +13,28 @@ pub(crate) mod exports;
 pub(crate) mod file;
 mod found;
 pub(crate) mod gauge;
+mod hardware;
 mod liveness;
 mod marks;
 mod open;
 mod outcome;
 mod patching;
 mod pattern;
+mod ranges;
 mod repack;
 mod roster;
+mod script;
 pub(crate) mod session;
 mod stop;
 mod storage;
 pub(crate) mod target;
 mod under_way;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ascend_trace_format::record::{Counter, Record};
-use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, Row};
+use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
 use ascend_trace_ring::Arena;
 use ascend_trace_viewer::Counted;
 
@@ -43,10 +47,12 @@ use decode::{Decoded, Decoder};
 use dictionary::Dictionary;
 use file::Recorder;
 use gauge::Gauge;
+use hardware::Hardware;
 use liveness::Liveness;
 use marks::Marks;
 use open::Open;
 use patching::Engine;
+use ranges::Ranges;
 use roster::{Roster, Settled, possible};
 
 pub(crate) use outcome::{Counts, Outcome};
@@ -68,7 +74,13 @@ pub(crate) struct Collector {
     coverage: Coverage,
     engine: Engine,
     marks: Marks,
+    ranges: Ranges,
+    /// Processes that have ended.
+    ended: BTreeSet<u32>,
+    /// The last one of each pid, by namespace.
+    images: BTreeMap<(u64, u32), u32>,
     costs: Costs,
+    hardware: Hardware,
     homeless: u64,
     begun_ns: i64,
     out_of_memory: bool,
@@ -89,12 +101,22 @@ impl Collector {
             coverage: Coverage::default(),
             engine: Engine::default(),
             marks: Marks::default(),
+            ranges: Ranges::default(),
+            ended: BTreeSet::new(),
+            images: BTreeMap::new(),
             costs: Costs::default(),
+            hardware: Hardware::default(),
             homeless: 0,
             begun_ns: clock::now(),
             out_of_memory: false,
             gauge: Arc::default(),
         }
+    }
+
+    /// The hardware's log is to be read.
+    pub(crate) fn with_log(mut self) -> Self {
+        self.hardware.want();
+        self
     }
 
     /// What it counts while it runs.
@@ -146,7 +168,31 @@ impl Collector {
         if looks {
             self.file.under_way.end_look();
         }
+        self.join_log(end_ns.is_some());
         records
+    }
+
+    /// Puts into the file what is known of the hardware's log by now.
+    fn join_log(&mut self, is_last: bool) {
+        for row in self.hardware.settle(is_last) {
+            self.counts.add(&row, 0);
+            self.file.push(&row);
+        }
+    }
+
+    /// A process has been met. Another program may have run under its pid until then.
+    fn replace(&mut self, pid: (u64, u32), row: &ProcessRow) {
+        let before = self.images.insert(pid, row.process);
+        if let Some(before) = before.filter(|it| *it != row.process) {
+            self.end_process(before, row.begin_ns);
+        }
+    }
+
+    fn end_process(&mut self, process: u32, end_ns: i64) {
+        if self.ended.insert(process) {
+            self.file
+                .push(&Row::ProcessEnd(ProcessEndRow { process, end_ns }));
+        }
     }
 
     /// Reads what a channel has to tell.
@@ -161,13 +207,17 @@ impl Collector {
             .roster
             .origin(channel, info, &self.clock, &mut introduced);
         for row in introduced {
+            if let Row::Process(row) = &row {
+                self.replace((info.namespace, info.pid), row);
+            }
             self.file.push(&row);
         }
         let (clock, file, counts) = (&self.clock, &mut self.file, &mut self.counts);
         let (coverage, decoder) = (&mut self.coverage, &mut self.decoder);
         let (marks, dictionary) = (&mut self.marks, &mut self.dictionary);
-        let engine = &mut self.engine;
+        let (engine, ranges) = (&mut self.engine, &mut self.ranges);
         let costs = &mut self.costs;
+        let hardware = &mut self.hardware;
         costs.introduce(origin.process, origin.thread, origin.tid);
         let writer = (origin.process, origin.thread);
         let mut calls = 0;
@@ -189,6 +239,7 @@ impl Collector {
             ) {
                 Decoded::Row(row) => {
                     counts.add(row, origin.process);
+                    hardware.told(row, origin.process);
                     if let Row::Call(call) = row {
                         calls += 1;
                         last_begin = words.get(1).copied();
@@ -218,10 +269,16 @@ impl Collector {
                     Record::Library(told) => coverage.load(told),
                     Record::Patch(told) => engine.patch(told),
                     Record::EngineFailure(told) => engine.fail(told),
+                    Record::RangeBegin(told) => ranges.begin(told, origin, clock),
+                    Record::RangeEnd(told) => ranges
+                        .end(told, origin, clock)
+                        .for_each(|row| file.push(&row)),
                     Record::Cost(told) => {
                         let row = costs.take(told, writer, calls, clock);
                         row.iter().for_each(|row| file.push(&Row::Cost(*row)));
                     }
+                    Record::Activity(told) => hardware.entry(told, origin.process, clock),
+                    Record::Log(told) => file.push(&hardware.log(told, origin.process)),
                     _ => counts.unreadable += 1,
                 },
                 Decoded::Learnt => decoder
@@ -230,6 +287,11 @@ impl Collector {
                     .for_each(|new| dictionary.learn(new)),
                 Decoded::Nothing => counts.unreadable += 1,
             });
+        if let (true, Open::UntilNow(end)) = (gone, open) {
+            let left = ranges.leave(origin, end);
+            left.iter().for_each(|row| file.push(row));
+            self.end_process(origin.process, end);
+        }
         let last_begin = last_begin.or_else(|| self.roster.last_begin(channel));
         self.roster.set_last_begin(channel, last_begin);
         // A call that was killed just after it had been recorded is there already.
@@ -328,7 +390,8 @@ impl Collector {
                 }));
             }
         }
-        for row in self.marks.close(end_ns) {
+        let ranges = self.ranges.close(end_ns);
+        for row in self.marks.close(end_ns).into_iter().chain(ranges) {
             self.file.push(&row);
         }
         for row in self.costs.close(end_ns, &self.clock) {
@@ -346,6 +409,7 @@ impl Collector {
             stored,
             counts: self.counts,
             engine: self.engine.summary(),
+            log: self.hardware.summary(),
         }
     }
 }

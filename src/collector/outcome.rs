@@ -96,6 +96,8 @@ pub(crate) struct Outcome {
     pub(crate) counts: Counts,
     /// What an engine that patches functions did, where there was one.
     pub(crate) engine: Option<String>,
+    /// What is to be said of the hardware's log, where it was asked for.
+    pub(crate) log: Vec<String>,
 }
 
 impl Outcome {
@@ -109,6 +111,7 @@ impl Outcome {
             stored: None,
             counts: Counts::default(),
             engine: None,
+            log: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use ascend_trace_format::session::SESSION_VARIABLE;
 
 const PRELOAD: &str = "LD_PRELOAD";
 const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
+const PYTHON_PATH: &str = "PYTHONPATH";
 const SOFT_OPTIONS: &str = "SOFTACL";
 /// Variables that qemu sets for the program that it runs, and not for itself.
 const EMULATED: &str = "QEMU_SET_ENV";
@@ -57,6 +58,13 @@ impl Environment {
         if !options.is_empty() {
             self.set(SOFT_OPTIONS, soft_options(options));
         }
+    }
+
+    /// Has interpreters of Python load the hook in this folder before anything of the user's.
+    pub(crate) fn tell_ranges(&mut self, hook: &Path) {
+        let existing = std::env::var_os(PYTHON_PATH);
+        let list = joined(hook.as_os_str(), existing.as_deref(), ":");
+        self.set(PYTHON_PATH, list);
     }
 
     /// The value that the program will see.

@@ -23,7 +23,7 @@ use ascend_trace_handover::{Closed, hand_on_to};
 use crate::error::{Failure, NOT_EXECUTABLE, NOT_FOUND, TOOL_FAILED};
 use screen::Screen;
 
-pub(crate) use environment::Environment;
+pub(crate) use environment::{Environment, soft_options};
 pub(crate) use started::{Exit, Started};
 
 /// What is to be started.

@@ -29,17 +29,33 @@ pub(crate) fn session(plan: &Plan) -> SessionRow {
             Timing::Off => "off".to_owned(),
             Timing::Chained => "chained".to_owned(),
             Timing::Auto => "auto".to_owned(),
+            Timing::Hardware => "hardware".to_owned(),
+            Timing::Both => "both".to_owned(),
             Timing::Sample(step) => format!("sample={step}"),
         },
         runtime: match plan.soft {
             Some(_) => "softacl".to_owned(),
             None => "installed".to_owned(),
         },
+        queue_depth: plan.soft.as_deref().and_then(queue_depth),
         start_time: wall.to_rfc3339_opts(SecondsFormat::Micros, false),
         start_ns: start.monotonic,
         start_realtime_ns: start.realtime,
         start_boottime_ns: start.boottime,
     }
+}
+
+/// The depth of the software runtime's queues. That of an installed one is not known.
+#[cfg(feature = "softacl")]
+fn queue_depth(options: &str) -> Option<u32> {
+    let options = crate::launch::soft_options(options);
+    let options = softacl_options::Options::parse(&options.to_string_lossy());
+    options.ok().map(|options| options.queue)
+}
+
+#[cfg(not(feature = "softacl"))]
+fn queue_depth(_options: &str) -> Option<u32> {
+    None
 }
 
 /// One moment on the host's clocks, as well as they can be read together.

@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub(crate) engine: Option<PathBuf>,
     /// Whether clients are to say their ranges.
     pub(crate) marks: bool,
+    /// Whether interpreters of Python are to tell ranges of PyTorch.
+    pub(crate) python: bool,
 }
 
 impl Plan {
@@ -129,6 +131,8 @@ fn title(plan: &Plan) -> String {
 
 /// Everything that is there before the program is.
 struct Session {
+    /// The hardware's log is to be read.
+    reads_log: bool,
     launch: Launch,
     arena: Arena,
     clock: Clock,
@@ -156,12 +160,16 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         false => environment.trace(&preloads(plan, &interposer)?, arena.path()),
     }
     environment.patch(plan.engine.as_deref());
+    if plan.python {
+        environment.tell_ranges(&unpack::python()?);
+    }
     let file = TraceFile::create(
         &plan.target,
         &description::session(plan),
         &dictionary::first_tables(),
     )?;
     Ok(Session {
+        reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),
         launch: Launch {
             words: plan.words.clone(),
             program,
@@ -213,7 +221,10 @@ struct Running {
 /// Starts the threads that collect and write.
 fn collect(session: Session, stop: Arc<Stop>) -> anyhow::Result<(JoinHandle<Outcome>, Arc<Gauge>)> {
     let file = session.file.start()?;
-    let collector = Collector::new(session.arena, session.clock, file);
+    let mut collector = Collector::new(session.arena, session.clock, file);
+    if session.reads_log {
+        collector = collector.with_log();
+    }
     let gauge = collector.gauge();
     let thread = std::thread::Builder::new()
         .name("collector".into())

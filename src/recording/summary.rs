@@ -47,6 +47,7 @@ pub(super) fn lines(recorded: &Recorded<'_>) -> Vec<Line> {
     losses(outcome).into_iter().for_each(&mut problem);
     lines.extend(failures(&outcome.counts).map(Line::Fact));
     lines.extend(outcome.engine.clone().map(Line::Fact));
+    lines.extend(outcome.log.iter().cloned().map(Line::Fact));
     if let Some(path) = &ended.log {
         let text = format!("what the program wrote is in {}", path.display());
         lines.push(Line::Fact(text));
@@ -200,6 +201,7 @@ mod tests {
             wait: false,
             engine: None,
             marks: false,
+            python: false,
         }
     }
 
@@ -212,6 +214,7 @@ mod tests {
             stored: Some(Default::default()),
             counts,
             engine: None,
+            log: Vec::new(),
         };
         let signal = if status > 128 {
             status - 128

@@ -27,6 +27,17 @@ const ENGINE_FILE: &str = "libascend_trace_frida.so";
 const DEMO_FILE: &str = "ascend-trace-demo";
 /// The name that clients look for in `LD_PRELOAD` before they say their ranges (torch_npu).
 const MARKS_FILE: &str = "libmspti.so";
+/// What tells ranges of PyTorch from inside of an interpreter.
+const PYTHON_FILES: [(&str, &str); 2] = [
+    (
+        "sitecustomize.py",
+        include_str!("../python/sitecustomize.py"),
+    ),
+    (
+        "ascend_trace_torch.py",
+        include_str!("../python/ascend_trace_torch.py"),
+    ),
+];
 const SOFT_LIBRARY: &str = "libascendcl.so";
 
 /// Names under which programs know the runtime, one a line. All of them are one file: two copies
@@ -83,6 +94,15 @@ pub(crate) fn marks() -> anyhow::Result<PathBuf> {
     let path = place::find(CONTENT_HASH)?.join("marks").join(MARKS_FILE);
     folder::put(&path, &empty::library(), 0o755)?;
     Ok(path)
+}
+
+/// The folder of the hook for interpreters of Python.
+pub(crate) fn python() -> anyhow::Result<PathBuf> {
+    let folder = place::find(CONTENT_HASH)?.join("python");
+    for (name, content) in PYTHON_FILES {
+        folder::put(&folder.join(name), content.as_bytes(), 0o644)?;
+    }
+    Ok(folder)
 }
 
 /// The library that patches functions: the one that the user names, else the embedded one.

@@ -1,4 +1,4 @@
-//! Reads the parts of a long recording that the view looks at, on a thread of its own.
+//! Reads what the view looks at, on a thread of its own.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use ascend_trace_model::{Follower, OpenError, Trace, Warning};
+use ascend_trace_model::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
-use super::mail::{Extent, Mail, Part};
+use super::mail::{Mail, Part};
 use super::reader::{Begin, Reader};
 
 /// What is short has nearly always been read after this: then the first picture has it.
@@ -70,14 +70,10 @@ pub(super) struct Loader {
     wishes: Arc<Wishes>,
     mail: Arc<Mail>,
     trace: Trace,
-    /// What is known of a recording of which the trace is a part, as soon as it is one.
+    /// What is known of the recording of which the trace is a part.
     overview: Overview,
-    /// Whether it is: then for good.
-    in_parts: bool,
-    /// Something has been read.
-    has_begun: bool,
-    /// What was found damaged in one that is known whole.
-    warnings: Vec<Warning>,
+    /// What was found damaged in all of the file, where all of it has been read.
+    warnings: Option<Vec<Warning>>,
     next: Option<Box<Part>>,
     answered: u64,
     position: u64,
@@ -85,16 +81,10 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    /// Begins to read a file: part by part, unless it is `short`. One that is not `ours` and rests for
-    /// long has ended.
-    pub(super) fn start(
-        path: PathBuf,
-        short: Option<Follower>,
-        ours: bool,
-    ) -> anyhow::Result<Self> {
+    /// Begins to read a file. One that is not `ours` and rests for long has ended.
+    pub(super) fn start(path: PathBuf, ours: bool) -> anyhow::Result<Self> {
         let (wishes, mail) = (Arc::<Wishes>::default(), Arc::<Mail>::default());
-        let in_parts = short.is_none();
-        let begin = Begin { path, short, ours };
+        let begin = Begin { path, ours };
         let reader = Reader::new(Arc::clone(&wishes), Arc::clone(&mail));
         std::thread::Builder::new()
             .name("reader".into())
@@ -104,17 +94,13 @@ impl Loader {
             opening: Some(0),
             ..Overview::default()
         };
-        if !in_parts {
-            mail.wait_for_part(FIRST);
-        }
+        mail.wait_for_part(FIRST);
         Ok(Self {
             wishes,
             mail,
             trace: Trace::default(),
             overview,
-            in_parts,
-            has_begun: false,
-            warnings: Vec::new(),
+            warnings: None,
             next: None,
             answered: 0,
             position: 0,
@@ -166,28 +152,17 @@ impl Loader {
     }
 
     pub(super) fn is_loading(&self) -> bool {
-        match self.in_parts {
-            false => !self.has_begun,
-            true => {
-                self.overview.opening.is_some()
-                    || self.next.is_some()
-                    || self.wishes.now().number > self.answered
-            }
-        }
+        self.overview.opening.is_some()
+            || self.next.is_some()
+            || self.wishes.now().number > self.answered
     }
 
     pub(super) fn next_part(&mut self) -> Option<Derived> {
         let part = *self.next.take()?;
-        self.has_begun = true;
         let old = std::mem::replace(&mut self.trace, part.trace);
         self.mail.give_back(old);
-        match part.extent {
-            Extent::Whole(warnings) => self.warnings = warnings,
-            Extent::Range(range) => {
-                self.in_parts = true;
-                self.overview.loaded = range;
-            }
-        }
+        self.overview.loaded = part.loaded;
+        self.warnings = part.warnings;
         Some(part.derived)
     }
 
@@ -200,13 +175,13 @@ impl Loader {
         &self.trace
     }
 
-    pub(super) fn overview(&self) -> Option<&Overview> {
-        self.in_parts.then_some(&self.overview)
+    pub(super) fn overview(&self) -> &Overview {
+        &self.overview
     }
 
     /// What was found damaged; `None` where only a part of the file is known.
     pub(super) fn warnings(&self) -> Option<&[Warning]> {
-        (!self.in_parts).then_some(&self.warnings)
+        self.warnings.as_deref()
     }
 
     /// How many parts wait to be shown.

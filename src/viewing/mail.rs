@@ -13,15 +13,10 @@ use ascend_trace_viewer::{Derived, News, Overview};
 pub(super) struct Part {
     pub(super) trace: Trace,
     pub(super) derived: Derived,
-    pub(super) extent: Extent,
-}
-
-/// What of the recording a trace holds.
-pub(super) enum Extent {
-    /// All that there is of it up to now, with what was found damaged.
-    Whole(Vec<Warning>),
-    /// All that there is in this range.
-    Range(Option<(i64, i64)>),
+    /// The range of which it holds everything.
+    pub(super) loaded: Option<(i64, i64)>,
+    /// What was found damaged in all of the file, where all of it has been read.
+    pub(super) warnings: Option<Vec<Warning>>,
 }
 
 /// What waits for the view.
@@ -118,7 +113,8 @@ mod tests {
             let part = Part {
                 trace: Trace::default(),
                 derived: Derived::default(),
-                extent: Extent::Range(Some((moment, moment))),
+                loaded: Some((moment, moment)),
+                warnings: None,
             };
             mail.give(part, |_| {});
         }
@@ -130,6 +126,6 @@ mod tests {
             Some(News::Reached(999, false))
         ));
         let part = letters.part.take().unwrap();
-        assert!(matches!(part.extent, Extent::Range(Some((999, 999)))));
+        assert_eq!(part.loaded, Some((999, 999)));
     }
 }

@@ -1,23 +1,25 @@
-//! The thread that reads a recording for the view: its second part, which reads long ones where one looks.
+//! The thread that reads a recording for the view, where one looks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ascend_trace_model::archive::WindowError;
-use ascend_trace_model::{Archive, Follower, OpenError, Summary, Trace};
-use ascend_trace_viewer::{Derived, News, Overview, Quest};
+use ascend_trace_model::file::recognise;
+use ascend_trace_model::{Archive, OpenError, Summary, Trace};
+use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
 
-use super::follower::After;
 use super::loader::{Wish, Wishes};
-use super::mail::{Extent, Mail, Part};
-use super::pace::{IDLE_TICK, Pace, TICK, step_back};
+use super::mail::{Mail, Part};
+use super::pace::{IDLE_TICK, Pace, TICK, UNTIL_ASKED, step_back};
 use super::recorder;
 
 /// Calls and tasks that are read one by one; where there are more, sums are shown.
 const MOST: u64 = 150_000;
 /// The same of what grows, and so is read anew with each look.
 const MOST_GROWING: u64 = 50_000;
+/// The range that no recording is longer than.
+const EVERYTHING: (i64, i64) = (i64::MIN, i64::MAX);
 /// Entries per lane in the sums of the whole recording, and of what is on screen.
 const WHOLE: usize = 4096;
 const NEAR: usize = 4096;
@@ -31,8 +33,6 @@ const LATE_TICK: Duration = Duration::from_secs(1);
 /// What is to be read.
 pub(super) struct Begin {
     pub(super) path: PathBuf,
-    /// A file that is short up to now.
-    pub(super) short: Option<Follower>,
     /// Whether it is being written by this process.
     pub(super) ours: bool,
 }
@@ -54,6 +54,10 @@ struct Given {
     has_news: bool,
     /// When the file was found to have grown.
     grown: Option<Instant>,
+    /// The recording gains nothing any more.
+    is_final: bool,
+    /// All of the file has been looked through for damage.
+    is_checked: bool,
     whole: Arc<Summary>,
     near: Arc<Summary>,
     summed: Instant,
@@ -69,36 +73,30 @@ impl Reader {
         }
     }
 
-    pub(super) fn wishes(&self) -> &Wishes {
-        &self.wishes
-    }
-
-    pub(super) fn mail(&self) -> &Mail {
-        &self.mail
-    }
-
     /// Reads until the view ends or the file cannot be read.
     pub(super) fn run(mut self, begin: Begin) {
         step_back();
-        let Begin { path, short, ours } = begin;
+        let Begin { path, ours } = begin;
         self.may_rest = (!ours).then(|| path.clone());
-        let followed = short.map_or(Ok(After::Long), |short| self.follow(short));
-        let read = followed.and_then(|after| match after {
-            After::Long => self.read(&path),
-            After::Done => Ok(()),
-        });
-        if let Err(error) = read {
+        if let Err(error) = self.read(&path) {
             self.mail.open().failed = Some(error);
         }
     }
 
-    /// Whether the file has been stopped short, as it seems.
-    pub(super) fn is_stopped(&self) -> bool {
-        self.may_rest.as_deref().is_some_and(recorder::is_gone)
+    /// Whether the recording has ended, or stopped short, as it seems.
+    fn is_final(&self, archive: &Archive) -> bool {
+        archive.complete() || self.may_rest.as_deref().is_some_and(recorder::is_gone)
     }
 
     fn open(&self, path: &Path) -> Result<Archive, OpenError> {
         let mut told = Instant::now();
+        // A recorder may not have written its first bytes yet.
+        while !recognise(path)? {
+            let known = self.wishes.now();
+            if self.wishes.wait(known, TICK).stop {
+                return Err(OpenError::Stopped);
+            }
+        }
         Archive::open(path, |done, all| {
             if told.elapsed() > TICK {
                 told = Instant::now();
@@ -119,13 +117,15 @@ impl Reader {
             read: (Instant::now(), i64::MIN),
             has_news: false,
             grown: None,
+            is_final: self.is_final(&archive),
+            is_checked: false,
             whole: Arc::default(),
             near: Arc::default(),
             summed: Instant::now(),
             pause: Duration::ZERO,
         };
         self.sum_up(&mut archive, &mut given)?;
-        self.give(&mut archive, None, &mut given);
+        self.begin(&mut archive, &mut given)?;
         let mut pace = Pace::new();
         let mut was_complete = false;
         let mut quest: Option<Box<Quest>> = None;
@@ -138,7 +138,10 @@ impl Reader {
             }
             let time = match (&quest, archive.complete()) {
                 (Some(_), _) => Duration::ZERO,
+                // What the view has given back has been freed.
+                (None, true) if self.mail.is_taken() => UNTIL_ASKED,
                 (None, true) => IDLE_TICK,
+                (None, false) if given.is_final => IDLE_TICK,
                 (None, false) if self.mail.is_taken() => pace.rest(),
                 (None, false) => TICK,
             };
@@ -151,15 +154,20 @@ impl Reader {
             if is_due {
                 pace.begin();
             }
-            let grown = is_due && archive.poll()?;
+            let mut grown = is_due && archive.poll()?;
             given.grown = grown.then(Instant::now).or(given.grown);
+            // What a growing recording left open is then looked at once more.
+            let is_final = self.is_final(&archive);
+            grown |= is_final != std::mem::replace(&mut given.is_final, is_final);
             if grown && (given.summed.elapsed() > given.pause || archive.complete()) {
                 self.sum_up(&mut archive, &mut given)?;
             }
-            if let Some(range) = wish.range
-                && (grown || wish != given.wish)
-            {
-                self.look(&mut archive, &mut given, range, grown)?;
+            match wish.range {
+                Some(range) if grown || wish != given.wish => {
+                    self.look(&mut archive, &mut given, range, grown)?;
+                }
+                None if grown => self.begin(&mut archive, &mut given)?,
+                _ => {}
             }
             if std::mem::take(&mut given.has_news) {
                 self.mail.open().overview = Some(overview(&mut archive, &given));
@@ -221,14 +229,20 @@ impl Reader {
         grown: bool,
     ) -> Result<(), OpenError> {
         let wide = widened(range);
-        let covered = |known: (i64, i64)| known.0 <= range.0 && range.1 <= known.1;
+        let end = end_of(archive);
+        // What has been added since is not loaded.
+        let known_until = match given.read.1 < end {
+            true => given.read.1,
+            false => i64::MAX,
+        };
+        let covered = |known: (i64, i64)| known.0 <= range.0 && range.1 <= known.1.min(known_until);
         let fits = |known: &Summary| {
             // Much more than is on screen is too coarse for it.
             covered(known.range) && length(known.range) / 8 < length(range)
         };
-        let end = archive.span().map_or(i64::MAX, |span| span.1);
         let is_settled = range.1.saturating_add(SETTLED_NS) < given.read.1;
-        let is_new = grown && !(is_settled && given.read.0.elapsed() < LATE_TICK);
+        let is_late = is_settled && given.read.0.elapsed() < LATE_TICK;
+        let is_new = grown && (given.is_final || !is_late);
         if is_new || !fits(&given.near) {
             given.near = Arc::new(archive.summary(wide, NEAR)?);
         }
@@ -236,44 +250,104 @@ impl Reader {
         if !is_new && given.loaded.is_some_and(covered) {
             return Ok(());
         }
-        let is_growing = given.grown.is_some_and(|at| at.elapsed() < LATE_TICK);
-        let most = match is_growing && !is_settled && !archive.complete() {
-            true => MOST_GROWING,
-            false => MOST,
-        };
+        if self.give_whole(archive, given)? {
+            return Ok(());
+        }
+        let most = most(given, is_settled);
         given.read = (Instant::now(), end);
         for wanted in [wide, range] {
-            match archive.window_with_graphs(wanted, most) {
-                Ok(trace) => {
-                    let range = open_ended(wanted, archive.span());
-                    self.give(archive, Some((trace, range)), given);
-                    return Ok(());
-                }
-                Err(WindowError::TooMany(_)) => {}
-                Err(WindowError::Open(error)) => return Err(error),
+            let loaded = open_ended(wanted, archive.span());
+            if self.give_range(archive, given, (wanted, loaded), most)? {
+                return Ok(());
             }
         }
         let is_near = |known: (i64, i64)| known.0 < range.1 && range.0 < known.1;
         if is_new || !given.loaded.is_some_and(is_near) {
-            self.give(archive, None, given);
+            self.give(archive, None, given)?;
         }
         Ok(())
     }
 
+    /// Gives what there is to see before the view looks anywhere.
+    fn begin(&self, archive: &mut Archive, given: &mut Given) -> Result<(), OpenError> {
+        match self.give_whole(archive, given)? {
+            true => Ok(()),
+            false => self.give(archive, None, given),
+        }
+    }
+
+    /// Gives all of the recording, if there is not too much of it.
+    fn give_whole(&self, archive: &mut Archive, given: &mut Given) -> Result<bool, OpenError> {
+        let most = most(given, false);
+        if archive.rows() > most {
+            return Ok(false);
+        }
+        given.read = (Instant::now(), end_of(archive));
+        self.give_range(archive, given, (EVERYTHING, EVERYTHING), most)
+    }
+
+    /// Gives what lies in a range, if there is not too much of it: then the second range is loaded.
+    fn give_range(
+        &self,
+        archive: &mut Archive,
+        given: &mut Given,
+        (wanted, loaded): ((i64, i64), (i64, i64)),
+        most: u64,
+    ) -> Result<bool, OpenError> {
+        if loaded == EVERYTHING && given.is_final && !given.is_checked {
+            // A window does not ask for all that is in a file.
+            given.is_checked = true;
+            archive.check()?;
+        }
+        match archive.window_with_graphs(wanted, most) {
+            Ok(trace) => {
+                self.give(archive, Some((trace, loaded)), given)?;
+                Ok(true)
+            }
+            Err(WindowError::TooMany(_)) => Ok(false),
+            Err(WindowError::Open(error)) => Err(error),
+        }
+    }
+
     /// Gives a range of the recording, or nothing but its things.
-    fn give(&self, archive: &mut Archive, part: Option<(Trace, (i64, i64))>, given: &mut Given) {
+    fn give(
+        &self,
+        archive: &mut Archive,
+        part: Option<(Trace, (i64, i64))>,
+        given: &mut Given,
+    ) -> Result<(), OpenError> {
         given.loaded = part.as_ref().map(|(_, range)| *range);
         given.has_news = false;
+        let extent = Extent {
+            is_whole: given.loaded == Some(EVERYTHING),
+            is_final: given.is_final,
+        };
         let trace = part.map_or_else(|| archive.things().clone(), |(trace, _)| trace);
-        let derived = Derived::of_part(&trace);
+        let derived = Derived::of(&trace, extent);
         let part = Part {
             trace,
             derived,
-            extent: Extent::Range(given.loaded),
+            loaded: given.loaded,
+            warnings: extent.is_whole.then(|| archive.final_warnings()),
         };
         let overview = overview(archive, given);
         self.mail
             .give(part, |letters| letters.overview = Some(overview));
+        Ok(())
+    }
+}
+
+/// Where the recording ends, as far as it is known.
+fn end_of(archive: &Archive) -> i64 {
+    archive.span().map_or(i64::MIN, |span| span.1)
+}
+
+/// Calls and tasks that are read one by one.
+fn most(given: &Given, is_settled: bool) -> u64 {
+    let is_growing = given.grown.is_some_and(|at| at.elapsed() < LATE_TICK);
+    match is_growing && !is_settled && !given.is_final {
+        true => MOST_GROWING,
+        false => MOST,
     }
 }
 

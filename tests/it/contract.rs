@@ -253,6 +253,11 @@ fn a_process_that_stays_behind_is_not_waited_for() {
     kill_process(pid, Signal::KILL).expect("it is still there");
     assert!(outcome.err().contains("still running"), "{outcome}");
     is_complete(folder.path(), 6);
+    let mut info = tool();
+    info.args(["info", "--json"])
+        .arg(folder.path().join("t.atrace"));
+    let info: Value = serde_json::from_str(&run(&mut info).expect(0).out()).unwrap();
+    assert!(info["processes"][0]["end_ns"].is_null(), "it outlived this");
 }
 
 #[test]

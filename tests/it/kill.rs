@@ -91,27 +91,36 @@ fn kill_once(program: &Path, threads: usize, after: Duration) {
     std::thread::sleep(after);
     kill_process(pid, Signal::KILL).unwrap();
     let outcome = finish(child).unwrap().expect(137);
-    assert!(!outcome.err().contains("LOST"), "{outcome}");
 
     let words = counts(&counted);
     let (trace, warnings) = Trace::open(folder.path().join("t.atrace")).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
-    assert_eq!((trace.losses().calls, trace.losses().others), (0, 0));
+    assert_eq!(trace.losses().others, 0);
+    // Where nothing else of the machine is left for the recorder, a program that does nothing but call fills the memory
+    // between them: then every call that is not in the trace is counted.
+    let lost = trace.losses().calls;
+    assert_eq!(outcome.err().contains("LOST"), lost > 0, "{outcome}");
     assert_eq!(trace.end().map(|end| end.1), Some(137));
     let slots = words[1..].chunks_exact(2);
-    let mut seen = 0;
+    let (mut seen, mut missing) = (0, 0);
     for slot in slots.filter(|slot| slot[1] > 0) {
         let (thread, returned) = (slot[0], slot[1]);
         let traced = calls_of(&trace, thread);
         // One more may have returned without being counted any more.
-        let is_complete = traced == returned || traced == returned + 1;
         assert!(
-            is_complete,
+            traced <= returned + 1,
             "{traced} of {returned} calls of thread {thread} after {after:?}"
         );
+        missing += returned.saturating_sub(traced);
         seen += 1;
     }
-    assert!((1..=threads).contains(&seen));
+    // So it may with those that were lost.
+    let counted = missing..=missing + if lost > 0 { seen } else { 0 };
+    assert!(
+        counted.contains(&lost),
+        "{missing} calls are missing and {lost} lost, after {after:?}"
+    );
+    assert!((1..=threads as u64).contains(&seen));
 }
 
 /// How many of the counted calls the trace has of a thread.

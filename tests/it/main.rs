@@ -28,12 +28,16 @@ mod engine;
 mod examples;
 /// Captured graphs, replays, and captures that fail.
 mod graphs;
+/// Times of the hardware's own log.
+mod hardware;
 /// Programs, surroundings and files that were made to break a tracer.
 mod hostile;
 /// A program that is killed loses no call that had returned.
 mod kill;
 /// One trace for a whole tree of processes.
 mod processes;
+/// The hook inside interpreters of Python.
+mod python;
 /// What real runtimes do that is hard on a tracer.
 mod reality;
 /// Too much at once, too little room, nobody left to read.

@@ -1,5 +1,8 @@
 //! As `robustness`: processes that come about and end in unusual ways.
 
+use serde_json::Value;
+
+use crate::support::process::{run, tool};
 use crate::support::{Recording, Run, Tables, program};
 
 #[track_caller]
@@ -34,11 +37,23 @@ fn a_forked_child_that_uses_the_runtime_from_scratch() {
 
 #[test]
 fn images_that_are_replaced_and_children_of_all_kinds() {
-    let (_, tables) = compare("exec", 7);
+    let (recording, tables) = compare("exec", 7);
     // The first image, its successor under the same pid, and three children.
     assert_eq!(tables.outer_calls().count(), 5 * 9);
     assert_eq!(tables.tasks.len(), 5 * 2);
     assert_eq!(tables.processes().len(), 4);
+    let mut info = tool();
+    let told = run(info.args(["info", "--json"]).arg(recording.trace())).expect(0);
+    let info: Value = serde_json::from_str(&told.out()).unwrap();
+    let images = info["processes"].as_array().unwrap();
+    let ns = |it: &Value, name: &str| it[name].as_i64().unwrap();
+    for image in images {
+        assert!(ns(image, "begin_ns") < ns(image, "end_ns"), "{images:?}");
+    }
+    // The successor comes when it ends.
+    let (first, last) = (&images[0], &images[4]);
+    assert_eq!(first["pid"], last["pid"], "{images:?}");
+    assert!(ns(first, "end_ns") <= ns(last, "begin_ns"), "{images:?}");
 }
 
 #[test]

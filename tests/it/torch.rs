@@ -1,6 +1,9 @@
 //! PyTorch, where `ASCEND_TRACE_TORCH_PYTHON` names an interpreter that has torch and `torch_npu`
 //! (docs/HOOKING.md says how to get one).
 
+mod kinds;
+mod ranges;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -182,7 +182,7 @@ fn called_by_the_constructor_and_destructor_of_a_library() {
 }
 
 /// The first program of this name in the test's own `PATH`.
-fn tool_in_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn tool_in_path(name: &str) -> Option<PathBuf> {
     let outcome = run(clean("sh").args(["-c", "command -v \"$0\"", name]));
     (outcome.status == 0).then(|| PathBuf::from(outcome.out().trim_end()))
 }

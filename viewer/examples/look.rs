@@ -10,7 +10,9 @@ use ascend_trace_model::rows::Row;
 use ascend_trace_model::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{Derived, Log, Options, Progress, Recording, Source, run};
+use ascend_trace_viewer::{
+    Derived, Extent, Log, Options, Overview, Progress, Recording, Source, run,
+};
 
 const SCENE: &str = "
 s0: memset(65536)[60us..90us] Dropout[timing-off]
@@ -28,9 +30,9 @@ t2: query(s2)[800us..803us] query(s2)[900us..904us] query(s2)[1000us..1003us] sy
 struct Playback {
     rows: std::iter::Peekable<std::vec::IntoIter<Row>>,
     builder: TraceBuilder,
-    derived: Derived,
     /// As of the last look.
     shown: Trace,
+    overview: Overview,
     has_more: bool,
     begin: Instant,
     /// Rows per second; everything at once without.
@@ -91,12 +93,16 @@ impl Source for Playback {
             return None;
         }
         self.shown = self.builder.trace().clone();
-        self.derived.update(&self.shown);
-        let mut derived = self.derived.clone();
-        if self.rows.peek().is_none() {
-            derived.finish(&self.shown);
-        }
-        Some(derived)
+        self.overview = Overview::of_whole(&self.shown);
+        let extent = Extent {
+            is_whole: true,
+            is_final: self.rows.peek().is_none(),
+        };
+        Some(Derived::of(&self.shown, extent))
+    }
+
+    fn overview(&self) -> &Overview {
+        &self.overview
     }
 
     fn trace(&self) -> &Trace {
@@ -130,8 +136,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut source = Playback {
         rows: rows.into_iter().peekable(),
         builder: TraceBuilder::new(session, tables),
-        derived: Derived::default(),
         shown: Trace::default(),
+        overview: Overview::default(),
         has_more: false,
         begin: Instant::now(),
         pace: live.then_some(8.0),

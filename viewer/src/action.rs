@@ -35,6 +35,8 @@ pub(crate) enum Action {
     ListStalls,
     /// Stalls summed up by who is to blame.
     ListBlames,
+    /// What the program does wrong or at a cost.
+    ListFindings,
     /// How short a stall may be that is gone to or listed.
     LeastStall,
     /// Tables of the visible range.

@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::flame::{Flame, SummedCalls};
-use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
+use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
@@ -53,8 +53,8 @@ pub(crate) struct World<'a> {
     pub(crate) log: Option<&'a dyn Log>,
     /// The name that is proposed for an export, if the source can make one.
     pub(crate) export_name: Option<&'a str>,
-    /// What is known of all of the recording when the trace is only a part of it.
-    pub(crate) overview: Option<&'a Overview>,
+    /// What is known of all of the recording; the trace holds what is loaded of it.
+    pub(crate) overview: &'a Overview,
 }
 
 /// Who gets the keys.
@@ -161,6 +161,8 @@ pub(crate) struct App {
     pub(crate) blamed: Arc<BlamedStalls>,
     pub(crate) blamed_all: Option<BlamedAll>,
     pub(crate) blames: Blames,
+    /// What checks found in all of the recording, once they have been asked.
+    pub(crate) findings_all: Option<FindingsAll>,
     /// Shorter stalls are not gone to and not listed.
     pub(crate) least: i64,
     /// Tables of a range that is not loaded.
@@ -240,6 +242,7 @@ impl App {
             blamed: Arc::default(),
             blamed_all: None,
             blames: Blames::default(),
+            findings_all: None,
             least: 0,
             summed: None,
             summed_calls: None,

@@ -8,6 +8,7 @@ pub(crate) const COMMANDS: &[(Action, &str)] = &[
     (Action::PreviousStall, "previous stall"),
     (Action::ListStalls, "list the longest stalls"),
     (Action::ListBlames, "list stalls by who is to blame"),
+    (Action::ListFindings, "list what checks found"),
     (Action::LeastStall, "set the least duration of stalls"),
     (Action::ListStatistics, "statistics of the visible range"),
     (Action::Flame, "calls of the thread by nesting"),

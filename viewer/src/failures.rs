@@ -12,7 +12,6 @@ use crate::item::TrackKey;
 pub(crate) struct Failures {
     /// Where each begins, in that order.
     lines: BTreeMap<TrackKey, Vec<i64>>,
-    count: u64,
     looked_at: usize,
 }
 
@@ -23,17 +22,12 @@ impl Failures {
         for index in self.looked_at..all {
             let call = trace.call(CallId(index as u32));
             if trace.function(call.function).ret == RetKind::Error && call.ret != 0 {
-                self.count += 1;
                 let line = self.lines.entry(TrackKey::of_call(call)).or_default();
                 let place = line.partition_point(|begin| *begin <= call.begin);
                 line.insert(place, call.begin);
             }
         }
         self.looked_at = all;
-    }
-
-    pub(crate) fn count(&self) -> u64 {
-        self.count
     }
 
     pub(crate) fn has(&self, key: TrackKey) -> bool {
@@ -61,8 +55,6 @@ mod tests {
             timeline("t1: sync(s1)[10us..20us] sync(s1)[30us..40us]=107000\ns1: A[0us..5us]");
         let mut failures = Failures::default();
         failures.update(&trace);
-        failures.update(&trace);
-        assert_eq!(failures.count(), 1);
         let (index, call) = (trace.calls().iter().enumerate())
             .find(|(_, call)| call.ret == 107_000)
             .expect("one failed");

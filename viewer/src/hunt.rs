@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ascend_trace_analysis::Stats;
+use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 
 use crate::list::Which;
@@ -65,6 +66,14 @@ pub(crate) struct BlamedAll {
     pub(crate) counts: (u64, u64),
     pub(crate) hidden: usize,
     pub(crate) groups: Vec<StallGroup>,
+}
+
+/// What checks found in all of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct FindingsAll {
+    /// Tasks and calls when they looked.
+    pub(crate) counts: (u64, u64),
+    pub(crate) findings: Vec<Finding>,
 }
 
 /// Tables of a range of a recording.

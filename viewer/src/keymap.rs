@@ -139,6 +139,11 @@ pub(crate) const KEYS: &[Group] = &[
                 &[("i", Action::ListStalls), ("I", Action::ListBlames)],
             ),
             entry(
+                "P",
+                "what checks found wrong or costly in the program",
+                &[("P", Action::ListFindings)],
+            ),
+            entry(
                 "T",
                 "least duration of stalls to go to and list",
                 &[("T", Action::LeastStall)],

@@ -50,7 +50,7 @@ impl Row {
 pub(crate) struct Lanes<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) tracks: &'a Tracks,
-    pub(crate) overview: Option<&'a Overview>,
+    pub(crate) overview: &'a Overview,
     pub(crate) ranges: &'a Ranges,
     pub(crate) nodes: &'a NodeLines,
     pub(crate) meters: &'a Meters,
@@ -84,9 +84,9 @@ pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<Row> {
 }
 
 /// Every track, of which the thread's are also those of other parts of the recording.
-fn keys(tracks: &Tracks, overview: Option<&Overview>) -> BTreeSet<TrackKey> {
+fn keys(tracks: &Tracks, overview: &Overview) -> BTreeSet<TrackKey> {
     let mut keys: BTreeSet<TrackKey> = tracks.keys().collect();
-    keys.extend(overview.into_iter().flat_map(Overview::threads));
+    keys.extend(overview.threads());
     keys
 }
 
@@ -188,14 +188,14 @@ fn push_threads(
 pub(crate) fn folded(
     trace: &Trace,
     tracks: &Tracks,
-    overview: Option<&Overview>,
+    overview: &Overview,
     arrangement: &Arrangement,
     group: Group,
 ) -> Vec<TrackKey> {
     let is_in = |key: &TrackKey| match (group, *key) {
         (Group::Device(process, device), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
-            let is_unused = unused::is_unused(trace, overview, id);
+            let is_unused = unused::is_unused(overview, id);
             stream.process == process && stream.device == device && !is_unused
         }
         (Group::Unused(..), key) => unused::group(trace, overview, key) == Some(group),

@@ -61,7 +61,7 @@ mod tests;
 pub use config::{Config, ConfigError};
 pub use exporting::ExportNews;
 pub use marks::Bookmark;
-pub use part::{Derived, Overview};
+pub use part::{Derived, Extent, Overview};
 pub use quest::{News, Quest};
 pub use run::{Options, Outcome, ViewError, check_terminal, run};
 pub use source::{Counted, Log, Progress, Recording, Source};

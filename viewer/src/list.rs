@@ -15,7 +15,7 @@ use crate::action::Action;
 use crate::app::Place;
 use crate::blamed::BlameId;
 use crate::choices::Verb;
-use crate::quest::Told;
+use crate::quest::{Found, Told};
 
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Stalls(Which),
     /// Stalls summed up by who is to blame.
     Blames,
+    /// What checks found.
+    Findings,
     Statistics(Page),
     Bookmarks,
     Commands,
@@ -47,16 +49,19 @@ pub(crate) enum Page {
     Threads,
     Functions,
     Causes,
+    /// Steps of training loops.
+    Steps,
 }
 
 impl Page {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Operations,
         Self::Streams,
         Self::Devices,
         Self::Threads,
         Self::Functions,
         Self::Causes,
+        Self::Steps,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -67,6 +72,7 @@ impl Page {
             Self::Threads => "host threads",
             Self::Functions => "functions",
             Self::Causes => "causes of stalls",
+            Self::Steps => "steps",
         }
     }
 
@@ -144,6 +150,10 @@ pub(crate) enum Target {
     Thread(ThreadId),
     Cause(Cause),
     Blame(BlameId),
+    /// A call that need not be loaded.
+    Call(Box<Found>),
+    /// A step, which need not be loaded: its thread, its span and its name.
+    Step(ThreadId, (i64, i64), String),
     Bookmark(usize),
     Action(Action),
     /// The longest range of this name.
@@ -238,6 +248,7 @@ impl List {
             Kind::Stalls(Which::Cause(cause)) => format!("longest stalls: {}", cause.name()),
             Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
             Kind::Blames => "stalls by who is to blame".to_owned(),
+            Kind::Findings => "what checks found".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
             Kind::Commands => format!(":{}▏", self.filter),
@@ -264,6 +275,7 @@ impl List {
             Kind::Statistics(_) => {
                 "enter: go there   tab: next table   /: filter   < > r: sort   esc: back"
             }
+            Kind::Findings => "enter: its first call   /: filter   < > r: sort   esc: back",
             Kind::Bookmarks => {
                 "enter: go there   delete: forget it   /: filter   < > r: sort   esc: back"
             }

@@ -1,10 +1,10 @@
-//! The nodes of graphs inside their replays. A replay is one task, so nodes have no times of their
-//! own: they share its time in their order.
+//! The nodes of graphs inside their replays. A replay is one task, so nodes have no times of their own, unless the
+//! hardware's log tells them: they share its time in their order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::{Graph, Graphs};
-use ascend_trace_model::{StreamId, TaskId, Trace};
+use ascend_trace_model::{Part, StreamId, TaskId, Trace};
 
 /// A node in a replay, with its share of the replay's time.
 #[derive(Clone, Copy, Debug)]
@@ -28,11 +28,13 @@ impl PartialEq for Node {
 impl Eq for Node {}
 
 /// A replay and what it is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Nodes<'g> {
     graph: &'g Graph,
     replay: TaskId,
     span: (i64, i64),
+    /// When each ran, by the hardware's log. Those that the log does not tell of have no length.
+    times: Option<Vec<(i64, i64)>>,
 }
 
 impl<'g> Nodes<'g> {
@@ -45,6 +47,7 @@ impl<'g> Nodes<'g> {
             graph,
             replay: task,
             span: (time.begin, time.end.max(time.begin)),
+            times: times(graph, &trace.parts(task), time.begin),
         })
     }
 
@@ -55,12 +58,16 @@ impl<'g> Nodes<'g> {
     /// The node at a place, from 0.
     pub(crate) fn node(&self, place: usize) -> Option<Node> {
         let node = self.graph.nodes.get(place)?;
+        let (begin, end) = match &self.times {
+            Some(times) => *times.get(place)?,
+            None => (self.share(place), self.share(place + 1)),
+        };
         Some(Node {
             replay: self.replay,
             task: node.task,
             number: node.number,
-            begin: self.share(place),
-            end: self.share(place + 1),
+            begin,
+            end,
         })
     }
 
@@ -71,8 +78,17 @@ impl<'g> Nodes<'g> {
         self.span.0.saturating_add(part as i64)
     }
 
-    /// The node whose share holds a moment.
+    /// The node that runs at a moment, or whose share holds it.
     pub(crate) fn at(&self, time: i64) -> Option<Node> {
+        if let Some(times) = &self.times {
+            let away = |(begin, end): (i64, i64)| {
+                let outside = begin.saturating_sub(time).max(time.saturating_sub(end));
+                (outside.max(0), begin >= end)
+            };
+            let places = (0..).zip(times);
+            let (place, _) = places.min_by_key(|(_, span)| away(**span))?;
+            return self.node(place);
+        }
         let length = (i128::from(self.span.1) - i128::from(self.span.0)).max(1);
         let offset = (i128::from(time) - i128::from(self.span.0)).clamp(0, length - 1);
         let place = (offset * self.len() as i128 / length) as usize;
@@ -88,7 +104,27 @@ impl<'g> Nodes<'g> {
     }
 }
 
-/// The streams that have a line for nodes.
+/// When the nodes of a graph ran in a replay, if that is known.
+fn times(graph: &Graph, parts: &[Part<'_>], begin: i64) -> Option<Vec<(i64, i64)>> {
+    let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
+    let known = parts.iter().filter_map(|part| {
+        let node = part.node.filter(|node| *node > 0)?;
+        Some((node, (part.begin, part.end)))
+    });
+    for (node, span) in known {
+        let all = spans.entry(node).or_insert(span);
+        *all = (all.0.min(span.0), all.1.max(span.1));
+    }
+    let mut last = begin;
+    let nodes = graph.nodes.iter().map(|node| {
+        let span = spans.get(&node.number).copied().unwrap_or((last, last));
+        last = span.1;
+        span
+    });
+    (!spans.is_empty()).then(|| nodes.collect())
+}
+
+/// The streams that have a line for nodes, and for what else runs inside of tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeLines {
     streams: BTreeSet<StreamId>,
@@ -110,6 +146,9 @@ impl NodeLines {
                 .extend(tasks.map(|task| trace.task(task).stream));
             *seen = graph.replays.len();
         }
+        let streams = (0..trace.streams().len() as u32).map(StreamId);
+        self.streams
+            .extend(streams.filter(|id| trace.has_parts(*id)));
     }
 
     /// With the lines that another part of the recording had.

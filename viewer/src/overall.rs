@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use ascend_trace_analysis::{Cause, Dependencies, Stall, Stalls, Stats, Window};
-use ascend_trace_model::Trace;
+use ascend_trace_analysis::{Cause, Stall, Stats, Window};
 
 use crate::blamed::BlamedStalls;
 use crate::worst::Worst;
@@ -86,43 +85,26 @@ impl Overall {
     }
 }
 
-/// Sums that are kept up while a recording grows.
+/// Sums over what is loaded of a recording.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Running {
+    /// Of all of it, if that is loaded.
     pub(crate) overall: Option<Overall>,
     pub(crate) worst: Worst,
     pub(crate) blamed: Arc<BlamedStalls>,
-    is_made: bool,
-    /// Calls and tasks that they were made of.
-    rows: usize,
 }
 
 impl Running {
-    /// Makes them anew once there is an eighth more: a pass over everything is then paid by what is new.
-    pub(crate) fn update(&mut self, window: &Window<'_>) {
-        let trace = window.trace;
-        let rows = trace.calls().len() + trace.tasks().len();
-        if !self.is_made || rows > self.rows + self.rows / 8 {
-            self.make(window);
-        }
-    }
-
-    pub(crate) fn make(&mut self, window: &Window<'_>) {
-        let trace = window.trace;
-        let stats = Stats::within(window, trace.span());
-        self.worst = Worst::of(&window.stalls);
-        self.overall = Some(Overall::of(&stats, self.worst.longest().copied()));
-        self.blamed = BlamedStalls::of(trace, &window.dependencies, &window.stalls);
-        self.rows = trace.calls().len() + trace.tasks().len();
-        self.is_made = true;
-    }
-
-    /// The worst stalls of a part of a recording, and who is to blame there.
-    pub(crate) fn of_part(trace: &Trace, dependencies: &Dependencies, stalls: &Stalls) -> Self {
+    pub(crate) fn of(window: &Window<'_>, is_whole: bool) -> Self {
+        let worst = Worst::of(&window.stalls);
+        let overall = is_whole.then(|| {
+            let stats = Stats::within(window, window.trace.span());
+            Overall::of(&stats, worst.longest().copied())
+        });
         Self {
-            worst: Worst::of(stalls),
-            blamed: BlamedStalls::of(trace, dependencies, stalls),
-            ..Self::default()
+            overall,
+            worst,
+            blamed: BlamedStalls::of(window.trace, &window.dependencies, &window.stalls),
         }
     }
 }

@@ -1,15 +1,16 @@
-//! A recording of which only a part is loaded: what is known of all of it, and how the view moves
-//! from one part to the next.
+//! What is loaded of a recording and what is known of all of it, and how the view moves from one part to the
+//! next.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls, Window};
+use ascend_trace_format::api::RetKind;
 use ascend_trace_model::summary::{LaneSummary, Sums};
 use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
-use crate::app::{App, OpenCall, Place, Selected, World};
+use crate::app::{App, OpenCall, Place, Selected, Walk, World};
 use crate::failures::Failures;
 use crate::item::{Item, TrackKey};
 use crate::nodes::NodeLines;
@@ -30,17 +31,29 @@ pub struct Derived {
     failures: Failures,
     ranges: Ranges,
     running: Running,
-    /// Whether the trace is only a part of the recording.
-    is_part: bool,
+    extent: Extent,
+}
+
+/// How much of a recording a trace holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extent {
+    /// All that has been recorded, rather than a range of it.
+    pub is_whole: bool,
+    /// The recording gains nothing any more.
+    pub is_final: bool,
 }
 
 impl Derived {
-    /// Of a trace that is a part of a recording: what lies before and after it is not known.
-    pub fn of_part(trace: &Trace) -> Self {
+    /// Of a trace that holds so much of a recording.
+    pub fn of(trace: &Trace, extent: Extent) -> Self {
         let mut tracks = Tracks::default();
         tracks.update(trace);
-        let dependencies = Dependencies::of(trace);
-        let stalls = Stalls::of_part(trace, &dependencies);
+        let dependencies: Arc<_> = Dependencies::of(trace).into();
+        let stalls: Arc<_> = match extent.is_whole && extent.is_final {
+            true => Stalls::with(trace, &dependencies),
+            false => Stalls::of_part(trace, &dependencies, extent.is_final),
+        }
+        .into();
         let graphs = Graphs::of(trace);
         let mut nodes = NodeLines::default();
         nodes.update(trace, &graphs);
@@ -48,52 +61,23 @@ impl Derived {
         ranges.update(trace);
         let mut failures = Failures::default();
         failures.update(trace);
-        let running = Running::of_part(trace, &dependencies, &stalls);
+        let window = Window::with(trace, Arc::clone(&dependencies), Arc::clone(&stalls));
         Self {
             tracks,
-            dependencies: dependencies.into(),
-            stalls: stalls.into(),
+            running: Running::of(&window, extent.is_whole),
+            dependencies,
+            stalls,
             graphs,
             nodes,
             communicators: Communicators::of(trace),
             failures,
             ranges,
-            running,
-            is_part: true,
+            extent,
         }
-    }
-
-    /// Brings what is derived from a whole recording up to date with what that has gained.
-    pub fn update(&mut self, trace: &Trace) {
-        self.tracks.update(trace);
-        self.ranges.update(trace);
-        self.graphs.update(trace);
-        self.nodes.update(trace, &self.graphs);
-        self.communicators.update(trace);
-        self.failures.update(trace);
-        Arc::make_mut(&mut self.dependencies).update(trace);
-        Arc::make_mut(&mut self.stalls).update(trace, &self.dependencies);
-        self.running.update(&self.window(trace));
-    }
-
-    fn window<'t>(&self, trace: &'t Trace) -> Window<'t> {
-        Window::with(
-            trace,
-            Arc::clone(&self.dependencies),
-            Arc::clone(&self.stalls),
-        )
-    }
-
-    /// As [`Derived::update`], when no more will come: what a growing trace could not answer is answered.
-    pub fn finish(&mut self, trace: &Trace) {
-        self.update(trace);
-        self.dependencies = Dependencies::of(trace).into();
-        self.stalls = Stalls::with(trace, &self.dependencies).into();
-        self.running.make(&self.window(trace));
     }
 }
 
-/// What is known of a whole recording when the trace is only a part of it.
+/// What is known of a whole recording.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     /// First and last moment of the recording, once there is anything in it.
@@ -117,6 +101,30 @@ pub struct Overview {
 }
 
 impl Overview {
+    /// Of a trace that holds everything. Nothing is summed up: it is all there.
+    pub fn of_whole(trace: &Trace) -> Self {
+        let all = trace.calls().iter();
+        let failed =
+            all.filter(|call| trace.function(call.function).ret == RetKind::Error && call.ret != 0);
+        let streams = (0..trace.streams().len() as u32).map(StreamId);
+        Self {
+            span: trace.span(),
+            calls: trace.calls().len() as u64,
+            tasks: trace.tasks().len() as u64,
+            failed: failed.count() as u64,
+            used: streams
+                .filter(|id| !trace.stream_tasks(*id).is_empty())
+                .collect(),
+            loaded: Some((i64::MIN, i64::MAX)),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the trace holds everything.
+    pub fn is_whole(&self) -> bool {
+        self.is_loaded((i64::MIN, i64::MAX))
+    }
+
     /// Whether the trace holds everything of a range.
     pub(crate) fn is_loaded(&self, range: (i64, i64)) -> bool {
         self.loaded.is_some_and(|loaded| covers(loaded, range))
@@ -341,6 +349,7 @@ impl Identity {
 pub(crate) struct Kept {
     selected: Option<Identity>,
     history: Vec<Option<Identity>>,
+    walk: Option<KeptWalk>,
 }
 
 impl Kept {
@@ -351,7 +360,46 @@ impl Kept {
         Self {
             selected: identity(app.selected).or(app.away),
             history: history.collect(),
+            walk: app.walk.as_ref().and_then(|walk| KeptWalk::of(walk, trace)),
         }
+    }
+}
+
+/// A walk along dependencies.
+#[derive(Clone, Debug)]
+struct KeptWalk {
+    choices: Vec<Identity>,
+    chosen: usize,
+    trail: Vec<(Identity, bool)>,
+    to_cause: bool,
+}
+
+impl KeptWalk {
+    fn of(walk: &Walk, trace: &Trace) -> Option<Self> {
+        let step = |(selected, to_cause): &(Selected, bool)| {
+            Some((Identity::of(*selected, trace)?, *to_cause))
+        };
+        let choice = |item: &Item| Identity::of_item(*item, trace);
+        Some(Self {
+            choices: walk.choices.iter().map(choice).collect(),
+            chosen: walk.chosen,
+            trail: walk.trail.iter().map(step).collect::<Option<_>>()?,
+            to_cause: walk.to_cause,
+        })
+    }
+
+    /// The same in another part, if all of it is there.
+    fn find(&self, trace: &Trace, stalls: &Stalls) -> Option<Walk> {
+        let step = |(identity, to_cause): &(Identity, bool)| {
+            Some((identity.find(trace, stalls)?, *to_cause))
+        };
+        let choice = |identity: &Identity| identity.find_item(trace);
+        Some(Walk {
+            choices: self.choices.iter().map(choice).collect::<Option<_>>()?,
+            chosen: self.chosen,
+            trail: self.trail.iter().map(step).collect::<Option<_>>()?,
+            to_cause: self.to_cause,
+        })
     }
 }
 
@@ -364,22 +412,19 @@ impl App {
         kept: Kept,
         world: World<'_>,
     ) -> Derived {
-        if derived.is_part {
+        if !derived.extent.is_whole {
             derived.tracks.keep_lines_of(&self.tracks);
             derived.nodes = derived.nodes.with_lines_of(&self.nodes);
             let communicators = std::mem::take(&mut derived.communicators);
             derived.communicators = std::mem::take(&mut self.communicators);
             derived.communicators.take(communicators);
         }
-        let is_part = derived.is_part;
         self.worst = derived.running.worst.clone();
         self.exchange(&mut derived);
-        if !is_part {
+        if derived.extent.is_whole {
             self.overall = derived.running.overall.take();
         }
-        if is_part {
-            self.find_again(kept, world);
-        }
+        self.find_again(kept, world);
         derived
     }
 
@@ -395,11 +440,9 @@ impl App {
         self.blamed = Arc::clone(&derived.running.blamed);
     }
 
-    /// What the state names has other ids in another part. In a recording that is known whole they stay
-    /// what they are.
+    /// What the state names has other ids in another part.
     fn find_again(&mut self, kept: Kept, world: World<'_>) {
         let trace = world.trace;
-        self.walk = None;
         self.rank = None;
         self.inside = None;
         self.stale = true;
@@ -410,6 +453,7 @@ impl App {
             let place: &mut Place = place;
             place.selected = selected;
         }
+        self.walk = kept.walk.and_then(|walk| walk.find(trace, &self.stalls));
         // What is not in this part is selected again when it comes back.
         self.away = kept.selected.filter(|_| selected.is_none());
         self.selected = selected;

@@ -3,6 +3,7 @@
 
 mod blames;
 mod calls;
+mod findings;
 mod gaps;
 mod matches;
 mod stalls;
@@ -13,6 +14,7 @@ use ascend_trace_model::{Archive, Trace};
 
 pub(crate) use blames::BlameQuest;
 pub(crate) use calls::CallsQuest;
+pub(crate) use findings::FindingsQuest;
 pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
 pub(crate) use sums::{SlowestQuest, StatsQuest};
@@ -39,6 +41,8 @@ pub(crate) enum Kind {
     Stalls(Box<StallQuest>),
     /// Sums of stalls by who is to blame.
     Blames(Box<BlameQuest>),
+    /// What checks find.
+    Findings(Box<FindingsQuest>),
     /// The tables of a range.
     Statistics(Box<StatsQuest>),
     /// The calls of a thread by nesting.
@@ -167,6 +171,7 @@ impl Quest {
             Kind::Stalls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Statistics(quest) => quest.advance(archive, keep_on),
             Kind::Blames(quest) => quest.advance(archive, keep_on),
+            Kind::Findings(quest) => quest.advance(archive, keep_on),
             Kind::Calls(quest) => quest.advance(&mut self.course, archive, keep_on),
             Kind::Slowest(quest) => quest.advance(&mut self.course, archive, keep_on),
         }

@@ -270,10 +270,11 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
     hear(app, source) || changed || was_loading || source.is_loading()
 }
 
-/// Shows what has been read, if there is something new. A view that is paused stands still; of a long
-/// recording it is given what it looks at all the same.
+/// Shows what has been read, if there is something new. A view that is paused stands still; it is given what it
+/// looks at all the same.
 fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
-    if app.paused && source.overview().is_none() {
+    let range = (app.viewport.begin(), app.viewport.end());
+    if app.paused && source.overview().is_loaded(range) {
         return false;
     }
     let kept = Kept::of(app, source.trace());

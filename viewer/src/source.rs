@@ -23,13 +23,10 @@ pub trait Source {
     /// The trace as of the last [`Source::next_part`].
     fn trace(&self) -> &Trace;
 
-    /// What is known of all of a recording when [`Source::trace`] is only a part of it. A source
-    /// that begins to answer this has made parts its business for good.
-    fn overview(&self) -> Option<&Overview> {
-        None
-    }
+    /// What is known of all of the recording, of which [`Source::trace`] holds what is loaded.
+    fn overview(&self) -> &Overview;
 
-    /// Learns what is on screen. A source that loads parts begins to load that, and does not wait.
+    /// Learns what is on screen. The source begins to load that, and does not wait.
     fn look_at(&mut self, _range: (i64, i64)) {}
 
     /// Whether more of what is on screen is on its way.
@@ -46,8 +43,8 @@ pub trait Source {
     /// Takes back what was shown before, so that the thread that draws need not free it.
     fn take_back(&mut self, _old: Derived) {}
 
-    /// Begins to look for something in all of a long recording, instead of what was looked for, or
-    /// gives that up. Only a source that has an [`Self::overview`] is asked.
+    /// Begins to look for something in all of a recording that is not loaded whole, instead of what was looked
+    /// for, or gives that up.
     fn ask(&mut self, _quest: Option<Box<Quest>>) {}
 
     /// What there is to say of what it was asked for.

@@ -10,21 +10,18 @@ use crate::part::Overview;
 pub(crate) const FOLDED: usize = 2;
 
 /// Whether a stream has no task in all of the recording, as far as that is known.
-pub(crate) fn is_unused(trace: &Trace, overview: Option<&Overview>, id: StreamId) -> bool {
-    match overview {
-        None => trace.stream_tasks(id).is_empty(),
-        Some(overview) => overview.opening.is_none() && !overview.used.contains(&id),
-    }
+pub(crate) fn is_unused(overview: &Overview, id: StreamId) -> bool {
+    overview.opening.is_none() && !overview.used.contains(&id)
 }
 
 /// The line that a lane is put into with others that never had a task.
-pub(crate) fn group(trace: &Trace, overview: Option<&Overview>, key: TrackKey) -> Option<Group> {
+pub(crate) fn group(trace: &Trace, overview: &Overview, key: TrackKey) -> Option<Group> {
     let TrackKey::Stream(id) = key else {
         return None;
     };
     let stream = trace.stream(id);
     let group = Group::Unused(stream.process, stream.device);
-    is_unused(trace, overview, id).then_some(group)
+    is_unused(overview, id).then_some(group)
 }
 
 /// How many they are, in words.

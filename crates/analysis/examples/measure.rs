@@ -1,7 +1,7 @@
 //! Measures the analyses on a recording of any length:
 //! `cargo run --release -p ascend-trace-analysis --example measure -- 10000000`.
 //!
-//! Prints what the whole costs at once, and what following the recording costs, in processor time.
+//! Prints what the whole costs at once and in windows, in processor time.
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::error::Error;
@@ -13,15 +13,11 @@ use std::time::Duration;
 use ascend_trace_analysis::{Dependencies, Stalls, Stats, Window};
 use ascend_trace_model::file::Writer;
 use ascend_trace_model::rows::{Row, TablesRow};
-use ascend_trace_model::{Archive, Trace, TraceBuilder};
+use ascend_trace_model::{Archive, TraceBuilder};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Tasks of one step of the workload.
 const TASKS_PER_STEP: u32 = 24;
-/// How often a live view looks.
-const LOOK: Duration = Duration::from_millis(50);
-/// The rate at which the recording is followed.
-const TASKS_PER_SECOND: u32 = 100_000;
 
 fn main() {
     let tasks = std::env::args().nth(1).and_then(|it| it.parse().ok());
@@ -29,7 +25,6 @@ fn main() {
     let steps = tasks.div_ceil(TASKS_PER_STEP);
     whole(steps);
     in_windows(steps);
-    followed(steps.min(100_000));
 }
 
 /// The tables of the workload, with what its functions mean.
@@ -146,42 +141,6 @@ fn peak() -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let number = line.and_then(|it| it.split_whitespace().next()?.parse::<u64>().ok());
     number.unwrap_or(0) * 1024
-}
-
-fn followed(steps: u32) {
-    let (mut dependencies, mut stalls) = (Dependencies::default(), Stalls::default());
-    let mut builder = builder();
-    let look = TASKS_PER_SECOND / (1000 / LOOK.as_millis() as u32) / TASKS_PER_STEP;
-    let (mut spent, mut worst, mut looks, mut calls) = (Duration::ZERO, Duration::ZERO, 0, 0);
-    run(steps, |row| {
-        if matches!(row, Row::End(_)) {
-            return;
-        }
-        calls += u32::from(matches!(row, Row::Anchor(row) if row.source == 0));
-        builder.apply(row);
-        // Two threads end their step with an anchor each.
-        if calls == 2 * look {
-            calls = 0;
-            builder.settle();
-            let took = update(builder.trace(), &mut dependencies, &mut stalls);
-            spent += took;
-            worst = worst.max(took);
-            looks += 1;
-        }
-    });
-    let recorded = LOOK * looks;
-    println!(
-        "followed {:?} of {TASKS_PER_SECOND} tasks a second: {:.1} % of a core, {worst:?} at worst",
-        recorded,
-        spent.as_secs_f64() / recorded.as_secs_f64() * 100.0
-    );
-}
-
-fn update(trace: &Trace, dependencies: &mut Dependencies, stalls: &mut Stalls) -> Duration {
-    let start = worked();
-    dependencies.update(trace);
-    stalls.update(trace, dependencies);
-    worked() - start
 }
 
 /// For how long the process has had a processor: what else the machine does plays no part.

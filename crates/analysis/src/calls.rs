@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use ascend_trace_model::{FunctionId, ThreadId, Trace};
 
 use crate::nesting::counted;
+use crate::repeated::Repeated;
 
 /// What calls and ranges are told by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -218,7 +219,9 @@ fn spans(trace: &Trace, thread: ThreadId, window: (i64, i64)) -> Vec<Span> {
         },
         frame: Frame::Call(call.function),
     });
+    let repeated = Repeated::of(trace);
     let ranges = trace.ranges().iter();
+    let ranges = ranges.filter(|it| !repeated.has(trace, it));
     let ranges =
         ranges.filter(|it| it.thread == thread && it.begin < it.end && has_part(it.begin, it.end));
     let ranges = ranges.map(|range| Span {

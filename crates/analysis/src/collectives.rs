@@ -132,14 +132,10 @@ pub struct Communicator {
     pub size: Option<u64>,
 }
 
-/// The communicators of a trace. [`Communicators::update`] reads only what a growing trace has
-/// gained.
+/// The communicators of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Communicators {
     known: BTreeMap<(ProcessId, u64), Communicator>,
-    /// By function: what it tells.
-    telling: Vec<Option<Telling>>,
-    calls: usize,
 }
 
 /// Positions of the arguments that tell something: the handle, the rank, the size.
@@ -165,24 +161,18 @@ impl Communicators {
     /// The communicators of a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut communicators = Self::default();
-        communicators.update(trace);
+        let telling: Vec<_> = trace.functions().iter().map(Telling::of).collect();
+        if telling.iter().any(Option::is_some) {
+            communicators.take_all(trace, &telling);
+        }
         communicators
     }
 
-    /// Takes in what the trace has gained.
-    pub fn update(&mut self, trace: &Trace) {
-        for function in trace.functions().iter().skip(self.telling.len()) {
-            self.telling.push(Telling::of(function));
-        }
-        let calls = trace.calls();
-        let new = calls.get(self.calls..).unwrap_or_default();
-        self.calls = calls.len();
-        if self.telling.iter().all(Option::is_none) {
-            return;
-        }
-        for call in new.iter().filter(|call| call.result() == Some(0)) {
-            let telling = self.telling.get(call.function.index());
-            let Some(Some(telling)) = telling else {
+    /// Takes in what calls tell, by function.
+    fn take_all(&mut self, trace: &Trace, telling: &[Option<Telling>]) {
+        let succeeded = trace.calls().iter().filter(|call| call.result() == Some(0));
+        for call in succeeded {
+            let Some(Some(telling)) = telling.get(call.function.index()) else {
                 continue;
             };
             let args = trace.args(call);

@@ -8,20 +8,28 @@
 //! - [`collectives`]: communicators and what they move;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
+//! - [`log`]: the hardware's log beside events;
 //! - [`part`]: a narrow range of a long recording;
+//! - [`late`]: what held up the threads that plan and submit, where a stream waited for them;
 //! - [`nesting`]: the range that the program named around a moment of a thread;
+//! - [`places`]: the ranges in which tasks were planned;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod calls;
+pub mod checks;
 pub mod collectives;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;
+pub mod late;
+pub mod log;
 pub mod nesting;
 pub mod part;
 pub mod past;
+pub mod places;
+mod repeated;
 pub mod stalls;
 pub mod stats;
 pub mod window;
@@ -29,7 +37,9 @@ pub mod window;
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};
 pub use graphs::{Graph, Graphs};
 pub use intervals::Intervals;
+pub use late::Late;
 pub use nesting::Nesting;
+pub use places::Places;
 pub use stalls::{
     Blame, Blamed, Cause, Chain, Class, Culprit, Doing, Evidence, Lane, Link, Meanwhile, Root,
     Stall, Stalls, Why,

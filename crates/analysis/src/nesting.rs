@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use ascend_trace_model::{Range, ThreadId, Trace};
 
+use crate::repeated::Repeated;
+
 /// The ranges of each thread by begin, each with the one around it.
 #[derive(Clone, Debug, Default)]
 pub struct Nesting {
@@ -22,10 +24,17 @@ struct Nested {
 
 impl Nesting {
     pub fn of(trace: &Trace) -> Self {
+        Self::within(trace, (i64::MIN, i64::MAX))
+    }
+
+    /// The same of the ranges that have a part in an interval.
+    pub fn within(trace: &Trace, (from, until): (i64, i64)) -> Self {
         let mut threads: Vec<Vec<Nested>> = vec![Vec::new(); trace.threads().len()];
+        let repeated = Repeated::of(trace);
         let long = (0..)
             .zip(trace.ranges())
-            .filter(|(_, it)| it.begin < it.end);
+            .filter(|(_, it)| it.begin < it.end && it.begin < until && it.end > from)
+            .filter(|(_, it)| !repeated.has(trace, it));
         for (place, range) in long {
             let Range { begin, end, .. } = *range;
             threads[range.thread.index()].push(Nested {
@@ -49,14 +58,33 @@ impl Nesting {
         thread: ThreadId,
         moment: i64,
     ) -> Option<&'t Range> {
-        let all = self.threads.get(thread.index())?;
-        let mut place = all
-            .partition_point(|it| it.begin <= moment)
-            .checked_sub(1)?;
-        while all[place].end <= moment {
-            place = all[place].around?;
-        }
-        trace.ranges().get(all[place].range)
+        self.around(trace, thread, moment).next()
+    }
+
+    /// The ranges that a thread was in, from the inside out.
+    pub fn around<'t>(
+        &self,
+        trace: &'t Trace,
+        thread: ThreadId,
+        moment: i64,
+    ) -> impl Iterator<Item = &'t Range> {
+        let all = self.threads.get(thread.index()).map_or(&[][..], |it| it);
+        let last = all.partition_point(|it| it.begin <= moment).checked_sub(1);
+        let outwards = std::iter::successors(last, |place| all[*place].around);
+        let around = outwards.filter(move |place| all[*place].end > moment);
+        around.filter_map(|place| trace.ranges().get(all[place].range))
+    }
+
+    /// The moments in an interval at which the innermost range of a thread is another, the begin included.
+    pub fn cuts(&self, thread: ThreadId, (begin, end): (i64, i64)) -> Vec<i64> {
+        let all = self.threads.get(thread.index()).map_or(&[][..], |it| it);
+        let upto = all.partition_point(|it| it.begin < end);
+        let moments = all[..upto].iter().flat_map(|it| [it.begin, it.end]);
+        let mut cuts: Vec<i64> = moments.filter(|it| (begin..end).contains(it)).collect();
+        cuts.push(begin);
+        cuts.sort_unstable();
+        cuts.dedup();
+        cuts
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! Why a stream was idle at first depends on the work before the range, and when a task ran that was submitted
 //! last may be told long after it. So the range is read with its surroundings, wider and wider, until each
-//! stream that has something to do in it has done something before and after.
+//! stream that has something to do in it has done something before and after. Steps of a training loop that reach
+//! into the range are read as a whole, since they are summed up as such.
 
 use std::collections::HashSet;
 
@@ -12,6 +13,7 @@ use ascend_trace_model::archive::WindowError;
 use ascend_trace_model::{Archive, OpenError, StreamId, Task, TaskId, Trace};
 
 use crate::dependencies::runs;
+use crate::places::is_step;
 use crate::stalls::Class;
 
 /// Surroundings that are looked at first, on either side, of a range that is shorter.
@@ -45,7 +47,7 @@ struct Known {
 /// When the file cannot be read.
 pub fn part_of(
     archive: &mut Archive,
-    range: (i64, i64),
+    asked: (i64, i64),
     streams: Streams,
     most: u64,
 ) -> Result<Option<Trace>, OpenError> {
@@ -59,13 +61,14 @@ pub fn part_of(
         .filter(|it| it.1.0 > 0)
         .map(|it| *it.0)
         .collect();
+    let mut range = with_steps(archive.things(), asked);
     let mut wide = range;
     let mut step = range.1.saturating_sub(range.0).max(FIRST_NS);
     let mut enough = None;
-    if archive.rows_in(range) > archive.rows() / 4 {
-        return Ok(None);
-    }
     loop {
+        if archive.rows_in(range) > archive.rows() / 4 {
+            return Ok(None);
+        }
         if archive.rows_in(wide) > most {
             return Ok(enough);
         }
@@ -75,6 +78,13 @@ pub fn part_of(
             Err(WindowError::TooMany(_)) => return Ok(enough),
             Err(WindowError::Open(error)) => return Err(error),
         };
+        let whole = with_steps(&part, asked);
+        if whole != range {
+            // Ranges that are not known from the start are known with their windows.
+            range = whole;
+            wide = (wide.0.min(range.0), wide.1.max(range.1));
+            continue;
+        }
         part.mind_past();
         let active = surroundings(&part, &used, (range, wide, span), Streams::Active);
         let known = match streams {
@@ -144,6 +154,13 @@ fn surroundings(
 }
 
 type Span = (i64, i64);
+
+/// The range with all of the steps that reach into it. What reaches into those steps alone is none of it.
+fn with_steps(trace: &Trace, range: Span) -> Span {
+    let steps = trace.ranges().iter().filter(|it| is_step(it));
+    let steps = steps.filter(|it| overlaps((it.begin, it.end), range));
+    steps.fold(range, |all, it| (all.0.min(it.begin), all.1.max(it.end)))
+}
 
 fn overlaps((begin, end): Span, range: Span) -> bool {
     begin <= range.1 && end >= range.0

@@ -14,14 +14,13 @@ use ascend_trace_model::{
 };
 
 use crate::dependencies::runs;
-use crate::{Class, Edge, Lane, Node, Stall, Stalls};
+use crate::stalls::{Carried, work_until};
+use crate::{Class, Edge, Lane, Node, Stall, Window};
 
 /// Tasks that are looked back at on a stream for the last one that tells what it was doing.
-const MOST_BACK: usize = 4096;
-/// Calls of a thread that are kept to say what it did while a stream waited for it.
-pub(crate) const HOST_CALLS: usize = 256;
-/// Stalls of a thread that are kept for streams that have had nothing to do since.
-const HOST_STALLS: usize = 512;
+pub(crate) const MOST_BACK: usize = 256;
+/// Calls of a thread that are looked at to say what it did while a stream waited for it.
+pub(crate) const HOST_CALLS: usize = 1024;
 
 /// The keys of the tasks of a trace.
 #[derive(Clone, Debug, Default)]
@@ -81,7 +80,8 @@ impl Keys {
 
 /// The calls of a trace, with their tasks, that are needed once everything before `since` has been
 /// dealt with.
-pub fn keep(trace: &Trace, keys: &Keys, stalls: &Stalls, since: i64) -> Keep {
+pub(crate) fn keep(window: &Window<'_>, carried: &Carried, since: i64) -> Keep {
+    let (trace, keys) = (window.trace, &*window.keys);
     let mut keep = Keep::none(trace);
     for (call, id) in trace.calls().iter().zip((0..).map(CallId)) {
         if call.begin >= since || is_lasting(trace, call) {
@@ -98,16 +98,21 @@ pub fn keep(trace: &Trace, keys: &Keys, stalls: &Stalls, since: i64) -> Keep {
         let upto = calls.partition_point(|id| trace.call(*id).begin < since);
         let recent = calls[..upto].iter().rev().take(HOST_CALLS);
         recent.chain(calls.last()).for_each(|id| keep.call(*id));
-        let held = stalls.lane(Lane::Thread(thread)).iter().rev();
-        for stall in held
-            .skip_while(|stall| stall.begin >= since)
-            .take(HOST_STALLS)
-        {
-            if let Node::Call(id) = stall.node {
-                keep.call(id);
-            }
+    }
+    for id in carried.calls() {
+        keep.call(id);
+        let causes = window.dependencies.incoming(trace, Node::Call(id));
+        let tasks = causes.iter().filter_map(|edge| match edge.from {
+            Node::Task(task) => Some(task),
+            Node::Call(_) => None,
+        });
+        for task in tasks.flat_map(|task| [Some(task), work_until(trace, task)]) {
+            task.into_iter()
+                .for_each(|task| keep.call(trace.task(task).call));
         }
     }
+    let peers = carried.peers.named(trace, keys);
+    peers.iter().for_each(|id| keep.call(trace.task(*id).call));
     trace.operands_in_use().for_each(|id| keep.call(id));
     keep
 }
@@ -166,21 +171,28 @@ fn records(trace: &Trace, since: i64) -> impl Iterator<Item = CallId> {
     last.chain(bound.map(|(_, id)| id))
 }
 
-/// The end of a stream's tasks: from the last one before `since` that says what it was doing.
+/// The end of a stream's tasks: from the last one before `since` that says what it was doing, and all that had
+/// not ended then.
 fn tail<'t>(trace: &'t Trace, keys: &Keys, stream: StreamId, since: i64) -> &'t [TaskId] {
     let tasks = trace.stream_tasks(stream);
     let upto = tasks.partition_point(|id| keys.task(*id) < since);
-    let (mut last_run, mut begin) = (None, upto);
-    for (place, id) in tasks.iter().enumerate().take(upto).rev().take(MOST_BACK) {
-        if last_run.is_none() && runs(trace, *id) {
-            last_run = Some(place);
-        }
-        let task = trace.task(*id);
-        let class = Class::of(trace, task);
-        if task.time.is_some() && matches!(class, Class::Work | Class::Callback) {
-            begin = place;
-            break;
-        }
-    }
-    &tasks[begin.min(last_run.unwrap_or(upto))..]
+    let least = upto.saturating_sub(MOST_BACK);
+    let last = |wanted: &dyn Fn(TaskId) -> bool| {
+        let place = tasks[least..upto].iter().rposition(|id| wanted(*id));
+        place.map(|place| least + place)
+    };
+    let time = |id: TaskId| trace.task(id).time;
+    let is_place = |id: TaskId| {
+        let class = Class::of(trace, trace.task(id));
+        time(id).is_some() && matches!(class, Class::Work | Class::Callback)
+    };
+    let over = last(&|id| time(id).is_some_and(|time| time.end <= since));
+    let begins = [
+        last(&|id| runs(trace, id)),
+        last(&is_place),
+        over.map(|place| place + 1),
+    ];
+    let is_told = begins[1].is_some();
+    let begin = begins.into_iter().flatten().min().filter(|_| is_told);
+    &tasks[begin.unwrap_or(least)..]
 }

@@ -11,8 +11,8 @@ use ascend_trace_model::archive::Replay;
 use ascend_trace_model::{Archive, CallId, OpenError, StreamId, TaskId, ThreadId, Trace};
 
 use crate::past::{Keys, keep};
-use crate::stalls::{Forgetting, Learnt};
-use crate::{Dependencies, Edge, Graphs, Lane, Node, Stall, Stalls};
+use crate::stalls::{Carried, Passage};
+use crate::{Dependencies, Edge, Graphs, Lane, Node, Places, Stall, Stalls};
 
 /// How much of a recording is in memory at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Part {
             until: i64::MAX,
             known: i64::MAX,
             is_last: true,
-            begin: trace.span().map_or(0, |span| span.0),
+            begin: first_moment(trace, trace.span()),
         }
     }
 
@@ -115,6 +115,7 @@ pub struct Window<'a> {
     pub stalls: Arc<Stalls>,
     pub graphs: Arc<Graphs>,
     pub keys: Arc<Keys>,
+    pub places: Arc<Places>,
     pub part: Part,
     /// Everything from here on is in memory.
     pub since: i64,
@@ -123,7 +124,8 @@ pub struct Window<'a> {
 impl<'a> Window<'a> {
     /// All of a trace.
     pub fn whole(trace: &'a Trace) -> Self {
-        Self::of_part(trace, &mut Past::default(), Part::whole(trace))
+        let keys = Keys::of(trace, Keys::default());
+        Self::of_part(trace, &mut Past::default(), keys, Part::whole(trace))
     }
 
     /// All of a trace whose dependencies and stalls are known already.
@@ -134,24 +136,32 @@ impl<'a> Window<'a> {
             stalls,
             graphs: Graphs::of(trace).into(),
             keys: Keys::of(trace, Keys::default()).into(),
+            places: Places::of(trace).into(),
             part: Part::whole(trace),
             since: i64::MIN,
         }
     }
 
-    fn of_part(trace: &'a Trace, past: &mut Past, part: Part) -> Self {
+    fn of_part(trace: &'a Trace, past: &mut Past, keys: Keys, part: Part) -> Self {
         let dependencies = Dependencies::of(trace);
-        let forgetting = Forgetting {
-            learnt: &mut past.learnt,
+        let passage = Passage {
+            keys: &keys,
             since: past.since,
+            until: match part.is_last {
+                true => i64::MAX,
+                false => part.until,
+            },
+            next: past.next,
             is_last: part.is_last,
         };
+        let carried = &mut past.carried;
         Self {
             trace,
-            stalls: Stalls::of_window(trace, &dependencies, forgetting).into(),
+            stalls: Stalls::of_passage(trace, &dependencies, carried, &passage).into(),
             dependencies: dependencies.into(),
             graphs: Graphs::of(trace).into(),
-            keys: Keys::of(trace, std::mem::take(&mut past.keys)).into(),
+            keys: keys.into(),
+            places: past.places(trace),
             part,
             since: past.since,
         }
@@ -209,18 +219,34 @@ impl<'a> Window<'a> {
 /// What the parts before leave behind.
 #[derive(Debug)]
 struct Past {
-    learnt: Learnt,
     keys: Keys,
+    /// With the number of ranges that they were made of.
+    places: (usize, Arc<Places>),
+    carried: Carried,
     /// Everything from here on is in memory.
     since: i64,
+    /// From here on it will be when the next part comes.
+    next: i64,
+}
+
+impl Past {
+    /// Ranges are not forgotten, and threads keep their numbers.
+    fn places(&mut self, trace: &Trace) -> Arc<Places> {
+        if self.places.0 != trace.ranges().len() {
+            self.places = (trace.ranges().len(), Places::of(trace).into());
+        }
+        Arc::clone(&self.places.1)
+    }
 }
 
 impl Default for Past {
     fn default() -> Self {
         Self {
-            learnt: Learnt::default(),
             keys: Keys::default(),
+            places: Default::default(),
+            carried: Carried::default(),
             since: i64::MIN,
+            next: i64::MIN,
         }
     }
 }
@@ -236,7 +262,7 @@ pub struct Windows<'a> {
 
 impl<'a> Windows<'a> {
     pub fn of(archive: &'a mut Archive, step: Step) -> Self {
-        let begin = archive.span().map_or(0, |span| span.0);
+        let begin = first_moment(archive.things(), archive.span());
         Self {
             replay: archive.replay(),
             step,
@@ -255,15 +281,23 @@ impl<'a> Windows<'a> {
         }
         self.replay.advance(self.step.rows)?;
         let (trace, known) = (self.replay.trace(), self.replay.horizon());
-        let until = margin(trace, (self.part.until, known), self.step.margin);
+        let past = &mut self.past;
+        let keys = Keys::of(trace, std::mem::take(&mut past.keys));
+        // A collective is looked at once all that it may have waited for is known.
+        let reach = past.carried.peers.reach(trace, &keys, known);
+        let until = margin(trace, (self.part.until, known), self.step.margin).min(reach);
         self.part = self.part.next(until, known, self.replay.is_done());
-        let window = Window::of_part(trace, &mut self.past, self.part);
-        let taken = take(&window);
         // What was taken last is looked at again with what comes next, however short the part was: what its
         // calls lead to may come just after it.
-        self.past.since = margin(trace, (i64::MIN, self.part.until), self.step.margin);
-        let keep = keep(trace, &window.keys, &window.stalls, self.past.since);
-        self.past.keys = window.keys.kept(trace, &keep);
+        let next = margin(trace, (i64::MIN, self.part.until), self.step.margin);
+        past.next = next.max(past.since);
+        let window = Window::of_part(trace, past, keys, self.part);
+        let taken = take(&window);
+        past.since = past.next;
+        past.carried.peers.forget(self.part.until);
+        let keep = keep(&window, &past.carried, past.since);
+        past.carried.renumber(keep.moves());
+        past.keys = window.keys.kept(trace, &keep);
         drop(window);
         self.replay.forget(keep.as_slice());
         Ok(Some(taken))
@@ -314,6 +348,14 @@ pub trait Fold: Sized {
         }
         Ok(Some(self.finish()))
     }
+}
+
+/// The first moment of a recording whose calls and tasks span this. What the program named can begin before its first
+/// call.
+fn first_moment(trace: &Trace, span: Option<(i64, i64)>) -> i64 {
+    let ranges = trace.ranges().iter().map(|range| range.begin);
+    let begins = ranges.chain(span.map(|span| span.0));
+    begins.min().unwrap_or(0)
 }
 
 /// The moment in a range after which so many calls of the range begin, or its begin.

@@ -105,6 +105,7 @@ impl<'w, D: Dialect> Events<'w, D> {
         slices::write_calls(output, dialect, source, tracks)?;
         slices::write_tasks(output, dialect, source, tracks)?;
         if D::HAS_EXTRAS {
+            slices::write_parts(output, source, tracks)?;
             stalls::write(output, source, tracks)?;
             counters::write(output, source, tracks, &mut self.counters)?;
         }
@@ -112,7 +113,7 @@ impl<'w, D: Dialect> Events<'w, D> {
         // the file, and a flow must find its slice.
         self.facts.omitted_flows += flows::write(output, dialect, source, tracks, &mut self.flows)?;
         if source.part.is_last {
-            ranges::write(output, dialect, source, tracks)?;
+            ranges::write(output, dialect, source, tracks, &self.facts)?;
             captures::write(output, source, tracks, &self.facts)?;
             meta::write_recording_mark(output, source, tracks, &self.facts)?;
             dialect.write_last(output, source, tracks)?;

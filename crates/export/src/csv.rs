@@ -26,6 +26,10 @@ const FILES: [&str; Table::ALL.len()] = [
     "dependencies.csv",
     "stalls.csv",
     "graphs.csv",
+    "findings.csv",
+    "ranges.csv",
+    "steps.csv",
+    "activities.csv",
 ];
 
 impl Exporter for Csv {

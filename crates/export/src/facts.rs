@@ -1,7 +1,8 @@
 //! What is counted on the way through a trace.
 
-use ascend_trace_analysis::Node;
 use ascend_trace_analysis::graphs::Graph;
+use ascend_trace_analysis::stats::Steps;
+use ascend_trace_analysis::{Fold, Node};
 use ascend_trace_model::{CallId, ProcessId, TaskId};
 
 use crate::Source;
@@ -17,6 +18,8 @@ pub(crate) struct Facts {
     pub(crate) left_out_tasks: u64,
     /// Dependencies that no pair of slices can show.
     pub(crate) omitted_flows: u64,
+    /// Of all processes, whatever is wanted.
+    steps: Steps,
     replays: FxHashMap<(ProcessId, u32), u64>,
 }
 
@@ -24,6 +27,7 @@ impl Facts {
     /// Counts what belongs to the part.
     pub(crate) fn add(&mut self, source: &Source<'_>) {
         let trace = source.trace;
+        self.steps.take(source);
         if source.is_all() {
             let untimed = trace.tasks().iter().filter(|task| task.time.is_none());
             self.calls += trace.calls().len() as u64;
@@ -40,6 +44,11 @@ impl Facts {
                 .entry((graph.process, graph.serial))
                 .or_default() += here.count() as u64;
         }
+    }
+
+    /// The steps of training loops, once the last part was added.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
     }
 
     fn add_part(&mut self, source: &Source<'_>) {

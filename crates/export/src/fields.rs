@@ -2,11 +2,11 @@
 
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::{Graph, Outcome};
-use ascend_trace_analysis::stats::StallStats;
+use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{Stall, queue_wait};
 use ascend_trace_format::api::RetKind;
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_model::{Call, CallId, ProcessId, Task, TaskId, Trace};
+use ascend_trace_model::{Call, CallId, Part, ProcessId, Task, TaskId, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
 use crate::facts::Facts;
@@ -154,6 +154,24 @@ pub(crate) fn write_task<'t>(
     }
 }
 
+/// What a part of a task is, and where it ran.
+pub(crate) fn write_part<'t>(
+    fields: &mut impl Fields<'t>,
+    source: &Source<'t>,
+    task: TaskId,
+    part: &Part<'t>,
+) {
+    if source.args == Args::None {
+        return;
+    }
+    let task = source.trace.task(task);
+    fields.unsigned("seq", u64::from(task.sequence));
+    fields.unsigned("stream_of_log", u64::from(part.acl_id));
+    if let Some(node) = part.node.filter(|node| *node > 0) {
+        fields.unsigned("node", u64::from(node));
+    }
+}
+
 /// Where a task ran, and which call submitted it.
 fn write_place<'t>(
     fields: &mut impl Fields<'t>,
@@ -255,6 +273,36 @@ pub(crate) fn write_graph<'t>(
     fields.text("streams", &streams.collect::<Vec<_>>().join(" "));
     fields.unsigned("nodes", graph.nodes.len() as u64);
     fields.unsigned("replays", facts.replays(graph));
+}
+
+/// Of a step of a training loop: what bounds it, and what its time went to. Readers find it beside the step's name.
+pub(crate) fn write_step<'t>(fields: &mut impl Fields<'t>, source: &Source<'t>, step: &StepStats) {
+    if source.args == Args::None {
+        return;
+    }
+    fields.constant(
+        "verdict",
+        step.verdict.map_or("too few times", Verdict::name),
+    );
+    if source.args == Args::Minimal {
+        return;
+    }
+    let times = [
+        ("compute_ns", step.compute_ns),
+        ("exposed_communication_ns", step.exposed_communication_ns),
+        ("exposed_copy_ns", step.exposed_copy_ns),
+        ("idle_ns", step.idle_ns),
+        ("loading_ns", step.loading_ns),
+        ("python_ns", step.python_ns),
+        ("planning_ns", step.planning_ns),
+        ("queue_ns", step.queue_ns),
+        ("launch_ns", step.launch_ns),
+    ];
+    for (name, time) in times {
+        fields.integer(name, time);
+    }
+    fields.unsigned("tasks", step.tasks);
+    fields.unsigned("untimed", step.untimed);
 }
 
 /// Of the recording as a whole.

@@ -39,6 +39,11 @@ pub(crate) fn stalls_name(stream: &Stream) -> String {
     format!("stream {} idle", stream.number())
 }
 
+/// How the track of what ran inside of a stream's tasks is called.
+pub(crate) fn parts_name(stream: &Stream) -> String {
+    format!("stream {} parts", stream.number())
+}
+
 /// The name of a track of a lane: the first is called like the lane, the others have a number.
 pub(crate) fn numbered(name: String, place: usize) -> String {
     match place {

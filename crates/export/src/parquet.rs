@@ -42,6 +42,10 @@ const FILES: [&str; Table::ALL.len()] = [
     "dependencies.parquet",
     "stalls.parquet",
     "graphs.parquet",
+    "findings.parquet",
+    "ranges.parquet",
+    "steps.parquet",
+    "activities.parquet",
 ];
 
 impl Exporter for Parquet {

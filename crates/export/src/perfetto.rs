@@ -99,7 +99,7 @@ impl<'w> Pass<'w> for PerfettoPass<'w> {
         counters::write(output, source, tracks, &mut self.counters)?;
         if source.part.is_last {
             captures::write(output, source, tracks, &self.facts)?;
-            ranges::write(output, source, tracks)?;
+            ranges::write(output, source, tracks, &self.facts)?;
             meta::write_recording(output, source, tracks, &self.facts)?;
         }
         Ok(())

@@ -54,6 +54,10 @@ fn bars(trace: &Trace, one: &Task, other: &Task) -> i64 {
 pub(crate) fn arrives_early(kind: EdgeKind) -> bool {
     matches!(
         kind,
-        EdgeKind::LaunchToTask | EdgeKind::HostFunc | EdgeKind::HostResume | EdgeKind::Replay
+        EdgeKind::LaunchToTask
+            | EdgeKind::HostFunc
+            | EdgeKind::HostResume
+            | EdgeKind::Replay
+            | EdgeKind::Plan
     )
 }

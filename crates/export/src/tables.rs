@@ -1,18 +1,26 @@
-//! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`
-//! and `graphs`.
+//! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
+//! `findings`, `ranges`, `steps` and `activities`.
 //!
 //! The columns are declared, each in one place, in [`calls`], [`tasks`], [`dependencies`],
-//! [`stalls`] and [`graphs`]. Times are nanoseconds of the recording host's `CLOCK_MONOTONIC`; the
+//! [`stalls`], [`graphs`], [`findings`],
+//! [`ranges`], [`steps`] and [`activities`]. Times are nanoseconds of the recording host's `CLOCK_MONOTONIC`; the
 //! unit is in the column's name.
 
+mod activities;
 mod calls;
 mod cell;
 mod dependencies;
+mod findings;
 mod graphs;
+mod ranges;
 mod stalls;
+mod steps;
 mod tasks;
 
 use std::io;
+
+use ascend_trace_analysis::Fold;
+use ascend_trace_analysis::checks::Findings;
 
 use crate::facts::Facts;
 use crate::{ExportError, Pass, Sink, Source};
@@ -27,15 +35,23 @@ pub(crate) enum Table {
     Dependencies,
     Stalls,
     Graphs,
+    Findings,
+    Ranges,
+    Steps,
+    Activities,
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Calls,
         Self::Tasks,
         Self::Dependencies,
         Self::Stalls,
         Self::Graphs,
+        Self::Findings,
+        Self::Ranges,
+        Self::Steps,
+        Self::Activities,
     ];
 
     /// The columns of the table.
@@ -46,14 +62,18 @@ impl Table {
             Self::Dependencies => heads(&dependencies::columns()),
             Self::Stalls => heads(&stalls::columns()),
             Self::Graphs => heads(&graphs::columns()),
+            Self::Findings => heads(&findings::columns()),
+            Self::Ranges => heads(&ranges::columns()),
+            Self::Steps => heads(&steps::columns()),
+            Self::Activities => heads(&activities::columns()),
         }
     }
 
     /// Writes the rows that belong to a part of a trace.
-    pub(crate) fn write(
+    fn write(
         self,
         source: &Source<'_>,
-        facts: &Facts,
+        so_far: &mut SoFar,
         to: &mut impl TableWriter,
     ) -> io::Result<()> {
         match self {
@@ -62,16 +82,34 @@ impl Table {
             Self::Dependencies => dependencies::write(source, to),
             Self::Stalls => stalls::write(source, to),
             // How often they were replayed is known at the end.
-            Self::Graphs if source.part.is_last => graphs::write(source, facts, to),
-            Self::Graphs => Ok(()),
+            Self::Graphs if source.part.is_last => graphs::write(source, &so_far.facts, to),
+            Self::Findings if source.part.is_last => {
+                findings::write(std::mem::take(&mut so_far.findings).finish(), to)
+            }
+            Self::Ranges if source.part.is_last => ranges::write(source, to),
+            Self::Steps if source.part.is_last => steps::write(source, &so_far.facts, to),
+            Self::Graphs | Self::Findings | Self::Ranges | Self::Steps => Ok(()),
+            Self::Activities => {
+                so_far.entries = activities::write(source, so_far.entries, to)?;
+                Ok(())
+            }
         }
     }
+}
+
+/// What is known of a trace up to some part.
+#[derive(Default)]
+struct SoFar {
+    facts: Facts,
+    findings: Findings,
+    /// Entries of the hardware's log that have been written.
+    entries: u64,
 }
 
 /// The export of all tables on its way through a trace.
 pub(crate) struct Tables<W> {
     writers: Vec<(Table, W)>,
-    facts: Facts,
+    so_far: SoFar,
 }
 
 impl<W: TableWriter> Tables<W> {
@@ -82,18 +120,21 @@ impl<W: TableWriter> Tables<W> {
             .map(|table| Ok((table, make(table)?)));
         Ok(Self {
             writers: writers.collect::<Result<_, E>>()?,
-            facts: Facts::default(),
+            so_far: SoFar::default(),
         })
     }
 }
 
 impl<'w, W: TableWriter> Pass<'w> for Tables<W> {
     fn step(&mut self, source: &Source<'_>, _: &mut dyn Sink<'w>) -> Result<(), ExportError> {
-        self.facts.add(source);
+        let so_far = &mut self.so_far;
+        so_far.facts.add(source);
+        let wanted = |id| source.selection.call(id);
+        so_far.findings.take_those(source, &wanted);
         for (table, writer) in &mut self.writers {
-            table.write(source, &self.facts, writer)?;
+            table.write(source, so_far, writer)?;
             if source.part.is_last {
-                writer.end(source, &self.facts)?;
+                writer.end(source, &so_far.facts)?;
             }
         }
         Ok(())
@@ -198,7 +239,17 @@ mod tests {
     use super::*;
 
     const DOCUMENT: &str = include_str!("../../../docs/EXPORT.md");
-    const NAMES: [&str; Table::ALL.len()] = ["calls", "tasks", "dependencies", "stalls", "graphs"];
+    const NAMES: [&str; Table::ALL.len()] = [
+        "calls",
+        "tasks",
+        "dependencies",
+        "stalls",
+        "graphs",
+        "findings",
+        "ranges",
+        "steps",
+        "activities",
+    ];
 
     fn section<'d>(name: &str) -> &'d str {
         let heading = format!("#### `{name}`\n");

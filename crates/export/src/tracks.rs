@@ -47,6 +47,8 @@ pub(crate) struct LaneTracks {
     pub(crate) events: Row,
     /// Where the captures that a thread began go.
     pub(crate) captures: Row,
+    /// Where what ran inside of tasks goes that does not follow on what is drawn in them.
+    pub(crate) parts: Row,
     /// Where it is told why a stream did nothing.
     pub(crate) stalls: Row,
     /// Where the ranges that a thread began go.
@@ -54,7 +56,7 @@ pub(crate) struct LaneTracks {
     /// What is open on the tracks of calls.
     nesting: Vec<Nesting>,
     /// When the last slice ended on each other track.
-    ends: [Vec<i64>; 2],
+    ends: [Vec<i64>; 3],
     /// What is on each track of captures. They are few, and those that fail are placed last.
     making: Vec<Vec<(i64, i64)>>,
 }
@@ -115,6 +117,8 @@ pub(crate) struct Tracks {
     pub(crate) streams: Vec<LaneTracks>,
     /// Slices that are not on the first track of their kind.
     elsewhere: FxHashMap<Key, u32>,
+    /// Parts of tasks that are not on the task's track, of what is being written: by task and place among its parts.
+    parts: FxHashMap<(TaskId, usize), usize>,
     /// By graph: the thread that made it, and which of its tracks for captures.
     captures: FxHashMap<(ProcessId, u32), (ThreadId, usize)>,
     /// The ranges, by begin, each by its place in the trace and with its track.
@@ -146,6 +150,7 @@ impl Tracks {
     pub(crate) fn advance(&mut self, source: &Source<'_>) {
         let trace = source.trace;
         self.forget(trace);
+        self.parts.clear();
         self.add_lanes(source);
         for index in 0..trace.threads().len() {
             self.place_calls(source, ThreadId(index as u32));
@@ -341,7 +346,22 @@ impl Tracks {
                 self.elsewhere.insert(key, place as u32);
             }
         }
+        for id in source.tasks(stream) {
+            let task = trace.task(id);
+            // Nodes of several streams run beside each other.
+            let is_drawn = task.time.is_some() && !is_beside(task);
+            let mut inside = is_drawn.then_some(i64::MIN);
+            for (at, part) in trace.parts(id).iter().enumerate() {
+                if inside.is_some_and(|end| end <= part.begin && part.begin < part.end) {
+                    inside = Some(part.end);
+                    continue;
+                }
+                let place = first_fit(&mut lane.ends[PARTS], part.end, |end| end <= part.begin);
+                self.parts.insert((id, at), place);
+            }
+        }
         let (whose, ids) = ((lane.pid, lane.number), &mut self.ids);
+        lane.parts.extend(lane.ends[PARTS].len(), whose, ids);
         lane.slices.extend(lane.ends[WORK].len(), whose, ids);
         lane.events.extend(lane.ends[EVENTS].len(), whose, ids);
         if source.idle(stream).next().is_some() {
@@ -379,6 +399,17 @@ impl Tracks {
         })
     }
 
+    /// Where a part of a task is drawn, by its place among them.
+    pub(crate) fn part(&self, trace: &Trace, id: TaskId, at: usize) -> Option<Track> {
+        match self.parts.get(&(id, at)) {
+            Some(place) => {
+                let lane = self.streams.get(trace.task(id).stream.index())?;
+                lane.parts.tracks.get(*place).copied()
+            }
+            None => self.task(trace, id),
+        }
+    }
+
     /// `None` for a task that is not drawn because it has no times.
     pub(crate) fn task(&self, trace: &Trace, id: TaskId) -> Option<Track> {
         let task = trace.task(id);
@@ -395,6 +426,7 @@ impl Tracks {
 /// Which ends a lane keeps.
 const WORK: usize = 0;
 const EVENTS: usize = 1;
+const PARTS: usize = 2;
 
 /// Whether the making of a graph has come to its end.
 fn is_made(source: &Source<'_>, graph: &Graph) -> bool {

@@ -126,6 +126,8 @@ coded_enum! {
         ByHandle = 10 "by-handle",
         /// It only asks or registers something: it submits nothing to its stream.
         Asks = 11 "asks",
+        /// It begins a profiler, of which there may be only one.
+        Profiles = 12 "profiles",
     }
 }
 
@@ -195,13 +197,16 @@ coded_enum! {
         /// An array of 64-bit integers that the call reads, such as dimensions: copied into the
         /// record after a successful call, as a text like `[4, 2]`.
         Integers = 14 "integers",
+        /// One value that the call reads, of the type that another argument names: copied into the record after
+        /// a successful call, as a text like `0.5`.
+        Scalar = 15 "scalar",
     }
 }
 
 impl ArgKind {
     /// Whether a text stands for the argument, behind the argument words.
     pub const fn is_text(self) -> bool {
-        matches!(self, Self::String | Self::Integers)
+        matches!(self, Self::String | Self::Integers | Self::Scalar)
     }
 }
 
@@ -276,6 +281,8 @@ coded_enum! {
         QueueFull = 14 "queue-full",
         /// The device, or what ran in the context, had failed: nothing is asked there any more.
         ContextFailed = 15 "context-failed",
+        /// The hardware's log, by which tasks were to be timed, has no entry for it, or none that is certainly its.
+        NotLogged = 16 "not-logged",
     }
 }
 
@@ -293,7 +300,7 @@ pub struct Arg {
     pub width: u8,
     /// The enumeration of `ArgKind::Enum`, else empty.
     pub enumeration: &'static str,
-    /// Index of the argument that holds the length of `ArgKind::Integers`.
+    /// Index of the argument that holds the length of `ArgKind::Integers`, or the type of `ArgKind::Scalar`.
     pub count: Option<u8>,
 }
 

@@ -9,6 +9,7 @@
 pub mod api;
 mod coded;
 pub mod engine;
+pub mod range;
 pub mod rank;
 pub mod record;
 pub mod role;

@@ -14,7 +14,7 @@ mod vocabulary;
 pub use call::{Call, CallHead, TaskWord, flags};
 pub use layout::{LongText, Recorded, Text};
 pub use told::{Passed, Record, RecordKind};
-pub use vocabulary::{Counter, Lookup, Manner, Shape};
+pub use vocabulary::{ActivityKind, Counter, LogState, Lookup, Manner, Shape};
 
 /// Bytes of a slot.
 pub const SLOT_BYTES: usize = 64;

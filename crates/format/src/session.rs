@@ -60,6 +60,10 @@ pub enum Timing {
     Sample(u32),
     /// `Events`, `Chained` or `Sample` for each stream, by how long its tasks are and by the chip.
     Auto,
+    /// The hardware's own log, as msPTI tells it; as `Auto` where there is none.
+    Hardware,
+    /// `Events`, and the hardware's log beside them.
+    Both,
 }
 
 /// Marks the code of `Timing::Sample`; the other bits are its number.
@@ -73,6 +77,8 @@ impl Timing {
             Self::Chained => 2,
             Self::Sample(step) => SAMPLE | step,
             Self::Auto => 3,
+            Self::Hardware => 4,
+            Self::Both => 5,
         }
     }
 
@@ -82,6 +88,8 @@ impl Timing {
             1 => Some(Self::Events),
             2 => Some(Self::Chained),
             3 => Some(Self::Auto),
+            4 => Some(Self::Hardware),
+            5 => Some(Self::Both),
             _ if code > SAMPLE => Some(Self::Sample(code & !SAMPLE)),
             _ => None,
         }

@@ -21,7 +21,7 @@ pub struct HookArg {
     pub width: u8,
     /// The enumeration of `ArgKind::Enum`, else empty.
     pub enumeration: String,
-    /// Position of the argument that holds the length of `ArgKind::Integers`.
+    /// Position of the argument that holds the length of `ArgKind::Integers`, or the type of `ArgKind::Scalar`.
     pub count: Option<u8>,
 }
 
@@ -74,7 +74,12 @@ impl Arguments<'_> {
             (Class::Enumeration(name), ArgKind::Enum) => name.clone(),
             _ => String::new(),
         };
-        let count = said.count.and_then(|count| self.length(function, count));
+        let count = said
+            .count
+            .and_then(|count| self.tells(function, count, kind));
+        if kind == ArgKind::Scalar && count.is_none() {
+            return Err(error("no argument names its type"));
+        }
         if kind == ArgKind::Integers && (count.is_none() || !self.is_numbers(ctype)) {
             return Err(error("it is no array of 64-bit integers with a length"));
         }
@@ -91,8 +96,8 @@ impl Arguments<'_> {
         })
     }
 
-    /// The position of the argument of this name, if it can be a length.
-    fn length(&self, function: &Function, name: &str) -> Option<u8> {
+    /// The position of the argument of this name, if it can be a length, or the type of a scalar.
+    fn tells(&self, function: &Function, name: &str, kind: ArgKind) -> Option<u8> {
         let named = |param: &Param| param.name == name;
         let position = function.params.iter().position(named)?;
         let class = self
@@ -100,7 +105,11 @@ impl Arguments<'_> {
             .class(&function.params.get(position)?.ctype)
             .ok()?;
         let position = u8::try_from(position).ok()?;
-        matches!(class, Class::Integer { .. }).then_some(position)
+        let tells = match kind {
+            ArgKind::Scalar => matches!(class, Class::Enumeration(_)),
+            _ => matches!(class, Class::Integer { .. }),
+        };
+        tells.then_some(position)
     }
 
     /// Whether it leads to 64-bit integers.
@@ -182,6 +191,7 @@ fn is_possible(kind: ArgKind, class: &Class) -> bool {
                 | ArgKind::Context
                 | ArgKind::String
                 | ArgKind::Integers
+                | ArgKind::Scalar
                 | ArgKind::Function
                 | ArgKind::Handle
         ),

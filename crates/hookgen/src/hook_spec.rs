@@ -202,7 +202,7 @@ impl FunctionSpec {
 
 impl<'a> ArgSpec<'a> {
     /// `in`, `out`, a kind, or a direction and a kind. A kind may name the argument that holds the
-    /// length: `integers:size`.
+    /// length: `integers:size`; a scalar names that of its type: `scalar:dataType`.
     fn parse(text: &'a str) -> Result<Self, String> {
         let mut spec = Self::default();
         for word in text.split_whitespace() {

@@ -8,6 +8,7 @@
 
 mod clocks;
 mod counts;
+mod entries;
 mod find;
 mod graphs;
 mod lanes;
@@ -23,7 +24,7 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::file::{Budget, OpenError, Parts, Warning};
-use crate::load::TraceBuilder;
+use crate::load::{TraceBuilder, widen};
 use crate::trace::Trace;
 
 use clocks::Clocks;
@@ -126,7 +127,10 @@ impl Archive {
         self.builder.set_clocks(clocks.into_iter(), figures);
         self.builder.set_figures(totals.losses, totals.counters);
         self.builder.settle();
-        self.span = self.whole_span(totals.call_span);
+        let open = self.builder.trace().open_calls().iter();
+        let open = open.map(|call| (call.begin, call.end));
+        let whole = self.whole_span(totals.call_span);
+        self.span = open.chain(whole).reduce(widen);
     }
 
     /// The things of the recording, as a trace without calls and tasks.

@@ -11,7 +11,6 @@ pub(crate) mod declare;
 pub(crate) mod decode;
 pub(crate) mod encoder;
 mod error;
-mod follow;
 pub(crate) mod index;
 mod json;
 pub(crate) mod names;
@@ -20,6 +19,7 @@ mod repack;
 mod scan;
 pub(crate) mod table;
 mod times;
+mod whole;
 mod writer;
 
 pub(crate) use self::chunk as kinds;
@@ -33,8 +33,9 @@ pub fn unpack(payload: &[u8]) -> Option<Vec<u8>> {
 }
 
 pub use error::{Lost, OpenError, Warning};
-pub use follow::{Contents, Follower, Progress, read};
+pub use part::recognise;
 pub(crate) use part::{Found, Parts};
 pub use repack::repack;
 pub(crate) use table::Table;
+pub use whole::{Contents, read};
 pub use writer::{ChunkWriter, Writer};

@@ -87,6 +87,10 @@ impl TraceBuilder {
     pub fn apply(&mut self, row: Row) {
         match row {
             Row::Process(row) => self.process_row(row),
+            Row::ProcessEnd(row) => {
+                let id = self.process(row.process);
+                self.trace.processes[id.index()].end_ns = Some(row.end_ns);
+            }
             Row::Thread(row) => self.thread_row(row),
             Row::Context(row) => self.context_row(&row),
             Row::Stream(row) => self.stream_row(&row),
@@ -112,6 +116,7 @@ impl TraceBuilder {
                 Arc::make_mut(&mut self.trace.names).add(process, row);
             }
             Row::Range(row) => self.range_row(row),
+            Row::Activity(row) => self.trace.entries.push(row),
             Row::Cost(row) => {
                 let thread = self.thread_of(row.thread);
                 self.trace.costs.add(thread, &row);
@@ -266,6 +271,8 @@ impl TraceBuilder {
             pid: row.pid,
             parent_pid: row.parent_pid,
             begin_ns: row.begin_ns,
+            // It is told again where its name changes.
+            end_ns: self.trace.processes[id.index()].end_ns,
             name: row.name,
             rank: row.rank,
             command: row.command,
@@ -513,6 +520,6 @@ fn append<T>(all: &mut Vec<T>, some: Vec<T>) -> (u32, u8) {
 }
 
 /// The smallest interval that holds both.
-fn widen(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+pub(crate) fn widen(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
     (one.0.min(other.0), one.1.max(other.1))
 }

@@ -1,6 +1,7 @@
 //! What operators work on: tensors, scalars and lists, which a program makes one by one and passes
 //! by handle to the call that plans an operator; a second call submits what was planned.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 
@@ -54,16 +55,17 @@ pub(crate) struct Operands {
 }
 
 /// Something that an operator works on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Operand<'t> {
-    /// What the operator calls it; empty where that is not known.
-    pub name: &'t str,
+    /// What the operator calls it. Of operators that no table has, which argument it is, as `arg 2`: from 0, those
+    /// that are floating-point numbers left out.
+    pub name: Cow<'t, str>,
     /// The call that made it.
     pub made: CallId,
     /// What it is, as in `aclCreateScalar`.
     noun: &'t str,
     data_type: Option<&'t str>,
-    /// Dimensions of a tensor, or the numbers of an array, like `[4, 2]`.
+    /// Dimensions of a tensor, or the numbers of an array, like `[4, 2]`; the value of a scalar.
     pub numbers: Option<&'t str>,
     count: Option<u64>,
 }
@@ -205,7 +207,7 @@ impl Trace {
         let handles = arguments.filter(|(arg, _)| arg.kind == ArgKind::Handle && !arg.out);
         let known = handles.filter_map(|(arg, word)| {
             let made = self.operands.made.find((process, *word), planned.begin)?;
-            Some(self.operand(&arg.name, made))
+            Some(self.operand(&*arg.name, made))
         });
         known.collect()
     }
@@ -213,9 +215,11 @@ impl Trace {
     /// What the words of a call stand for that works on things which are not declared.
     fn operands_among(&self, process: ProcessId, planned: &Call) -> Vec<Operand<'_>> {
         let words = self.args(planned).iter().rev().skip(ANSWERS).rev();
-        let made =
-            words.filter_map(|word| self.operands.made.find((process, *word), planned.begin));
-        made.map(|made| self.operand("", made)).collect()
+        let made = words.enumerate().filter_map(|(place, word)| {
+            let made = self.operands.made.find((process, *word), planned.begin)?;
+            Some(self.operand(format!("arg {place}"), made))
+        });
+        made.collect()
     }
 
     /// The same as one text: `self float32 [4, 2]; out float32 [4, 2]`.
@@ -230,25 +234,32 @@ impl Trace {
 
     /// The call that planned an operator: this one, or the one whose executor it submits.
     fn planning_of<'t>(&'t self, call: &'t Call) -> Option<&'t Call> {
-        let position = match self.operands.does.get(call.function.index())? {
-            Does::Plans(_) | Does::PlansUntyped => return Some(call),
-            Does::Runs(position) => *position,
-            _ => return None,
+        match self.operands.does.get(call.function.index())? {
+            Does::Plans(_) | Does::PlansUntyped => Some(call),
+            _ => Some(self.call(self.planned(call)?)),
+        }
+    }
+
+    /// The call that planned the operator which this one submits: another thread may have made it.
+    pub fn planned(&self, call: &Call) -> Option<CallId> {
+        let Some(Does::Runs(position)) = self.operands.does.get(call.function.index()) else {
+            return None;
         };
+        let position = *position;
         let executor = *self.args(call).get(usize::from(position))?;
         let process = self.thread(call.thread).process;
-        let planned = self
+        let id = self
             .operands
             .planned
             .find((process, executor), call.begin)?;
-        let planned = self.call(planned);
+        let planned = self.call(id);
         // The executor of a call that was not seen may have had the handle since.
         let name = self.function(planned.function).name.as_str();
         let is_its = name.strip_suffix(PLANNING) == Some(&self.function(call.function).name);
-        is_its.then_some(planned)
+        is_its.then_some(id)
     }
 
-    fn operand<'t>(&'t self, name: &'t str, made: CallId) -> Operand<'t> {
+    fn operand<'t>(&'t self, name: impl Into<Cow<'t, str>>, made: CallId) -> Operand<'t> {
         let call = self.call(made);
         let function = self.function(call.function);
         let noun = function.name.strip_prefix("aclCreate").unwrap_or(TENSOR);
@@ -260,10 +271,10 @@ impl Trace {
         let has_numbers = function
             .args
             .iter()
-            .any(|arg| arg.kind == ArgKind::Integers);
+            .any(|arg| matches!(arg.kind, ArgKind::Integers | ArgKind::Scalar));
         let numbers = self.strings(call).first().filter(|_| has_numbers);
         Operand {
-            name,
+            name: name.into(),
             made,
             noun,
             data_type,
@@ -287,7 +298,7 @@ impl Operand<'_> {
     }
 }
 
-/// `self float32 [4, 2]`, `alpha Scalar int64`, `dim IntArray [0, 1]`, `tensors TensorList of 3`.
+/// `self float32 [4, 2]`, `alpha Scalar int64 1`, `dim IntArray [0, 1]`, `tensors TensorList of 3`.
 impl Display for Operand<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let data_type = self.data_type();
@@ -295,7 +306,7 @@ impl Display for Operand<'_> {
         let count = count.map(|count| format!("of {count}"));
         let noun = Some(self.noun).filter(|noun| *noun != TENSOR);
         let words = [
-            Some(self.name).filter(|name| !name.is_empty()),
+            Some(&*self.name),
             noun,
             data_type.as_deref(),
             self.numbers,

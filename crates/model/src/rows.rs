@@ -240,10 +240,20 @@ passed_on! { rows {
             begin_ns: i64,
             /// end − begin; 0 for a mark
             end_ns: i64 as since(begin_ns),
-            /// handle of its domain, 0 for the default one
+            /// handle of its domain, 0 for the default one; what `--python` tells: 2^63 + 1 step, 2 phase, 3 module, 4
+            /// loader, 5 function, 6 fetch, 7 backward
             domain: u64,
             /// name
             name: String,
+        }
+
+        /// A process has ended, or another program has taken its place.
+        #[derive(Copy)]
+        ProcessEnd ProcessEndRow = b"PEND", thing of 32 {
+            /// process
+            process: u32,
+            /// host time at which the recorder saw that, some milliseconds later at most
+            end_ns: i64,
         }
 
         /// A function of AscendCL that a loaded library exports, or that the program asked for; or several
@@ -284,6 +294,54 @@ passed_on! { rows {
             timing_ns: u64,
             /// nanoseconds that reading the times of tasks, and comparing the clocks, took
             reading_ns: u64,
+        }
+
+        /// Whether the hardware's log was read in a process, and from when on.
+        #[derive(Copy)]
+        Log LogRow = b"HLOG", thing of 96 {
+            /// process
+            process: u32 as process,
+            /// 1 it is read, 2 there is no msPTI, 3 another profiler has it, 4 msPTI refused, 5 it is not read any
+            /// more, since the program has begun a profiler
+            state: u8,
+            /// what msPTI answered, 0 where it was not asked
+            code: u32,
+            /// a bit for each kind that it tells of, see `ACTV`
+            kinds: u32,
+            /// 1: tasks have no other times
+            is_alone: bool,
+        }
+
+        /// Something that ran, by the hardware's log: a task, a part of one, a node of a graph that is replayed, or
+        /// what nobody is known to have submitted. Its times are on the log's clock, which runs at the rate of
+        /// the device's and begins elsewhere. Where tasks have no other times, rows of `TIME` are on that clock.
+        #[derive(Copy)]
+        Activity ActivityRow = b"ACTV", thing of 160 {
+            /// process
+            process: u32 as process,
+            /// device
+            device: u32,
+            /// id of its stream, as `aclrtStreamGetId` tells it
+            acl_id: u32,
+            /// serial of that stream; none when the program has no such stream
+            stream: Option<u32>,
+            /// sequence of its task, or of the task that replays its graph; none when it is not certainly part of one
+            sequence: Option<u32>,
+            /// how many parts of its task, or of its node, came before it
+            part: u32,
+            /// what it is: 2 kernel, 4 or 9 communication, 6 memset, 7 memcpy
+            kind: u8,
+            /// number of the call that submitted it, as msPTI counts calls; 0 when it does not tell
+            correlation: u64,
+            /// key of its name, see `NAME`; 0 for none
+            name: u64,
+            /// begin on the log's clock; 0 when the log has no times of it
+            begin_ns: i64,
+            /// end − begin
+            end_ns: i64 as since(begin_ns),
+            /// number of the node that it is part of, in the graph that is replayed: 0 for one of several that cannot be
+            /// told apart; none outside of replays
+            node: Option<u32>,
         }
 
         /// How the recording ended: the last chunk of a complete file.

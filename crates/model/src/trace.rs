@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::{
     ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind, Untimed, part_in,
 };
+use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::Manner;
 
 use crate::cost::Costs;
@@ -84,6 +85,8 @@ pub struct Process {
     pub pid: u32,
     pub parent_pid: u32,
     pub begin_ns: i64,
+    /// When it had ended; `None` if it outlived the recording, or was not seen to end.
+    pub end_ns: Option<i64>,
     pub name: String,
     pub rank: String,
     /// The words that it was started with, with a NUL between two; see [`Process::command`].
@@ -264,6 +267,13 @@ pub struct Range {
     pub name: String,
 }
 
+impl Range {
+    /// What it stands for, where the hook inside a Python program has told it.
+    pub fn kind(&self) -> Option<RangeKind> {
+        RangeKind::of_domain(self.domain)
+    }
+}
+
 /// What could not be recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
@@ -299,6 +309,8 @@ pub struct Trace {
     pub(crate) thread_calls: Vec<Vec<CallId>>,
     pub(crate) stream_tasks: Vec<Vec<TaskId>>,
     pub(crate) clocks: Vec<DeviceClock>,
+    /// Of devices whose tasks have times of the hardware's log alone.
+    pub(crate) log_clocks: BTreeMap<(ProcessId, u32), Arc<crate::clock::Clock>>,
     pub(crate) losses: Losses,
     pub(crate) lost: LossSeries,
     pub(crate) counters: Counters,
@@ -306,6 +318,7 @@ pub struct Trace {
     pub(crate) names: Arc<Names>,
     pub(crate) operands: Operands,
     pub(crate) ranges: Vec<Range>,
+    pub(crate) entries: crate::entries::Entries,
     /// Rows of kinds that nothing else is made of.
     pub(crate) kept: Vec<Row>,
     pub(crate) costs: Costs,
@@ -388,7 +401,7 @@ impl Trace {
             2 * self.words.len() * size_of::<u64>(),
             2 * self.texts.len() * size_of::<Option<Arc<str>>>(),
         ];
-        bytes.into_iter().sum::<usize>() as u64
+        bytes.into_iter().sum::<usize>() as u64 + self.entries.memory()
     }
 
     /// Whether what this range of a recording lacks is to be taken to have been before it.
@@ -503,6 +516,21 @@ impl Trace {
         self.name_of(self.thread(call.thread).process, key, call.begin)
     }
 
+    /// A moment of the hardware's log on the host's clock, and how far off it may be, in nanoseconds. `None` where tasks
+    /// have times of events, or too little is known of the clock.
+    pub fn log_on_host(&self, process: ProcessId, device: u32, ns: i64) -> Option<(i64, i64)> {
+        let mapped = self.log_clocks.get(&(process, device))?.map(ns)?;
+        Some((mapped.host, mapped.error))
+    }
+
+    /// The process with this number in the file.
+    pub fn process_numbered(&self, number: u32) -> Option<ProcessId> {
+        let mut numbered = (0..).map(ProcessId).zip(&self.processes);
+        numbered
+            .find(|(_, process)| process.serial == number)
+            .map(|(id, _)| id)
+    }
+
     /// What the program called a handle or a number at a moment.
     pub fn name_of(&self, process: ProcessId, key: u64, at: i64) -> Option<&str> {
         self.names.get(process, key, at)
@@ -515,6 +543,9 @@ impl Trace {
 
     /// The domain of a range, if it has one with a name.
     pub fn domain(&self, range: &Range) -> Option<&str> {
+        if let Some(kind) = range.kind() {
+            return Some(kind.name());
+        }
         let process = self.thread(range.thread).process;
         let domain = Some(range.domain).filter(|domain| *domain != 0)?;
         self.name_of(process, domain, range.begin)

@@ -21,6 +21,19 @@ pub enum Driver {
     Fails,
 }
 
+/// What msPTI answers to a profiler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mspti {
+    /// Every kind is granted but communication under its old name.
+    Grants,
+    /// Copies and fills as well are told only where the library was preloaded.
+    Preload,
+    /// Another profiler has subscribed.
+    Busy,
+    /// The device's log cannot be reached.
+    Offline,
+}
+
 /// Everything that the list says, with the chip's own values where it says nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -66,6 +79,19 @@ pub struct Options {
     pub driver_jitter_ns: u64,
     /// How long the destruction of a graph waits for its last replay.
     pub graph_wait_ms: u64,
+    /// What msPTI answers to a profiler.
+    pub mspti: Mspti,
+    /// How long its records take to come.
+    pub mspti_late_ms: u64,
+    /// Every so manieth record is lost, or has no times; 0 is never.
+    pub mspti_drop: u64,
+    pub mspti_zero: u64,
+    /// Records of one buffer come stream by stream, the last stream first.
+    pub mspti_shuffle: bool,
+    /// By how much its comparison of clocks is off.
+    pub mspti_anchor_ns: i64,
+    /// An operator is so many kernels to it.
+    pub mspti_kernels: u32,
     pub fail: Vec<Failure>,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
@@ -113,6 +139,13 @@ impl Options {
             driver_ns: 0,
             driver_jitter_ns: 0,
             graph_wait_ms: 10_000,
+            mspti: Mspti::Grants,
+            mspti_late_ms: 0,
+            mspti_drop: 0,
+            mspti_zero: 0,
+            mspti_shuffle: false,
+            mspti_anchor_ns: 0,
+            mspti_kernels: 1,
             fail: Vec::new(),
             strict: false,
             catch: false,
@@ -122,7 +155,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 34] = [
+pub const KEYS: [&str; 41] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -153,6 +186,13 @@ pub const KEYS: [&str; 34] = [
     "driver_ns",
     "driver_jitter_ns",
     "graph_wait_ms",
+    "mspti",
+    "mspti_late_ms",
+    "mspti_drop",
+    "mspti_zero",
+    "mspti_shuffle",
+    "mspti_anchor_ns",
+    "mspti_kernels",
     "fail",
     "strict",
     "catch",
@@ -215,6 +255,13 @@ impl Options {
             "driver_ns" => self.driver_ns = number(key, value, 0, 10_000_000_000)?,
             "driver_jitter_ns" => self.driver_jitter_ns = number(key, value, 0, 10_000_000_000)?,
             "graph_wait_ms" => self.graph_wait_ms = number(key, value, 1, 3_600_000)?,
+            "mspti" => self.mspti = mspti(value)?,
+            "mspti_late_ms" => self.mspti_late_ms = number(key, value, 0, 3_600_000)?,
+            "mspti_drop" => self.mspti_drop = number(key, value, 0, 1 << 40)?,
+            "mspti_zero" => self.mspti_zero = number(key, value, 0, 1 << 40)?,
+            "mspti_shuffle" => self.mspti_shuffle = switch(key, value)?,
+            "mspti_anchor_ns" => self.mspti_anchor_ns = signed(key, value)?,
+            "mspti_kernels" => self.mspti_kernels = number(key, value, 1, 64)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,
@@ -255,6 +302,26 @@ fn driver(value: Option<&str>) -> Result<Driver, String> {
             ))
         }
     }
+}
+
+fn mspti(value: Option<&str>) -> Result<Mspti, String> {
+    match value {
+        Some("grants") => Ok(Mspti::Grants),
+        Some("preload") => Ok(Mspti::Preload),
+        Some("busy") => Ok(Mspti::Busy),
+        Some("offline") => Ok(Mspti::Offline),
+        given => Err(format!(
+            "option `mspti` is grants, preload, busy or offline, not {}",
+            given.unwrap_or("nothing")
+        )),
+    }
+}
+
+/// A whole number that may be negative.
+fn signed(key: &str, value: Option<&str>) -> Result<i64, String> {
+    let number = value.and_then(whole);
+    let given = value.unwrap_or("nothing");
+    number.ok_or_else(|| format!("option `{key}` needs a whole number, not {given}"))
 }
 
 fn number<T: TryFrom<u64>>(
@@ -365,6 +432,7 @@ mod tests {
                 "memory" => "2000000",
                 "chip" => "310p",
                 "driver" => "fails",
+                "mspti" => "busy",
                 _ => "1",
             };
             assert!(Options::parse(&format!("{key}={value}")).is_ok(), "{key}");

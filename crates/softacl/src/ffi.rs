@@ -4,12 +4,13 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::code::{Code, Fault, INVALID_PARAM, Outcome, RT_INTERNAL, SUCCESS, fault};
-use crate::{errors, guard, runtime};
+use crate::{errors, guard, mspti, runtime};
 
 /// Runs the body of an exported function: nothing unwinds out of it, and failures are noted for
 /// the calling thread.
 pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Code {
     let _call = guard::enter(function);
+    let told = mspti::enter();
     let outcome = runtime::get().injected_failure(function).map_or_else(
         || {
             catch_unwind(AssertUnwindSafe(body))
@@ -17,6 +18,9 @@ pub(crate) fn call(function: &'static str, body: impl FnOnce() -> Outcome) -> Co
         },
         |code| fault(code, "made to fail by the option `fail`"),
     );
+    if let Some(begin) = told {
+        mspti::leave(function, begin);
+    }
     match outcome {
         Ok(()) => SUCCESS,
         Err(failed) => {

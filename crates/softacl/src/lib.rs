@@ -32,6 +32,7 @@ mod inlet;
 mod kernel;
 mod label;
 mod memory;
+mod mspti;
 mod observers;
 mod primitives;
 mod progress;

@@ -18,6 +18,7 @@ use crate::kernel::{Binary, Builder, Function};
 use crate::label::{self, Label};
 use crate::memory::HostMemory;
 use crate::memory::vmm::{Mappings, Physical};
+use crate::mspti::Mspti;
 use crate::observers::Observers;
 use crate::settings::Settings;
 use crate::signal::Signal;
@@ -60,6 +61,7 @@ pub(crate) struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) engine: Engine,
     pub(crate) truth: Option<Truth>,
+    pub(crate) mspti: Mspti,
     pub(crate) op_wait_timeout_s: AtomicU64,
     /// The device of threads that set none; negative when there is no such device.
     pub(crate) default_device: AtomicI32,
@@ -182,6 +184,7 @@ impl Runtime {
             settings: Settings::default(),
             engine: Engine::new(),
             truth: open_truth(),
+            mspti: Mspti::new(),
             op_wait_timeout_s: AtomicU64::new(0),
             default_device: AtomicI32::new(-1),
             failures_armed: AtomicBool::new(!failures.is_empty()),

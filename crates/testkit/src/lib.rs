@@ -75,6 +75,7 @@
 //! notify 7, `aclrtValueWait(64,5,1)` for the value at 64 to equal 5, `HcclAllReduce(1,1024)` is a
 //! collective of communicator 1 on 1024 elements, `HcclBroadcast(1,1024,4,0)` one on as many numbers of
 //! 32 bits that rank 0 has, and `HcclCommInitRootInfo(8,3,1)` makes rank 3 of 8 of communicator 1.
+//! `aclnnAddGetWorkspaceSize(7)` on a thread plans the operator that the task `aclnnAdd(7)` submits.
 //!
 //! **Launch calls.** Every task has a call that submitted it. `by t2[3..5]` after the task gives
 //! its thread and times. Otherwise the call is made by thread `t1`, or by the one named in the

@@ -249,6 +249,23 @@ impl State {
         Way::Straight
     }
 
+    /// Whether something that is no call can be told now, with the stack at `here`.
+    pub(crate) fn admits_told(&self, here: usize) -> bool {
+        if self.is_own() || self.gate.get() & (FRAGILE | BLIND) != 0 {
+            return false;
+        }
+        if self.is_busy() && !self.mend(here) || !lifecycle::settle(self) {
+            return false;
+        }
+        if self.gate.get() & NEW != 0 {
+            self.begin();
+        }
+        if self.gate.get() & SPILLED != 0 {
+            self.write_spilled();
+        }
+        true
+    }
+
     /// The thread's first call: from now on it has a channel, if there is one to be had.
     fn begin(&self) {
         self.set(NEW, false);

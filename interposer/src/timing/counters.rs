@@ -44,7 +44,12 @@ pub(crate) static SAMPLED_STREAMS: Tally = Tally::new(Counter::SampledStreams);
 /// Timed tasks that took less time than an event record does.
 pub(crate) static SHORT_TASKS: Tally = Tally::new(Counter::ShortTasks);
 
-static ALL: [&Tally; 11] = [
+/// Entries of the hardware's log, those without times, and how often there was no memory for more.
+pub(crate) static LOG_ENTRIES: Tally = Tally::new(Counter::LogEntries);
+pub(crate) static TIMELESS_ENTRIES: Tally = Tally::new(Counter::TimelessEntries);
+pub(crate) static LOG_BUFFERS_SHORT: Tally = Tally::new(Counter::LogBuffersShort);
+
+static ALL: [&Tally; 14] = [
     &INJECTED,
     &LOST,
     &TIMED,
@@ -56,6 +61,9 @@ static ALL: [&Tally; 11] = [
     &CHAINED_STREAMS,
     &SAMPLED_STREAMS,
     &SHORT_TASKS,
+    &LOG_ENTRIES,
+    &TIMELESS_ENTRIES,
+    &LOG_BUFFERS_SHORT,
 ];
 
 impl Tally {

@@ -13,6 +13,7 @@ pub(crate) mod context;
 pub(crate) mod counters;
 pub(crate) mod driver;
 pub(crate) mod failure;
+pub(crate) mod hardware;
 pub(crate) mod harvest;
 pub(crate) mod harvester;
 pub(crate) mod host_clocks;

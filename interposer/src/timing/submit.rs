@@ -174,7 +174,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
 }
 
 /// Asks the runtime once for the number by which it and its users know the stream.
-fn learn_id(api: &Api, stream: &'static StreamEntry) {
+pub(crate) fn learn_id(api: &Api, stream: &'static StreamEntry) {
     if stream.id_known.load(Relaxed) || stream.id_known.swap(true, AcqRel) {
         return;
     }

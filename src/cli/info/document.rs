@@ -7,9 +7,9 @@ use serde::Serialize;
 use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
-use ascend_trace_format::record::Counter;
+use ascend_trace_format::record::{Counter, LogState};
 use ascend_trace_model::archive::Counts;
-use ascend_trace_model::rows::SessionRow;
+use ascend_trace_model::rows::{LogRow, SessionRow};
 use ascend_trace_model::{Archive, OpenError, ProcessId, StreamId, ThreadId, Trace};
 
 use super::coverage::{self, Coverage};
@@ -40,6 +40,81 @@ pub(crate) struct Document {
     pub(crate) lost: Lost,
     /// What the tracer itself did inside the program.
     pub(crate) cost: Cost,
+    pub(crate) hardware_log: HardwareLog,
+}
+
+/// What came of the hardware's own log.
+#[derive(Serialize)]
+pub(crate) struct HardwareLog {
+    /// How it stood with it in the processes: `on`, `absent`, `busy`, `refused`, `gave-way`.
+    pub(crate) states: BTreeSet<&'static str>,
+    pub(crate) entries: u64,
+    pub(crate) without_times: u64,
+    /// How often there was no memory for more of them.
+    pub(crate) buffers_short: u64,
+    pub(crate) joined: u64,
+    pub(crate) not_joined: u64,
+    /// Stretches of streams in which it did not agree with what had been submitted.
+    pub(crate) mismatches: u64,
+    /// Tasks that have times of events as well, by device.
+    pub(crate) compared: Vec<Compared>,
+}
+
+/// What two sources say of the same tasks.
+#[derive(Serialize)]
+pub(crate) struct Compared {
+    pub(crate) process: u32,
+    pub(crate) device: u32,
+    pub(crate) compared_tasks: u64,
+    pub(crate) longer_ns: Spread,
+    pub(crate) shorter_pause_ns: Spread,
+    pub(crate) apart_ns: Spread,
+    pub(crate) log_drift_ppm: f64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Spread {
+    pub(crate) min: i64,
+    pub(crate) p50: i64,
+    pub(crate) p99: i64,
+    pub(crate) max: i64,
+}
+
+impl From<analysis::log::Spread> for Spread {
+    fn from(spread: analysis::log::Spread) -> Self {
+        Self {
+            min: spread.least,
+            p50: spread.median,
+            p99: spread.p99,
+            max: spread.most,
+        }
+    }
+}
+
+fn hardware_log(trace: &Trace, compared: &[analysis::log::Comparison]) -> HardwareLog {
+    let counter = |counter: Counter| trace.counter(counter as u16);
+    let states = trace.rows::<LogRow>();
+    let compared = compared.iter().map(|it| Compared {
+        process: trace.process(ProcessId(it.process)).serial,
+        device: it.device,
+        compared_tasks: it.tasks as u64,
+        longer_ns: it.longer.into(),
+        shorter_pause_ns: it.shorter_pause.into(),
+        apart_ns: it.apart.into(),
+        log_drift_ppm: it.drift_ppm,
+    });
+    HardwareLog {
+        states: states
+            .filter_map(|row| LogState::from_code(row.state).map(LogState::name))
+            .collect(),
+        entries: counter(Counter::LogEntries),
+        without_times: counter(Counter::TimelessEntries),
+        buffers_short: counter(Counter::LogBuffersShort),
+        joined: counter(Counter::JoinedEntries),
+        not_joined: counter(Counter::LooseEntries),
+        mismatches: counter(Counter::LogMismatches),
+        compared: compared.collect(),
+    }
 }
 
 #[derive(Serialize)]
@@ -52,6 +127,8 @@ pub(crate) struct Process {
     /// `null` where none is known.
     pub(crate) rank: Option<u64>,
     pub(crate) begin_ns: i64,
+    /// `null` if it was not seen to end.
+    pub(crate) end_ns: Option<i64>,
     pub(crate) threads: u64,
     pub(crate) calls: u64,
     /// Those that it has had a context on.
@@ -217,26 +294,47 @@ pub(super) struct Facts {
     pub(super) span: Option<(i64, i64)>,
     pub(super) counts: Counts,
     pub(super) graphs: Graphs,
+    /// What two sources of times say of the same tasks.
+    compared: Vec<analysis::log::Comparison>,
+}
+
+/// Recordings of more rows are not compared: all tasks are looked at together.
+const MOST_COMPARED: u64 = 1 << 20;
+
+/// Compares the sources of times, if there are two.
+fn compared(archive: &mut Archive) -> Vec<analysis::log::Comparison> {
+    if archive.things().session().timing != "both" {
+        return Vec::new();
+    }
+    let Some((begin, end)) = archive.span() else {
+        return Vec::new();
+    };
+    let whole = archive.window((begin, end.saturating_add(1)), MOST_COMPARED);
+    whole.map_or_else(|_| Vec::new(), |trace| analysis::log::compare(&trace))
 }
 
 impl Facts {
-    pub(super) fn of(trace: &Trace) -> Self {
+    /// The same of a trace that is in memory.
+    #[cfg(test)]
+    pub(super) fn of_trace(trace: &Trace) -> Self {
         let graphs = analysis::Graphs::of(trace);
         let replays = graphs.all().iter().map(|graph| graph.replays.len() as u64);
         Self {
             span: trace.span(),
             counts: Counts::of(trace),
             graphs: Graphs::of(trace, &graphs, replays.sum()),
+            compared: analysis::log::compare(trace),
         }
     }
 
-    pub(super) fn of_archive(archive: &mut Archive) -> Result<Self, OpenError> {
+    pub(super) fn of(archive: &mut Archive) -> Result<Self, OpenError> {
         let calls = archive.graph_calls()?;
         let graphs = analysis::Graphs::with_replays(&calls.trace, calls.replays.keys().copied());
         Ok(Self {
             span: archive.span(),
             counts: archive.counts(),
             graphs: Graphs::of(&calls.trace, &graphs, calls.replays.values().sum()),
+            compared: compared(archive),
         })
     }
 }
@@ -267,6 +365,7 @@ impl Document {
                 others: losses.others,
             },
             cost: cost(trace),
+            hardware_log: hardware_log(trace, &facts.compared),
         }
     }
 }
@@ -288,6 +387,7 @@ fn processes(trace: &Trace, counts: &Counts) -> Vec<Process> {
                 name: process.name.clone(),
                 rank: process.rank_number(),
                 begin_ns: process.begin_ns,
+                end_ns: process.end_ns,
                 threads: own.len() as u64,
                 calls: calls.sum(),
                 devices: devices_of(trace, id),

@@ -33,6 +33,44 @@ pub(crate) fn text(document: &Document) -> String {
     text
 }
 
+/// What came of the hardware's log; nothing where it was not asked for.
+fn hardware_log(document: &Document) -> String {
+    let log = &document.hardware_log;
+    if log.states.is_empty() {
+        return String::new();
+    }
+    let states: Vec<&str> = log.states.iter().copied().collect();
+    let mut text = format!(
+        "{:<12} {}: {} entries, {} of tasks, {} of other work; {} without times, {} stretches unclear, \
+         {} times no memory for more\n",
+        "hardware log",
+        states.join(", "),
+        count(log.entries),
+        count(log.joined),
+        count(log.not_joined),
+        count(log.without_times),
+        count(log.mismatches),
+        count(log.buffers_short),
+    );
+    for it in &log.compared {
+        text.push_str(&format!(
+            "{:<12} device {}: {} tasks by both; events make tasks {} longer (p99 {}) and pauses {} shorter \
+             (p99 {}); clocks {} to {} apart, {:.1} ppm\n",
+            "compared",
+            it.device,
+            count(it.compared_tasks),
+            duration(it.longer_ns.p50),
+            duration(it.longer_ns.p99),
+            duration(it.shorter_pause_ns.p50),
+            duration(it.shorter_pause_ns.p99),
+            duration(it.apart_ns.min),
+            duration(it.apart_ns.max),
+            it.log_drift_ppm,
+        ));
+    }
+    text
+}
+
 fn head(document: &Document) -> String {
     let session = &document.session;
     let span = document.end_ns.zip(document.begin_ns);
@@ -115,6 +153,7 @@ fn head(document: &Document) -> String {
             count(document.cost.sampled_streams),
         ));
     }
+    text.push_str(&hardware_log(document));
     if document.cost.short_tasks > 0 {
         text.push_str(&format!(
             "{:<12} {} timed tasks took less time than an event record: what surrounds them is longer\n",
@@ -272,12 +311,16 @@ fn processes(document: &Document) -> Table {
         ("pid", Align::Right),
         ("parent", Align::Right),
         ("rank", Align::Left),
+        ("begin", Align::Right),
+        ("end", Align::Right),
         ("devices", Align::Left),
         ("threads", Align::Right),
         ("calls", Align::Right),
         ("name", Align::Left),
         ("command", Align::Left),
     ]);
+    // Since the recording began. A process that outlives it has no end.
+    let since = |moment: i64| duration(moment - document.session.start_ns);
     for process in &document.processes {
         table.row([
             process.process.to_string(),
@@ -286,6 +329,8 @@ fn processes(document: &Document) -> Table {
             process
                 .rank
                 .map_or_else(String::new, |rank| rank.to_string()),
+            since(process.begin_ns),
+            process.end_ns.map_or_else(String::new, since),
             listed(&process.devices),
             count(process.threads),
             count(process.calls),

@@ -36,6 +36,11 @@ impl Row {
         }
     }
 
+    /// The rows of a table.
+    pub(crate) fn all(table: &str) -> Table {
+        parse(table)
+    }
+
     /// A number; every row must have one.
     #[track_caller]
     pub(crate) fn number(&self, column: &str) -> i64 {

@@ -17,7 +17,7 @@ pub(crate) struct Entry {
     pub(crate) pid: i64,
     pub(crate) device: i64,
     pub(crate) stream_id: i64,
-    seq: i64,
+    pub(crate) seq: i64,
     pub(crate) kind: String,
     pub(crate) begin: i64,
     pub(crate) end: i64,
@@ -71,6 +71,21 @@ fn is_reading(line: &Value) -> bool {
     line["kind"] == "clock"
 }
 
+/// A node of a graph ran, as only msPTI tells.
+fn is_node(line: &Value) -> bool {
+    line["kind"] == "node"
+}
+
+/// The nodes of graphs that ran, in a log.
+#[track_caller]
+pub(crate) fn nodes(path: &Path) -> Vec<Entry> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| -> Value { serde_json::from_str(line).unwrap() });
+    lines.filter(is_node).map(|line| entry(&line)).collect()
+}
+
 /// Reads a log of processes that were killed: they leave lines that are not whole.
 #[track_caller]
 pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
@@ -81,24 +96,27 @@ pub(crate) fn read_torn(path: &Path) -> Vec<Entry> {
 
 #[track_caller]
 fn entries(lines: impl Iterator<Item = Value>) -> Vec<Entry> {
-    let lines = lines.filter(|line| !is_reading(line)).map(|line| {
-        let number = |name: &str| {
-            line[name]
-                .as_i64()
-                .unwrap_or_else(|| panic!("{name}: {line}"))
-        };
-        Entry {
-            pid: number("pid"),
-            device: number("device"),
-            stream_id: number("stream_id"),
-            seq: number("seq"),
-            kind: line["kind"].as_str().unwrap().to_owned(),
-            begin: number("begin_ns"),
-            end: number("end_ns"),
-            flags: line["flags"].as_i64(),
-        }
-    });
-    lines.collect()
+    let tasks = lines.filter(|line| !is_reading(line) && !is_node(line));
+    tasks.map(|line| entry(&line)).collect()
+}
+
+#[track_caller]
+fn entry(line: &Value) -> Entry {
+    let number = |name: &str| {
+        line[name]
+            .as_i64()
+            .unwrap_or_else(|| panic!("{name}: {line}"))
+    };
+    Entry {
+        pid: number("pid"),
+        device: number("device"),
+        stream_id: number("stream_id"),
+        seq: number("seq"),
+        kind: line["kind"].as_str().unwrap().to_owned(),
+        begin: number("begin_ns"),
+        end: number("end_ns"),
+        flags: line["flags"].as_i64(),
+    }
 }
 
 /// Splits things into streams. An id is used again when its stream is gone; then the numbers of

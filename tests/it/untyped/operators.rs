@@ -50,12 +50,14 @@ fn check(run: &Run) {
     // What operators do inside is part of their tasks.
     assert_eq!(counts["aclrtMemsetAsync"], (0, 8));
     tables.all_timed();
-    let blend = "float32 [4, 2]; float16 [2, 3, 4]; bfloat16 [4, 2]";
-    let other = "float16 [2, 3, 4]; int64 []; bfloat16 [4, 2]";
-    let wide = "float32 [4, 2]; float16 [2, 3, 4]; int64 []; float32 [4, 2]; IntArray [0, 1]; \
-                int64 []; Scalar float32; bfloat16 [4, 2]";
-    let without_one = "float16 [2, 3, 4]; float16 [2, 3, 4]; int64 []; float32 [4, 2]; \
-                       IntArray [0, 1]; Scalar float32; bfloat16 [4, 2]";
+    let blend = "arg 0 float32 [4, 2]; arg 1 float16 [2, 3, 4]; arg 3 bfloat16 [4, 2]";
+    let other = "arg 0 float16 [2, 3, 4]; arg 1 int64 []; arg 3 bfloat16 [4, 2]";
+    // Two of the numbers that come before the last three found no register.
+    let wide = "arg 0 float32 [4, 2]; arg 1 float16 [2, 3, 4]; arg 2 int64 []; arg 3 float32 [4, 2]; \
+                arg 4 IntArray [0, 1]; arg 10 int64 []; arg 11 Scalar float32 2; arg 12 bfloat16 [4, 2]";
+    let without_one = "arg 0 float16 [2, 3, 4]; arg 1 float16 [2, 3, 4]; arg 2 int64 []; \
+                       arg 3 float32 [4, 2]; arg 4 IntArray [0, 1]; arg 11 Scalar float32 2; \
+                       arg 12 bfloat16 [4, 2]";
     let tasks = tables.tasks.iter();
     let tasks: Vec<_> = tasks
         .map(|task| (task.text("kind"), task.text("name"), task.text("shapes")))

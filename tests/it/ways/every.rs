@@ -128,7 +128,7 @@ fn holds(call: &Row, function: &Value) {
     for (number, arg) in function["args"].as_array().unwrap().iter().enumerate() {
         let found = &args[word(arg, "name")];
         assert!(
-            !found.is_null() || matches!(word(arg, "kind"), "string" | "integers"),
+            !found.is_null() || matches!(word(arg, "kind"), "string" | "integers" | "scalar"),
             "{call:?}"
         );
         if arg["out"] == true {

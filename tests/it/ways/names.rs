@@ -67,7 +67,7 @@ fn operators_have_the_types_and_dimensions_of_what_they_work_on() {
     let told: Vec<_> = tasks
         .map(|task| (task.text("name"), task.text("shapes")))
         .collect();
-    let add = "self float32 [4, 2]; other float32 [4, 2]; alpha Scalar float32; \
+    let add = "self float32 [4, 2]; other float32 [4, 2]; alpha Scalar float32 2; \
                out float32 [4, 2]";
     let expected = [
         ("aclnnRelu", "self float16 [2, 3, 4]; out float16 [2, 3, 4]"),

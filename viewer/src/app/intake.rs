@@ -6,12 +6,12 @@ use ascend_trace_model::Trace;
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};
-use crate::part::{Identity, Overview};
+use crate::part::Overview;
 use crate::text::{bytes, count};
 use crate::unused;
 use crate::viewport::Viewport;
 
-use super::{App, FOLLOWED_NS, Follow, Selected, World};
+use super::{App, FOLLOWED_NS, Follow, World};
 
 /// What is on screen later than this is worth telling.
 const LATE: Duration = Duration::from_millis(250);
@@ -19,7 +19,7 @@ const LATE: Duration = Duration::from_millis(250);
 const MUCH_UNREAD: u64 = 1 << 20;
 
 impl App {
-    fn rows_of(&self, trace: &Trace, overview: Option<&Overview>) -> Vec<Row> {
+    fn rows_of(&self, trace: &Trace, overview: &Overview) -> Vec<Row> {
         let all = Lanes {
             trace,
             tracks: &self.tracks,
@@ -33,7 +33,7 @@ impl App {
     }
 
     /// Makes the lines anew, with lanes that are new as the layout wants them.
-    fn take_rows(&mut self, trace: &Trace, overview: Option<&Overview>) {
+    fn take_rows(&mut self, trace: &Trace, overview: &Overview) {
         self.rows = self.rows_of(trace, overview);
         if self.arrangement.meet(trace, &self.rows) {
             self.rows = self.rows_of(trace, overview);
@@ -56,21 +56,6 @@ impl App {
         }
         if self.arrangement.reveal(world.trace, key) || unused.is_some() {
             self.arrange(world);
-        }
-    }
-
-    /// Brings the lines up to date with the trace. What takes long to derive has come with it
-    /// ([`App::take_part`]).
-    pub(crate) fn take_in(&mut self, trace: &Trace) {
-        let ended = !self.is_running();
-        self.meters.update(trace, self.clock, ended);
-        self.failed = self.failures.count();
-        self.take_rows(trace, None);
-        self.counts = (trace.tasks().len() as u64, trace.calls().len() as u64);
-        self.take_span(trace.span());
-        // A call that was selected while it was under way stays selected when it has returned.
-        if let Some(Selected::Open(open)) = self.selected {
-            self.selected = Identity::of_open(open).find(trace, &self.stalls);
         }
     }
 
@@ -101,17 +86,18 @@ impl App {
         }
     }
 
-    /// Brings what is known of a recording up to date of which the trace is only a part.
-    pub(crate) fn take_overview(&mut self, trace: &Trace, overview: &Overview) {
+    /// Brings the lines up to date with what is known of the recording. What takes long to derive has come with
+    /// the trace ([`App::take_part`]).
+    pub(crate) fn take_in(&mut self, trace: &Trace, overview: &Overview) {
         self.ranges.update(trace);
         let ended = !self.is_running();
         self.meters.update(trace, self.clock, ended);
-        self.take_rows(trace, Some(overview));
+        self.take_rows(trace, overview);
         self.opening_since = overview
             .opening
             .and(self.opening_since.or(Some(self.clock)));
         let counts = (overview.tasks, overview.calls);
-        if counts != self.counts {
+        if counts != self.counts && !overview.is_whole() {
             self.overall = None;
         }
         self.counts = counts;

@@ -21,6 +21,10 @@ pub(crate) enum RowId {
     Cause(&'static str, &'static str),
     Stall(Lane, i64, i64),
     Blame(BlameId),
+    /// The check, the thread, and the first call.
+    Finding(&'static str, u32, i64),
+    /// Process, thread and begin of a step.
+    Step(u32, u32, i64),
     Bookmark(String, i64, i64),
     Action(Action),
     /// What it is, and its name.

@@ -187,7 +187,7 @@ impl StallQuest {
     /// it.
     fn part(&mut self, trace: &Trace, range: (i64, i64), towards: Towards) -> Vec<Gap> {
         let dependencies = Dependencies::of(trace);
-        let stalls = Stalls::of_part(trace, &dependencies);
+        let stalls = Stalls::of_part(trace, &dependencies, true);
         let known = Known {
             dependencies: &dependencies,
             stalls: &stalls,
@@ -225,7 +225,7 @@ impl StallQuest {
             return Ok(());
         };
         let dependencies = Dependencies::of(&trace);
-        let stalls = Stalls::of_part(&trace, &dependencies);
+        let stalls = Stalls::of_part(&trace, &dependencies, true);
         let known = Known {
             dependencies: &dependencies,
             stalls: &stalls,

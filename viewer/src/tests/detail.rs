@@ -106,7 +106,7 @@ fn details_are_copied_whole() {
     let world = World {
         trace: &player.trace,
         log: None,
-        overview: None,
+        overview: &player.overview,
         export_name: None,
     };
     let text = crate::view::details(&player.app, world);

@@ -14,7 +14,7 @@ use crate::app::{App, Selected, World};
 use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
 use crate::keymap::key;
-use crate::part::{Derived, Kept, Overview};
+use crate::part::{Derived, Extent, Kept, Overview};
 use crate::quest::News;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};
@@ -55,10 +55,8 @@ pub(super) struct Player {
     pub(super) app: App,
     pub(super) trace: Trace,
     pub(super) log: Option<Lines>,
-    pub(super) overview: Option<Overview>,
+    pub(super) overview: Overview,
     pub(super) effects: Vec<Effect>,
-    /// What the reading thread would derive from the trace, as long as it is known whole.
-    derived: Derived,
 }
 
 impl Player {
@@ -72,11 +70,10 @@ impl Player {
         let live = trace.end().is_none();
         let mut player = Self {
             app: App::new("./train".to_owned(), theme, live, size),
+            overview: Overview::of_whole(&trace),
             trace,
             log: None,
-            overview: None,
             effects: Vec::new(),
-            derived: Derived::default(),
         };
         player.data();
         player
@@ -89,9 +86,8 @@ impl Player {
             app: App::new("./train".to_owned(), theme, false, size),
             trace: things,
             log: None,
-            overview: Some(overview),
+            overview,
             effects: Vec::new(),
-            derived: Derived::default(),
         };
         player.data();
         player
@@ -99,7 +95,11 @@ impl Player {
 
     /// Goes over to another part, as the loop does.
     pub(super) fn take_part(&mut self, trace: Trace, loaded: Option<(i64, i64)>) {
-        let derived = Derived::of_part(&trace);
+        let extent = Extent {
+            is_whole: false,
+            is_final: true,
+        };
+        let derived = Derived::of(&trace, extent);
         self.take_derived(trace, derived, loaded);
     }
 
@@ -112,13 +112,11 @@ impl Player {
     ) {
         let kept = Kept::of(&self.app, &self.trace);
         self.trace = trace;
-        if let Some(overview) = &mut self.overview {
-            overview.loaded = loaded;
-        }
+        self.overview.loaded = loaded;
         let world = World {
             trace: &self.trace,
             log: None,
-            overview: self.overview.as_ref(),
+            overview: &self.overview,
             export_name: Some("train.json"),
         };
         self.app.take_part(derived, kept, world);
@@ -127,23 +125,25 @@ impl Player {
 
     /// Hands over the trace with what is derived from it, as the loop does.
     fn take_whole(&mut self) {
-        self.derived.update(&self.trace);
-        let mut own = self.derived.clone();
-        if self.trace.end().is_some() {
-            own.finish(&self.trace);
-        }
+        let kept = Kept::of(&self.app, &self.trace);
+        self.overview = Overview::of_whole(&self.trace);
+        let extent = Extent {
+            is_whole: true,
+            is_final: self.trace.end().is_some(),
+        };
+        let derived = Derived::of(&self.trace, extent);
         let world = World {
             trace: &self.trace,
             log: None,
-            overview: None,
+            overview: &self.overview,
             export_name: None,
         };
-        self.app.take_part(own, Kept::default(), world);
+        self.app.take_part(derived, kept, world);
     }
 
     /// Tells the state that the source was polled.
     pub(super) fn data(&mut self) {
-        if self.overview.is_none() && !self.app.paused {
+        if self.overview.is_whole() && !self.app.paused {
             self.take_whole();
         }
         let recording = match self.trace.end() {
@@ -165,7 +165,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log,
-            overview: self.overview.as_ref(),
+            overview: &self.overview,
             export_name: Some("train.json"),
         };
         self.effects.extend(update(&mut self.app, world, event));
@@ -180,7 +180,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log,
-            overview: self.overview.as_ref(),
+            overview: &self.overview,
             export_name: None,
         };
         crate::update::begin(&mut self.app, world);
@@ -191,7 +191,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log: None,
-            overview: self.overview.as_ref(),
+            overview: &self.overview,
             export_name: Some("train.json"),
         };
         crate::update::hear(&mut self.app, world, news);
@@ -258,7 +258,7 @@ impl Player {
         let world = World {
             trace: &self.trace,
             log,
-            overview: self.overview.as_ref(),
+            overview: &self.overview,
             export_name: Some("train.json"),
         };
         let drawn = terminal.draw(|frame| view(&self.app, world, frame.buffer_mut()));

@@ -14,7 +14,7 @@ use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::{Derived, Overview};
+use crate::part::{Derived, Extent, Overview};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
@@ -91,14 +91,16 @@ fn look(player: &mut Player, archive: &mut Archive) -> (Part, Duration) {
     let length = range.1 - range.0;
     let wide = (range.0 - length, range.1 + length);
     let near = Arc::new(archive.summary(wide, ENTRIES).expect("the file reads"));
-    if let Some(overview) = &mut player.overview {
-        overview.near = near;
-    }
+    player.overview.near = near;
     let loaded = [wide, range]
         .into_iter()
         .find_map(|range| Some((archive.window_with_graphs(range, MOST).ok()?, Some(range))));
     let (trace, range) = loaded.unwrap_or_else(|| (archive.things().clone(), None));
-    let derived = Derived::of_part(&trace);
+    let extent = Extent {
+        is_whole: false,
+        is_final: true,
+    };
+    let derived = Derived::of(&trace, extent);
     let part = Part {
         trace,
         derived,

@@ -129,7 +129,7 @@ pub(super) fn pursue_in_parts(player: &mut Player, archive: &mut Archive) {
 pub(super) fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
     let trace = archive.window((i64::MIN, i64::MAX), u64::MAX).expect("all");
     let dependencies = Dependencies::of(&trace);
-    let stalls = Stalls::of_part(&trace, &dependencies);
+    let stalls = Stalls::of_part(&trace, &dependencies, true);
     (trace, dependencies, stalls)
 }
 

@@ -7,7 +7,7 @@ use ascend_trace_model::TraceBuilder;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::Derived;
+use crate::part::{Derived, Extent};
 
 #[test]
 #[ignore = "measures, judges nothing"]
@@ -55,21 +55,21 @@ fn taking_in_what_a_recording_gains() {
     };
     let mut rows = Vec::new();
     workload::run(workload, |row| rows.push(row));
-    let mut derived = Derived::default();
+    let extent = Extent {
+        is_whole: true,
+        is_final: false,
+    };
     for piece in rows.chunks(50_000) {
         let piece = piece.to_vec();
         let taken = timed(|| piece.into_iter().for_each(|row| builder.apply(row)));
         let settled = timed(|| builder.settle());
-        let updated = timed(|| derived.update(builder.trace()));
-        let mut copy = None;
-        let copied = timed(|| copy = Some((builder.trace().clone(), derived.clone())));
-        let (trace, mut own) = copy.expect("a copy");
-        let finished = timed(|| own.finish(&trace));
-        let dropped = timed(|| drop((trace, own)));
+        let mut made = None;
+        let derived = timed(|| made = Some(Derived::of(builder.trace(), extent)));
+        let dropped = timed(|| drop(made));
         let items = builder.trace().calls().len() + builder.trace().tasks().len();
         println!(
-            "{items} items: rows {taken:.1?}, settled {settled:.1?}, derived {updated:.1?}, \
-             copied {copied:.1?}, finished {finished:.1?}, dropped {dropped:.1?}"
+            "{items} items: rows {taken:.1?}, settled {settled:.1?}, derived {derived:.1?}, \
+             dropped {dropped:.1?}"
         );
     }
 }

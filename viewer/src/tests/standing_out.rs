@@ -27,7 +27,7 @@ fn details(player: &Player) -> String {
     let world = crate::app::World {
         trace: &player.trace,
         log: None,
-        overview: None,
+        overview: &player.overview,
         export_name: None,
     };
     crate::view::details(&player.app, world).replace('\n', "  ")

@@ -63,7 +63,7 @@ fn make(app: &mut App, world: World<'_>) {
     let Some(thread) = app.flame.as_ref().map(|flame| flame.thread) else {
         return;
     };
-    let is_loaded = world.overview.is_none_or(|it| it.is_loaded(range));
+    let is_loaded = world.overview.is_loaded(range);
     let known = hunt::known_calls(app, thread, range).cloned();
     let (tree, is_whole) = match (is_loaded, known) {
         (true, _) => (CallTree::of(world.trace, thread, range), true),
@@ -89,10 +89,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
     let is_later = now.second != flame.basis.second;
     let is_moved = now.range != flame.basis.range && (app.follow == Follow::Off || is_later);
     let is_grown = now.content != flame.basis.content && is_later;
-    let was_loaded = !flame.is_whole
-        && world
-            .overview
-            .is_none_or(|overview| overview.is_loaded(now.range));
+    let was_loaded = !flame.is_whole && world.overview.is_loaded(now.range);
     if is_moved || is_grown || was_loaded {
         make(app, world);
     }

@@ -1,6 +1,7 @@
 //! Looking for something in all of a long recording: asking for it, and what comes of it.
 
 use ascend_trace_analysis::calls::CallTree;
+use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_analysis::{Lane, Stats};
 
@@ -8,7 +9,7 @@ use ascend_trace_model::ThreadId;
 
 use crate::app::{App, Follow, World};
 use crate::flame::SummedCalls;
-use crate::hunt::{BlamedAll, Hunt, Longest, Summed};
+use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
 use crate::list::{Kind, Which};
 use crate::overall::Overall;
 use crate::part::Overview;
@@ -83,7 +84,7 @@ pub(super) fn longest(app: &mut App, which: Which) {
 /// range before that is done.
 pub(super) fn statistics(app: &mut App, world: World<'_>) {
     let range = (app.viewport.begin(), app.viewport.end());
-    let is_loaded = world.overview.is_none_or(|it| it.is_loaded(range));
+    let is_loaded = world.overview.is_loaded(range);
     if is_loaded || app.follow != Follow::Off || known_statistics(app, range).is_some() {
         return;
     }
@@ -162,6 +163,23 @@ pub(super) fn known_blamed(app: &App) -> Option<&[StallGroup]> {
     is_same.then_some(known.groups.as_slice())
 }
 
+/// Lets the checks look through all of the recording, unless they have.
+pub(super) fn findings(app: &mut App) {
+    if known_findings(app).is_some() {
+        return;
+    }
+    let what = "what checks find".to_owned();
+    let course = Course::new(true, i64::MIN, false);
+    let quest = QuestKind::Findings(Box::default());
+    ask(app, what, quest, course);
+}
+
+/// What checks found in the whole recording, if they have looked.
+pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
+    let known = app.findings_all.as_ref()?;
+    (known.counts == app.counts).then_some(known.findings.as_slice())
+}
+
 fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
     app.hunts += 1;
     let number = app.hunts;
@@ -229,6 +247,15 @@ fn done(app: &mut App, world: World<'_>, quest: Quest, what: &str) {
                     groups,
                 });
                 lists::show_blames(app, world);
+            }
+        }
+        QuestKind::Findings(quest) => {
+            if let Some(findings) = quest.findings {
+                app.findings_all = Some(FindingsAll {
+                    counts: app.counts,
+                    findings,
+                });
+                lists::show_findings(app, world);
             }
         }
         QuestKind::Statistics(quest) => {
@@ -306,9 +333,7 @@ pub(super) fn show(app: &mut App, world: World<'_>, found: &Found) {
         app.lane = Some(found.lane);
         app.group = None;
     }
-    if let Some(overview) = world.overview {
-        close_up(app, overview, found.span);
-    }
+    close_up(app, world.overview, found.span);
     select::reveal_lane(app);
 }
 

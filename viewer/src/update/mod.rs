@@ -85,10 +85,7 @@ fn on_data(app: &mut App, world: World<'_>, progress: Progress) {
 }
 
 fn take_in(app: &mut App, world: World<'_>) {
-    match world.overview {
-        Some(overview) => app.take_overview(world.trace, overview),
-        None => app.take_in(world.trace),
-    }
+    app.take_in(world.trace, world.overview);
 }
 
 fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
@@ -247,6 +244,7 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
         Action::NextFailure => select::next_failure(app, world),
         Action::ListStalls => lists::toggle(app, world, Kind::Stalls(Which::All)),
         Action::ListBlames => lists::toggle(app, world, Kind::Blames),
+        Action::ListFindings => lists::toggle(app, world, Kind::Findings),
         Action::LeastStall => prompts::ask_least(app),
         Action::ListStatistics => lists::toggle(app, world, Kind::Statistics(Page::Operations)),
         Action::ListBookmarks => lists::toggle(app, world, Kind::Bookmarks),

@@ -68,11 +68,11 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
 pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String {
     let range = (app.viewport.begin(), app.viewport.end());
     match world.overview {
-        None => nothing.to_owned(),
-        Some(overview) if overview.is_loaded(range) => {
+        overview if overview.is_whole() => nothing.to_owned(),
+        overview if overview.is_loaded(range) => {
             format!("{nothing} near here: move on to look further")
         }
-        Some(_) => "too much is on screen to tell single calls apart: zoom in (w)".to_owned(),
+        _ => "too much is on screen to tell single calls apart: zoom in (w)".to_owned(),
     }
 }
 
@@ -198,8 +198,8 @@ pub(super) fn next_stall(app: &mut App, world: World<'_>, forward: bool) {
     let found = found.filter(|stall| {
         is_known(world, from.0, stall.begin) && !is_open(app, world, (from.0, stall.begin))
     });
-    if let (None, Some(overview)) = (found, world.overview) {
-        return hunt::next_stall(app, overview, from, forward);
+    if found.is_none() && !world.overview.is_whole() {
+        return hunt::next_stall(app, world.overview, from, forward);
     }
     let Some(stall) = found.copied() else {
         let least = match app.least {
@@ -227,24 +227,21 @@ fn start(app: &App, forward: bool) -> i64 {
 
 /// Whether nothing that is not loaded can lie between a moment and what was found from there on.
 fn is_known(world: World<'_>, from: i64, found: i64) -> bool {
-    let Some(overview) = world.overview else {
-        return true;
-    };
-    overview.is_loaded((from.min(found), from.max(found)))
+    let range = (from.min(found), from.max(found));
+    world.overview.is_loaded(range)
 }
 
 /// Whether a stream may have begun to be idle between two moments and have gone on only behind what is
 /// loaded, so that this is not known to be a stall.
 fn is_open(app: &App, world: World<'_>, (one, other): (i64, i64)) -> bool {
-    let Some((_, end)) = world.overview.and_then(|overview| overview.loaded) else {
+    let Some((_, end)) = world.overview.loaded else {
         return false;
     };
     let trace = world.trace;
     let between = (one.min(other), one.max(other));
     let goes_on = |key| {
         let rest = (end, app.span.map_or(end, |span| span.1));
-        let sums = world.overview.map(|overview| overview.sums(key, rest));
-        rest.0 < rest.1 && sums.is_some_and(|sums| sums.count > 0)
+        rest.0 < rest.1 && world.overview.sums(key, rest).count > 0
     };
     app.tracks.originals().any(|key| {
         let track = app.tracks.get(key).filter(|_| key.is_stream());
@@ -295,9 +292,9 @@ pub(super) fn next_match(app: &mut App, world: World<'_>, forward: bool) {
         None => (start(app, forward), None),
     };
     let found = search.from(world.trace, &app.tracks, from, forward);
-    if let Some(overview) = world.overview {
+    if !world.overview.is_whole() {
         let found = found.filter(|it| is_known(world, from.0, it.begin(world.trace)));
-        let (is_here, begin) = behind(overview, from.0, forward);
+        let (is_here, begin) = behind(world.overview, from.0, forward);
         match found {
             Some(found) => {
                 let selected = found.selected(world.trace, &app.ranges);

@@ -53,9 +53,10 @@ pub(crate) fn cells(scene: &Scene<'_>, key: TrackKey, width: u16) -> Vec<Cell> {
         Some(track) => sample(scene.world.trace, track, viewport, width),
         None => vec![Cell::Idle; usize::from(width)],
     };
-    let Some(overview) = scene.world.overview else {
+    let overview = scene.world.overview;
+    if overview.is_whole() {
         return known;
-    };
+    }
     let cells = (0..).zip(known).map(|(cell, known)| {
         let range = (viewport.time(cell, width), viewport.time(cell + 1, width));
         match overview.is_loaded(range) {

@@ -25,6 +25,7 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
         Untimed::ContextFailed => "its context had failed: nothing more is asked there",
+        Untimed::NotLogged => "the hardware's log has no entry that is certainly its",
     }
 }
 

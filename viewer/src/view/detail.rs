@@ -17,8 +17,8 @@ use crate::update::{causes, effects};
 
 use super::drawn::Drawn;
 use super::{
-    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, range, released,
-    trail,
+    Scene, collectives, describe, gap, graphs, legend, meters, open, overall, parts, range,
+    released, trail,
 };
 
 /// Causes or effects that are named.
@@ -134,6 +134,7 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     let mut lines = vec![heading(scene, item, place)];
     lines.extend(flow(task_times(scene, id), room));
     lines.extend(collectives::of(scene, id, room));
+    lines.extend(parts::of(scene, id, room));
     lines.extend(graphs::of(scene, task.call, room));
     finish(scene, item, room, &mut lines);
     lines
@@ -203,9 +204,9 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
         ),
     };
     // Of a long recording only a part is there to compare with.
-    let text = match scene.world.overview {
-        Some(_) => format!("{text}, of what is loaded"),
-        None => text,
+    let text = match scene.world.overview.is_whole() {
+        false => format!("{text}, of what is loaded"),
+        true => text,
     };
     Some(vec![Span::styled(text, theme.dim())])
 }

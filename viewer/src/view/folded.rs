@@ -71,9 +71,8 @@ fn unused(scene: &Scene<'_>, number: usize, line: Rect, buffer: &mut Buffer) {
 
 /// Work of a track in a range, and what it was mostly.
 fn busy(scene: &Scene<'_>, key: TrackKey, from: &mut usize, range: (i64, i64)) -> (u64, Category) {
-    if let Some(overview) = scene.world.overview
-        && !overview.is_loaded(range)
-    {
+    let overview = scene.world.overview;
+    if !overview.is_loaded(range) {
         let sums = overview.sums(key, range);
         return (working(key, &sums), main_category(key, &sums));
     }

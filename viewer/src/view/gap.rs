@@ -1,7 +1,8 @@
 //! An idle stretch of a stream: why, and who is to blame.
 
 use ascend_trace_analysis::stats::{MeanwhileStats, Site, StallStats};
-use ascend_trace_analysis::{Cause, Stall};
+use ascend_trace_analysis::{Cause, Late, Places, Stall};
+use ascend_trace_model::text::plain;
 use ratatui::text::{Line, Span};
 
 use crate::blame;
@@ -23,7 +24,9 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
         Item::Task(task) => names::stream(trace, trace.task(task).stream),
         Item::Call(_) => "the stream".to_owned(),
     };
-    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall);
+    let places = Places::within(trace, (stall.begin, stall.end));
+    let known = StallStats::of(trace, &scene.app.dependencies, &scene.app.stalls, stall)
+        .with_late(trace, &places, stall);
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("{stream} was idle"), theme.strong()),
         Span::raw(format!(": {}", reason(stall.cause))),
@@ -50,6 +53,11 @@ pub(crate) fn of(scene: &Scene<'_>, stall: &Stall, room: usize) -> Vec<Line<'sta
     groups.extend(known.culprit_site.as_ref().map(|site| culprit(scene, site)));
     lines.extend(flow(groups, room));
     lines.extend(flow(meanwhile(scene, &known), room));
+    let late = known.late.as_ref();
+    lines.extend(
+        late.into_iter()
+            .flat_map(|it| flow(late_groups(scene, it), room)),
+    );
     lines.extend(why(scene, &known));
     lines
 }
@@ -112,6 +120,33 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
     if rest > 0 {
         groups.push(vec![Span::raw(format!("other calls {}", duration(rest)))]);
     }
+    groups
+}
+
+/// Where the program was while its stream waited, and what the time went to.
+fn late_groups(scene: &Scene<'_>, late: &Late) -> Vec<Group> {
+    let theme = scene.app.theme;
+    let thread = match late.is_main {
+        true => "main thread".to_owned(),
+        false => format!("thread {} {}", late.tid, plain(&late.thread)),
+    };
+    let range = late.range.as_ref().map_or_else(String::new, |range| {
+        let range = plain(range);
+        format!(" in range {range} {}", duration(late.range_ns))
+    });
+    let parts = [
+        ("python", late.python_ns),
+        ("planning", late.planning_ns),
+        ("queue", late.queue_ns),
+        ("launch", late.launch_ns),
+    ];
+    let parts = parts.into_iter().filter(|(_, time)| *time > 0);
+    let parts = parts.map(|(word, time)| vec![Span::raw(format!("{word} {}", duration(time)))]);
+    let mut groups = vec![vec![
+        Span::styled("late ", theme.dim()),
+        Span::raw(format!("{thread}{range}")),
+    ]];
+    groups.extend(parts);
     groups
 }
 

@@ -7,9 +7,9 @@ use ratatui::text::{Line, Span};
 use crate::app::App;
 use crate::item::Item;
 use crate::nodes::Node;
-use crate::text::{fit, short_name};
+use crate::text::{duration, fit, short_name};
 
-use super::detail::{Group, flow, since_start};
+use super::detail::{Group, flow, since_start, span};
 use super::{Scene, describe};
 
 /// Nodes that are listed.
@@ -93,11 +93,21 @@ pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'s
         )),
     ])];
     let captured = since_start(scene, trace.call(task.call).begin);
-    let times = vec![
-        vec![Span::styled(
+    let logged = scene.world.trace.parts(node.replay);
+    let time = match logged.iter().any(|part| part.node == Some(node.number)) {
+        true => Span::raw(format!(
+            "{}  {} by the hardware's log",
+            duration(node.end.saturating_sub(node.begin)),
+            span(scene, node.begin, node.end)
+        )),
+        false if logged.is_empty() => Span::styled(
             "a replay is one task: its nodes have no times, and are drawn in their order",
             theme.dim(),
-        )],
+        ),
+        false => Span::styled("it is not in the hardware's log", theme.dim()),
+    };
+    let times = vec![
+        vec![time],
         vec![Span::raw(format!("captured {captured}"))],
         vec![
             Span::styled("[ after ", theme.accent()),

@@ -52,8 +52,8 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) {
 
 /// How busy the streams are together, by cell, from 0 to 8.
 fn levels(scene: &Scene<'_>, whole: Viewport, width: u16) -> Vec<usize> {
-    if let Some(overview) = scene.world.overview {
-        return overview_levels(overview, whole, width);
+    if !scene.world.overview.is_whole() {
+        return overview_levels(scene.world.overview, whole, width);
     }
     let tracks = scene.app.tracks.keys().filter_map(|key| match key {
         TrackKey::Stream(_) => scene.app.tracks.get(key).filter(|it| it.len() > 0),

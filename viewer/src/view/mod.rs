@@ -23,6 +23,7 @@ mod minimap;
 mod nodes;
 mod open;
 mod overall;
+mod parts;
 mod range;
 mod ranges;
 mod released;

@@ -1,7 +1,9 @@
-//! The nodes of a graph below its replays. They have no times of their own, so they are drawn in
-//! their order and without ground, unlike slices.
+//! What runs inside of tasks, below them: the nodes of a graph below its replays, and the kernels of operators. Nodes whose
+//! times are not known are drawn in their order and without ground, unlike slices.
 
-use ascend_trace_model::StreamId;
+use ascend_trace_analysis::graphs::part_label;
+use ascend_trace_format::record::ActivityKind;
+use ascend_trace_model::{Part, StreamId, TaskId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -58,13 +60,17 @@ pub(crate) fn draw(
 /// Whether it is known what ran in a column.
 fn is_loaded(scene: &Scene<'_>, column: u16, width: u16) -> bool {
     let time = |column: u16| scene.app.viewport.time(i64::from(column), width);
-    let overview = scene.world.overview;
-    overview.is_none_or(|it| it.is_loaded((time(column), time(column + 1))))
+    let range = (time(column), time(column + 1));
+    scene.world.overview.is_loaded(range)
 }
 
 fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let Item::Task(task) = item else { return };
+    let parts = trace.parts(task);
+    if !parts.is_empty() {
+        return draw_parts(scene, task, &parts, line);
+    }
     let Some(nodes) = Nodes::of(&app.graphs, trace, task) else {
         if item.category(trace) == Category::Graph {
             let (first, end) = line.columns(item.span(trace));
@@ -111,6 +117,52 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
         filled: style,
         mark: style,
     });
+}
+
+/// Draws parts whose times are known. Of those that run beside each other the one that began first is in front.
+fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[Part<'_>], line: &mut Line<'_>) {
+    let (app, trace) = (scene.app, scene.world.trace);
+    let (begin, end) = Item::Task(task).span(trace);
+    let (first, last) = line.columns((begin, end));
+    let all = end.saturating_sub(begin).max(1);
+    let all = all.saturating_add(line.viewport.begin());
+    if line.viewport.cell(all, line.area.width) < 2 * parts.len() as i64 {
+        return crowd(scene, first, last.max(first + 1), line);
+    }
+    let from = parts.partition_point(|part| part.end < line.viewport.begin());
+    let until = line.viewport.end();
+    for part in parts
+        .iter()
+        .skip(from)
+        .take_while(|part| part.begin <= until)
+    {
+        let label = part_label(trace, &app.graphs, task, part);
+        let name = short_name(&label);
+        let number = part.node.filter(|node| *node > 0);
+        let is_chosen = matches!(app.selected, Some(Selected::Node(node))
+            if node.replay == task && Some(node.number) == number);
+        let style = match is_chosen {
+            true => app.theme.chosen(),
+            false => app.theme.filled(category(part), ""),
+        };
+        line.draw(Boxed {
+            span: (part.begin, part.end),
+            names: (
+                number.map_or_else(|| name.to_owned(), |number| format!("{number} {name}")),
+                name,
+            ),
+            filled: style,
+            mark: app.theme.shape(category(part), ""),
+        });
+    }
+}
+
+fn category(part: &Part<'_>) -> Category {
+    match part.kind {
+        Some(ActivityKind::Memcpy) => Category::Copy,
+        Some(ActivityKind::Memset) => Category::Fill,
+        _ => Category::Kernel,
+    }
 }
 
 fn crowd(scene: &Scene<'_>, first: u16, end: u16, line: &mut Line<'_>) {

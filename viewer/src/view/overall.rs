@@ -152,7 +152,7 @@ fn wrong(scene: &Scene<'_>, untimed: u64) -> Line<'static> {
 /// What can be said of a recording that is not in memory, or has just begun.
 fn of_nothing_known(scene: &Scene<'_>, room: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    if scene.world.overview.is_some() {
+    if !scene.world.overview.is_whole() {
         let rows = vec![
             row("statistics", "of what is on screen".to_owned(), "t"),
             row("longest stalls", "of all of the recording".to_owned(), "i"),

@@ -39,10 +39,9 @@ pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'stati
         vec![Span::raw(span(scene, range.begin, range.end))],
     ];
     let known = scene.app.inside.as_ref().filter(|(it, _, _)| *it == id);
-    let is_loaded = |it: &crate::part::Overview| it.is_loaded((range.begin, range.end));
     if let Some((_, _, inside)) = known {
         groups.extend(counts(inside, length));
-        let part = !scene.world.overview.is_none_or(is_loaded) || inside.more;
+        let part = inside.more || !scene.world.overview.is_loaded((range.begin, range.end));
         if part {
             groups.push(vec![Span::styled("only of what is loaded", theme.stall())]);
         }

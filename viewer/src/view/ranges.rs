@@ -69,9 +69,7 @@ pub(crate) fn draw(
 /// What has not been read cannot be drawn.
 fn unknown(scene: &Scene<'_>, area: Rect, buffer: &mut Buffer) {
     let viewport = scene.app.viewport;
-    let Some(overview) = scene.world.overview else {
-        return;
-    };
+    let overview = scene.world.overview;
     let Some(since) = overview.ranges_until else {
         return;
     };

@@ -58,8 +58,7 @@ fn state(scene: &Scene<'_>) -> (String, Style) {
         };
         return (format!("‖ {what}"), theme.accent());
     }
-    let overview = scene.world.overview;
-    if overview.is_some_and(|it| it.opening.is_some()) {
+    if scene.world.overview.opening.is_some() {
         return ("reading the file".to_owned(), theme.dim());
     }
     let trace = scene.world.trace;
@@ -98,7 +97,7 @@ fn range(scene: &Scene<'_>) -> String {
         return String::new();
     };
     let range = (app.viewport.begin(), app.viewport.end());
-    let is_part = scene.world.overview.is_some_and(|it| !it.is_loaded(range));
+    let is_part = !scene.world.overview.is_loaded(range);
     let summed_up = if is_part { ", summed up" } else { "" };
     let length = duration(app.viewport.length());
     let from = moment(app.viewport.begin().saturating_sub(start));
@@ -174,7 +173,7 @@ fn numbers(scene: &Scene<'_>, roomy: bool) -> Vec<Span<'static>> {
 /// What is wrong with the file itself.
 fn condition(scene: &Scene<'_>) -> Option<&'static str> {
     let trace = scene.world.trace;
-    let is_opening = scene.world.overview.is_some_and(|it| it.opening.is_some());
+    let is_opening = scene.world.overview.opening.is_some();
     let is_over = scene.app.progress.recording == Recording::Stopped;
     match () {
         () if trace.is_damaged() => Some("damaged"),

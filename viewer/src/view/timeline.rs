@@ -42,7 +42,7 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> D
     border(scene, layout, buffer);
     drawn.look_at(buffer, layout.lanes);
     if scene.app.rows.is_empty() {
-        let opening = scene.world.overview.and_then(|it| it.opening);
+        let opening = scene.world.overview.opening;
         let text = match (opening, scene.app.is_running()) {
             (Some(percent), _) => opening_words(scene, percent),
             (None, true) => "waiting for the first AscendCL call…".to_owned(),

@@ -24,10 +24,9 @@ const CREATED_WITH_FLAG: u8 = 1;
 /// The records of one event by generation, with the time they were submitted.
 type Records = Vec<(u32, TaskId)>;
 
-/// Where the pass stands, and what it must remember to resolve later calls.
+/// What the pass must remember to resolve later calls.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Builder {
-    calls: usize,
     records: Vec<Records>,
     signals: Signals,
     /// The calls that completed graphs, by process and serial of the graph.
@@ -37,22 +36,17 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    /// Handles the calls that are new in the trace.
-    pub(super) fn advance(&mut self, trace: &Trace, emit: &mut dyn FnMut(Edge)) {
-        let calls = trace.calls();
-        self.records.resize(trace.events().len(), Records::new());
-        let new = self.calls..calls.len();
-        self.calls = calls.len();
-        for index in new.clone() {
-            self.note(trace, CallId(index as u32), &calls[index]);
+    /// Handles the calls of a trace.
+    pub(super) fn of(trace: &Trace, emit: &mut dyn FnMut(Edge)) -> Self {
+        let mut builder = Self::default();
+        builder.records.resize(trace.events().len(), Records::new());
+        for (id, call) in (0..).map(CallId).zip(trace.calls()) {
+            builder.note(trace, id, call);
         }
-        let open = std::mem::take(&mut self.open);
-        for id in open {
-            self.resolve(trace, id, emit);
+        for index in 0..trace.calls().len() {
+            builder.visit(trace, CallId(index as u32), emit);
         }
-        for index in new {
-            self.visit(trace, CallId(index as u32), emit);
-        }
+        builder
     }
 
     /// Remembers what later calls can depend on.
@@ -92,6 +86,9 @@ impl Builder {
         let call = trace.call(id);
         let function = trace.function(call.function);
         let meaning = function.role.meaning();
+        if call.task.is_some() {
+            planned(trace, id, emit);
+        }
         match meaning.waits {
             Waits::Event | Waits::Replay => self.resolve(trace, id, emit),
             Waits::Stream => sync_streams(trace, id, call.stream, emit),
@@ -119,7 +116,7 @@ impl Builder {
         }
     }
 
-    /// Links a call to what it or its task depends on, or keeps it for later.
+    /// Links a call to what it or its task depends on, or notes that this has not been seen.
     fn resolve(&mut self, trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
         let call = trace.call(id);
         let edge = match trace.function(call.function).role {
@@ -221,6 +218,19 @@ impl Builder {
         let mut waits: Vec<_> = waits.collect();
         waits.sort_unstable();
         waits
+    }
+}
+
+/// Links a call that submits an operator to the one that planned it, where that was another thread's.
+fn planned(trace: &Trace, id: CallId, emit: &mut dyn FnMut(Edge)) {
+    let call = trace.call(id);
+    let planned = trace.planned(call);
+    if let Some(planned) = planned.filter(|it| trace.call(*it).thread != call.thread) {
+        emit(Edge {
+            kind: EdgeKind::Plan,
+            from: Node::Call(planned),
+            to: Node::Call(id),
+        });
     }
 }
 

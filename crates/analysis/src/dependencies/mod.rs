@@ -49,10 +49,12 @@ pub enum EdgeKind {
     TimedOut,
     /// From a task to the next one on its stream.
     StreamOrder,
+    /// From the call that planned an operator, to the call of another thread that submitted it.
+    Plan,
 }
 
 impl EdgeKind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::LaunchToTask,
         Self::RecordToWait,
         Self::TaskToSync,
@@ -63,6 +65,7 @@ impl EdgeKind {
         Self::Replay,
         Self::TimedOut,
         Self::StreamOrder,
+        Self::Plan,
     ];
 
     /// The word for this kind in tables and exports.
@@ -78,6 +81,7 @@ impl EdgeKind {
             Self::Replay => "replay",
             Self::TimedOut => "timed-out",
             Self::StreamOrder => "stream-order",
+            Self::Plan => "plan",
         }
     }
 }
@@ -115,7 +119,8 @@ impl Edge {
                 | EdgeKind::HostFunc
                 | EdgeKind::HostResume
                 | EdgeKind::Replay
-                | EdgeKind::StreamOrder,
+                | EdgeKind::StreamOrder
+                | EdgeKind::Plan,
                 to,
             ) => begin_of(trace, to)?,
             (_, to) => end_of(trace, to)?,
@@ -162,7 +167,7 @@ pub struct Visible {
 /// The edges of a trace, with an index from both ends and over time.
 ///
 /// Building costs one pass over the calls (O(n), a hash lookup per wait and sync), memory only for
-/// records, waits and syncs. [`Dependencies::update`] reads only what a growing trace has gained.
+/// records, waits and syncs.
 #[derive(Clone, Debug, Default)]
 pub struct Dependencies {
     edges: Vec<Edge>,
@@ -174,41 +179,17 @@ pub struct Dependencies {
     counts: [usize; EdgeKind::ALL.len()],
     blocks: Blocks,
     builder: build::Builder,
-    is_finished: bool,
 }
 
 impl Dependencies {
     /// The dependencies of a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut dependencies = Self::default();
-        dependencies.advance(trace);
+        dependencies.builder = build::Builder::of(trace, &mut |edge| dependencies.insert(edge));
+        dependencies.counts[EdgeKind::LaunchToTask as usize] = trace.tasks().len();
         callbacks::link(trace, &mut |edge| dependencies.insert(edge));
-        dependencies.blocks.update(trace, &dependencies.edges);
-        dependencies.is_finished = true;
+        dependencies.blocks = Blocks::of(trace, &dependencies.edges);
         dependencies
-    }
-
-    /// Takes in what the trace has gained since the last update.
-    ///
-    /// What is resolved when it is first seen can miss what other threads had done before, and what
-    /// arrives only after it; and callbacks are not linked before their times are known. So all is
-    /// looked at again when the recording has ended.
-    pub fn update(&mut self, trace: &Trace) {
-        match trace.end() {
-            Some(_) if self.is_finished => {}
-            Some(_) => *self = Self::of(trace),
-            None => {
-                self.advance(trace);
-                self.blocks.update(trace, &self.edges);
-            }
-        }
-    }
-
-    fn advance(&mut self, trace: &Trace) {
-        let mut builder = std::mem::take(&mut self.builder);
-        builder.advance(trace, &mut |edge| self.insert(edge));
-        self.builder = builder;
-        self.counts[EdgeKind::LaunchToTask as usize] = trace.tasks().len();
     }
 
     fn insert(&mut self, edge: Edge) {

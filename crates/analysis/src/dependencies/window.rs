@@ -13,33 +13,19 @@ const BLOCK: usize = 256;
 struct Bounds {
     begin: i64,
     end: i64,
-    /// All edges are there and all their times are known.
-    settled: bool,
 }
 
 /// Bounds of all blocks, in the order of the edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     bounds: Vec<Bounds>,
-    /// How many blocks there were when all were last measured.
-    measured: usize,
 }
 
 impl Blocks {
-    /// Brings the bounds up to date with new edges and with times that have become known. The
-    /// clock mapping of a growing trace still moves known times a little, so all blocks are
-    /// measured anew each time their number has doubled, and at the end.
-    pub(super) fn update(&mut self, trace: &Trace, edges: &[Edge]) {
-        if self.bounds.len() >= 2 * self.measured || trace.end().is_some() {
-            self.measured = self.bounds.len();
-            self.bounds.clear();
-        }
-        for (index, block) in edges.chunks(BLOCK).enumerate() {
-            match self.bounds.get_mut(index) {
-                Some(bounds) if bounds.settled => {}
-                Some(bounds) => *bounds = Bounds::of(trace, block),
-                None => self.bounds.push(Bounds::of(trace, block)),
-            }
+    pub(super) fn of(trace: &Trace, edges: &[Edge]) -> Self {
+        let blocks = edges.chunks(BLOCK);
+        Self {
+            bounds: blocks.map(|block| Bounds::of(trace, block)).collect(),
         }
     }
 
@@ -75,16 +61,11 @@ impl Bounds {
         let mut bounds = Self {
             begin: i64::MAX,
             end: i64::MIN,
-            settled: block.len() == BLOCK,
         };
-        for edge in block {
-            match edge.moments(trace) {
-                Some((leave, arrive)) => {
-                    bounds.begin = bounds.begin.min(leave.min(arrive));
-                    bounds.end = bounds.end.max(leave.max(arrive));
-                }
-                None => bounds.settled = false,
-            }
+        // A task whose time is not known has no place in time.
+        for (leave, arrive) in block.iter().filter_map(|edge| edge.moments(trace)) {
+            bounds.begin = bounds.begin.min(leave.min(arrive));
+            bounds.end = bounds.end.max(leave.max(arrive));
         }
         bounds
     }

@@ -7,13 +7,8 @@ use super::words::UNMATCHED;
 use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};
 
 impl Graphs {
-    /// Takes in what the trace has gained since the last update.
-    pub fn update(&mut self, trace: &Trace) {
-        let new = self.calls..trace.calls().len();
-        self.calls = new.end;
-        for index in new {
-            let id = CallId(index as u32);
-            let call = trace.call(id);
+    pub(super) fn take_all(&mut self, trace: &Trace) {
+        for (id, call) in (0..).map(CallId).zip(trace.calls()) {
             match call.graph {
                 Some(graph) if graph.serial != 0 => self.take(trace, id, graph),
                 _ if failed(trace, call) && is_capture_code(call.ret) => self.unassigned.push(id),

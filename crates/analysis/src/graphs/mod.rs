@@ -9,7 +9,8 @@ mod words;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, Trace};
+use ascend_trace_format::record::ActivityKind;
+use ascend_trace_model::{CallId, Part, ProcessId, StreamId, Task, TaskId, Trace};
 
 pub use explain::{Explanation, Refusal};
 
@@ -107,12 +108,11 @@ pub struct Graph {
     pub refused: Vec<CallId>,
 }
 
-/// The graphs of a trace. [`Graphs::update`] reads only what a growing trace has gained.
+/// The graphs of a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Graphs {
     graphs: Vec<Graph>,
     serials: HashMap<(ProcessId, u32), GraphIndex>,
-    calls: usize,
     /// Calls that failed because of some capture, without a word on which.
     unassigned: Vec<CallId>,
 }
@@ -127,11 +127,32 @@ pub fn task_label<'t>(trace: &'t Trace, task: &Task) -> Cow<'t, str> {
     }
 }
 
+/// The name by which a part of a task is shown: the log's, else that of the captured node that it is, else what it is.
+pub fn part_label<'t>(
+    trace: &'t Trace,
+    graphs: &Graphs,
+    task: TaskId,
+    part: &Part<'t>,
+) -> Cow<'t, str> {
+    let node = || {
+        let (graph, _) = graphs.replayed(trace, task)?;
+        let node = graphs.all().get(graph)?.node(part.node?)?;
+        Some(trace.task_name(trace.task(node.task)))
+    };
+    let name = part.name.filter(|name| !name.is_empty());
+    name.or_else(node).unwrap_or(part_kind(part)).into()
+}
+
+/// What a part of a task is, as the log has it.
+pub fn part_kind(part: &Part<'_>) -> &'static str {
+    part.kind.map_or("other", ActivityKind::name)
+}
+
 impl Graphs {
     /// The graphs of a whole trace.
     pub fn of(trace: &Trace) -> Self {
         let mut graphs = Self::default();
-        graphs.update(trace);
+        graphs.take_all(trace);
         graphs
     }
 

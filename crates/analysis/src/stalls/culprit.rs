@@ -120,7 +120,7 @@ fn last_cause(trace: &Trace, edges: &[Edge]) -> Option<TaskId> {
 }
 
 /// The last task up to `task` on its stream that is more than a mark in it.
-fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
+pub(crate) fn work_until(trace: &Trace, task: TaskId) -> Option<TaskId> {
     let tasks = trace.stream_tasks(trace.task(task).stream);
     let sequence = trace.task(task).sequence;
     let upto = tasks.partition_point(|other| trace.task(*other).sequence <= sequence);

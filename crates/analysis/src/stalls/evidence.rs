@@ -10,7 +10,7 @@ use super::overhead::spent;
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};
 use crate::intervals::Intervals;
-use crate::past::HOST_CALLS;
+use crate::past::{HOST_CALLS, MOST_BACK};
 
 /// What a stream waited for: something that the thread that submits to it did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,8 @@ pub enum Doing {
     Outside,
     /// The submission had returned, and its task was on its way to the device.
     InFlight,
+    /// Something before the last calls of the thread: no more than so many are looked at.
+    Earlier,
 }
 
 /// What a thread did while a stream waited for it.
@@ -137,7 +139,8 @@ impl Stalls {
     ) -> Vec<Meanwhile> {
         let thread = submission.thread;
         let returned = submission.end.clamp(begin, end);
-        let begin = self.known_from(trace, thread, begin).min(returned);
+        let earliest = looked_at_from(trace, thread, (begin, returned));
+        let (earlier, begin) = (earliest - begin, earliest);
         let mut sums = calls_in(trace, thread, (begin, returned));
         let inside: i64 = sums.iter().map(|sum| sum.total).sum();
         let outside = returned.saturating_sub(begin).saturating_sub(inside).max(0);
@@ -146,6 +149,7 @@ impl Stalls {
             (Doing::Tracer, of_tracer),
             (Doing::Outside, outside - of_tracer),
             (Doing::InFlight, end.saturating_sub(returned)),
+            (Doing::Earlier, earlier),
         ];
         let others = others.into_iter().filter(|(_, total)| *total > 0);
         sums.extend(others.map(|(doing, total)| Meanwhile {
@@ -155,18 +159,6 @@ impl Stalls {
         }));
         sums.sort_by_key(|sum| (-sum.total, sum.doing));
         sums
-    }
-
-    /// From when on, at `begin` or later, all calls of a thread are known: of those that have been dealt
-    /// with, only the last ones are kept.
-    fn known_from(&self, trace: &Trace, thread: ThreadId, begin: i64) -> i64 {
-        let Some(since) = self.forgotten_before.filter(|since| begin < *since) else {
-            return begin;
-        };
-        let calls = trace.thread_calls(thread);
-        let upto = calls.partition_point(|id| trace.call(*id).begin < since);
-        let first = upto.checked_sub(HOST_CALLS).map(|place| calls[place]);
-        first.map_or(begin, |id| trace.call(id).begin.max(begin))
     }
 
     fn why(&self, trace: &Trace, stall: &Stall, node: Node) -> Why {
@@ -185,7 +177,7 @@ impl Stalls {
             Node::Task(task) => trace.task(task).sequence,
             Node::Call(_) => u32::MAX,
         };
-        for id in tasks[..upto].iter().rev() {
+        for id in tasks[..upto].iter().rev().take(MOST_BACK) {
             let task = trace.task(*id);
             if sequence != u32::MAX && sequence > task.sequence.saturating_add(1) {
                 return Why::Missing;
@@ -229,6 +221,16 @@ fn busy_in(trace: &Trace, stream: StreamId, (begin, end): (i64, i64)) -> i64 {
     let times = work.filter_map(|task| Some((task.time?.begin, task.time?.end)));
     let inside = times.take_while(|time| time.0 < end);
     Intervals::union_of(inside).covered(begin, end)
+}
+
+/// From when on in an interval the calls of a thread are looked at: as far as the last ones reach back.
+fn looked_at_from(trace: &Trace, thread: ThreadId, (begin, end): (i64, i64)) -> i64 {
+    let calls = trace.thread_calls(thread);
+    let last = calls.partition_point(|id| trace.call(*id).begin < end);
+    let first = last
+        .checked_sub(HOST_CALLS)
+        .map(|place| trace.call(calls[place]));
+    first.map_or(begin, |call| call.begin.clamp(begin, end))
 }
 
 /// The program's own calls of a thread that have a part in an interval, summed up by function.

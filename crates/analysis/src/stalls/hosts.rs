@@ -3,17 +3,15 @@
 use ascend_trace_format::api::{Untimed, Waits};
 use ascend_trace_model::{Call, CallId, ThreadId, Trace};
 
-use super::queue::Queues;
+use super::queue::is_full;
 use super::release::{Release, release};
 use super::{Cause, Lane, Stall};
 use crate::dependencies::{Dependencies, Node, waited};
 
-/// The stalls of all threads, and how many calls have been looked at.
+/// The stalls of all threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostStalls {
     threads: Vec<HostLane>,
-    calls: usize,
-    queues: Queues,
 }
 
 /// The stalls of one thread, with what they sum up to.
@@ -23,12 +21,10 @@ struct HostLane {
     /// For each stall the time in those before it: waiting for the device, and for a full queue.
     before: Vec<Blocked>,
     total: Blocked,
-    /// The first stall that is to be split once more times are known.
-    open: Option<usize>,
 }
 
-/// Stalls of one thread that can be waiting for times.
-const OPEN: usize = 4096;
+/// How many stalls of a thread are looked at for one of a stream, however many there were meanwhile.
+pub(crate) const MOST_STALLS: usize = 1024;
 
 /// For how long a thread was held up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,32 +52,34 @@ impl Blocked {
 }
 
 impl HostStalls {
-    pub(super) fn advance(&mut self, trace: &Trace, dependencies: &Dependencies) {
-        for lane in &mut self.threads {
-            lane.split_again(trace, dependencies);
+    /// Goes on from the stalls of each thread that began before the first new call.
+    pub(super) fn after(lanes: Vec<Vec<Stall>>) -> Self {
+        Self {
+            threads: lanes.into_iter().map(HostLane::after).collect(),
         }
-        let new = self.calls as u32..trace.calls().len() as u32;
-        self.calls = trace.calls().len();
-        self.take_all(trace, dependencies, new.map(CallId));
     }
 
-    /// Takes in these calls, in the order in which they returned.
-    fn take_all(
-        &mut self,
-        trace: &Trace,
-        dependencies: &Dependencies,
-        calls: impl Iterator<Item = CallId> + Clone,
-    ) {
+    /// The last stalls of each thread in calls that began before `since`: as many as anything later looks at.
+    pub(super) fn before(&self, trace: &Trace, since: i64) -> Vec<Vec<Stall>> {
+        let called = |stall: &Stall| match stall.node {
+            Node::Call(id) => trace.call(id).begin,
+            Node::Task(_) => stall.begin,
+        };
+        let last = |lane: &HostLane| {
+            let upto = lane.stalls.partition_point(|stall| called(stall) < since);
+            lane.stalls[upto.saturating_sub(MOST_STALLS)..upto].to_vec()
+        };
+        self.threads.iter().map(last).collect()
+    }
+
+    /// Takes in the calls that begin at `since` or later, in the order in which they returned.
+    pub(super) fn take(&mut self, trace: &Trace, dependencies: &Dependencies, since: i64) {
         self.threads
             .resize_with(trace.threads().len(), HostLane::default);
-        for id in calls.clone() {
-            self.queues.learn(trace, trace.call(id));
-        }
-        for id in calls {
-            let call = trace.call(id);
+        let calls = (0..).map(CallId).zip(trace.calls());
+        for (id, call) in calls.filter(|(_, call)| call.begin >= since) {
             let cause = blocking(trace, call);
-            let cause =
-                cause.or_else(|| self.queues.is_full(trace, call).then_some(Cause::QueueFull));
+            let cause = cause.or_else(|| is_full(trace, call).then_some(Cause::QueueFull));
             if let (Some(cause), Some(lane)) = (cause, self.threads.get_mut(call.thread.index())) {
                 let release = match cause {
                     Cause::QueueFull => Release::Unknown,
@@ -90,14 +88,6 @@ impl HostStalls {
                 lane.push(id, call, cause, release);
             }
         }
-    }
-
-    pub(super) fn set_queues(&mut self, queues: Queues) {
-        self.queues = queues;
-    }
-
-    pub(super) fn queues(&self) -> &Queues {
-        &self.queues
     }
 
     pub(super) fn thread(&self, thread: ThreadId) -> &[Stall] {
@@ -115,6 +105,15 @@ impl HostStalls {
         lane.map_or(Blocked::default(), |lane| lane.blocked(begin, end))
     }
 
+    /// From when on, at `begin` or later, what held the thread up until `end` is looked at: as far as its last
+    /// [`MOST_STALLS`] stalls reach back.
+    pub(super) fn looked_at_from(&self, thread: ThreadId, begin: i64, end: i64) -> i64 {
+        let stalls = self.thread(thread);
+        let last = stalls.partition_point(|stall| stall.begin < end);
+        let first = last.checked_sub(MOST_STALLS).map(|place| stalls[place]);
+        first.map_or(begin, |stall| stall.begin.max(begin))
+    }
+
     /// The stall of the thread that took most of `[begin, end)`, of those that `wanted` accepts.
     pub(super) fn longest(
         &self,
@@ -122,6 +121,7 @@ impl HostStalls {
         (begin, end): (i64, i64),
         wanted: impl Fn(&Stall) -> bool,
     ) -> Option<Stall> {
+        let begin = self.looked_at_from(thread, begin, end);
         let stalls = self.thread(thread);
         let first = stalls.partition_point(|stall| stall.end <= begin);
         let inside = stalls[first..].iter().take_while(|stall| stall.begin < end);
@@ -132,6 +132,16 @@ impl HostStalls {
 }
 
 impl HostLane {
+    fn after(stalls: Vec<Stall>) -> Self {
+        let mut lane = Self::default();
+        for stall in stalls {
+            lane.before.push(lane.total);
+            lane.total.add(stall.cause, stall.length());
+            lane.stalls.push(stall);
+        }
+        lane
+    }
+
     /// Calls arrive as they return, so the blocking calls made inside this one came before it.
     /// The outermost one stands for all.
     fn push(&mut self, id: CallId, call: &Call, cause: Cause, release: Release) {
@@ -140,9 +150,6 @@ impl HostLane {
         let is_inside = self.stalls.last().is_some_and(|it| it.end > call.begin);
         if is_inside || call.begin >= call.end {
             return;
-        }
-        if release == Release::Pending {
-            self.open.get_or_insert(self.stalls.len());
         }
         for (begin, end, cause) in parts(call, cause, release) {
             if begin < end {
@@ -164,30 +171,6 @@ impl HostLane {
         self.total = self.before.get(first).copied().unwrap_or(self.total);
         self.stalls.truncate(first);
         self.before.truncate(first);
-        self.open = self.open.filter(|open| *open < first);
-    }
-
-    /// Splits calls at the times that have become known.
-    fn split_again(&mut self, trace: &Trace, dependencies: &Dependencies) {
-        let Some(open) = self.open else { return };
-        let first = open.max(self.stalls.len().saturating_sub(OPEN));
-        let mut calls: Vec<(CallId, Cause)> = Vec::new();
-        for stall in self.stalls.get(first..).unwrap_or_default() {
-            let Node::Call(id) = stall.node else { continue };
-            if calls.last().is_none_or(|last| last.0 != id) {
-                let cause = blocking(trace, trace.call(id)).unwrap_or(stall.cause);
-                calls.push((id, cause));
-            }
-        }
-        self.truncate(first);
-        self.open = None;
-        for (id, cause) in calls {
-            let release = match cause {
-                Cause::QueueFull => Release::Unknown,
-                _ => release(trace, dependencies, id),
-            };
-            self.push(id, trace.call(id), cause, release);
-        }
     }
 
     fn blocked(&self, begin: i64, end: i64) -> Blocked {

@@ -33,6 +33,10 @@ pub(super) fn judge(
     if task.kind == TaskKind::Graph && is_most(arrived - called) {
         return Cause::GraphLaunch;
     }
+    // After too many stalls the last ones stand for all.
+    let begin = hosts.looked_at_from(call.thread, begin, called);
+    let length = end - begin;
+    let is_most = |part: i64| part >= length - part;
     let blocked = hosts.blocked(call.thread, begin, called);
     // Costs between two points are spread evenly; inside a blocking call the thread waits for the device.
     let outside = (called - begin).saturating_sub(blocked.total());

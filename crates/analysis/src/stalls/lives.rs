@@ -19,7 +19,6 @@ struct Device {
 /// When things were made and ended, as far as calls have told so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lives {
-    calls: usize,
     made: HashMap<StreamId, Moment>,
     ended: HashMap<StreamId, Moment>,
     contexts_made: HashMap<ContextId, Moment>,
@@ -31,18 +30,15 @@ pub(super) struct Lives {
 }
 
 impl Lives {
-    /// Takes in the calls that are new in the trace.
-    pub(super) fn advance(&mut self, trace: &Trace) {
-        let new = self.calls as u32..trace.calls().len() as u32;
-        self.calls = trace.calls().len();
-        self.take_all(trace, new.map(CallId));
+    pub(super) fn of(trace: &Trace) -> Self {
+        let mut lives = Self::default();
+        lives.take_all(trace);
+        lives
     }
 
-    /// Takes in these calls.
-    fn take_all(&mut self, trace: &Trace, calls: impl Iterator<Item = CallId>) {
+    fn take_all(&mut self, trace: &Trace) {
         let mut threads_last: HashMap<_, Moment> = HashMap::new();
-        for id in calls {
-            let call = trace.call(id);
+        for (id, call) in (0..).map(CallId).zip(trace.calls()) {
             threads_last.insert(call.thread, (call.end, id));
             let function = trace.function(call.function);
             if function.role.meaning().bounds_life

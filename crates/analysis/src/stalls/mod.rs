@@ -21,9 +21,11 @@ mod streams;
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::dependencies::{Dependencies, Node};
+use crate::past::Keys;
+use peers::Peers;
 use streams::Sources;
 
 pub use blame::{Blame, Blamed};
@@ -31,6 +33,7 @@ pub use cause::Cause;
 pub use chain::{Chain, Link, Root};
 pub use class::Class;
 pub use culprit::Culprit;
+pub(crate) use culprit::work_until;
 
 pub use evidence::{Doing, Evidence, Meanwhile, Why};
 
@@ -79,27 +82,52 @@ impl Stall {
     }
 }
 
-/// What was learnt from parts of a trace that are forgotten.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Learnt {
-    queues: queue::Queues,
-}
-
-/// Where a reader stands that goes through a trace and forgets what is behind.
+/// A part of a trace that has forgotten most of what began before.
 #[derive(Debug)]
-pub(crate) struct Forgetting<'l> {
-    pub(crate) learnt: &'l mut Learnt,
-    /// Everything from here on is in the trace.
+pub(crate) struct Passage<'p> {
+    pub(crate) keys: &'p Keys,
+    /// Calls and tasks with keys from here on are in the trace, and have not been dealt with.
     pub(crate) since: i64,
+    /// Up to this key the parts own what was found.
+    pub(crate) until: i64,
+    /// From this key on the next part looks at everything again.
+    pub(crate) next: i64,
     /// Nothing more will come.
     pub(crate) is_last: bool,
 }
 
+/// What was found in the parts before that later ones depend on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Carried {
+    pub(crate) peers: Peers,
+    streams: Vec<streams::Reached>,
+    /// The last stalls of each thread.
+    hosts: Vec<Vec<Stall>>,
+}
+
+impl Carried {
+    /// Goes over to the calls that are kept, which `moved` gives new ids.
+    pub(crate) fn renumber(&mut self, moved: impl Fn(CallId) -> Option<CallId>) {
+        for stall in self.hosts.iter_mut().flatten() {
+            if let Node::Call(id) = &mut stall.node {
+                *id = moved(*id).unwrap_or(*id);
+            }
+        }
+    }
+
+    /// The calls that blocked threads.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = CallId> {
+        let nodes = self.hosts.iter().flatten().map(|stall| stall.node);
+        nodes.filter_map(|node| match node {
+            Node::Call(id) => Some(id),
+            Node::Task(_) => None,
+        })
+    }
+}
+
 /// The stalls of a trace, by lane and time.
 ///
-/// O(n) to build. [`Stalls::update`] reads only what a growing trace has gained; a stream is
-/// followed up to its first task whose time is still to be read. What is said of the newest stalls
-/// of a growing trace is what is known then; when the recording ends, all is looked at again.
+/// O(n) to build. What is said of the newest stalls of a growing trace is what is known then.
 #[derive(Clone, Debug, Default)]
 pub struct Stalls {
     streams: Vec<streams::StreamStalls>,
@@ -107,9 +135,6 @@ pub struct Stalls {
     lives: lives::Lives,
     /// Collectives that waited, with the peer that came last.
     peers: HashMap<TaskId, TaskId>,
-    /// Of what began before, the trace has forgotten most.
-    forgotten_before: Option<i64>,
-    is_finished: bool,
 }
 
 impl Stalls {
@@ -123,39 +148,70 @@ impl Stalls {
         let mut stalls = Self::default();
         stalls.advance(trace, dependencies, true);
         stalls.close(trace, dependencies);
-        stalls.wait_for_peers(trace, None);
-        stalls.is_finished = true;
+        stalls.wait_for_all_peers(trace);
         stalls
     }
 
     /// The stalls of a part of a trace: tasks that were read of a range of time. Where the part
     /// begins and ends nothing is said of streams, since what comes before and after is not known.
-    pub fn of_part(trace: &Trace, dependencies: &Dependencies) -> Self {
+    /// Unless it is `final`, a stream is followed up to its first task whose time is still to be read.
+    pub fn of_part(trace: &Trace, dependencies: &Dependencies, is_final: bool) -> Self {
         let mut stalls = Self::default();
-        stalls.advance(trace, dependencies, true);
-        stalls.wait_for_peers(trace, None);
+        stalls.advance(trace, dependencies, is_final);
+        stalls.wait_for_all_peers(trace);
         stalls
     }
 
-    /// As [`Stalls::with`], for a trace that has forgotten some of what began before `step.since`.
-    pub(crate) fn of_window(
+    /// The stalls of what a trace has from `passage.since` on. What was carried goes over to `passage.next`.
+    pub(crate) fn of_passage(
         trace: &Trace,
         dependencies: &Dependencies,
-        step: Forgetting<'_>,
+        carried: &mut Carried,
+        passage: &Passage<'_>,
     ) -> Self {
-        let mut stalls = Self::default();
-        let queues = &mut step.learnt.queues;
-        stalls.hosts.set_queues(std::mem::take(queues));
-        stalls.advance(trace, dependencies, true);
-        *queues = stalls.hosts.queues().clone();
-        if step.is_last {
+        let mut stalls = Self {
+            hosts: hosts::HostStalls::after(std::mem::take(&mut carried.hosts)),
+            ..Self::default()
+        };
+        stalls.hosts.take(trace, dependencies, passage.since);
+        stalls.lives = lives::Lives::of(trace);
+        let mut reached = std::mem::take(&mut carried.streams);
+        reached.resize_with(trace.streams().len(), Default::default);
+        for (id, reached) in (0..).map(StreamId).zip(&mut reached) {
+            let stream = stalls.pass(trace, dependencies, passage, (id, reached));
+            stalls.streams.push(stream);
+        }
+        carried.streams = reached;
+        if passage.is_last {
             stalls.close(trace, dependencies);
         }
-        let is_whole = step.is_last && step.since == i64::MIN;
-        stalls.forgotten_before = (step.since != i64::MIN).then_some(step.since);
-        stalls.wait_for_peers(trace, (!is_whole).then_some(step.since));
-        stalls.is_finished = true;
+        let peers = &mut carried.peers;
+        stalls.wait_for_peers(trace, peers.take(trace, passage.keys, passage.until));
+        carried.hosts = stalls.hosts.before(trace, passage.next);
         stalls
+    }
+
+    /// Follows a stream from where it was left; what is reached of it goes over to the next passage.
+    fn pass(
+        &self,
+        trace: &Trace,
+        dependencies: &Dependencies,
+        passage: &Passage<'_>,
+        (id, reached): (StreamId, &mut streams::Reached),
+    ) -> streams::StreamStalls {
+        let sources = Sources {
+            trace,
+            dependencies,
+            hosts: &self.hosts,
+            lives: &self.lives,
+        };
+        let tasks = trace.stream_tasks(id);
+        let first = |key: i64| tasks.partition_point(|id| passage.keys.task(*id) < key);
+        let mut stream = streams::StreamStalls::after(*reached, first(passage.since));
+        stream.advance_to(sources, id, first(passage.next), true);
+        *reached = stream.reached;
+        stream.advance(sources, id, true);
+        stream
     }
 
     /// Accounts for the ends of all streams.
@@ -174,18 +230,9 @@ impl Stalls {
         }
     }
 
-    /// Takes in what a growing trace has gained.
-    pub fn update(&mut self, trace: &Trace, dependencies: &Dependencies) {
-        match trace.end() {
-            Some(_) if self.is_finished => {}
-            Some(_) => *self = Self::with(trace, dependencies),
-            None => self.advance(trace, dependencies, false),
-        }
-    }
-
     fn advance(&mut self, trace: &Trace, dependencies: &Dependencies, finished: bool) {
-        self.hosts.advance(trace, dependencies);
-        self.lives.advance(trace);
+        self.hosts.take(trace, dependencies, i64::MIN);
+        self.lives = lives::Lives::of(trace);
         self.streams
             .resize_with(trace.streams().len(), Default::default);
         let sources = Sources {
@@ -199,20 +246,28 @@ impl Stalls {
         }
     }
 
+    /// Notes the waits of all collectives of a trace.
+    fn wait_for_all_peers(&mut self, trace: &Trace) {
+        let keys = Keys::of(trace, Keys::default());
+        self.wait_for_peers(trace, Peers::default().take(trace, &keys, i64::MAX));
+    }
+
     /// Notes the time in which collectives waited for their peers.
-    fn wait_for_peers(&mut self, trace: &Trace, since: Option<i64>) {
-        let mut found: HashMap<StreamId, Vec<Stall>> = HashMap::new();
-        for wait in peers::waits(trace, since) {
+    fn wait_for_peers(&mut self, trace: &Trace, waits: Vec<peers::PeerWait>) {
+        let mut found: HashMap<StreamId, Vec<(TaskId, Stall)>> = HashMap::new();
+        for wait in waits {
             let task = trace.task(wait.task);
             let Some(time) = task.time else { continue };
             self.peers.insert(wait.task, wait.peer);
-            found.entry(task.stream).or_default().push(Stall {
+            let stall = Stall {
                 lane: Lane::Stream(task.stream),
                 begin: time.begin,
                 end: wait.until,
                 cause: Cause::CollectivePeer,
                 node: Node::Task(wait.task),
-            });
+            };
+            let lane = found.entry(task.stream).or_default();
+            lane.push((wait.task, stall));
         }
         for (stream, stalls) in found {
             if let Some(lane) = self.streams.get_mut(stream.index()) {
@@ -224,7 +279,7 @@ impl Stalls {
     /// From when to when a stream is accounted for: every moment of it is work or a stall. `None`
     /// for a stream that nothing is known of, and for one that never had a task.
     pub fn life(&self, stream: StreamId) -> Option<(i64, i64)> {
-        self.streams.get(stream.index())?.life
+        self.streams.get(stream.index())?.reached.life
     }
 
     /// For how much of `[begin, end)` a thread was inside calls that waited, for the device or for
@@ -295,25 +350,5 @@ impl Stalls {
         }
         all.sort_by_key(order);
         all
-    }
-
-    /// The first notable stall that begins after `time`, on any lane.
-    pub fn next_after(&self, time: i64) -> Option<&Stall> {
-        let firsts = self.lanes().filter_map(|lane| {
-            let next = lane.partition_point(|stall| stall.begin <= time);
-            let mut later = lane[next..].iter();
-            later.find(|stall| stall.is_notable() && !self.continues(stall))
-        });
-        firsts.min_by_key(|stall| (stall.begin, stall.lane))
-    }
-
-    /// The last notable stall that begins before `time`, on any lane.
-    pub fn previous_before(&self, time: i64) -> Option<&Stall> {
-        let lasts = self.lanes().filter_map(|lane| {
-            let next = lane.partition_point(|stall| stall.begin < time);
-            let mut earlier = lane[..next].iter().rev();
-            earlier.find(|stall| stall.is_notable() && !self.continues(stall))
-        });
-        lasts.max_by_key(|stall| (stall.begin, stall.lane))
     }
 }

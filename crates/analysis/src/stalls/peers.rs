@@ -1,14 +1,17 @@
 //! Collectives that waited for their peers.
 //!
 //! A collective on one device cannot move data before those on the other devices have begun. The
-//! trace names no peers, so they are found: two communicators belong together when they run the
-//! same collectives, and each pair of these overlaps in time.
+//! trace names no peers, so they are found: two communicators belong together as long as they run the
+//! same collectives, and each pair of these overlaps in time. From the first pair on that does not, they are
+//! strangers. So the peers of a collective are told by what was before it, and by what overlaps it: wherever a
+//! recording is cut, the same ones are found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use ascend_trace_model::{ProcessId, TaskId, TaskTime, Trace};
 
 use crate::collectives::Places;
+use crate::past::Keys;
 
 /// A communicator of one process: the handle that its collectives name.
 type Communicator = (ProcessId, u64);
@@ -16,10 +19,24 @@ type Communicator = (ProcessId, u64);
 /// What must be the same on all peers: the function, and the amount of data.
 type Shape = (u32, Option<u64>);
 
+/// Two times overlap even if they miss each other by the sum of their errors, up to this.
+const MOST_TOLERANCE_NS: i64 = 1_000_000;
+
+/// Where a collective stands among all: by its key, and what tells those with the same key apart. It is the same
+/// wherever a recording is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Place {
+    key: i64,
+    called: i64,
+    thread: u32,
+    sequence: u32,
+}
+
 /// A collective that ran.
 #[derive(Clone, Copy, Debug)]
 struct Collective {
     task: TaskId,
+    place: Place,
     shape: Shape,
     time: TaskTime,
 }
@@ -32,68 +49,173 @@ pub(super) struct PeerWait {
     pub(super) peer: TaskId,
 }
 
-/// A communicator among its peers: its position, and how many more collectives of it come before
-/// one than come before the same one of the group's first communicator.
-type Member = (usize, isize);
-
-/// The waits of all collectives for their peers. Where a trace has forgotten some of what began
-/// before `since`, that is left out.
-pub(super) fn waits(trace: &Trace, since: Option<i64>) -> Vec<PeerWait> {
-    let communicators: Vec<Vec<Collective>> = communicators(trace, since).into_values().collect();
-    let aligned = |one: &[Collective], other: &[Collective]| match since {
-        None => are_peers(one, other).then_some(0),
-        Some(_) => shift(one, other),
-    };
-    let mut groups: Vec<Vec<Member>> = Vec::new();
-    for (place, run) in communicators.iter().enumerate() {
-        let shift_in = |group: &[Member]| {
-            let others = group.iter().map(|other| &communicators[other.0]);
-            let mut shifts = others.map(|other| aligned(other, run));
-            let first = shifts.next().flatten();
-            first.filter(|_| shifts.all(|shift| shift.is_some()))
-        };
-        let found = groups
-            .iter_mut()
-            .find_map(|group| Some((shift_in(group)?, group)));
-        match found {
-            Some((shift, group)) => group.push((place, shift)),
-            None => groups.push(vec![(place, 0)]),
-        }
-    }
-    let mut waits = Vec::new();
-    for group in groups.iter().filter(|group| group.len() > 1) {
-        for place in 0..communicators[group[0].0].len() {
-            let members = group.iter().filter_map(|(run, shift)| {
-                let place = place.checked_add_signed(*shift)?;
-                communicators[*run].get(place).copied()
-            });
-            round(members, &mut waits);
-        }
-    }
-    waits
+/// The same by places: ids change when a part of a trace is forgotten.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    of: Place,
+    until: i64,
+    peer: Place,
 }
 
-/// By how many collectives the second of two runs is ahead, if they are peers as far as both have
-/// the same ones: their ends may be missing.
-fn shift(one: &[Collective], other: &[Collective]) -> Option<isize> {
-    let (mut first, mut second) = (0, 0);
-    let found = loop {
-        let (a, b) = (one.get(first)?, other.get(second)?);
-        if overlap(a.time, b.time) {
-            break (first, second);
+/// What is known of communicators once the collectives up to a key have been dealt with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Peers {
+    /// The last collective of each that has been dealt with.
+    settled: BTreeMap<Communicator, Place>,
+    /// Pairs that do not belong together, the lesser one first.
+    strangers: BTreeSet<(Communicator, Communicator)>,
+    /// What was found so far of collectives that some part is still to own.
+    waits: Vec<Wait>,
+}
+
+/// Collectives by communicator, in their order.
+type Heads = BTreeMap<Communicator, VecDeque<Collective>>;
+
+impl Peers {
+    /// Up to which key the collectives can be dealt with by a trace of which everything with keys below `known` is
+    /// there: whatever overlaps one in time must be.
+    pub(crate) fn reach(&self, trace: &Trace, keys: &Keys, known: i64) -> i64 {
+        let heads = self.unsettled(&collectives(trace, keys));
+        let over = |it: &Collective| it.time.end.saturating_add(2 * MOST_TOLERANCE_NS) < known;
+        let open = heads.values().flatten().filter(|it| !over(it));
+        open.map(|it| it.place.key).min().unwrap_or(i64::MAX)
+    }
+
+    /// Deals with the collectives whose keys are below `until`, and returns all waits that are known and were not
+    /// [dropped](Self::forget).
+    pub(super) fn take(&mut self, trace: &Trace, keys: &Keys, until: i64) -> Vec<PeerWait> {
+        let all = collectives(trace, keys);
+        let mut heads = self.unsettled(&all);
+        while let Some((communicator, first)) = earliest(&heads)
+            && (first.place.key < until || until == i64::MAX)
+        {
+            let round = self.round(&heads, communicator, first);
+            for (member, collective) in &round {
+                self.settled.insert(*member, collective.place);
+                if let Some(run) = heads.get_mut(member) {
+                    run.pop_front();
+                }
+            }
+            waits_of(round.iter().map(|(_, it)| *it), &mut self.waits);
         }
-        match a.time.end < b.time.end {
-            true => first += 1,
-            false => second += 1,
+        let ids: HashMap<Place, TaskId> = all.iter().map(|(_, it)| (it.place, it.task)).collect();
+        let by_id = |wait: &Wait| {
+            Some(PeerWait {
+                task: *ids.get(&wait.of)?,
+                until: wait.until,
+                peer: *ids.get(&wait.peer)?,
+            })
+        };
+        self.waits.iter().filter_map(by_id).collect()
+    }
+
+    /// Drops what was found of collectives with keys below this one.
+    pub(crate) fn forget(&mut self, until: i64) {
+        self.waits.retain(|wait| wait.of.key >= until);
+    }
+
+    /// Tasks that the waits name which are not dropped.
+    pub(crate) fn named(&self, trace: &Trace, keys: &Keys) -> Vec<TaskId> {
+        let named: HashSet<Place> = self.waits.iter().map(|wait| wait.peer).collect();
+        if named.is_empty() {
+            return Vec::new();
         }
-    };
-    let mut pairs = one[found.0..].iter().zip(&other[found.1..]);
-    let are_peers = pairs.all(|(a, b)| a.shape == b.shape && overlap(a.time, b.time));
-    are_peers.then_some(second as isize - first as isize)
+        let all = collectives(trace, keys).into_iter();
+        let found = all.filter(|(_, it)| named.contains(&it.place));
+        found.map(|(_, it)| it.task).collect()
+    }
+
+    /// The collectives that belong together with the earliest one, itself included. Every other communicator is a
+    /// stranger to its one from now on.
+    fn round(
+        &mut self,
+        heads: &Heads,
+        communicator: Communicator,
+        first: Collective,
+    ) -> Vec<(Communicator, Collective)> {
+        let mut round = vec![(communicator, first)];
+        for (other, run) in heads {
+            let joins = |it: &Collective| {
+                let is_peer = |(member, of): &(Communicator, Collective)| {
+                    member != other && self.can_be_peers(*member, *other) && are_peers(of, it)
+                };
+                round.iter().all(is_peer)
+            };
+            if let Some(head) = run.front().copied().filter(joins) {
+                round.push((*other, head));
+            }
+        }
+        let others = self.settled.keys().chain(heads.keys());
+        let others = others.filter(|it| round.iter().all(|(member, _)| member != *it));
+        let strangers = others.map(|other| ordered(communicator, *other));
+        self.strangers.extend(strangers);
+        round
+    }
+
+    /// Whether two communicators ran the same so far. One that has run nothing is no peer of one that has.
+    fn can_be_peers(&self, one: Communicator, other: Communicator) -> bool {
+        let has_run = |it| self.settled.contains_key(&it);
+        has_run(one) == has_run(other) && !self.strangers.contains(&ordered(one, other))
+    }
+
+    /// The collectives of each communicator that have not been dealt with.
+    fn unsettled(&self, all: &[(Communicator, Collective)]) -> Heads {
+        let mut heads = Heads::new();
+        for (communicator, collective) in all {
+            let settled = self.settled.get(communicator);
+            if settled.is_none_or(|settled| collective.place > *settled) {
+                let run = heads.entry(*communicator).or_default();
+                run.push_back(*collective);
+            }
+        }
+        for run in heads.values_mut() {
+            run.make_contiguous().sort_by_key(|it| it.place);
+        }
+        heads
+    }
+}
+
+/// The collectives of a trace that have times.
+fn collectives(trace: &Trace, keys: &Keys) -> Vec<(Communicator, Collective)> {
+    let places: Vec<Option<Places>> = trace.functions().iter().map(Places::of).collect();
+    if places.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let tasks = trace.tasks().iter().zip((0..).map(TaskId));
+    let found = tasks.filter_map(|(task, id)| {
+        let call = trace.call(task.call);
+        let places = places[call.function.index()]?;
+        let communicator = (trace.thread(call.thread).process, places.comm(trace, call)?);
+        let collective = Collective {
+            task: id,
+            place: Place {
+                key: keys.task(id),
+                called: call.begin,
+                thread: call.thread.0,
+                sequence: task.sequence,
+            },
+            shape: (call.function.0, places.amount(trace, call)),
+            time: task.time?,
+        };
+        Some((communicator, collective))
+    });
+    found.collect()
+}
+
+/// The collective that comes first of those that have not been dealt with.
+fn earliest(heads: &Heads) -> Option<(Communicator, Collective)> {
+    let firsts = heads
+        .iter()
+        .filter_map(|(communicator, run)| Some((*communicator, *run.front()?)));
+    firsts.min_by_key(|(communicator, it)| (it.place, *communicator))
+}
+
+fn ordered(one: Communicator, other: Communicator) -> (Communicator, Communicator) {
+    (one.min(other), one.max(other))
 }
 
 /// The waits of one collective on all its devices.
-fn round(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<PeerWait>) {
+fn waits_of(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<Wait>) {
     let Some(last) = members.clone().max_by_key(|it| it.time.begin) else {
         return;
     };
@@ -104,56 +226,20 @@ fn round(members: impl Iterator<Item = Collective> + Clone, waits: &mut Vec<Peer
         };
         let until = last.time.begin.min(member.time.end);
         if until.saturating_sub(member.time.begin) > tolerance {
-            waits.push(PeerWait {
-                task: member.task,
+            waits.push(Wait {
+                of: member.place,
                 until,
-                peer: last.task,
+                peer: last.place,
             });
         }
     }
 }
 
-/// The collectives of each communicator that have times, in the order of submission.
-fn communicators(trace: &Trace, since: Option<i64>) -> BTreeMap<Communicator, Vec<Collective>> {
-    let places: Vec<Option<Places>> = trace.functions().iter().map(Places::of).collect();
-    let mut all: BTreeMap<Communicator, Vec<Collective>> = BTreeMap::new();
-    if places.iter().all(Option::is_none) {
-        return all;
-    }
-    for (index, task) in trace.tasks().iter().enumerate() {
-        let call = trace.call(task.call);
-        if since.is_some_and(|since| call.begin < since) {
-            continue;
-        }
-        let places = places[call.function.index()];
-        let (Some(places), Some(time)) = (places, task.time) else {
-            continue;
-        };
-        let Some(comm) = places.comm(trace, call) else {
-            continue;
-        };
-        let process = trace.thread(call.thread).process;
-        all.entry((process, comm)).or_default().push(Collective {
-            task: TaskId(index as u32),
-            shape: (call.function.0, places.amount(trace, call)),
-            time,
-        });
-    }
-    for run in all.values_mut() {
-        run.sort_by_key(|it| trace.call(trace.task(it.task).call).begin);
-    }
-    all
-}
-
-fn are_peers(one: &[Collective], other: &[Collective]) -> bool {
-    one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .all(|(a, b)| a.shape == b.shape && overlap(a.time, b.time))
+fn are_peers(one: &Collective, other: &Collective) -> bool {
+    one.shape == other.shape && overlap(one.time, other.time)
 }
 
 fn overlap(a: TaskTime, b: TaskTime) -> bool {
-    let tolerance = a.error.saturating_add(b.error);
+    let tolerance = a.error.saturating_add(b.error).min(MOST_TOLERANCE_NS);
     a.begin.saturating_sub(tolerance) <= b.end && b.begin.saturating_sub(tolerance) <= a.end
 }

@@ -1,12 +1,11 @@
 //! Finding submissions that were held up by a full queue.
 //!
 //! A call does not say that the queue was full. It shows: the call takes long, a task of its stream
-//! ends meanwhile and makes room, and as many tasks are pending as ever were at such a call.
-
-use std::collections::HashMap;
+//! ends meanwhile and makes room, and about as many tasks are pending as the queue can hold. That depends on
+//! nothing but the tasks of the stream that had not ended, so it is the same however much of a recording is read.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{Call, StreamId, Trace};
+use ascend_trace_model::{Call, TaskId, Trace};
 
 use crate::dependencies::runs;
 
@@ -16,34 +15,25 @@ const LONG_NS: i64 = 10_000;
 /// No runtime has queues so short that fewer pending tasks fill them.
 const LEAST: usize = 4;
 
-/// The most tasks that were seen pending at a long submission, by stream.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Queues {
-    depths: HashMap<StreamId, usize>,
+/// The depth of the shortest queue of any chip (Ascend 310P), where the recording does not say it.
+const SHORTEST: u32 = 1024;
+
+/// A measured task takes up to three places of a queue: its own, and those of two events. The rest is for what has
+/// ended and was not yet taken off.
+const PLACES: u32 = 4;
+
+/// Whether a call waited for room in its stream's queue.
+pub(super) fn is_full(trace: &Trace, call: &Call) -> bool {
+    let depth = trace.session().queue_depth.unwrap_or(SHORTEST);
+    let least = LEAST.max((depth / PLACES) as usize);
+    // No more can be pending, and what is in the way of seeing them ended is looked at no longer.
+    let most = (depth as usize).max(LEAST) + 1;
+    pending(trace, call, most).is_some_and(|pending| pending >= least)
 }
 
-impl Queues {
-    /// Notes how deep the stream's queue was, if the call looks like one that waited for room.
-    pub(super) fn learn(&mut self, trace: &Trace, call: &Call) {
-        if let (Some(pending), Some(stream)) = (pending(trace, call), call.stream) {
-            let depth = self.depths.entry(stream).or_default();
-            *depth = pending.max(*depth);
-        }
-    }
-
-    /// Whether the call waited for room in its stream's queue.
-    pub(super) fn is_full(&self, trace: &Trace, call: &Call) -> bool {
-        let (Some(pending), Some(stream)) = (pending(trace, call), call.stream) else {
-            return false;
-        };
-        let depth = self.depths.get(&stream).copied().unwrap_or(0);
-        pending >= depth - depth / 8
-    }
-}
-
-/// How many tasks were pending when a long submission began, if one of them ended before it
-/// returned.
-fn pending(trace: &Trace, call: &Call) -> Option<usize> {
+/// How many of the last `most` tasks were pending when a long submission began, if one of them ended before
+/// it returned.
+fn pending(trace: &Trace, call: &Call, most: usize) -> Option<usize> {
     let id = call.task?;
     let task = trace.task(id);
     let is_long = call.end - call.begin >= LONG_NS;
@@ -52,12 +42,11 @@ fn pending(trace: &Trace, call: &Call) -> Option<usize> {
     }
     let tasks = trace.stream_tasks(task.stream);
     let before = tasks.partition_point(|it| trace.task(*it).sequence < task.sequence);
-    let tasks = &tasks[..before];
-    // What has no time ended no later than its neighbours, as far as this matters.
+    let tasks = &tasks[before.saturating_sub(most)..before];
     let ended = |moment: i64| {
-        tasks.partition_point(|it| trace.task(*it).time.is_some_and(|time| time.end <= moment))
+        let is_over = |id: &TaskId| trace.task(*id).time.is_some_and(|it| it.end <= moment);
+        tasks.iter().rposition(is_over).map_or(0, |place| place + 1)
     };
     let (early, late) = (ended(call.begin), ended(call.end));
-    let pending = before - early;
-    (late > early && pending >= LEAST).then_some(pending)
+    (late > early).then_some(tasks.len() - early)
 }

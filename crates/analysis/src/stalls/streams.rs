@@ -1,5 +1,7 @@
 //! Stalls of a stream: waits at its head, and gaps between its tasks.
 
+use std::collections::HashMap;
+
 use ascend_trace_model::{StreamId, TaskId, TaskTime, Trace};
 
 use super::class::{Class, held, takes_time};
@@ -22,9 +24,18 @@ pub(super) struct Sources<'a> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct StreamStalls {
     pub(super) stalls: Vec<Stall>,
+    pub(super) reached: Reached,
+    /// From when on the time of a piece of work is its own. Mapped times can put its begin a little before the
+    /// end of the one before it.
+    late: HashMap<TaskId, i64>,
+    next: usize,
+}
+
+/// What is known of a stream up to one of its tasks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
     /// From when to when the stream is accounted for: every moment of it is busy or in a stall.
     pub(super) life: Option<(i64, i64)>,
-    next: usize,
     /// Sequence of the last task that was looked at.
     sequence: Option<u32>,
     /// Since the end of the last timed task: something that takes device time but has no times
@@ -33,10 +44,31 @@ pub(super) struct StreamStalls {
 }
 
 impl StreamStalls {
+    /// Goes on from what was reached before the task at a place of the stream.
+    pub(super) fn after(reached: Reached, next: usize) -> Self {
+        Self {
+            reached,
+            next,
+            ..Self::default()
+        }
+    }
+
     /// Follows the stream's tasks, up to one whose time may still come unless all is `finished`.
     pub(super) fn advance(&mut self, sources: Sources<'_>, stream: StreamId, finished: bool) {
+        self.advance_to(sources, stream, usize::MAX, finished);
+    }
+
+    /// The same for the tasks before a place of the stream.
+    pub(super) fn advance_to(
+        &mut self,
+        sources: Sources<'_>,
+        stream: StreamId,
+        end: usize,
+        finished: bool,
+    ) {
         let trace = sources.trace;
         let tasks = trace.stream_tasks(stream);
+        let tasks = &tasks[..end.min(tasks.len())];
         while let Some(&id) = tasks.get(self.next) {
             if is_pending(trace, id) && !finished {
                 return;
@@ -52,7 +84,7 @@ impl StreamStalls {
         self.count(trace, id);
         match trace.task(id).time {
             Some(time) => self.timed(sources, stream, id, time),
-            None => self.is_blind |= takes_time(trace, id),
+            None => self.reached.is_blind |= takes_time(trace, id),
         }
     }
 
@@ -60,9 +92,9 @@ impl StreamStalls {
     /// that does.
     fn count(&mut self, trace: &Trace, id: TaskId) {
         let task = trace.task(id);
-        let before = self.sequence.unwrap_or(task.sequence);
-        self.is_blind |= task.sequence > before.saturating_add(1);
-        self.sequence = Some(task.sequence);
+        let before = self.reached.sequence.unwrap_or(task.sequence);
+        self.reached.is_blind |= task.sequence > before.saturating_add(1);
+        self.reached.sequence = Some(task.sequence);
     }
 
     fn timed(&mut self, sources: Sources<'_>, stream: StreamId, id: TaskId, time: TaskTime) {
@@ -82,11 +114,13 @@ impl StreamStalls {
         self.gap(sources, stream, (busy_until, time.begin), id);
         // Mapped times can put the begin a little before the previous end; lanes do not overlap.
         let from = busy_until.max(time.begin);
-        if let Some(cause) = cause {
-            self.push(stream, (from, time.end), cause, Node::Task(id));
+        match cause {
+            Some(cause) => self.push(stream, (from, time.end), cause, Node::Task(id)),
+            None if from > time.begin => drop(self.late.insert(id, from)),
+            None => {}
         }
-        self.life = Some((begin, busy_until.max(time.end)));
-        self.is_blind = false;
+        self.reached.life = Some((begin, busy_until.max(time.end)));
+        self.reached.is_blind = false;
     }
 
     /// Begin of the stream's life and the moment up to which it is accounted for.
@@ -97,7 +131,7 @@ impl StreamStalls {
         id: TaskId,
         time: TaskTime,
     ) -> (i64, i64) {
-        if let Some(life) = self.life {
+        if let Some(life) = self.reached.life {
             return life;
         }
         let trace = sources.trace;
@@ -115,7 +149,7 @@ impl StreamStalls {
         next: TaskId,
     ) {
         let cause = match end.saturating_sub(begin) {
-            _ if self.is_blind => Cause::Unknown,
+            _ if self.reached.is_blind => Cause::Unknown,
             length if length < IDLE_FLOOR_NS => Cause::Switch,
             _ => judge(sources.trace, sources.hosts, (begin, end), next),
         };
@@ -131,33 +165,25 @@ impl StreamStalls {
         let Some((end, call)) = sources.lives.end(trace, stream, used) else {
             return;
         };
-        let Some((begin, busy_until)) = self.life.or(made.map(|it| (it.0, it.0))) else {
+        let Some((begin, busy_until)) = self.reached.life.or(made.map(|it| (it.0, it.0))) else {
             return;
         };
-        let cause = match self.is_blind {
+        let cause = match self.reached.is_blind {
             true => Cause::Unknown,
             false => Cause::Drained,
         };
         self.push(stream, (busy_until, end), cause, Node::Call(call));
-        self.life = Some((begin, busy_until.max(end)));
+        self.reached.life = Some((begin, busy_until.max(end)));
     }
 
-    /// Puts in stalls that lie in the time of a task each. Mapped times can reach into what lies
-    /// before and after; that part is taken.
-    pub(super) fn insert(&mut self, stalls: Vec<Stall>) {
-        let free = |stall: Stall| {
-            let place = self.stalls.partition_point(|it| it.begin <= stall.begin);
-            let before = place.checked_sub(1).map(|it| self.stalls[it].end);
-            let after = self.stalls.get(place).map(|it| it.begin);
-            Stall {
-                begin: stall.begin.max(before.unwrap_or(i64::MIN)),
-                end: stall.end.min(after.unwrap_or(i64::MAX)),
-                ..stall
-            }
-        };
-        let stalls: Vec<Stall> = stalls.into_iter().map(free).collect();
-        let stalls = stalls.into_iter().filter(|it| it.begin < it.end);
-        self.stalls.extend(stalls);
+    /// Puts in stalls that lie in the time of a task each: that of its own.
+    pub(super) fn insert(&mut self, stalls: Vec<(TaskId, Stall)>) {
+        let own = stalls.into_iter().map(|(task, stall)| Stall {
+            begin: self.late.get(&task).copied().unwrap_or(stall.begin),
+            ..stall
+        });
+        let own = own.filter(|it| it.begin < it.end);
+        self.stalls.extend(own);
         self.stalls.sort_by_key(|stall| stall.begin);
     }
 

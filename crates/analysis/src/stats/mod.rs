@@ -12,10 +12,12 @@ mod histogram;
 mod idle;
 mod lanes;
 mod open;
+mod parts;
 mod stall;
 mod streams;
 mod tables;
 mod threads;
+mod training;
 mod work;
 
 use ascend_trace_format::record::Counter;
@@ -32,6 +34,7 @@ pub use idle::{CauseStats, Spent};
 pub use lanes::{DeviceStats, Overlap, StreamStats, ThreadStats};
 pub use open::OpenCallStats;
 pub use stall::{MeanwhileStats, Site, StallStats};
+pub use training::{ModuleStats, RangeStats, StepStats, Steps, Verdict};
 
 /// Stalls that [`Stats::worst_stalls`] lists.
 pub const WORST_STALLS: usize = 20;
@@ -49,6 +52,9 @@ pub struct Stats {
     pub end_ns: Option<i64>,
     /// By total time, longest first.
     pub operations: Vec<OperationStats>,
+    /// What ran inside of operations by the hardware's log, longest first: the kernels of those with several, and the nodes
+    /// of graphs.
+    pub parts: Vec<PartStats>,
     /// In the order of process, device and stream number.
     pub streams: Vec<StreamStats>,
     /// In the order of process and device number.
@@ -67,6 +73,12 @@ pub struct Stats {
     pub graphs: Vec<GraphStats>,
     /// Calls that had not returned, longest first.
     pub open_calls: Vec<OpenCallStats>,
+    /// Steps of training loops, by begin.
+    pub steps: Vec<StepStats>,
+    /// Ranges that the program named, or that the hook inside Python told, longest first.
+    pub ranges: Vec<RangeStats>,
+    /// Operations by phase and module, longest first.
+    pub module_operations: Vec<ModuleStats>,
     pub tracing: Tracing,
     pub lost: Lost,
 }
@@ -82,6 +94,19 @@ pub struct OperationStats {
     pub time: Durations,
     /// Part of the time of all operations, 0 to 1. `null` for waits and records, which are no work.
     pub share: Option<f64>,
+}
+
+/// A kernel of an operator, or a node of a graph that is replayed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartStats {
+    /// As in the table of operations.
+    pub operation: String,
+    /// Number of the node, where that is certain; `null` outside of graphs.
+    pub node: Option<u32>,
+    pub name: String,
+    /// `kernel`, `memcpy`, `memset`, `communication` or `hccl`.
+    pub kind: &'static str,
+    pub time: Durations,
 }
 
 /// The calls of one function.
@@ -200,6 +225,7 @@ impl Stats {
 pub struct Tables {
     range: Option<(i64, i64)>,
     operations: tables::Operations,
+    parts: parts::Parts,
     apis: tables::Apis,
     streams: streams::Streams,
     threads: threads::Threads,
@@ -207,6 +233,7 @@ pub struct Tables {
     worst: stall::Worst,
     replays: graphs::Replays,
     open: Vec<OpenCallStats>,
+    training: training::Training,
     /// What the last window tells of everything before it.
     closing: Closing,
 }
@@ -227,6 +254,7 @@ impl Tables {
         Self {
             range,
             operations: tables::Operations::default(),
+            parts: parts::Parts::default(),
             apis: tables::Apis::default(),
             streams: streams::Streams::default(),
             threads: threads::Threads::default(),
@@ -234,6 +262,7 @@ impl Tables {
             worst: stall::Worst::default(),
             replays: graphs::Replays::default(),
             open: Vec::new(),
+            training: training::Training::default(),
             closing: Closing::default(),
         }
     }
@@ -263,6 +292,7 @@ impl Fold for Tables {
     fn take(&mut self, window: &Window<'_>) {
         let range = self.range;
         self.operations.take(window, range);
+        self.parts.take(window, range);
         self.apis.take(window, range);
         self.streams.take(window, range);
         self.threads.take(window, range);
@@ -272,6 +302,7 @@ impl Fold for Tables {
         self.worst.take(window, range);
         self.replays.take(window, range);
         self.open.extend(open::of_window(window, range));
+        self.training.take(window, range);
         if window.part.is_last {
             self.close(window);
         }
@@ -279,11 +310,13 @@ impl Fold for Tables {
 
     fn finish(self) -> Stats {
         let closing = self.closing;
+        let (steps, ranges, module_operations) = self.training.rows(self.range);
         Stats {
             schema: JSON_SCHEMA_VERSION,
             begin_ns: self.range.map(|range| range.0),
             end_ns: self.range.map(|range| range.1),
             operations: self.operations.rows(),
+            parts: self.parts.rows(),
             streams: closing.streams,
             devices: closing.devices,
             threads: closing.threads,
@@ -293,6 +326,9 @@ impl Fold for Tables {
             worst_stalls: self.worst.rows(),
             graphs: closing.graphs,
             open_calls: open::sorted(self.open),
+            steps,
+            ranges,
+            module_operations,
             tracing: closing.tracing,
             lost: closing.lost,
         }

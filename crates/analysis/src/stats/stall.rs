@@ -7,7 +7,7 @@ use super::WORST_STALLS;
 use super::tables::{Range, overlaps};
 use crate::dependencies::{Dependencies, Node};
 use crate::stalls::{Chain, Evidence, Root, Why};
-use crate::{Doing, Lane, Meanwhile, Stall, Stalls, Window};
+use crate::{Doing, Lane, Late, Meanwhile, Places, Stall, Stalls, Window};
 
 /// One stall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,6 +50,8 @@ pub struct StallStats {
     pub meanwhile: Vec<MeanwhileStats>,
     /// Why no better cause is known, in words.
     pub why: Option<String>,
+    /// What a stream waited for in the threads that plan and submit its tasks, where they were late.
+    pub late: Option<Late>,
 }
 
 /// Where the program made a call.
@@ -65,7 +67,8 @@ pub struct Site {
 /// What the thread that submitted the next task did in the time of a stall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MeanwhileStats {
-    /// A function, or a word for what is no call: [`Self::TRACER`], [`Self::OUTSIDE`] or [`Self::IN_FLIGHT`].
+    /// A function, or a word for what is no call: [`Self::TRACER`], [`Self::OUTSIDE`],
+    /// [`Self::IN_FLIGHT`] or [`Self::EARLIER`].
     pub name: String,
     /// Calls of the function.
     pub count: u64,
@@ -102,7 +105,12 @@ impl Worst {
             found.truncate(WORST_STALLS);
         }
         let row = |stall: &Stall| {
-            StallStats::of(window.trace, &window.dependencies, &window.stalls, stall)
+            let trace = window.trace;
+            StallStats::of(trace, &window.dependencies, &window.stalls, stall).with_late(
+                trace,
+                &window.places,
+                stall,
+            )
         };
         let rows = found.into_iter().map(|it| (place(it), row(it)));
         self.stalls.extend(rows);
@@ -169,12 +177,22 @@ impl StallStats {
                 .map(|it| MeanwhileStats::of(trace, it))
                 .collect(),
             why: evidence.why.map(|why| why_words(trace, why)),
+            late: None,
+        }
+    }
+
+    /// With what held up the threads that plan and submit.
+    #[must_use]
+    pub fn with_late(self, trace: &Trace, places: &Places, stall: &Stall) -> Self {
+        Self {
+            late: Late::of(trace, places, stall),
+            ..self
         }
     }
 }
 
 impl Site {
-    fn of(trace: &Trace, id: CallId) -> Self {
+    pub(crate) fn of(trace: &Trace, id: CallId) -> Self {
         let call = trace.call(id);
         Self {
             call: trace.call_number(id),
@@ -192,6 +210,8 @@ impl MeanwhileStats {
     pub const OUTSIDE: &str = "outside-ascendcl";
     /// The task's way to the device.
     pub const IN_FLIGHT: &str = "in-flight";
+    /// Time before the last calls of the thread: only so many are looked at.
+    pub const EARLIER: &str = "earlier";
 
     fn of(trace: &Trace, meanwhile: &Meanwhile) -> Self {
         Self {
@@ -200,6 +220,7 @@ impl MeanwhileStats {
                 Doing::Tracer => Self::TRACER.to_owned(),
                 Doing::Outside => Self::OUTSIDE.to_owned(),
                 Doing::InFlight => Self::IN_FLIGHT.to_owned(),
+                Doing::Earlier => Self::EARLIER.to_owned(),
             },
             count: u64::from(meanwhile.calls),
             total_ns: meanwhile.total,

@@ -30,7 +30,7 @@ fn is_work(kind: TaskKind) -> bool {
 }
 
 /// All replays of a graph are one operation, whatever their calls are named.
-fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
+pub(super) fn replayed(trace: &Trace, task: &Task) -> Option<u32> {
     let graph = trace.call(task.call).graph?;
     (graph.index > 0 && trace.runs(task)).then_some(graph.serial)
 }

@@ -99,17 +99,6 @@ fn a_graph_has_its_streams_nodes_dependencies_and_replays() {
 }
 
 #[test]
-fn a_growing_trace_gives_the_same_graphs() {
-    let whole = forked("t1: end(s1)[14..15] of g1\n s1: graph[20..30] of g1");
-    let mut graphs = Graphs::of(&timeline("t1: sync()[0..1]"));
-    graphs.update(&whole);
-    graphs.update(&whole);
-    // The first call of the whole trace was taken for the other trace's, and the rest is there.
-    assert_eq!(graphs.all()[0].nodes, Graphs::of(&whole).all()[0].nodes);
-    assert_eq!(graphs.all()[0].replays.len(), 1);
-}
-
-#[test]
 fn a_task_after_the_join_is_named() {
     let trace = forked(
         "s2: Sub[captured] by t1[14..15] of g1

@@ -464,6 +464,7 @@ fn what_the_submitting_thread_did_is_told() {
                 Doing::Tracer => "tracer",
                 Doing::Outside => "outside",
                 Doing::InFlight => "in flight",
+                Doing::Earlier => "earlier",
             };
             (name, it.calls, it.total)
         })
@@ -526,7 +527,7 @@ fn a_part_of_a_trace_says_nothing_of_what_lies_outside() {
         timeline("t1: create(s1)[0..1us] work[2us..80us] | s1: A[20us..30us] by t2[17us..18us]");
     let dependencies = Dependencies::of(&trace);
     let whole = Stalls::with(&trace, &dependencies);
-    let part = Stalls::of_part(&trace, &dependencies);
+    let part = Stalls::of_part(&trace, &dependencies, true);
     assert_eq!(
         whole
             .iter()
@@ -540,4 +541,13 @@ fn a_part_of_a_trace_says_nothing_of_what_lies_outside() {
             .count(),
         1
     );
+}
+
+#[test]
+fn a_stream_that_grows_is_followed_up_to_the_first_time_that_is_missing() {
+    let trace = timeline("s1: A[0..1us] by t1[-5..-4] B[?] C[90us..91us]");
+    let growing = Stalls::of_part(&trace, &Dependencies::of(&trace), false);
+    assert_eq!(growing.iter().count(), 0);
+    // When nothing more will come, what is known counts.
+    assert_eq!(Stalls::of(&trace).iter().count(), 1);
 }

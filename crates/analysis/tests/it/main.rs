@@ -5,6 +5,7 @@ mod blamed;
 /// Calls and ranges by nesting.
 mod calls;
 /// Recordings that are read in windows.
+mod checks;
 mod cuttings;
 /// Edges between calls and tasks.
 mod dependencies;
@@ -12,15 +13,16 @@ mod dependencies;
 mod graphs;
 /// Causes of idle time, and that they add up.
 mod idle;
-/// Analyses that follow a growing trace.
-mod live;
 /// What the tool itself took.
 mod overhead;
+mod programs;
 /// Who is to blame in random programs.
 mod random;
 /// Waits, gaps and blocking calls.
 mod stalls;
 /// Tables.
 mod stats;
+/// Steps, ranges, modules, and threads that plan for others.
+mod training;
 /// How results are written down.
 mod words;

@@ -8,7 +8,7 @@ use ascend_trace_testkit::timeline;
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> i64 {
+    pub(super) fn roll(&mut self, sides: u64) -> i64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)

@@ -9,7 +9,9 @@ use super::output::Output;
 use crate::Source;
 use crate::facts::Facts;
 use crate::fields::write_recording;
-use crate::labels::{RECORDED, RECORDING, numbered, stalls_name, stream_name, thread_name};
+use crate::labels::{
+    RECORDED, RECORDING, numbered, parts_name, stalls_name, stream_name, thread_name,
+};
 use crate::tracks::{Row, Track, Tracks};
 
 /// What is told of a process and of none of its threads.
@@ -67,6 +69,8 @@ pub(super) fn write_names(
         write_row(output, &mut lane.slices, name, order)?;
         let name = || format!("stream {} events", stream.number());
         write_row(output, &mut lane.events, name, order + 1)?;
+        let name = || parts_name(stream);
+        write_row(output, &mut lane.parts, name, order + 1)?;
         let name = || stalls_name(stream);
         write_row(output, &mut lane.stalls, name, order + 1)?;
     }

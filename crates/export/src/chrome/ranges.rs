@@ -5,6 +5,8 @@ use std::io;
 use super::dialect::Dialect;
 use super::output::Output;
 use crate::Source;
+use crate::facts::Facts;
+use crate::fields::write_step;
 use crate::tracks::Tracks;
 
 pub(super) fn write(
@@ -12,6 +14,7 @@ pub(super) fn write(
     dialect: &impl Dialect,
     source: &Source<'_>,
     tracks: &Tracks,
+    facts: &Facts,
 ) -> io::Result<()> {
     let trace = source.trace;
     for (place, track) in &tracks.ranges {
@@ -20,7 +23,11 @@ pub(super) fn write(
             let (name, category) = dialect.range(source, range);
             members.named(name, category);
             members.lasting(range.begin, range.end);
-            members.args(|_| {});
+            members.args(|json| {
+                if let Some(step) = facts.steps().of_range(trace, range) {
+                    write_step(json, source, step);
+                }
+            });
         })?;
     }
     Ok(())

@@ -2,11 +2,13 @@
 
 use std::io;
 
+use ascend_trace_analysis::graphs::{part_kind, part_label};
 use ascend_trace_model::{StreamId, ThreadId};
 
 use super::dialect::Dialect;
 use super::output::Output;
 use crate::Source;
+use crate::fields::write_part;
 use crate::release::drawn_end;
 use crate::tracks::{Tracks, is_waiter};
 
@@ -53,6 +55,31 @@ pub(super) fn write_tasks(
                 }
                 members.args(|json| dialect.write_task(json, source, id));
             })?;
+        }
+    }
+    Ok(())
+}
+
+/// What ran inside of tasks.
+pub(super) fn write_parts(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    tracks: &Tracks,
+) -> io::Result<()> {
+    let trace = source.trace;
+    for stream in 0..trace.streams().len() as u32 {
+        for id in source.tasks(StreamId(stream)) {
+            for (at, part) in trace.parts(id).iter().enumerate() {
+                let Some(track) = tracks.part(trace, id, at) else {
+                    continue;
+                };
+                output.event(b'X', track, |members| {
+                    let name = part_label(trace, &source.graphs, id, part);
+                    members.named(name, part_kind(part));
+                    members.lasting(part.begin, part.end);
+                    members.args(|json| write_part(json, source, id, part));
+                })?;
+            }
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use crate::Source;
 use crate::facts::Facts;
 use crate::fields::write_recording as write_facts;
 use crate::labels::{
-    RECORDED, RECORDING, numbered, process_name, stalls_name, stream_name, thread_name,
+    RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name, stream_name, thread_name,
 };
 use crate::tracks::{Row, Track, Tracks};
 
@@ -124,6 +124,8 @@ pub(super) fn write_tracks(
         write_row(output, &mut lane.slices, device, name, order)?;
         let name = || format!("stream {} events", stream.number());
         write_row(output, &mut lane.events, device, name, order + 1)?;
+        let name = || parts_name(stream);
+        write_row(output, &mut lane.parts, device, name, order + 1)?;
         let name = || stalls_name(stream);
         write_row(output, &mut lane.stalls, device, name, order + 1)?;
     }

@@ -5,6 +5,8 @@ use std::io;
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
 use super::output::Output;
 use crate::Source;
+use crate::facts::Facts;
+use crate::fields::write_step;
 use crate::tracks::Tracks;
 
 /// The category of a range whose domain has no name.
@@ -14,6 +16,7 @@ pub(super) fn write(
     output: &mut Output<'_>,
     source: &Source<'_>,
     tracks: &Tracks,
+    facts: &Facts,
 ) -> io::Result<()> {
     let trace = source.trace;
     for (place, track) in &tracks.ranges {
@@ -26,6 +29,9 @@ pub(super) fn write(
         };
         output.event(kind, *track, range.begin, |event| {
             event.named(range.name.as_str().into(), category);
+            if let Some(step) = facts.steps().of_range(trace, range) {
+                write_step(event, source, step);
+            }
         })?;
         if kind == SLICE_BEGIN {
             output.event(SLICE_END, *track, range.end, |_| {})?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ascend_trace_analysis::graphs::task_label;
+use ascend_trace_analysis::graphs::{part_kind, part_label, task_label};
 use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
@@ -11,7 +11,7 @@ use super::meta::uuid;
 use super::output::{Output, Place};
 use super::sequences::Owner;
 use crate::Source;
-use crate::fields::{write_call, write_task};
+use crate::fields::{write_call, write_part, write_task};
 use crate::release::drawn_end;
 use crate::tracks::{Track, Tracks, is_beside};
 use rustc_hash::FxHashMap;
@@ -45,7 +45,7 @@ fn write_one_task(
     let trace = source.trace;
     let task = trace.task(id);
     let Some((time, track)) = task.time.zip(tracks.task(trace, id)) else {
-        return Ok(());
+        return write_parts(output, source, tracks, (id, None));
     };
     let touch = flows.of_task(id);
     let place = Place {
@@ -58,8 +58,38 @@ fn write_one_task(
         touch.write_arriving(Arrival::Begin, event);
         touch.write_leaving(event);
     })?;
+    write_parts(output, source, tracks, (id, Some(track)))?;
     let end = drawn_end(source, id, time);
     write_end(output, place, end, &touch)
+}
+
+/// What ran inside of a task: on the task's own track, or where there is no room for it, on others.
+fn write_parts(
+    output: &mut Output<'_>,
+    source: &Source<'_>,
+    tracks: &Tracks,
+    (id, own): (TaskId, Option<Track>),
+) -> io::Result<()> {
+    let trace = source.trace;
+    for (at, part) in trace.parts(id).iter().enumerate() {
+        let Some(track) = tracks.part(trace, id, at) else {
+            continue;
+        };
+        let row = match Some(track) == own {
+            true => task_row(trace, trace.task(id)),
+            false => 4,
+        };
+        let place = Place {
+            owner: Owner::Lane(track.lane, row),
+            track: uuid(track),
+        };
+        output.event(SLICE_BEGIN, place, part.begin, |event| {
+            event.named(part_label(trace, &source.graphs, id, part), part_kind(part));
+            write_part(event, source, id, part);
+        })?;
+        output.event(SLICE_END, place, part.end, |_| {})?;
+    }
+    Ok(())
 }
 
 /// Which tasks of a stream are in the order of time: those on its own track, those beside it, and the waits, which are

@@ -62,6 +62,27 @@ pub(super) fn columns() -> Vec<Column<'static, Row>> {
         Column::text("why", |row, cell| {
             row.why.iter().for_each(|text| cell.passing(text))
         }),
+        // Where the threads that plan and submit were late: the planning thread, the range that it was in, and how
+        // long it had not planned, planned, had planned and not submitted, and had submitted.
+        Column::number("late_tid", |row, cell| {
+            cell.maybe(row.late.as_ref().map(|late| late.tid));
+        }),
+        Column::text("late_range", |row, cell| {
+            let range = row.late.iter().filter_map(|late| late.range.as_ref());
+            range.for_each(|text| cell.passing(text));
+        }),
+        Column::number("python_ns", |row, cell| {
+            cell.maybe(row.late.as_ref().map(|late| late.python_ns));
+        }),
+        Column::number("planning_ns", |row, cell| {
+            cell.maybe(row.late.as_ref().map(|late| late.planning_ns));
+        }),
+        Column::number("queue_ns", |row, cell| {
+            cell.maybe(row.late.as_ref().map(|late| late.queue_ns));
+        }),
+        Column::number("launch_ns", |row, cell| {
+            cell.maybe(row.late.as_ref().map(|late| late.launch_ns));
+        }),
     ]
 }
 
@@ -71,6 +92,12 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
     let rows = stalls
         .into_iter()
         .filter(|stall| source.owns_stall(stall))
-        .map(|stall| Row::of(trace, dependencies, &source.stalls, stall));
+        .map(|stall| {
+            Row::of(trace, dependencies, &source.stalls, stall).with_late(
+                trace,
+                &source.places,
+                stall,
+            )
+        });
     write_table(writer, &columns(), rows)
 }

@@ -178,6 +178,10 @@ fn an_empty_trace_gives_headers_only() {
         "dependencies.csv",
         "stalls.csv",
         "graphs.csv",
+        "findings.csv",
+        "ranges.csv",
+        "steps.csv",
+        "activities.csv",
     ] {
         assert_eq!(files.text(name).lines().count(), 1, "{name}");
     }

@@ -47,3 +47,5 @@ mod timelines;
 mod tools;
 /// A Perfetto trace as its trace processor sees it; knows nothing of the exporter.
 mod trace_processor;
+/// Steps of training loops.
+mod training;

@@ -20,6 +20,7 @@ use ascend_trace_testkit::workload::{self, Workload};
 use super::csv::{Row, rows};
 use super::memory::{Memory, export_some, export_source};
 use super::random::{Dice, random_text};
+use super::training::training;
 use ascend_trace_testkit::recording::indexed;
 
 use super::stream::file;
@@ -27,12 +28,16 @@ use super::stream::file;
 /// By table: its rows, without the numbers of tasks, which are those of the part.
 type Tables = BTreeMap<&'static str, BTreeSet<String>>;
 
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 9] = [
     "calls.csv",
     "tasks.csv",
     "dependencies.csv",
     "stalls.csv",
     "graphs.csv",
+    "findings.csv",
+    "ranges.csv",
+    "steps.csv",
+    "activities.csv",
 ];
 
 fn tables(files: &Memory) -> Tables {
@@ -119,6 +124,7 @@ fn check_stats(whole: &Trace, part: &Trace, range: (i64, i64), what: &str) {
     );
     assert_eq!(found.streams, expected.streams, "{what} {range:?}");
     assert_eq!(found.devices, expected.devices, "{what} {range:?}");
+    assert_eq!(found.steps, expected.steps, "{what} {range:?}");
 }
 
 /// What the workload calls, with what it means for events.
@@ -201,6 +207,15 @@ fn narrow_ranges_of_several_processes_are_the_same_by_the_index() {
     let timeline = Timeline::parse(&text).expect("a timeline");
     let file = indexed(400, &timeline.session, &timeline.tables, timeline.rows);
     assert_eq!(check_all(&file, 2_000, "processes"), 11);
+}
+
+/// A step is read as a whole, also where the range is but a moment of it.
+#[test]
+fn steps_that_reach_into_narrow_ranges_are_the_same_by_the_index() {
+    let timeline = training(3000);
+    let file = indexed(400, &timeline.session, &timeline.tables, timeline.rows);
+    assert_eq!(check_all(&file, 2_500, "steps"), 11);
+    assert_eq!(check_all(&file, 1, "steps"), 11);
 }
 
 #[test]

@@ -11,7 +11,17 @@ use bytes::Bytes;
 use super::memory::{Memory, export};
 use super::tools::{example, python, skip, succeed};
 
-const TABLES: [&str; 5] = ["calls", "tasks", "dependencies", "stalls", "graphs"];
+const TABLES: [&str; 9] = [
+    "calls",
+    "tasks",
+    "dependencies",
+    "stalls",
+    "graphs",
+    "findings",
+    "ranges",
+    "steps",
+    "activities",
+];
 
 fn reader(files: &Memory, table: &str) -> SerializedFileReader<Bytes> {
     let bytes = files.bytes(&format!("{table}.parquet")).to_vec();

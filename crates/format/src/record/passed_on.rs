@@ -78,7 +78,10 @@ macro_rules! passed_on {
                 /// how often its wall clock was set, 9 functions that no table has and that got no stub, 10 calls
                 /// that were open when their process or the recording ended, 11 calls that were left, 12 and 13
                 /// streams that `--timing auto` came to time by one event a task, and only every so manieth task
-                /// of, 14 timed tasks that took less time than an event record
+                /// of, 14 timed tasks that took less time than an event record, 15
+                /// entries of the hardware's log, 16 those without times, 17 how often there was no memory for more,
+                /// 18 entries that were joined to tasks, 19 entries that were not, 20 stretches of streams in which
+                /// the log did not agree with what had been submitted
                 what: u16,
                 /// its value so far; it only grows, so the largest of several rows is the latest: they need not
                 /// come in the order in which threads told them

@@ -1,9 +1,10 @@
 //! The records that are no calls: their declarations, with units and meaning of each field.
 
 use super::layout::{LongText, Part, Reader, Recorded, Text, Writer};
-use super::{Call, Head, Shape};
+use super::{ActivityKind, Call, Head, LogState, Shape};
 use crate::api::{AnchorSource, Untimed};
 use crate::engine::Outcome;
+use crate::range::RangeKind;
 use crate::{coded_enum, passed_on};
 
 /// Declares a record, and how it is written and read.
@@ -198,6 +199,34 @@ passed_on! { records {
         reason: LongText<'a>,
     }
 
+    /// The hardware's log has this of something that ran. The times are on a clock of the log's own.
+    Activity = 18 {
+        kind: ActivityKind,
+        device: u32,
+        /// The runtime's number of the stream.
+        stream: u32,
+        /// Of the call that submitted it; 0 when that is not told.
+        correlation: u64,
+        /// 0 and 0 when the log has no times of it.
+        begin_ns: i64,
+        end_ns: i64,
+        /// What a [`Name`] gives its name to; 0 for none.
+        name: u64,
+        /// In ticks, when this was received: it had ended before.
+        seen: u64,
+    }
+
+    /// Whether the hardware's log is read from now on, or not any more.
+    Log = 19 {
+        state: LogState,
+        /// What msPTI answered, 0 where it was not asked.
+        code: u32,
+        /// A bit for each [`ActivityKind`] that it tells of.
+        kinds: u32,
+        /// Tasks have no other times.
+        is_alone: bool,
+    }
+
     /// A part of the words that the process was started with, each with a NUL after it.
     Command<'a> = 17 {
         /// Counts the parts from 0.
@@ -205,6 +234,25 @@ passed_on! { records {
         /// The line goes on beyond what is told.
         goes_on: bool,
         bytes: LongText<'a>,
+    }
+
+    /// A range of the thread begins, as the hook inside Python tells.
+    RangeBegin<'a> = 20 {
+        kind: RangeKind,
+        /// No other range of the process has it.
+        id: u64,
+        /// In ticks.
+        at: u64,
+        name: Text<'a>,
+    }
+
+    /// It ends, and whatever began inside it.
+    RangeEnd = 21 {
+        id: u64,
+        /// It was not what it seemed to become: nothing is told of it, but of what is inside.
+        is_void: bool,
+        /// In ticks.
+        at: u64,
     }
 } }
 

@@ -61,6 +61,45 @@ coded_enum! {
         SampledStreams = 13,
         /// Timed tasks that took less time than an event record does.
         ShortTasks = 14,
+        /// Entries of the hardware's log that were received.
+        LogEntries = 15,
+        /// Those without times.
+        TimelessEntries = 16,
+        /// How often there was no memory for more of them: what came then is lost.
+        LogBuffersShort = 17,
+        /// Entries of the log that were joined to tasks, and those that no task is certainly the reason for.
+        JoinedEntries = 18,
+        LooseEntries = 19,
+        /// Stretches of streams in which the log did not agree with what had been submitted.
+        LogMismatches = 20,
+    }
+}
+
+coded_enum! {
+    /// What an entry of the hardware's log is of. The code is msPTI's.
+    ActivityKind {
+        Kernel = 2 "kernel",
+        /// Communication, as older releases tell it.
+        Hccl = 4 "hccl",
+        Memset = 6 "memset",
+        Memcpy = 7 "memcpy",
+        Communication = 9 "communication",
+    }
+}
+
+coded_enum! {
+    /// How it stands with the hardware's log.
+    LogState {
+        /// It is read.
+        On = 1 "on",
+        /// There is no msPTI.
+        Absent = 2 "absent",
+        /// Another profiler has it.
+        Busy = 3 "busy",
+        /// msPTI refused.
+        Refused = 4 "refused",
+        /// The program has begun a profiler of its own.
+        GaveWay = 5 "gave-way",
     }
 }
 

@@ -8,6 +8,7 @@ use crate::file::{Budget, Found, Item, Lost, OpenError, Parts, Table, Warning, k
 use crate::load::TraceBuilder;
 use crate::rows::{CallRow, EndRow, Row};
 
+use super::entries::LeftEntries;
 use super::left::LeftThings;
 use super::open::OpenCalls;
 
@@ -39,6 +40,7 @@ pub(super) struct Layout {
     taken: BTreeMap<Kind, usize>,
     most_things: usize,
     left: LeftThings,
+    entries: LeftEntries,
     budget: Budget,
 }
 
@@ -59,6 +61,7 @@ impl Layout {
             taken: BTreeMap::new(),
             most_things: MOST_THINGS,
             left: LeftThings::default(),
+            entries: LeftEntries::default(),
             budget: Budget::things(0),
         }
     }
@@ -98,6 +101,11 @@ impl Layout {
     /// The chunks of events and ranges that are read with the windows that need them.
     pub(super) fn left(&self) -> &LeftThings {
         &self.left
+    }
+
+    /// The chunks of entries of the hardware's log.
+    pub(super) fn entries(&self) -> &LeftEntries {
+        &self.entries
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -372,6 +380,12 @@ impl Layout {
     fn thing(&mut self, found: &Found, reader: &mut Reader<'_>) -> Result<(), OpenError> {
         if found.is(kinds::TABLES) {
             return self.leading(found, reader);
+        }
+        if LeftEntries::may_hold(found.kind) {
+            reader
+                .warnings
+                .extend(self.entries.push(*found, reader.parts)?);
+            return Ok(());
         }
         let taken = self.taken.entry(found.kind).or_default();
         if LeftThings::may_hold(found.kind) && *taken >= self.most_things {

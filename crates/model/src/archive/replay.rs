@@ -4,7 +4,7 @@
 use crate::file::index::Segment;
 use crate::file::{Budget, Item, OpenError, Table};
 use crate::load::TraceBuilder;
-use crate::rows::{Row, TaskTimeRow};
+use crate::rows::{RangeRow, Row, TaskTimeRow};
 use crate::trace::{CallId, Trace};
 
 use super::Archive;
@@ -23,6 +23,8 @@ pub struct Replay<'a> {
     /// All before has been read.
     position: u64,
     rows_done: u64,
+    /// The next chunk of entries of the hardware's log.
+    next_entries: usize,
 }
 
 /// What may still come.
@@ -49,6 +51,7 @@ impl Archive {
             next: 0,
             position: 0,
             rows_done: 0,
+            next_entries: 0,
         }
     }
 }
@@ -78,6 +81,9 @@ impl Replay<'_> {
     /// # Errors
     /// When the file cannot be read.
     pub fn advance(&mut self, rows: u64) -> Result<bool, OpenError> {
+        if self.next == 0 {
+            self.read_ranges()?;
+        }
         let until = self.rows_done.saturating_add(rows.max(1));
         let begin = self.next;
         let limit = Budget::most_held(self.archive.parts.length()?);
@@ -94,8 +100,60 @@ impl Replay<'_> {
                 return Err(OpenError::TooMuch);
             }
         }
+        self.read_entries(limit)?;
         self.builder.settle();
         Ok(self.next > begin)
+    }
+
+    /// Reads what the hardware's log has of the tasks so far: it may lie far behind them.
+    fn read_entries(&mut self, limit: u64) -> Result<(), OpenError> {
+        let archive = &mut *self.archive;
+        let length = archive.parts.length()?;
+        let before = match self.next == self.segments.len() {
+            true => u64::MAX,
+            false => self.position,
+        };
+        let mut warnings = Vec::new();
+        self.next_entries = archive.layout.entries().take_in_order(
+            self.next_entries,
+            before,
+            (&archive.parts, length),
+            &mut self.builder,
+            &mut warnings,
+        )?;
+        if !warnings.is_empty() {
+            self.builder.set_damaged();
+        }
+        archive.warn(warnings);
+        match self.builder.rows_memory() > limit {
+            true => Err(OpenError::TooMuch),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads all ranges. They end after what is in them, and are not forgotten: so whoever looks at a call
+    /// knows of those around it.
+    fn read_ranges(&mut self) -> Result<(), OpenError> {
+        let archive = &mut *self.archive;
+        let builder = &mut self.builder;
+        let left = archive.layout.left();
+        let length = archive.parts.length()?;
+        let mut budget = Budget::window(length, left.rows(RangeRow::KIND));
+        let mut warnings = Vec::new();
+        let chunks = left.within((0, u64::MAX));
+        for found in chunks.filter(|found| found.is(RangeRow::KIND)) {
+            let mut take = |item| {
+                if let Item::Row(row) = item {
+                    builder.apply(row);
+                }
+            };
+            warnings.extend(archive.parts.items(found, &mut budget, &mut take)?);
+        }
+        if !warnings.is_empty() {
+            builder.set_damaged();
+        }
+        archive.warn(warnings);
+        Ok(())
     }
 
     /// Reads a segment, and tells how many rows that were.
@@ -113,7 +171,8 @@ impl Replay<'_> {
         };
         let left = (self.position, segment.end());
         let mut warnings = Vec::new();
-        for found in archive.layout.left().within(left) {
+        let others = archive.layout.left().within(left);
+        for found in others.filter(|found| !found.is(RangeRow::KIND)) {
             warnings.extend(archive.parts.items(found, &mut budget, &mut take)?);
         }
         self.position = self.position.max(segment.end());
@@ -180,6 +239,17 @@ impl Keep {
 
     pub fn has(&self, id: CallId) -> bool {
         self.0.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// What tells the ids that the kept calls have once the others are forgotten.
+    pub fn moves(&self) -> impl Fn(CallId) -> Option<CallId> {
+        let mut next = 0;
+        let moves = self.0.iter().map(|is_kept| {
+            next += u32::from(*is_kept);
+            is_kept.then(|| CallId(next - 1))
+        });
+        let moves: Vec<Option<CallId>> = moves.collect();
+        move |id| moves.get(id.index()).copied().flatten()
     }
 
     pub fn as_slice(&self) -> &[bool] {

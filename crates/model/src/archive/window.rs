@@ -178,6 +178,12 @@ impl Archive {
         let left = self.layout.left();
         let warnings = left.take(&self.parts, &mut window.builder, range, &mut budget)?;
         self.warn(warnings);
+        let entries = self.layout.entries();
+        let warnings = entries.take(&self.parts, &mut window.builder, length)?;
+        self.warn(warnings);
+        if window.memory() > limit {
+            return Err(WindowError::more_than(most));
+        }
         Ok(window.finish())
     }
 }

@@ -12,8 +12,6 @@ const PER_BYTE: u64 = 16;
 /// each of its rows.
 const DENSE: u64 = 640 << 20;
 const DENSE_PER_BYTE: u64 = 8 * PER_ROW;
-/// The same of a file that somebody follows.
-const FOLLOWED: u64 = 128 << 20;
 /// Bytes of a file that are not taken for so dense.
 const NOT_DENSE: u64 = 1 << 16;
 /// What a row that an index counts may take, arguments and texts included.
@@ -60,16 +58,6 @@ impl Budget {
         Self {
             dense: DENSE,
             ..Self::new(BASE, 512)
-        }
-    }
-
-    /// For a trace of which no more is kept in memory than a view of it can draw: it is read part by part when
-    /// there is more to it.
-    pub(crate) fn followed() -> Self {
-        Self {
-            small_per_byte: 512,
-            dense: FOLLOWED,
-            ..Self::new(BASE, PER_BYTE)
         }
     }
 

@@ -42,10 +42,6 @@ impl Decoder {
         }
     }
 
-    pub(super) fn set_budget(&mut self, budget: Budget) {
-        self.budget = budget;
-    }
-
     /// Takes the next bytes of the file and hands out what they complete.
     pub(super) fn feed(
         &mut self,
@@ -77,16 +73,6 @@ impl Decoder {
     /// Bytes taken in so far that are not waiting for the rest of their chunk.
     pub(super) fn offset(&self) -> u64 {
         self.scanner.offset()
-    }
-
-    /// Whether the recording ended properly.
-    pub(super) fn ended(&self) -> bool {
-        self.ended
-    }
-
-    /// What could not be read so far.
-    pub(super) fn warnings(&self) -> &[Warning] {
-        &self.warnings
     }
 
     /// All warnings, when no more bytes will come.

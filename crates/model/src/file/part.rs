@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use crate::rows::EndRow;
 
@@ -46,6 +47,18 @@ impl Store for Vec<u8> {
         let count = rest.len().min(room.len());
         room[..count].copy_from_slice(&rest[..count]);
         Ok(count)
+    }
+}
+
+/// Whether a file is a trace; false where its recorder has not written its first bytes yet.
+///
+/// # Errors
+/// When it is something else, or cannot be read.
+pub fn recognise(path: impl AsRef<Path>) -> Result<bool, OpenError> {
+    match Parts::new(File::open(path)?) {
+        Ok(_) => Ok(true),
+        Err(OpenError::Empty | OpenError::Short(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -9,7 +9,7 @@ use super::budget::Budget;
 use super::chunk::Packer;
 use super::decode::Item;
 use super::error::OpenError;
-use super::follow;
+use super::whole;
 use super::writer::Writer;
 
 /// Packs better than what a recorder uses, and takes a few times as long.
@@ -23,7 +23,7 @@ pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenEr
         written: Ok(()),
         ended: false,
     };
-    let warnings = follow::read_items(input, Budget::unlimited(), &mut |item| repacker.take(item))?;
+    let warnings = whole::read_items(input, Budget::unlimited(), &mut |item| repacker.take(item))?;
     repacker.written?;
     match repacker.state {
         State::Rows(writer) if warnings.is_empty() && repacker.ended => {

@@ -74,6 +74,7 @@ impl TraceBuilder {
     /// What was applied must have been settled.
     pub(crate) fn retain(&mut self, keep: &[bool]) {
         let trace = &mut self.trace;
+        let last = trace.last_tasks();
         let calls = Moves::of(keep.iter().copied());
         let of_call = |id: CallId| calls.of_id(id.0).map(CallId);
         let tasks = Moves::of(trace.tasks.iter().map(|task| of_call(task.call).is_some()));
@@ -99,6 +100,7 @@ impl TraceBuilder {
             lane.retain_mut(|id| move_id(id, of_task(*id)));
         }
         keep_arguments(trace);
+        trace.retain_entries(&last);
         self.times.retain(|id| of_task(id).is_some());
         self.lanes.restart(&self.trace);
     }

@@ -114,6 +114,12 @@ impl Times {
         if !self.fixed {
             trace.clocks = self.devices.iter().map(summary).collect();
         }
+        if trace.session.timing == "hardware" {
+            let clocks = self.devices.iter();
+            trace.log_clocks = clocks
+                .filter_map(|(key, device)| Some((*key, Arc::clone(device.clock.as_ref()?))))
+                .collect();
+        }
     }
 
     /// Takes clocks that were fitted elsewhere.

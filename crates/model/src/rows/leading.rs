@@ -19,6 +19,9 @@ pub struct SessionRow {
     pub timing: String,
     /// `installed` or `softacl`.
     pub runtime: String,
+    /// How many tasks a stream takes before a submission waits for room, where the recorder knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_depth: Option<u32>,
     /// Wall-clock time of `start_ns`, RFC 3339 with the host's offset.
     pub start_time: String,
     /// `CLOCK_MONOTONIC` at the start of the recording.

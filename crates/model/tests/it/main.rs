@@ -13,6 +13,8 @@ mod clock;
 mod counts;
 /// Files that are cut, damaged or made to do harm.
 mod damage;
+/// What ran inside of tasks, by the hardware's log.
+mod entries;
 /// Searches along the time of a long file.
 mod find;
 /// Files that grow while they are read.

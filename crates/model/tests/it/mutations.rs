@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_model::file::{self, Writer};
 use ascend_trace_model::rows::{
-    CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LossRow, NameRow, RangeRow, Row,
-    TablesRow,
+    ActivityRow, CallRow, CostRow, CounterRow, CoverageRow, EndRow, Ending, LogRow, LossRow,
+    NameRow, ProcessEndRow, RangeRow, Row, TablesRow,
 };
 use ascend_trace_model::{Archive, Trace};
 use ascend_trace_testkit::bytes;
@@ -46,8 +46,12 @@ fn seed() -> Vec<u8> {
 }
 
 /// What a workload has nothing of.
-fn rare() -> [Row; 7] {
+fn rare() -> [Row; 10] {
     [
+        Row::ProcessEnd(ProcessEndRow {
+            process: 1,
+            end_ns: 5_000_000,
+        }),
         Row::Loss(LossRow {
             thread: Some(1),
             calls: 300,
@@ -64,6 +68,24 @@ fn rare() -> [Row; 7] {
             since_ns: 2_000,
             key: 7,
             name: "loss".to_owned(),
+        }),
+        Row::Log(LogRow {
+            process: 1,
+            state: 1,
+            kinds: 196,
+            ..LogRow::default()
+        }),
+        Row::Activity(ActivityRow {
+            process: 1,
+            stream: Some(1),
+            sequence: Some(3),
+            part: 1,
+            kind: 2,
+            name: 7,
+            begin_ns: 3_000,
+            end_ns: 4_000,
+            node: Some(2),
+            ..ActivityRow::default()
         }),
         range("forward"),
         range("backward"),

@@ -7,7 +7,7 @@ use std::path::Path;
 use ascend_trace_format::record::Counter;
 use ascend_trace_model::file::{ChunkWriter, Encoder, Writer};
 use ascend_trace_model::rows::*;
-use ascend_trace_model::{Archive, Ending, Follower, Trace};
+use ascend_trace_model::{Archive, Ending, Trace};
 use ascend_trace_testkit::workload;
 
 use crate::round_trip::{program, write};
@@ -75,18 +75,15 @@ fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned()
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("open.atrace");
     let mut recorder = Recorder::create(&path);
-    let mut follower = Follower::open(&path).unwrap();
     let mut archive = Archive::open(&path, |_, _| true).unwrap();
-    let mut both = |check: &dyn Fn(&Trace, usize)| {
-        follower.poll().unwrap();
-        check(follower.trace(), follower.trace().calls().len());
+    let mut then = |check: &dyn Fn(&Trace, usize)| {
         archive.poll().unwrap();
         let calls = archive.counts().calls as usize;
         check(archive.things(), calls);
     };
     recorder.push(&returned(&call(100, 200)));
     recorder.is_open(&[call(1_000, 5_000)]);
-    both(&|trace, calls| {
+    then(&|trace, calls| {
         let [open] = trace.open_calls() else {
             panic!("{:?}", trace.open_calls());
         };
@@ -100,23 +97,18 @@ fn a_call_is_told_of_while_it_lasts_and_is_like_any_other_when_it_has_returned()
         assert_eq!(calls, 1);
     });
     recorder.is_open(&[call(1_000, 9_000)]);
-    both(&|trace, _| {
+    then(&|trace, _| {
         assert_eq!(trace.open_calls().len(), 1);
         assert_eq!(trace.open_calls()[0].end, 9_000);
     });
-    assert_eq!(follower_span(&path), Some((100, 9_000)));
+    let opened = Archive::open(&path, |_, _| true).unwrap();
+    assert_eq!(opened.span(), Some((100, 9_000)));
     recorder.push(&returned(&call(1_000, 10_000)));
     recorder.is_open(&[]);
-    both(&|trace, calls| {
+    then(&|trace, calls| {
         assert!(trace.open_calls().is_empty());
         assert_eq!(calls, 2);
     });
-}
-
-fn follower_span(path: &Path) -> Option<(i64, i64)> {
-    let mut follower = Follower::open(path).unwrap();
-    follower.poll().unwrap();
-    follower.trace().span()
 }
 
 /// How often a process is said to have calls open.

@@ -7,6 +7,7 @@ use crate::clock::mono;
 use crate::engine::Player;
 use crate::engine::replay::Run;
 use crate::engine::task::{Task, Token, Work};
+use crate::mspti;
 use crate::stream::{Drop, Stream};
 use crate::sync::lock;
 use crate::truth::Entry;
@@ -128,6 +129,11 @@ impl Player {
         lane.run = None;
         lane.previous_end = end;
         self.log(stream, &task, begin, end);
+        self.runtime.mspti.ran(
+            &task.work,
+            mspti::Place::of(stream, task.correlation),
+            (begin, end),
+        );
         self.publish(&task.work, end);
         let seq = task.seq;
         // A replay is over before anybody can see that it is complete.

@@ -13,7 +13,9 @@ use crate::engine::steps::settle;
 use crate::engine::task::{Token, Work};
 use crate::event::Record;
 use crate::graph::{Action, Goal, Node, Replay};
+use crate::mspti;
 use crate::stream::Stream;
+use crate::truth::Entry;
 
 /// How far a replay has come.
 pub(crate) struct Run {
@@ -179,8 +181,12 @@ impl Player {
                 cursor.stage = Stage::Ending { begin, end };
                 Some(Progress::Until(end))
             }
-            Step::Ends { end, .. } => {
-                self.pass(&spot, cursor.work.take(), end);
+            Step::Ends { begin, end } => {
+                let work = cursor.work.take();
+                if let Some(work) = &work {
+                    self.tell_node(&spot, work, (begin, end));
+                }
+                self.pass(&spot, work, end);
                 *cursor = Cursor {
                     next: cursor.next + 1,
                     previous_end: end,
@@ -255,6 +261,30 @@ impl Player {
                 record.notify(stream);
                 settle(record.end_ns(), 0, stream, begin, now)
             }
+        }
+    }
+
+    /// Tells msPTI of a node that ran, and then the truth log as well.
+    fn tell_node(&self, spot: &Spot<'_>, work: &Work, (begin, end): (u64, u64)) {
+        let node = spot.node();
+        let place = mspti::Place {
+            device: spot.stream.device,
+            stream_id: spot.replay.body.streams[node.lane],
+            correlation: node.correlation,
+        };
+        let stream_id = place.stream_id;
+        let is_told = self.runtime.mspti.ran(work, place, (begin, end));
+        if let Some(truth) = self.runtime.truth.as_ref().filter(|_| is_told) {
+            truth.add(&Entry {
+                device: spot.stream.device.id,
+                stream_id,
+                seq: spot.index as u64,
+                kind: "node",
+                begin_ns: begin,
+                end_ns: end,
+                event: None,
+                name: work.name(),
+            });
         }
     }
 

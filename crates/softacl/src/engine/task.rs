@@ -19,6 +19,8 @@ pub(crate) struct Task {
     /// Host time at which the program submitted it.
     pub(crate) submitted_ns: u64,
     pub(crate) seq: u64,
+    /// The call that submitted it, as msPTI numbers calls.
+    pub(crate) correlation: u64,
 }
 
 /// Where a host function belongs: the task, and the node when the task is a replay.

@@ -17,6 +17,7 @@ mod label;
 mod memory;
 pub(crate) mod memory_async;
 mod memory_info;
+mod mspti;
 mod notify;
 mod observers;
 pub(crate) mod op;

@@ -7,8 +7,8 @@ use super::jump::Switch;
 use crate::code::{Fault, Outcome, RT_INTERNAL};
 use crate::engine::task::Work;
 use crate::event::Event;
-use crate::runtime;
 use crate::sync::lock;
+use crate::{mspti, runtime};
 
 /// The nodes, and for each lane their order in it.
 pub(crate) struct Body {
@@ -16,12 +16,16 @@ pub(crate) struct Body {
     pub(crate) lanes: Vec<Vec<usize>>,
     /// Does the lane start with the graph? Others have to be jumped to.
     pub(crate) heads: Vec<bool>,
+    /// By lane: the id of the stream that stands for it.
+    pub(crate) streams: Vec<i32>,
 }
 
 pub(crate) struct Node {
     pub(crate) lane: usize,
     /// Its number in the lane.
     pub(crate) seq: u32,
+    /// The call that submitted it, as msPTI numbers calls.
+    pub(crate) correlation: u64,
     pub(crate) action: Action,
     /// What a change asked for that is not applied yet.
     pub(super) wanted: Mutex<Wanted>,
@@ -115,6 +119,7 @@ impl Node {
         Self {
             lane,
             seq,
+            correlation: mspti::correlation(),
             action,
             wanted: Mutex::default(),
             is_disabled: AtomicBool::new(false),

@@ -139,7 +139,8 @@ impl State {
         self.body = Some(Arc::new(Body {
             nodes: self.nodes.clone(),
             lanes: lanes.clone().map(|lane| lane.nodes.clone()).collect(),
-            heads: lanes.map(|lane| lane.is_head).collect(),
+            heads: lanes.clone().map(|lane| lane.is_head).collect(),
+            streams: lanes.map(|lane| lane.stream.id).collect(),
         }));
         self.phase = Phase::Ready;
     }

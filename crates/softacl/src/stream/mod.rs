@@ -17,7 +17,7 @@ use crate::graph::{Route, Target};
 use crate::inlet::{Inlet, Queue};
 use crate::progress::Progress;
 use crate::sync::lock;
-use crate::{observers, runtime};
+use crate::{mspti, observers, runtime};
 
 pub(crate) use access::{create, destroy, launch, of_any_context, of_context, timeout};
 pub(crate) use waiting::{Drop, FailureMode, Failures, Waited};
@@ -285,6 +285,7 @@ impl Room<'_> {
             work: make(seq),
             submitted_ns: mono(),
             seq,
+            correlation: mspti::correlation(),
         });
         stream.submitted.store(seq, Ordering::Release);
         drop(queue);

@@ -174,6 +174,11 @@ fn collectives_meet_between_threads_and_processes() {
     section_passes("q_hccl");
 }
 
+#[test]
+fn mspti() {
+    section_passes("r_mspti");
+}
+
 /// A stream that another thread asks about must not go: on a card the query would use freed memory.
 #[test]
 fn destroying_a_stream_under_a_query_ends_the_process() {

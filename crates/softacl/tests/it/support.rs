@@ -49,7 +49,7 @@ pub(crate) fn library_dir() -> &'static Path {
 }
 
 /// The directories of the conformance programs, one per section.
-pub(crate) const SECTIONS: [&str; 14] = [
+pub(crate) const SECTIONS: [&str; 15] = [
     "a_devices",
     "b_streams",
     "c_events",
@@ -64,6 +64,7 @@ pub(crate) const SECTIONS: [&str; 14] = [
     "o_aclnn",
     "p_chips",
     "q_hccl",
+    "r_mspti",
 ];
 
 /// All C programs below a directory of `tests/programs`, sorted.

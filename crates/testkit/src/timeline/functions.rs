@@ -281,6 +281,21 @@ const KNOWN: &[(&str, &str, &str, &str, &str)] = &[
         "value",
         "devAddr:pointer@address value:uint@value flag:uint@condition stream:stream +sets",
     ),
+    // An operator in two phases, which threads can share: planned by the first, submitted by the other.
+    (
+        "aclnnAddGetWorkspaceSize",
+        "aclnn_operator",
+        "plain",
+        "",
+        "executor:handle=out@executor",
+    ),
+    (
+        "aclnnAdd",
+        "aclnn_operator",
+        "task",
+        "kernel",
+        "executor:handle@executor stream:stream",
+    ),
     (
         "aclrtProfTrace",
         "profiling",

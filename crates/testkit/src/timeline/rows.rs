@@ -388,6 +388,7 @@ fn session() -> SessionRow {
         architecture: "x86_64".to_owned(),
         timing: "events".to_owned(),
         runtime: "softacl".to_owned(),
+        queue_depth: Some(8),
         start_time: "2026-01-01T00:00:00+00:00".to_owned(),
         start_ns: 0,
         start_realtime_ns: 1_767_225_600_000_000_000,

@@ -21,7 +21,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 pub(super) fn content(app: &mut App, world: World<'_>) -> Content {
-    let known = hunt::known_blamed(app).filter(|_| world.overview.is_some());
+    let known = hunt::known_blamed(app).filter(|_| !world.overview.is_whole());
     let (groups, place) = match known {
         Some(groups) => (groups.to_vec(), " of all of the recording"),
         None => {
@@ -29,9 +29,9 @@ pub(super) fn content(app: &mut App, world: World<'_>) -> Content {
                 let lane = stalls::track(stall);
                 is_grouped(stall, app.least) && app.arrangement.wants(world.trace, lane)
             };
-            let place = match world.overview {
-                None => "",
-                Some(_) => " of the part that is loaded",
+            let place = match world.overview.is_whole() {
+                true => "",
+                false => " of the part that is loaded",
             };
             (app.blamed.groups(wanted), place)
         }

@@ -3,8 +3,10 @@
 mod blames;
 mod bookmarks;
 mod commands;
+mod findings;
 mod stalls;
 mod statistics;
+mod steps;
 mod table;
 
 use crate::action::{Action, Effect};
@@ -52,6 +54,7 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
                 let nothing = format!("there is no stall{}", blames::least(app.least));
                 select::nothing_more(app, world, &nothing)
             }
+            Kind::Findings => select::nothing_more(app, world, "the checks found nothing"),
             Kind::Bookmarks => "there is no bookmark yet: b makes one".to_owned(),
             _ => select::nothing_more(app, world, "there is nothing to sum up"),
         });
@@ -84,9 +87,10 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
 /// Of a long recording, asks for what is not loaded.
 fn ask_for_all(app: &mut App, world: World<'_>, kind: Kind) {
     match kind {
-        _ if world.overview.is_none() => {}
+        _ if world.overview.is_whole() => {}
         Kind::Stalls(which) => hunt::longest(app, which),
         Kind::Blames => hunt::blames(app),
+        Kind::Findings => hunt::findings(app),
         _ => {}
     }
 }
@@ -95,6 +99,7 @@ fn content(app: &mut App, world: World<'_>, kind: Kind, filter: &str) -> Content
     match kind {
         Kind::Stalls(which) => stalls::content(app, world, which),
         Kind::Blames => blames::content(app, world),
+        Kind::Findings => findings::content(app, world),
         Kind::Statistics(page) => statistics::content(app, world, page),
         Kind::Bookmarks => bookmarks::content(app),
         Kind::Commands => commands::content(app, filter),
@@ -125,7 +130,7 @@ pub(super) fn refresh(app: &mut App, world: World<'_>) {
             let is_moved = now.range != list.basis.range && (app.follow == Follow::Off || is_later);
             is_moved || grown
         }
-        Kind::Stalls(_) | Kind::Blames => app.stale || grown,
+        Kind::Stalls(_) | Kind::Blames | Kind::Findings => app.stale || grown,
         Kind::Bookmarks | Kind::Commands => false,
     };
     app.stale = false;
@@ -190,7 +195,7 @@ fn turn(app: &mut App, world: World<'_>, kind: Kind, forward: bool) {
         Kind::Statistics(page) => turn_to(app, world, page.previous()),
         Kind::Stalls(_) => open(app, world, Kind::Blames),
         Kind::Blames => open(app, world, Kind::Stalls(Which::All)),
-        Kind::Bookmarks | Kind::Commands => {}
+        Kind::Findings | Kind::Bookmarks | Kind::Commands => {}
     }
 }
 
@@ -292,6 +297,16 @@ pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     }
 }
 
+/// Shows what checks found in all of the recording, in the place of that of what was loaded.
+pub(super) fn show_findings(app: &mut App, world: World<'_>) {
+    let is_open = app.list.as_ref().map(|list| list.kind) == Some(Kind::Findings);
+    match hunt::known_findings(app).map_or(0, <[_]>::len) {
+        _ if is_open => remake(app, world),
+        0 => app.message = Some("the checks found nothing in all of the recording".to_owned()),
+        _ => open(app, world, Kind::Findings),
+    }
+}
+
 /// Goes where the entry leads.
 fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
     let range = (app.viewport.begin(), app.viewport.end());
@@ -320,8 +335,17 @@ fn follow(app: &mut App, world: World<'_>) -> Vec<Effect> {
             return Vec::new();
         }
         Some(Target::Stall(_) | Target::Told(_)) => walk::remember_place(app, origin),
+        Some(Target::Call(found)) => {
+            walk::remember(app);
+            hunt::show(app, world, &found);
+        }
+        Some(Target::Step(thread, span, name)) => {
+            walk::remember(app);
+            let found = steps::found((app, world.trace), thread, span, &name);
+            hunt::show(app, world, &found);
+        }
         Some(Target::Slowest { name, task }) => {
-            if world.overview.is_some_and(|it| !it.is_loaded(range)) {
+            if !world.overview.is_loaded(range) {
                 hunt::slowest(app, &name, task, range);
             } else {
                 walk::remember(app);
@@ -384,6 +408,7 @@ pub(super) fn is_toggle(app: &App, kind: Kind, key: &KeyEvent) -> bool {
     let opener = match kind {
         Kind::Stalls(_) => Action::ListStalls,
         Kind::Blames => Action::ListBlames,
+        Kind::Findings => Action::ListFindings,
         Kind::Statistics(_) => Action::ListStatistics,
         Kind::Bookmarks => Action::ListBookmarks,
         Kind::Commands => Action::Palette,

@@ -26,7 +26,8 @@ const COLUMNS: &[Column] = &[
 
 pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
     let trace = world.trace;
-    if let Some(longest) = world.overview.and_then(|_| hunt::known_longest(app, which)) {
+    let longest = hunt::known_longest(app, which).filter(|_| !world.overview.is_whole());
+    if let Some(longest) = longest {
         return of_all(app, world, longest, whom(app, world, which));
     }
     let is_long = |stall: &Stall| stall.length() >= app.least;
@@ -66,12 +67,11 @@ pub(super) fn content(app: &App, world: World<'_>, which: Which) -> Content {
     };
     let whom = whom(app, world, which);
     let number = format!("{whom}{number}{}", least(app.least));
-    let note = match world.overview {
-        None => number.trim_start().to_owned(),
-        Some(_) => format!("{number} of the part that is loaded")
-            .trim_start()
-            .to_owned(),
+    let place = match world.overview.is_whole() {
+        true => "",
+        false => " of the part that is loaded",
     };
+    let note = format!("{number}{place}").trim_start().to_owned();
     Content {
         columns: COLUMNS,
         entries,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_analysis::stats::{CauseStats, Durations, Spent, StreamStats};
+use ascend_trace_analysis::stats::{CauseStats, Durations, Spent, StepStats, StreamStats};
 use ascend_trace_analysis::{Cause, Stats};
 use ascend_trace_model::{Stream, StreamId, Thread, ThreadId, Trace};
 
@@ -12,7 +12,7 @@ use crate::names;
 use crate::text::{duration, short_name};
 use crate::unused;
 
-use super::Content;
+use super::{Content, steps};
 use crate::update::hunt;
 
 const TIMES: [Column; 5] = [
@@ -93,7 +93,7 @@ const CAUSES: &[Column] = &[
 pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let trace = world.trace;
     let range = (app.viewport.begin(), app.viewport.end());
-    let part = world.overview.is_some_and(|it| !it.is_loaded(range));
+    let part = !world.overview.is_loaded(range);
     let summed = hunt::known_statistics(app, range).filter(|_| part);
     let near = || Stats::within(&app.window(trace), Some(range));
     let stats = summed.map_or_else(|| Cow::Owned(near()), Cow::Borrowed);
@@ -104,6 +104,13 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
         Page::Threads => (THREADS, threads(trace, &stats)),
         Page::Functions => (FUNCTIONS, functions(&stats)),
         Page::Causes => (CAUSES, stats.stall_causes.iter().map(cause).collect()),
+        Page::Steps => {
+            let known = |step: &StepStats| {
+                let span = (step.begin_ns, step.begin_ns + step.length_ns);
+                summed.is_some() || world.overview.is_loaded(span)
+            };
+            (steps::COLUMNS, steps::entries(trace, &stats, known))
+        }
     };
     let note = match part && summed.is_none() {
         true => "only of what is loaded, so far".to_owned(),
@@ -112,6 +119,10 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
     let unused = stats.streams.iter().filter(|row| row.is_unused()).count();
     let note = match page {
         Page::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
+        Page::Steps if entries.len() < stats.steps.len() => {
+            let others = stats.steps.len() - entries.len();
+            format!("{note}; {others} of which not all is loaded left out")
+        }
         _ => note,
     };
     Content {

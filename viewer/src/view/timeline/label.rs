@@ -51,7 +51,7 @@ pub(super) fn draw(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer
 fn contents(scene: &Scene<'_>, key: TrackKey) -> String {
     let range = (scene.app.viewport.begin(), scene.app.viewport.end());
     let number = match scene.world.overview {
-        Some(overview) if !overview.is_loaded(range) => overview.sums(key, range).count,
+        overview if !overview.is_loaded(range) => overview.sums(key, range).count,
         _ => {
             let track = scene.app.tracks.get(key);
             let places = track.map(|it| it.range(scene.world.trace, 0, range.0, range.1));
@@ -173,9 +173,8 @@ fn busy(scene: &Scene<'_>, key: TrackKey) -> String {
 /// Nanoseconds of work of a track in a range.
 fn busy_in(scene: &Scene<'_>, key: TrackKey, range: (i64, i64)) -> Option<u64> {
     let trace = scene.world.trace;
-    if let Some(overview) = scene.world.overview
-        && !overview.is_loaded(range)
-    {
+    let overview = scene.world.overview;
+    if !overview.is_loaded(range) {
         if key.is_copy() {
             return None;
         }

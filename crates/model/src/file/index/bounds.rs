@@ -6,6 +6,8 @@ use crate::clock::Bound;
 
 /// Of the bounds within this much device time, the two that tell most are kept.
 const SLOT_NS: i64 = 10_000_000;
+/// No drift is taken from comparisons that leave more of it open than this: it would choose the wrong bounds.
+const MOST_OPEN: f64 = 20e-6;
 /// Slots of one device in a group. More come from times that are no times.
 const MOST_SLOTS: usize = 8192;
 
@@ -36,8 +38,8 @@ pub(crate) struct DeviceBounds {
     slots: BTreeMap<i64, Best>,
     /// The slot that the last bound went to: the next one mostly does too.
     current: Option<(i64, Best)>,
-    /// First and last anchor so far: device time and offset. They tell the drift.
-    anchors: Option<[(i64, f64); 2]>,
+    /// The first anchor: device time, offset, and how far that may be off. With a later one it tells the drift.
+    first: Option<(i64, f64, f64)>,
     /// Nanoseconds by which host minus device time changes per nanosecond.
     rate: f64,
 }
@@ -45,11 +47,15 @@ pub(crate) struct DeviceBounds {
 impl DeviceBounds {
     pub(super) fn add_anchor(&mut self, bound: &Bound) {
         let offset = (bound.earliest / 2 + bound.latest / 2).saturating_sub(bound.device);
-        let here = (bound.device, offset as f64);
-        let first = self.anchors.map_or(here, |[first, _]| first);
-        self.anchors = Some([first, here]);
+        let half = bound.latest.saturating_sub(bound.earliest).max(0) as f64 / 2.0;
+        let here = (bound.device, offset as f64, half);
+        // One that is narrower serves better.
+        let first = *self.first.get_or_insert(here);
+        if half < first.2 / 2.0 {
+            self.first = Some(here);
+        }
         let passed = here.0.saturating_sub(first.0);
-        if passed > SLOT_NS {
+        if passed > SLOT_NS && (half + first.2) / passed as f64 <= MOST_OPEN {
             self.rate = ((here.1 - first.1) / passed as f64).clamp(-200e-6, 200e-6);
         }
         self.add(bound);

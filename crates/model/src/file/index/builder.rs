@@ -360,8 +360,9 @@ impl Indexer {
                         latest,
                     });
                 }
+                // When the event was reached, rather than when the task ended: the latency is that of events.
                 clock.add(&Bound {
-                    device: end,
+                    device: row.end_device_ns,
                     earliest: launch.begin,
                     latest,
                 });

@@ -84,6 +84,35 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// What a file's index keeps of all bounds is as true as all of them.
+    #[test]
+    fn the_truth_is_inside_the_bars_of_what_is_read_from_a_file(
+        offset in -1_000_000_000_000..1_000_000_000_000_i64,
+        drift in -180.0..180.0_f64,
+        phase in -499..=499_i64,
+        step in prop_oneof![Just(200_000_i64), Just(2_000_000), Just(40_000_000)],
+        record in prop_oneof![Just(0_i64), Just(900), Just(2_500)],
+        seed in any::<u64>(),
+    ) {
+        let clock = DeviceClock::steady(offset, drift);
+        let plan = Plan { seconds: 0, step, band: 300, every: 100_000_000 };
+        let mut recording = idle(clock, phase, seed, plan);
+        for number in 0..200 {
+            let now = SECOND + number * step;
+            if (number * step) % plan.every < step {
+                recording.driver(now - step / 2, plan.band);
+            }
+            recording.idle_task_with_records(now, LATENCY, record);
+        }
+        for judged in recording.judge(&recording.read()) {
+            prop_assert!(off(&judged) <= judged.0.error, "{judged:?}");
+        }
+    }
+}
+
 #[test]
 fn bars_are_much_narrower_where_submissions_take_long() {
     let clock = DeviceClock::steady(7_000_000_123, 31.0);

@@ -1,8 +1,9 @@
 //! Recordings whose true times are known.
 
 use ascend_trace_format::api::AnchorSource;
+use ascend_trace_model::file::Writer;
 use ascend_trace_model::rows::*;
-use ascend_trace_model::{TaskTime, Trace};
+use ascend_trace_model::{Archive, TaskTime, Trace};
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 pub(super) const TICK: i64 = 20;
@@ -145,6 +146,25 @@ impl Recording {
         }
     }
 
+    /// The same with events whose records take a while: an event's time is that of the end of its record.
+    pub(super) fn idle_task_with_records(&mut self, called: i64, latency: i64, record: i64) {
+        self.idle_task(called, latency, 0, 1_000);
+        // The host was held up between the launch and the record after it.
+        let closed = called + 20_000 - self.random.below(2) * 19_400;
+        let end = (called + latency + 1_000).max(closed + latency);
+        let armed = record + 500;
+        let before = self.clock.read(called - armed + latency + 50 + record);
+        let after = self.clock.read(end + record);
+        if let Some(Row::TaskTime(row)) = self.rows.last_mut() {
+            row.begin_device_ns = before;
+            row.arming_ns = armed as u32;
+            row.end_device_ns = after;
+            row.seen_ns = end + record + 5_000;
+            row.submitting_ns = (closed - called + 50) as u32;
+            row.record_ns = record as u32;
+        }
+    }
+
     /// Tasks back to back over a while, launched long before and seen long after.
     pub(super) fn busy(&mut self, from: i64, to: i64, step: i64) {
         let mut begin = from;
@@ -160,6 +180,18 @@ impl Recording {
         let end = ended.then(|| Row::End(EndRow::default()));
         let rows = self.rows.iter().cloned().chain(end);
         Trace::from_rows(SessionRow::default(), TablesRow::default(), rows)
+    }
+
+    /// The trace of the ended recording as it is read from a file, whose index keeps what tells most.
+    pub(super) fn read(&self) -> Trace {
+        let (session, tables) = (SessionRow::default(), TablesRow::default());
+        let mut writer = Writer::create(Vec::new(), &session, &tables).unwrap();
+        for row in &self.rows {
+            writer.push(row.clone()).unwrap();
+        }
+        let bytes = writer.finish(EndRow::default()).unwrap();
+        let mut archive = Archive::from_bytes(bytes).unwrap();
+        archive.window((i64::MIN, i64::MAX), u64::MAX).unwrap()
     }
 
     /// The tasks' mapped times with their true ones.

@@ -1,0 +1,94 @@
+//! Checks: what a program does wrong or at a cost, found in its recording.
+//!
+//! A check is a file of its own in `checks/`, and a line in the list below. The comment at the top of the file is its
+//! page in `docs/CHECKS.md`.
+
+mod finding;
+mod grouping;
+mod list;
+
+use ascend_trace_model::CallId;
+
+use crate::{Fold, Window};
+
+pub use finding::{Finding, Severity};
+pub use list::{Entry, all};
+
+/// Looks for one kind of finding, window by window. Its state is bounded, and what it finds does not depend on where
+/// the windows are cut.
+pub trait Check: Send {
+    /// Its name in tables, in JSON and on the command line.
+    fn id(&self) -> &'static str;
+
+    /// What its findings are, in one line.
+    fn summary(&self) -> &'static str;
+
+    fn severity(&self) -> Severity;
+
+    /// Takes in what the next window has of the calls that are `wanted`.
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool);
+
+    /// What was found, once there are no more windows.
+    fn findings(&mut self) -> Vec<Finding>;
+}
+
+/// All checks at once. The answer has the worst findings first.
+pub struct Findings {
+    checks: Vec<Box<dyn Check>>,
+}
+
+impl Default for Findings {
+    fn default() -> Self {
+        Self {
+            checks: all().into_iter().map(|entry| entry.check).collect(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Findings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ids = self.checks.iter().map(|check| check.id());
+        f.debug_list().entries(ids).finish()
+    }
+}
+
+impl Findings {
+    /// Takes in what the next window has of some calls.
+    pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        for check in &mut self.checks {
+            check.take(window, wanted);
+        }
+    }
+}
+
+impl Fold for Findings {
+    type Answer = Vec<Finding>;
+
+    fn take(&mut self, window: &Window<'_>) {
+        self.take_those(window, &|_| true);
+    }
+
+    fn finish(mut self) -> Vec<Finding> {
+        let found = self.checks.iter_mut().flat_map(|check| {
+            let (id, severity) = (check.id(), check.severity());
+            let found = check.findings().into_iter();
+            found.map(move |finding| Finding {
+                check: id,
+                severity,
+                ..finding
+            })
+        });
+        let mut found: Vec<Finding> = found.collect();
+        found.sort_by_key(|it| {
+            (
+                it.severity,
+                -it.total_ns,
+                it.begin_ns,
+                it.check,
+                it.pid,
+                it.tid,
+            )
+        });
+        found
+    }
+}

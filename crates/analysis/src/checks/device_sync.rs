@@ -1,0 +1,78 @@
+//! A call waited for the whole device while only one stream had anything left to do. Waiting for that stream does
+//! the same. When another stream gets work as well, a device sync waits for both, and a stream sync does not.
+//!
+//! Use `aclrtSynchronizeStream`, or `aclrtSynchronizeEvent` where one task is all that is needed; in PyTorch
+//! `stream.synchronize()` or `event.synchronize()` instead of `torch.npu.synchronize()`.
+
+use std::collections::HashSet;
+
+use ascend_trace_format::api::Waits;
+use ascend_trace_model::units::duration;
+use ascend_trace_model::{CallId, StreamId, Trace};
+
+use super::super::grouping::Groups;
+use super::super::{Check, Finding, Severity};
+use crate::{EdgeKind, Node, Window};
+
+#[derive(Debug, Default)]
+pub(super) struct DeviceSync {
+    groups: Groups<i64>,
+}
+
+impl Check for DeviceSync {
+    fn id(&self) -> &'static str {
+        "device-sync"
+    }
+
+    fn summary(&self) -> &'static str {
+        "device syncs that waited for one stream"
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Info
+    }
+
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let trace = window.trace;
+        for id in window.calls().filter(|id| wanted(*id)) {
+            let call = trace.call(id);
+            let waits = trace.function(call.function).role.meaning().waits;
+            if waits == Waits::Device
+                && call.result() == Some(0)
+                && let Some(stream) = only_stream(window, id)
+            {
+                self.groups.add(trace, id, trace.stream(stream).number(), 0);
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.groups).into_findings(|found, stream, _| {
+            let what = format!(
+                "{} waited {} for the device, on which stream {stream} alone was busy",
+                found.site.name,
+                duration(found.total_ns),
+            );
+            (what, "wait for the stream or an event instead".to_owned())
+        })
+    }
+}
+
+/// The one stream whose work ended while a call waited, if every other stream of which it waited was through before.
+fn only_stream(window: &Window<'_>, id: CallId) -> Option<StreamId> {
+    let trace: &Trace = window.trace;
+    let begin = trace.call(id).begin;
+    let mut busy: HashSet<StreamId> = HashSet::new();
+    for edge in window.dependencies.incoming(trace, Node::Call(id)).iter() {
+        let (EdgeKind::TaskToSync, Node::Task(task)) = (edge.kind, edge.from) else {
+            continue;
+        };
+        let task = trace.task(task);
+        // What has no time may have been running.
+        if task.time.is_none_or(|time| time.end > begin) {
+            busy.insert(task.stream);
+        }
+    }
+    let mut busy = busy.into_iter();
+    busy.next().filter(|_| busy.next().is_none())
+}

@@ -1,0 +1,58 @@
+//! An asynchronous copy names memory of the host that is pageable: memory of `malloc`, of `new`, of a tensor that
+//! is not pinned. The runtime cannot let the device read it. It waits until the stream has run dry and copies
+//! while the program waits inside the call. So the copy overlaps nothing, neither the host nor other work of the
+//! stream, whatever its name says.
+//!
+//! Allocate the memory with `aclrtMallocHost`, or pin it: in PyTorch `tensor.pin_memory()` and
+//! `DataLoader(pin_memory=True)`.
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_model::CallId;
+use ascend_trace_model::units::{bytes, duration};
+
+use super::super::grouping::Groups;
+use super::super::{Check, Finding, Severity};
+use crate::Window;
+
+#[derive(Debug, Default)]
+pub(super) struct PageableCopy {
+    groups: Groups<()>,
+}
+
+impl Check for PageableCopy {
+    fn id(&self) -> &'static str {
+        "pageable-copy"
+    }
+
+    fn summary(&self) -> &'static str {
+        "asynchronous copies of pageable memory, which the host does itself"
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Warning
+    }
+
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let trace = window.trace;
+        for id in window.calls().filter(|id| wanted(*id)) {
+            let call = trace.call(id);
+            let task = call.task.map(|task| trace.task(task));
+            if task.is_some_and(|task| task.untimed == Untimed::HostCopy) {
+                let moved = trace.bytes(call).unwrap_or(0);
+                self.groups.add(trace, id, (), moved);
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.groups).into_findings(|found, (), moved| {
+            let what = format!(
+                "{} copied {} of pageable memory and blocked for {}",
+                found.site.name,
+                bytes(moved),
+                duration(found.total_ns),
+            );
+            (what, "allocate the memory with aclrtMallocHost, or pin it".to_owned())
+        })
+    }
+}

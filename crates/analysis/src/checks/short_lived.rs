@@ -1,0 +1,126 @@
+//! Streams or events were made again and again after others of the process had been destroyed. Each costs the host a
+//! call or two and the runtime a place on the device, and a stream that is destroyed waits for its work first.
+//!
+//! Keep them and use them again: an event can be recorded any number of times.
+
+use std::collections::HashMap;
+
+use ascend_trace_format::api::Role;
+use ascend_trace_model::units::count;
+use ascend_trace_model::{CallId, ProcessId, Trace};
+
+use super::super::{Check, Finding, Severity};
+use crate::Window;
+
+/// Fewer are not worth a word.
+const LEAST: u64 = 64;
+
+/// What comes and goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Stream,
+    Event,
+}
+
+impl Kind {
+    /// What a call makes or destroys, and whether it makes it.
+    fn of(role: Role) -> Option<(Self, bool)> {
+        Some(match role {
+            Role::CreateStream => (Self::Stream, true),
+            Role::DestroyStream => (Self::Stream, false),
+            Role::CreateEvent => (Self::Event, true),
+            Role::DestroyEvent => (Self::Event, false),
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "streams",
+            Self::Event => "events",
+        }
+    }
+}
+
+/// The calls of one kind in a process.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Destroyed, and not made again since.
+    spare: u64,
+    /// The calls that made one where another had been destroyed.
+    again: Option<Finding>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ShortLived {
+    seen: HashMap<(ProcessId, Kind), Seen>,
+}
+
+impl Check for ShortLived {
+    fn id(&self) -> &'static str {
+        "short-lived"
+    }
+
+    fn summary(&self) -> &'static str {
+        "streams and events that are made anew instead of being used again"
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Info
+    }
+
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let trace = window.trace;
+        let kind = |id: &CallId| Kind::of(trace.function(trace.call(*id).function).role);
+        let mut calls: Vec<CallId> = window.calls().filter(|id| kind(id).is_some()).collect();
+        // Calls of different threads come in any order.
+        calls.sort_by_key(|id| key(trace, *id));
+        for id in calls.into_iter().filter(|id| wanted(*id)) {
+            let call = trace.call(id);
+            let Some((kind, makes)) = Kind::of(trace.function(call.function).role) else {
+                continue;
+            };
+            if call.result() != Some(0) {
+                continue;
+            }
+            let process = trace.thread(call.thread).process;
+            let seen = self.seen.entry((process, kind)).or_default();
+            match makes {
+                false => seen.spare += 1,
+                true if seen.spare > 0 => {
+                    seen.spare -= 1;
+                    let this = Finding::of_call(trace, id);
+                    match &mut seen.again {
+                        Some(known) => known.join(&this),
+                        None => seen.again = Some(this),
+                    }
+                }
+                true => {}
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        let seen = std::mem::take(&mut self.seen).into_iter();
+        let found = seen.filter_map(|((_, kind), seen)| {
+            let finding = seen.again.filter(|it| it.count >= LEAST)?;
+            Some(Finding {
+                what: format!(
+                    "{} {} were made after others had been destroyed",
+                    count(finding.count),
+                    kind.name()
+                ),
+                advice: format!("keep {} and use them again", kind.name()),
+                ..finding
+            })
+        });
+        found.collect()
+    }
+}
+
+/// The order in which calls began.
+fn key(trace: &Trace, id: CallId) -> (i64, u32, u32, u8) {
+    let call = trace.call(id);
+    let thread = trace.thread(call.thread);
+    (call.begin, thread.process.0, thread.tid, call.depth)
+}

@@ -1,0 +1,65 @@
+//! A stream or a thread waited for an event that had never been recorded. The call succeeds and waits for nothing:
+//! what comes after it may run before what it was meant to wait for. The result is then right or wrong by chance.
+//!
+//! Record the event before the wait is submitted. Where another thread records it, let that thread tell when it has.
+//! Only events of `aclrtCreateEventExWithFlag` do this, which PyTorch uses. Of the others, some refuse the wait, and
+//! those of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` let it hold until the next record.
+
+use ascend_trace_format::api::Role;
+use ascend_trace_model::{CallId, Trace};
+
+use super::super::grouping::Groups;
+use super::super::{Check, Finding, Severity};
+use crate::Window;
+
+/// `EventRow::creation` of `aclrtCreateEventExWithFlag`.
+const MADE_EX: u8 = 2;
+
+#[derive(Debug, Default)]
+pub(super) struct UnrecordedEvent {
+    groups: Groups<u32>,
+}
+
+impl Check for UnrecordedEvent {
+    fn id(&self) -> &'static str {
+        "unrecorded-event"
+    }
+
+    fn summary(&self) -> &'static str {
+        "waits for events that had not been recorded, which wait for nothing"
+    }
+
+    fn severity(&self) -> Severity {
+        Severity::Error
+    }
+
+    fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
+        let trace = window.trace;
+        for id in window.calls().filter(|id| wanted(*id)) {
+            if let Some(serial) = unrecorded(trace, id) {
+                self.groups.add(trace, id, serial, 0);
+            }
+        }
+    }
+
+    fn findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.groups).into_findings(|found, serial, _| {
+            let what = format!(
+                "{} waited for nothing: event {serial} had not been recorded",
+                found.site.name
+            );
+            let advice = "record the event before the wait is submitted";
+            (what, advice.to_owned())
+        })
+    }
+}
+
+/// The event for which a call waited in vain.
+fn unrecorded(trace: &Trace, id: CallId) -> Option<u32> {
+    let call = trace.call(id);
+    let role = trace.function(call.function).role;
+    let generation = call.event.filter(|generation| generation.number == 0)?;
+    let event = trace.event(generation.event);
+    let waits = matches!(role, Role::WaitEvent | Role::SyncEvent);
+    (waits && event.creation == MADE_EX && call.result() == Some(0)).then_some(event.serial)
+}

@@ -1,0 +1,68 @@
+//! What a training loop spends its time on, in the words of its framework: a verdict for each step, and sums by
+//! range and by module.
+//!
+//! It is worked out from ranges that the program named.
+
+mod lane;
+mod modules;
+mod ranges;
+mod step;
+mod steps;
+
+pub use modules::ModuleStats;
+pub use ranges::RangeStats;
+pub use step::{StepStats, Verdict};
+pub use steps::Steps;
+
+use std::sync::Arc;
+
+use ascend_trace_model::StreamId;
+
+use super::tables::{Range, extent, overlaps};
+use crate::{Fold, Places, Window};
+
+/// The sums of a recording on its way.
+#[derive(Debug, Default)]
+pub(super) struct Training {
+    /// Of how many ranges it was made.
+    known: usize,
+    places: Arc<Places>,
+    steps: Steps,
+    ranges: ranges::Ranges,
+    modules: modules::Modules,
+}
+
+impl Training {
+    pub(super) fn take(&mut self, window: &Window<'_>, range: Range) {
+        let trace = window.trace;
+        if trace.ranges().is_empty() {
+            return;
+        }
+        if self.known != trace.ranges().len() {
+            self.known = trace.ranges().len();
+            self.places = Arc::clone(&window.places);
+        }
+        self.steps.take(window);
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            for id in window.stream_tasks(stream) {
+                let task = trace.task(id);
+                let (begin, end) = extent(trace, task);
+                if !overlaps(range, begin, end) {
+                    continue;
+                }
+                let place = self.places.of_task(trace, task);
+                self.ranges.task(trace, task, &place);
+                self.modules.task(trace, task, &place);
+            }
+        }
+        if window.part.is_last {
+            self.ranges.close(trace, range);
+        }
+    }
+
+    pub(super) fn rows(self, range: Range) -> (Vec<StepStats>, Vec<RangeStats>, Vec<ModuleStats>) {
+        let mut steps = self.steps.finish();
+        steps.retain(|row| overlaps(range, row.begin_ns, row.begin_ns + row.length_ns));
+        (steps, self.ranges.rows(), self.modules.rows())
+    }
+}

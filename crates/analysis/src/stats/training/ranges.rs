@@ -1,0 +1,135 @@
+//! Ranges of one name and kind, and what was done in them.
+
+use ascend_trace_model::{Range, Task, Trace};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+use super::super::Durations;
+use super::super::histogram::Histogram;
+use super::super::tables::{self, overlaps};
+use crate::nesting::counted;
+use crate::repeated::Repeated;
+use crate::{Class, Intervals};
+
+/// The ranges of one name and kind, of all processes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RangeStats {
+    /// `step`, `phase`, `module`, `loader`, `function`, `fetch`, `backward`, or the domain in which the program
+    /// named them.
+    pub kind: String,
+    /// A number that only counts them is `#`.
+    pub name: String,
+    pub time: Durations,
+    /// The part of it in no range inside.
+    pub self_ns: i64,
+    /// Tasks that were planned in them, ranges inside included.
+    pub tasks: u64,
+    /// How long these ran; tasks that ran side by side count each.
+    pub device_ns: i64,
+}
+
+#[derive(Debug, Default)]
+struct Sums {
+    time: Histogram,
+    own: i64,
+    tasks: u64,
+    device: i64,
+}
+
+/// What ranges are summed up by: their domain's name and their own.
+type Key = (String, String);
+
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    sums: FxHashMap<Key, Sums>,
+}
+
+impl Ranges {
+    /// Adds a task to the ranges around it, given from the inside out.
+    pub(super) fn task(&mut self, trace: &Trace, task: &Task, place: &[&Range]) {
+        let mut seen = FxHashSet::default();
+        for range in place {
+            let key = key(trace, range);
+            // A module can be called in another of the same name.
+            if !seen.insert(key.clone()) {
+                continue;
+            }
+            let sums = self.sums.entry(key).or_default();
+            sums.tasks += 1;
+            if let Some(time) = task.time.filter(|_| Class::of(trace, task) == Class::Work) {
+                sums.device += time.end - time.begin;
+            }
+        }
+    }
+
+    /// All ranges are known.
+    pub(super) fn close(&mut self, trace: &Trace, within: tables::Range) {
+        let repeated = Repeated::of(trace);
+        let own = own_times(trace, &repeated);
+        for (range, own) in trace.ranges().iter().zip(own) {
+            if repeated.has(trace, range) {
+                continue;
+            }
+            if range.begin < range.end && overlaps(within, range.begin, range.end) {
+                let sums = self.sums.entry(key(trace, range)).or_default();
+                sums.time.add(range.end - range.begin);
+                sums.own += own;
+            }
+        }
+    }
+
+    /// Longest first.
+    pub(super) fn rows(self) -> Vec<RangeStats> {
+        let rows = self
+            .sums
+            .into_iter()
+            .map(|((kind, name), sums)| RangeStats {
+                kind,
+                name,
+                time: sums.time.durations(),
+                self_ns: sums.own,
+                tasks: sums.tasks,
+                device_ns: sums.device,
+            });
+        let mut rows: Vec<_> = rows.filter(|row| row.time.count > 0).collect();
+        rows.sort_by(|a, b| {
+            let order = b.time.total_ns.cmp(&a.time.total_ns);
+            order.then_with(|| (&a.kind, &a.name).cmp(&(&b.kind, &b.name)))
+        });
+        rows
+    }
+}
+
+fn key(trace: &Trace, range: &Range) -> Key {
+    let domain = trace.domain(range).filter(|name| !name.is_empty());
+    let kind = domain.unwrap_or("mstx").to_owned();
+    (kind, counted(&range.name).into_owned())
+}
+
+/// How long each range lasted without those that began inside it.
+fn own_times(trace: &Trace, repeated: &Repeated) -> Vec<i64> {
+    let ranges = trace.ranges();
+    let mut own: Vec<i64> = ranges.iter().map(|it| it.end - it.begin).collect();
+    let order = (0..ranges.len()).filter(|it| !repeated.has(trace, &ranges[*it]));
+    let mut order: Vec<usize> = order.collect();
+    order.sort_by_key(|it| {
+        let range = &ranges[*it];
+        (range.thread, range.begin, -range.end, *it)
+    });
+    let mut open: Vec<usize> = Vec::new();
+    // Of the ranges that are open, what is covered inside of each.
+    let mut inside: FxHashMap<usize, Vec<(i64, i64)>> = FxHashMap::default();
+    for place in order {
+        let range = &ranges[place];
+        open.retain(|it| ranges[*it].thread == range.thread && ranges[*it].end > range.begin);
+        if let Some(outer) = open.last() {
+            let end = range.end.min(ranges[*outer].end);
+            inside.entry(*outer).or_default().push((range.begin, end));
+        }
+        open.push(place);
+    }
+    for (place, parts) in inside {
+        own[place] -= Intervals::union_of(parts).total();
+    }
+    own
+}

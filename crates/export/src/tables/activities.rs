@@ -1,0 +1,114 @@
+//! `activities`: one row per entry of the hardware's log.
+
+use std::collections::HashMap;
+use std::io;
+
+use ascend_trace_format::record::ActivityKind;
+use ascend_trace_model::rows::ActivityRow;
+use ascend_trace_model::{ProcessId, Trace};
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+pub(super) struct Row<'s> {
+    trace: &'s Trace,
+    process: Option<ProcessId>,
+    /// Number of the stream of its task.
+    task_stream: Option<i64>,
+    told: &'s ActivityRow,
+}
+
+impl<'s> Row<'s> {
+    fn name(&self) -> Option<&'s str> {
+        self.trace.entry_name(self.process?, self.told)
+    }
+
+    fn host(&self, ns: i64) -> Option<(i64, i64)> {
+        let process = self.process?;
+        let ns = self.time(ns)?;
+        self.trace.log_on_host(process, self.told.device, ns)
+    }
+
+    fn error(&self) -> Option<i64> {
+        let ends = [self.told.begin_ns, self.told.end_ns].map(|ns| self.host(ns));
+        ends.into_iter().flatten().map(|(_, error)| error).max()
+    }
+
+    fn time(&self, ns: i64) -> Option<i64> {
+        Some(ns).filter(|_| self.told.begin_ns != 0)
+    }
+}
+
+pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+    vec![
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.told.process)),
+        Column::number("pid", |row, cell| {
+            cell.maybe(row.process.map(|id| row.trace.process(id).pid));
+        }),
+        Column::number("device", |row, cell| cell.put(row.told.device)),
+        // Of graphs' own streams as well, which the program does not know.
+        Column::number("stream_id", |row, cell| cell.put(row.told.acl_id)),
+        // The stream of its task, or of the replay; empty for what is not certainly part of a task.
+        Column::number("task_stream_id", |row, cell| cell.maybe(row.task_stream)),
+        // The task's `sequence`, or that of the replay; empty for what is not certainly part of a task.
+        Column::number("sequence", |row, cell| cell.maybe(row.told.sequence)),
+        // How many parts of the task, or of its node, came before it.
+        Column::number("part", |row, cell| cell.put(row.told.part)),
+        // Number of the node in the graph that is replayed, 0 for one of several alike; empty outside of replays.
+        Column::number("node", |row, cell| cell.maybe(row.told.node)),
+        // kernel, memcpy, memset, communication or hccl.
+        Column::word("kind", |row, cell| {
+            cell.maybe(ActivityKind::from_code(row.told.kind).map(ActivityKind::name));
+        }),
+        Column::text("name", |row, cell| cell.maybe(row.name())),
+        // Number of the call that submitted it, as msPTI counts calls; 0 when it is not told.
+        Column::unsigned("correlation", |row, cell| cell.put(row.told.correlation)),
+        // On the host's clock, and how far off that may be; empty where tasks have times of events.
+        Column::number("begin_ns", |row, cell| {
+            cell.maybe(row.host(row.told.begin_ns).map(|(ns, _)| ns));
+        }),
+        Column::number("end_ns", |row, cell| {
+            cell.maybe(row.host(row.told.end_ns).map(|(ns, _)| ns));
+        }),
+        Column::number("err_ns", |row, cell| cell.maybe(row.error())),
+        // On the log's clock; empty when the log has no times of it.
+        Column::number("log_begin_ns", |row, cell| {
+            cell.maybe(row.time(row.told.begin_ns));
+        }),
+        Column::number("log_end_ns", |row, cell| {
+            cell.maybe(row.time(row.told.end_ns));
+        }),
+    ]
+}
+
+/// Writes the entries from a number on. Answers the number of the next one.
+pub(super) fn write(
+    source: &Source<'_>,
+    from: u64,
+    writer: &mut impl TableWriter,
+) -> io::Result<u64> {
+    let trace = source.trace;
+    // What is exported of a part is chosen by tasks and calls, of which entries need not have any.
+    if !source.selection.is_whole() {
+        return Ok(from);
+    }
+    let entries = trace.entries(from);
+    let next = entries.last().map_or(from, |(number, _)| number + 1);
+    let streams = trace.streams().iter();
+    let streams: HashMap<(ProcessId, u32), i64> = streams
+        .map(|stream| ((stream.process, stream.serial), stream.number()))
+        .collect();
+    let rows = entries.into_iter().map(|(_, told)| {
+        let process = trace.process_numbered(told.process);
+        let stream = process.zip(told.stream);
+        Row {
+            trace,
+            process,
+            task_stream: stream.and_then(|stream| streams.get(&stream).copied()),
+            told,
+        }
+    });
+    write_table(writer, &columns(), rows)?;
+    Ok(next)
+}

@@ -1,0 +1,34 @@
+//! `findings`: one row per finding of a check, the worst first.
+
+use std::io;
+
+use ascend_trace_analysis::checks::Finding as Row;
+
+use super::{Column, TableWriter, write_table};
+
+pub(super) fn columns() -> Vec<Column<'static, Row>> {
+    vec![
+        // The names of docs/CHECKS.md.
+        Column::word("check", |row, cell| cell.put(row.check)),
+        Column::word("severity", |row, cell| cell.put(row.severity.name())),
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| cell.put(row.process)),
+        Column::number("pid", |row, cell| cell.put(row.pid)),
+        Column::number("tid", |row, cell| cell.put(row.tid)),
+        // How many calls it was.
+        Column::number("count", |row, cell| cell.put(row.count as usize)),
+        // When the first of them began, and when the last one ended.
+        Column::number("begin_ns", |row, cell| cell.put(row.begin_ns)),
+        Column::number("end_ns", |row, cell| cell.put(row.end_ns)),
+        Column::number("total_ns", |row, cell| cell.put(row.total_ns)),
+        // The first of the calls: its number, as in calls, and its function.
+        Column::number("call", |row, cell| cell.put(row.site.call)),
+        Column::word("name", |row, cell| cell.passing(&row.site.name)),
+        Column::text("what", |row, cell| cell.passing(&row.what)),
+        Column::text("advice", |row, cell| cell.passing(&row.advice)),
+    ]
+}
+
+pub(super) fn write(found: Vec<Row>, writer: &mut impl TableWriter) -> io::Result<()> {
+    write_table(writer, &columns(), found.into_iter())
+}

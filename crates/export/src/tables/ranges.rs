@@ -1,0 +1,65 @@
+//! `ranges`: one row per range or mark that the program named, or that the hook inside Python told.
+
+use std::io;
+
+use ascend_trace_model::{Range, Trace};
+
+use super::{Column, TableWriter, write_table};
+use crate::Source;
+
+pub(super) struct Row<'s> {
+    trace: &'s Trace,
+    range: &'s Range,
+    /// How many ranges of its thread are around it.
+    depth: usize,
+}
+
+pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+    vec![
+        // Number of the process: pids do not tell processes apart.
+        Column::number("process", |row, cell| {
+            let process = row.trace.thread(row.range.thread).process;
+            cell.put(row.trace.process(process).serial);
+        }),
+        Column::number("pid", |row, cell| {
+            let process = row.trace.thread(row.range.thread).process;
+            cell.put(row.trace.process(process).pid);
+        }),
+        Column::number("tid", |row, cell| {
+            cell.put(row.trace.thread(row.range.thread).tid);
+        }),
+        // What the hook says that it is, or the domain that the program gave it.
+        Column::word("kind", |row, cell| {
+            cell.maybe(row.trace.domain(row.range));
+        }),
+        Column::word("name", |row, cell| cell.put(row.range.name.as_str())),
+        Column::number("begin_ns", |row, cell| cell.put(row.range.begin)),
+        Column::number("end_ns", |row, cell| cell.put(row.range.end)),
+        Column::number("depth", |row, cell| cell.put(row.depth)),
+    ]
+}
+
+pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::Result<()> {
+    let trace = source.trace;
+    let nesting = source.places.nesting();
+    let ranges = trace.ranges().iter();
+    let mut ranges: Vec<&Range> = ranges
+        .filter(|it| source.selection.thread(it.thread))
+        .filter(|it| source.selection.span(it.begin, it.end))
+        .collect();
+    ranges.sort_by_key(|it| (it.begin, it.thread, std::cmp::Reverse(it.end)));
+    let rows = ranges.into_iter().map(|range| {
+        let around = nesting.around(trace, range.thread, range.begin);
+        let mut outer = around.filter(|it| !std::ptr::eq(*it, range));
+        // Of those that begin together, the longer ones are around.
+        let depth = outer
+            .by_ref()
+            .filter(|it| it.begin < range.begin || it.begin == range.begin && it.end > range.end);
+        Row {
+            trace,
+            range,
+            depth: depth.count(),
+        }
+    });
+    write_table(writer, &columns(), rows)
+}

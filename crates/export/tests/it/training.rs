@@ -1,0 +1,142 @@
+//! Steps of training loops: the table, and what their slices say.
+
+use ascend_trace_analysis::{Stats, stats::StepStats};
+use ascend_trace_export::{Csv, Step, Wanted};
+use ascend_trace_model::Trace;
+use ascend_trace_testkit::Timeline;
+
+use super::chrome::chrome;
+use super::csv::{Row, rows};
+use super::memory::{export, export_some};
+use super::perfetto::perfetto;
+use super::ranges;
+use super::stream::file;
+
+/// Steps that follow one another, each with a kernel longer than the one before; beside them a range that is none.
+pub(crate) fn training(steps: i64) -> Timeline {
+    let mut text = String::new();
+    let mut named = vec![("warm up".to_owned(), 0, 90)];
+    for number in 0..steps {
+        let begin = 100 + number * 1000;
+        let (from, to) = (begin + 300, begin + 310 + number % 600);
+        let call = format!("by t1[{}..{}]", begin + 100, begin + 120);
+        text += &format!("s1: MatMul[{from}..{to}] {call}\n");
+        named.push((format!("step {number}"), begin, begin + 1000));
+    }
+    let mut timeline = Timeline::parse(&text).expect("a timeline");
+    let named = named
+        .iter()
+        .map(|(name, begin, end)| (name.as_str(), *begin, *end));
+    ranges::add(&mut timeline, &named.collect::<Vec<_>>());
+    timeline
+}
+
+fn told(row: &Row) -> (String, String, i64, i64, i64, i64) {
+    let number = |name: &str| row[name].parse::<i64>().expect(name);
+    (
+        row["name"].clone(),
+        row["verdict"].clone(),
+        number("begin_ns"),
+        number("length_ns"),
+        number("compute_ns"),
+        number("idle_ns"),
+    )
+}
+
+fn known(step: &StepStats) -> (String, String, i64, i64, i64, i64) {
+    (
+        step.name.clone(),
+        step.verdict.map_or("", |it| it.name()).to_owned(),
+        step.begin_ns,
+        step.length_ns,
+        step.compute_ns,
+        step.idle_ns,
+    )
+}
+
+fn expected(trace: &Trace) -> Vec<StepStats> {
+    let steps = Stats::of(trace).steps;
+    assert!(steps.len() > 3);
+    steps
+}
+
+#[test]
+fn the_table_of_steps_has_what_bounds_them() {
+    let trace = training(8).trace();
+    let expected = expected(&trace);
+    let found = rows(&export(&Csv, &trace), "steps.csv");
+    let both = found.iter().map(told);
+    assert_eq!(
+        both.collect::<Vec<_>>(),
+        expected.iter().map(known).collect::<Vec<_>>()
+    );
+    assert_eq!(expected[7].compute_ns, 17);
+    for row in &found {
+        let number = |name: &&str| row[*name].parse::<i64>().expect("a number");
+        let sum = |names: &[&str]| names.iter().map(number).sum::<i64>();
+        let used = [
+            "compute_ns",
+            "exposed_communication_ns",
+            "exposed_copy_ns",
+            "idle_ns",
+        ];
+        assert_eq!(sum(&used), sum(&["length_ns"]));
+        let idle = [
+            "loading_ns",
+            "python_ns",
+            "planning_ns",
+            "queue_ns",
+            "launch_ns",
+        ];
+        assert_eq!(sum(&idle), sum(&["idle_ns"]));
+        assert_eq!((&*row["tasks"], &*row["untimed"]), ("1", "0"));
+    }
+}
+
+#[test]
+fn slices_of_steps_say_what_bounds_them() {
+    let trace = training(8).trace();
+    // The first range begins before the first call: no time is less than none.
+    for imported in [chrome(&trace), perfetto(&trace)] {
+        let of = |name: &str| {
+            let mut slices = imported.slices.iter();
+            &slices.find(|it| it.name == name).expect("a slice").args
+        };
+        assert!(of("warm up").get("verdict").is_none());
+        for step in expected(&trace) {
+            let args = of(&step.name);
+            assert_eq!(args["verdict"], "host-bound", "{args}");
+            assert_eq!(args["compute_ns"].as_i64(), Some(step.compute_ns), "{args}");
+            assert_eq!(args["python_ns"].as_i64(), Some(step.python_ns), "{args}");
+        }
+    }
+}
+
+#[test]
+fn steps_are_the_same_wherever_a_file_is_cut() {
+    let timeline = training(600);
+    let expected: Vec<_> = expected(&training(600).trace()).iter().map(known).collect();
+    let file = file(&timeline.session, &timeline.tables, timeline.rows);
+    let export = |step: Step, wanted: &Wanted| {
+        let found = rows(&export_some(&Csv, &file, step, wanted), "steps.csv");
+        found.iter().map(told).collect::<Vec<_>>()
+    };
+    let tiny = Step {
+        rows: 50,
+        margin: 20,
+    };
+    assert_eq!(export(tiny, &Wanted::default()), expected);
+    assert_eq!(export(Step::WHOLE, &Wanted::default()), expected);
+    // Whole steps, as far as they reach into the range; and those of all work, whatever is shown of it.
+    let range = Some((expected[3].2 + 10, expected[5].2 + 10));
+    let some = Wanted {
+        range,
+        ..Wanted::default()
+    };
+    assert_eq!(export(tiny, &some), expected[3..6]);
+    for (condition, shown) in [("name=Mat*", &expected[..]), ("kind=memcpy", &[])] {
+        let mut wanted = Wanted::default();
+        wanted.only.add(condition).expect("a condition");
+        assert_eq!(export(tiny, &wanted), shown, "{condition}");
+    }
+}

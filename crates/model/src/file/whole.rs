@@ -1,0 +1,103 @@
+//! Reads whole files, from begin to end.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::load::TraceBuilder;
+use crate::rows::{CallRow, Row, SessionRow, TablesRow};
+use crate::trace::Trace;
+
+use super::budget::Budget;
+use super::chunk::FILE_HEADER;
+use super::decode::{Decoder, Item};
+use super::error::{OpenError, Warning};
+
+const READ_BYTES: usize = 1 << 18;
+
+/// Everything a trace file holds, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    pub session: SessionRow,
+    pub tables: TablesRow,
+    pub rows: Vec<Row>,
+    /// Calls that were under way when a file without an end was written last.
+    pub open: Vec<CallRow>,
+}
+
+/// Reads a whole file into rows. What is damaged is left out and told of.
+pub fn read(input: impl Read) -> Result<(Contents, Vec<Warning>), OpenError> {
+    let mut contents = Contents::default();
+    let warnings = read_items(input, Budget::whole(), &mut |item| match item {
+        Item::Session(session) => contents.session = session,
+        Item::Tables(tables) => contents.tables.extend(tables),
+        Item::Row(row) => contents.rows.push(row),
+        Item::Open(open) => contents.open = open,
+    })?;
+    if let Some(Row::End(_)) = contents.rows.last() {
+        contents.open.clear();
+    }
+    Ok((contents, warnings))
+}
+
+/// Reads a whole file and hands out what it holds.
+pub(super) fn read_items(
+    mut input: impl Read,
+    budget: Budget,
+    sink: &mut impl FnMut(Item),
+) -> Result<Vec<Warning>, OpenError> {
+    let mut decoder = Decoder::new(budget);
+    let mut room = Vec::new();
+    // What is short comes whole with the first look.
+    let mut size = 1 << 13;
+    while pump(&mut input, &mut decoder, (&mut room, size), sink)? > 0 {
+        size = READ_BYTES;
+    }
+    decoder.finish()
+}
+
+/// Reads up to `size` bytes into the decoder and returns their number, 0 at the end.
+fn pump(
+    input: &mut impl Read,
+    decoder: &mut Decoder,
+    (room, size): (&mut Vec<u8>, usize),
+    sink: &mut impl FnMut(Item),
+) -> Result<usize, OpenError> {
+    if room.len() < size {
+        room.resize(size, 0);
+    }
+    let count = loop {
+        match input.read(&mut room[..size]) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => break result?,
+        }
+    };
+    decoder.feed(&room[..count], sink)?;
+    Ok(count)
+}
+
+impl Trace {
+    /// Reads a whole trace file into memory. What is damaged or missing is told of in the warnings.
+    pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Warning>), OpenError> {
+        let mut builder = TraceBuilder::default();
+        let (mut open, mut has_ended) = (Vec::new(), false);
+        let budget = Budget::whole().of(FILE_HEADER as u64);
+        let warnings = read_items(File::open(path)?, budget, &mut |item| match item {
+            Item::Session(session) => builder.set_session(session),
+            Item::Tables(tables) => builder.set_tables(tables),
+            Item::Row(row) => {
+                has_ended |= matches!(row, Row::End(_));
+                builder.apply(row);
+            }
+            Item::Open(calls) => open = calls,
+        })?;
+        if warnings.iter().any(Warning::is_damage) {
+            builder.set_damaged();
+        }
+        if !has_ended {
+            builder.set_open(open);
+            builder.close_open();
+        }
+        Ok((builder.finish(), warnings))
+    }
+}

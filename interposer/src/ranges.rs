@@ -1,0 +1,158 @@
+//! Ranges of a thread's time that are told from inside the program: by the hook that `ascend-trace --python`
+//! puts into its interpreter, which finds these functions by name.
+
+use core::ffi::{c_char, c_void};
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
+
+use ascend_trace_format::range::RangeKind;
+use ascend_trace_format::record::{MAX_STRING, Text, told};
+
+use crate::clock::ticks;
+use crate::errno::Errno;
+use crate::thread::{self, State};
+use crate::{emit, quiet, session};
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// When a backward pass was last over, in ticks.
+static OVER: AtomicU64 = AtomicU64::new(0);
+
+/// A range of this kind begins: now, or at the moment `since`, which [`ascend_trace_range_end`] has returned.
+/// Returns its id, or 0 where nothing is recorded.
+// SAFETY: no library of the program's has a function of this name.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u64) -> u64 {
+    let kind = u8::try_from(kind).ok().and_then(RangeKind::from_code);
+    let (Some(kind), false) = (kind, name.is_null()) else {
+        return 0;
+    };
+    let mut id = 0;
+    let is_told = record(|state| {
+        let at = if since == 0 { ticks() } else { since };
+        id = begin(state, kind, at, text(name));
+    });
+    if is_told { id } else { 0 }
+}
+
+fn begin(state: &State, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
+    let id = NEXT.fetch_add(1, Relaxed);
+    let name = Text::new(name);
+    emit::record(state, &told::RangeBegin { kind, id, at, name });
+    id
+}
+
+/// The gradients of this module are computed from now on, in the calling thread, and no longer those of the module
+/// before it; of none with an empty name. What comes last is ignored: autograd gives its hooks the gradients.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_range_turn(name: *const c_char, _gradients: *const c_void) {
+    if name.is_null() {
+        return;
+    }
+    record(|state| {
+        let (now, name) = (ticks(), text(name));
+        let (before, since) = state.turn.take();
+        if before != 0 {
+            // The thread has slept between two passes.
+            let over = OVER.load(Relaxed);
+            let at = if (since..now).contains(&over) {
+                over
+            } else {
+                now
+            };
+            end(state, before, at, false);
+        }
+        if !name.is_empty() {
+            let id = begin(state, RangeKind::Backward, now, name);
+            state.turn.set((id, now));
+        }
+    });
+}
+
+/// A backward pass is over, whichever threads have computed it.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_range_over() {
+    record(|_| OVER.store(ticks(), Relaxed));
+}
+
+/// A range ends. Returns the moment, for a range that begins then; 0 where nothing is recorded.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_range_end(id: u64) -> u64 {
+    let mut at = 0;
+    if id != 0 {
+        record(|state| {
+            at = ticks();
+            end(state, id, at, false);
+        });
+    }
+    at
+}
+
+/// A range has not become what it was to be: it is left out.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_range_forget(id: u64) {
+    if id != 0 {
+        record(|state| end(state, id, ticks(), true));
+    }
+}
+
+fn end(state: &State, id: u64, at: u64, is_void: bool) {
+    emit::record(state, &told::RangeEnd { id, is_void, at });
+}
+
+/// The calling thread has this name in the trace, whatever the system calls it.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_thread_name(name: *const c_char) {
+    if name.is_null() {
+        return;
+    }
+    record(|state| {
+        let name = Text::new(text(name));
+        emit::record(
+            state,
+            &told::Thread {
+                tid: thread::tid(),
+                name,
+            },
+        );
+    });
+}
+
+/// Runs `write` as the tracer's work; `false` where nothing is recorded, or not now.
+fn record(write: impl FnOnce(&State)) -> bool {
+    if !quiet::is_allowed() || !session::is_on() {
+        return false;
+    }
+    let _errno = Errno::save();
+    thread::with(|state| state.admits_told(thread::stack()) && state.at_work(write).is_some())
+}
+
+/// The name, cut to what a record holds.
+fn text<'a>(name: *const c_char) -> &'a [u8] {
+    // SAFETY: whoever calls passes a C string that lives until the call returns.
+    let length = unsafe { libc::strnlen(name, MAX_STRING) };
+    // SAFETY: `length` bytes were just read.
+    unsafe { core::slice::from_raw_parts(name.cast::<u8>(), length) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_session_nothing_is_told() {
+        assert_eq!(ascend_trace_range_begin(1, c"step".as_ptr(), 0), 0);
+        assert_eq!(ascend_trace_range_begin(0, c"no kind".as_ptr(), 0), 0);
+        assert_eq!(ascend_trace_range_begin(1, core::ptr::null(), 0), 0);
+        assert_eq!(ascend_trace_range_end(7), 0);
+        ascend_trace_range_forget(7);
+        ascend_trace_range_turn(c"module".as_ptr(), core::ptr::null());
+        ascend_trace_range_over();
+        ascend_trace_thread_name(c"name".as_ptr());
+    }
+}

@@ -1,0 +1,268 @@
+//! The hardware's own log of what ran when, as msPTI tells it (`--timing hardware` and `both`).
+//!
+//! msPTI serves one profiler at a time. It is loaded and asked when the program first uses a device; where it
+//! is not to be had, tasks are timed by events. A program that begins a profiler of its own gets it: the tool
+//! gives way before that call is made. Entries come on a thread of msPTI's, in memory of the tool's.
+
+mod buffers;
+mod entries;
+
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
+
+use ascend_trace_format::api::{TaskKind, Untimed};
+use ascend_trace_format::record::{ActivityKind, LogState, told};
+
+use crate::call::Context;
+use crate::errno::Errno;
+use crate::objects::StreamEntry;
+use crate::timing::{api, harvester, submit};
+use crate::{emit, lifecycle, quiet, real, roomy, session, until_exit};
+
+const LIBRARY: &CStr = c"libmspti.so";
+/// How often entries are to be handed over, in milliseconds.
+const PERIOD_MS: u32 = 100;
+/// `MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED`.
+const BUSY: i32 = 2;
+
+const UNTRIED: u8 = 0;
+const TRYING: u8 = 1;
+const ON: u8 = 2;
+const OFF: u8 = 3;
+/// It was read, until the program began a profiler. Times of events are on another clock than those that were read, so
+/// none are taken from then on.
+const GAVE_WAY: u8 = 4;
+
+static STATE: AtomicU8 = AtomicU8::new(UNTRIED);
+/// A bit for each kind of entries that there are.
+static KINDS: AtomicU32 = AtomicU32::new(0);
+static SUBSCRIBER: AtomicUsize = AtomicUsize::new(0);
+
+type Subscribe = unsafe extern "C" fn(*mut *mut c_void, *const c_void, *mut c_void) -> i32;
+type Unsubscribe = unsafe extern "C" fn(*mut c_void) -> i32;
+type Register = unsafe extern "C" fn(buffers::Request, buffers::Complete) -> i32;
+type OfNumber = unsafe extern "C" fn(u32) -> i32;
+
+/// The function of msPTI's with this name, as an `F`.
+macro_rules! function {
+    ($name:literal as $type:ty) => {{
+        let address = real::by_name($name).ok_or(Refusal {
+            state: LogState::Absent,
+            code: 0,
+        });
+        // SAFETY: the address is that of the function with this name, whose signature the type repeats.
+        address.map(|address| unsafe { core::mem::transmute::<usize, $type>(address) })
+    }};
+}
+
+/// Why there is no log.
+struct Refusal {
+    state: LogState,
+    code: i32,
+}
+
+/// The program is about to use a device.
+pub(crate) fn begin() {
+    if !session::wants_log() || STATE.load(Acquire) != UNTRIED || !quiet::is_allowed() {
+        return;
+    }
+    if STATE
+        .compare_exchange(UNTRIED, TRYING, AcqRel, Acquire)
+        .is_err()
+    {
+        return;
+    }
+    let _errno = Errno::save();
+    let answer = roomy::run(|| until_exit::call(subscribe)).unwrap_or(Err(Refusal {
+        state: LogState::Refused,
+        code: 0,
+    }));
+    let told = |state, code: i32, kinds| told::Log {
+        state,
+        code: code.unsigned_abs(),
+        kinds,
+        is_alone: session::wants_log_alone(),
+    };
+    match answer {
+        Ok(kinds) => {
+            emit::from_inside(&told(LogState::On, 0, kinds));
+            KINDS.store(kinds, Release);
+            STATE.store(ON, Release);
+            lifecycle::watch_exit();
+            harvester::ensure_running();
+        }
+        Err(Refusal { state, code }) => {
+            emit::from_inside(&told(state, code, 0));
+            STATE.store(OFF, Release);
+        }
+    }
+}
+
+/// Loads msPTI and has it tell what it can. Answers the kinds that it tells.
+fn subscribe() -> Result<u32, Refusal> {
+    load()?;
+    let refused = |code| Refusal {
+        state: if code == BUSY {
+            LogState::Busy
+        } else {
+            LogState::Refused
+        },
+        code,
+    };
+    let subscribe = function!("msptiSubscribe" as Subscribe)?;
+    let register = function!("msptiActivityRegisterCallbacks" as Register)?;
+    entries::prepare()?;
+    let mut subscriber = core::ptr::null_mut();
+    // SAFETY: the handle is a live local, and no callback is asked for.
+    match unsafe { subscribe(&mut subscriber, core::ptr::null(), core::ptr::null_mut()) } {
+        0 => SUBSCRIBER.store(subscriber as usize, Release),
+        code => return Err(refused(code)),
+    }
+    // SAFETY: both functions stay for as long as the process.
+    let code = unsafe { register(buffers::request, entries::complete) };
+    if code != 0 {
+        end();
+        return Err(refused(code));
+    }
+    enable().map_err(|code| {
+        end();
+        refused(code)
+    })
+}
+
+/// Without kernels there is nothing to be had; of the rest what there is.
+fn enable() -> Result<u32, i32> {
+    let Ok(enable) = function!("msptiActivityEnable" as OfNumber) else {
+        return Err(0);
+    };
+    let bit = |kind: ActivityKind| {
+        // SAFETY: takes a number.
+        match unsafe { enable(kind.code().into()) } {
+            0 => Ok(1 << kind.code()),
+            code => Err(code),
+        }
+    };
+    let mut kinds = bit(ActivityKind::Kernel)?;
+    kinds |= bit(ActivityKind::Memcpy).unwrap_or(0);
+    kinds |= bit(ActivityKind::Memset).unwrap_or(0);
+    let communication = bit(ActivityKind::Communication);
+    kinds |= communication
+        .or_else(|_| bit(ActivityKind::Hccl))
+        .unwrap_or(0);
+    if let Ok(period) = function!("msptiActivityFlushPeriod" as OfNumber) {
+        // SAFETY: takes a number.
+        unsafe { period(PERIOD_MS) };
+    }
+    Ok(kinds)
+}
+
+/// Has the library loaded. The one without anything in it that stands in `LD_PRELOAD` has no name of its own, so the
+/// loader goes on to look for the vendor's.
+fn load() -> Result<(), Refusal> {
+    let flags = libc::RTLD_NOW | libc::RTLD_LOCAL | libc::RTLD_NODELETE;
+    // SAFETY: loads the vendor's library by its name.
+    let handle = unsafe { libc::dlopen(LIBRARY.as_ptr(), flags) };
+    if handle.is_null() {
+        // SAFETY: asks for the failure's message, so that the program does not find it.
+        unsafe { libc::dlerror() };
+        return Err(Refusal {
+            state: LogState::Absent,
+            code: 0,
+        });
+    }
+    Ok(())
+}
+
+fn end() {
+    let subscriber = SUBSCRIBER.swap(0, AcqRel);
+    if let Ok(unsubscribe) = function!("msptiUnsubscribe" as Unsubscribe) {
+        // SAFETY: the handle is the one that msPTI gave.
+        unsafe { unsubscribe(subscriber as *mut c_void) };
+    }
+}
+
+/// The program is about to begin a profiler: it is to find what it would without the tool.
+pub(crate) fn give_way() {
+    if STATE.load(Acquire) == UNTRIED && session::wants_log() {
+        // Nor is one begun from now on.
+        STATE.store(OFF, Release);
+        tell_way();
+        return;
+    }
+    if STATE
+        .compare_exchange(ON, GAVE_WAY, AcqRel, Acquire)
+        .is_err()
+    {
+        return;
+    }
+    let _errno = Errno::save();
+    KINDS.store(0, Release);
+    roomy::run(|| until_exit::call(ask_for_all));
+    roomy::run(|| until_exit::call(end));
+    tell_way();
+}
+
+fn tell_way() {
+    emit::from_inside(&told::Log {
+        state: LogState::GaveWay,
+        code: 0,
+        kinds: 0,
+        is_alone: session::wants_log_alone(),
+    });
+}
+
+/// Has all entries handed over: the device, or the process, is about to end.
+pub(crate) fn flush() {
+    if STATE.load(Acquire) == ON {
+        let _errno = Errno::save();
+        roomy::run(|| until_exit::call(ask_for_all));
+    }
+}
+
+fn ask_for_all() {
+    if let Ok(flush) = function!("msptiActivityFlushAll" as OfNumber) {
+        // SAFETY: takes a number: whatever a buffer holds is handed over.
+        unsafe { flush(1) };
+    }
+}
+
+/// A child has its own runtime, and whatever was subscribed was so for its parent.
+pub(crate) fn forget() {
+    STATE.store(UNTRIED, Relaxed);
+    KINDS.store(0, Relaxed);
+    SUBSCRIBER.store(0, Relaxed);
+    buffers::forget();
+    entries::forget();
+}
+
+/// How a task is timed where no events are recorded since the log is read; `None` where events are.
+pub(crate) fn times(stream: &'static StreamEntry, call: &Context<'_>) -> Option<Untimed> {
+    if !session::wants_log() {
+        return None;
+    }
+    begin();
+    if STATE.load(Acquire) == OFF || !session::wants_log_alone() {
+        return None;
+    }
+    let adopted = lifecycle::adopt_context(call.state);
+    if let (Some(api), Some(_)) = (api::get(), adopted) {
+        submit::learn_id(api, stream);
+    }
+    let kinds = KINDS.load(Acquire);
+    let is_there = |kind: ActivityKind| kinds & 1 << kind.code() != 0;
+    let is_logged = match call.function.task {
+        Some(TaskKind::Kernel) => is_there(ActivityKind::Kernel),
+        Some(TaskKind::Memcpy) => is_there(ActivityKind::Memcpy),
+        Some(TaskKind::Memset) => is_there(ActivityKind::Memset),
+        Some(TaskKind::Collective) => {
+            is_there(ActivityKind::Communication) || is_there(ActivityKind::Hccl)
+        }
+        _ => false,
+    };
+    Some(if is_logged {
+        Untimed::Timed
+    } else {
+        Untimed::NotLogged
+    })
+}

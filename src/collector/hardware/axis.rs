@@ -1,0 +1,73 @@
+//! How the log's clock and the host's lie against each other, by what is certain: nothing begins before it was
+//! submitted, nor ends after it was seen done.
+
+/// The log's clock may run faster or slower than the host's by this, in parts per million.
+const DRIFT_PPM: i64 = 300;
+/// msPTI compares a device's clock with the wall clock once. How far off that is, is taken to be no more than this:
+/// entries of a clock that is further off agree with nothing.
+const COMPARISON_NS: i64 = 50_000;
+
+/// One device's: host time − time of the log lies between these, at a moment of the log's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Axis {
+    pub(super) least: i64,
+    pub(super) most: i64,
+    at: i64,
+    /// A stream has been joined from its first task and its first entry on: then the comparison was good. Else one that
+    /// was off by as long as a program's loop takes would join each round to the entries of another.
+    pub(super) is_proven: bool,
+}
+
+impl Axis {
+    /// The log's times are those of the wall clock, which is by `offset` behind the host's now.
+    pub(super) fn near(offset: i64, now: i64) -> Self {
+        Self {
+            least: offset.saturating_sub(COMPARISON_NS),
+            most: offset.saturating_add(COMPARISON_NS),
+            at: now,
+            is_proven: false,
+        }
+    }
+
+    /// The offset around a moment of the log's.
+    pub(super) fn around(self, at: i64) -> Self {
+        let away = at.saturating_sub(self.at).saturating_abs();
+        let open = (away / 1_000_000)
+            .saturating_mul(DRIFT_PPM)
+            .saturating_add(DRIFT_PPM);
+        Self {
+            least: self.least.saturating_sub(open),
+            most: self.most.saturating_add(open),
+            at,
+            ..self
+        }
+    }
+
+    /// What is known with further bounds, each with its moment; `None` where they contradict it.
+    pub(super) fn with(self, bounds: impl Iterator<Item = Self>) -> Option<Self> {
+        let mut all = self;
+        for bound in bounds {
+            let before = all.around(bound.at);
+            all = Self {
+                least: before.least.max(bound.least),
+                most: before.most.min(bound.most),
+                at: bound.at,
+                ..before
+            };
+            if all.least > all.most {
+                return None;
+            }
+        }
+        Some(all)
+    }
+
+    /// At a moment of the log's the offset is between these.
+    pub(super) const fn bound(at: i64, least: i64, most: i64) -> Self {
+        Self {
+            least,
+            most,
+            at,
+            is_proven: false,
+        }
+    }
+}

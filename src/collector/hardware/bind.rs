@@ -1,0 +1,267 @@
+//! Finds out on which streams of the device the nodes of a graph run: by how many entries they have, and of which kinds,
+//! between the submission of the first replays and the synchronisation after them.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::record::ActivityKind;
+
+use super::axis::Axis;
+use super::graphs::{Branch, Graph, Node, Place};
+use super::lane::{Entry, Lane, Stretch, groups, split};
+
+/// Nodes of one captured stream, by kind.
+type Pattern = Vec<ActivityKind>;
+
+/// Whose a stream of the device's is.
+pub(super) enum Whose {
+    /// It may be the graph's.
+    Nobodys,
+    /// It is certainly not the graph's.
+    Others,
+    /// It may have been the graph's before it was somebody else's.
+    Unclear,
+}
+
+/// A stream of the device that is nobody's, and what it ran.
+struct Found<'l> {
+    place: Place,
+    entries: &'l [Entry],
+    /// So many of them certainly ran in the stretch.
+    certain: usize,
+}
+
+/// Where the nodes of a graph run. `None` when that is not certain, or not yet. `rivals` are other graphs that may have
+/// been replayed meanwhile.
+pub(super) fn find(
+    graph: &Graph,
+    stretch: &Stretch,
+    axis: Axis,
+    lanes: &BTreeMap<Place, Lane>,
+    whose: &dyn Fn(Place, &Lane) -> Whose,
+    rivals: &[&Graph],
+    do_numbers_grow: bool,
+) -> Option<Vec<Branch>> {
+    let branches = graph.by_branch();
+    let own = lanes.iter().filter(|(place, _)| place.0 == graph.device);
+    let mut found = Vec::new();
+    for (place, lane) in own.filter(|(_, lane)| !lane.is_empty()) {
+        match whose(*place, lane) {
+            Whose::Others => continue,
+            Whose::Unclear => return None,
+            Whose::Nobodys => {}
+        }
+        let (entries, certain) = lane.unowned(axis, stretch)?;
+        if !entries.is_empty() {
+            found.push(Found {
+                place: *place,
+                entries,
+                certain,
+            });
+        }
+    }
+    let mut bound = Vec::new();
+    let mut classes: BTreeMap<Vec<u8>, Vec<&Vec<Node>>> = BTreeMap::new();
+    for branch in &branches {
+        let codes = branch.iter().map(|node| node.kind.code());
+        classes.entry(codes.collect()).or_default().push(branch);
+    }
+    for same in classes.values() {
+        let pattern: Pattern = same.first()?.iter().map(|node| node.kind).collect();
+        let fitting: Vec<(&Found<'_>, u64)> = (found.iter())
+            .filter_map(|found| Some((found, found.fits(&pattern, stretch.replays)?)))
+            .collect();
+        let is_others = |found: &Found<'_>| {
+            let mut patterns = rivals.iter().flat_map(|rival| rival.by_branch());
+            patterns.any(|nodes| found.may_be(&nodes))
+        };
+        if fitting.len() != same.len() || fitting.iter().any(|(found, _)| is_others(found)) {
+            return None;
+        }
+        bound.extend(assigned(same, fitting, do_numbers_grow));
+    }
+    Some(bound)
+}
+
+/// Which of the streams with the same kinds of nodes is which: by the numbers of the calls that captured their first nodes, if
+/// these grow with the calls; else that stays open.
+fn assigned(
+    branches: &[&Vec<Node>],
+    mut fitting: Vec<(&Found<'_>, u64)>,
+    do_numbers_grow: bool,
+) -> Vec<Branch> {
+    let mut branches = branches.to_vec();
+    branches.sort_by_key(|nodes| nodes.first().map(|node| node.number));
+    fitting.sort_by_key(|(_, number)| *number);
+    let mut numbers = fitting.iter().map(|(_, number)| *number);
+    let is_growing = numbers.next().is_some_and(|first| {
+        let each = numbers.try_fold(first, |last, next| (next > last).then_some(next));
+        first > 0 && each.is_some()
+    });
+    let is_certain = branches.len() == 1 || do_numbers_grow && is_growing;
+    let pairs = branches.iter().zip(fitting);
+    pairs
+        .map(|(nodes, (found, _))| Branch {
+            place: found.place,
+            nodes: (nodes.iter())
+                .map(|node| (if is_certain { node.number } else { 0 }, node.kind))
+                .collect(),
+        })
+        .collect()
+}
+
+impl Found<'_> {
+    /// The number of the call of its first entry, if it ran these kinds so many times.
+    fn fits(&self, pattern: &[ActivityKind], times: usize) -> Option<u64> {
+        let count = pattern.len().checked_mul(times)?;
+        let length = match pattern.len() {
+            // One call has entries of all replays.
+            1 => period(self.entries).checked_mul(count)?,
+            _ => groups(self.entries).take(count).map(<[Entry]>::len).sum(),
+        };
+        let entries = self.entries.get(..length)?;
+        if length < self.certain {
+            return None;
+        }
+        let parts = split(entries, count, pattern.len() == 1)?;
+        let mut kinds = parts.iter().zip(pattern.iter().cycle());
+        let fits = kinds.all(|(part, kind)| part.iter().all(|entry| entry.told.kind == *kind));
+        let first = self.entries.first()?;
+        fits.then_some(first.told.correlation)
+    }
+
+    /// Whether it may be what runs these nodes, as far as kinds tell.
+    fn may_be(&self, nodes: &[Node]) -> bool {
+        let groups: Vec<&[Entry]> = groups(self.entries).collect();
+        let mut kinds = groups.iter().zip(nodes.iter().cycle());
+        groups.len() >= nodes.len()
+            && kinds.all(|(part, node)| part.iter().all(|entry| entry.told.kind == node.kind))
+    }
+}
+
+/// After how many entries their names begin anew.
+fn period(entries: &[Entry]) -> usize {
+    let name = |entry: &Entry| entry.told.name;
+    let is_period = |period: &usize| {
+        let later = entries.iter().skip(*period);
+        let mut pairs = entries.iter().zip(later);
+        pairs.all(|(one, next)| name(one) == name(next))
+    };
+    (1..entries.len()).find(is_period).unwrap_or(entries.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::hardware::graphs::{Ends, Launch};
+    use crate::collector::hardware::lane::Sync;
+    use crate::collector::hardware::replays::Replays;
+    use ascend_trace_format::record::told;
+
+    const OFFSET: i64 = -1_000_000_000_000;
+    const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Memset];
+
+    /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
+    fn replayed() -> Graph {
+        let mut graph = Graph::default();
+        for number in 1..=4 {
+            let node = Node {
+                number,
+                branch: 7 + (number - 1) / 2,
+                kind: KINDS[(number as usize - 1) % 2],
+            };
+            graph.add(node, 1_000_000);
+        }
+        let mut lanes = BTreeMap::new();
+        let mut replays = Replays::default();
+        let mut ends = Ends {
+            lanes: &mut lanes,
+            replays: &mut replays,
+        };
+        for sequence in [3, 4] {
+            let begin = 2_000_000 + i64::from(sequence) * 1_000;
+            let launch = Launch {
+                task: Some((1, sequence)),
+                begin,
+                end: begin + 500,
+                is_mixed: false,
+            };
+            graph.replay(1, launch, &mut ends);
+        }
+        let sync = Sync {
+            begin: 2_010_000,
+            end: 2_400_000,
+        };
+        graph.sync(1, (Some(1), sync), &mut ends);
+        graph
+    }
+
+    /// A stream of the device with entries of two replays, of these calls.
+    fn lane(numbers: [u64; 2], count: usize) -> Lane {
+        let mut lane = Lane::default();
+        for place in 0..count {
+            let begin = 2_050_000 + place as i64 * 5_000 - OFFSET;
+            let told = told::Activity {
+                kind: KINDS[place % 2],
+                device: 0,
+                stream: 0,
+                correlation: numbers[place % 2],
+                begin_ns: begin,
+                end_ns: begin + 3_000,
+                name: 0,
+                seen: 0,
+            };
+            lane.take(Entry {
+                told,
+                seen: i64::MAX,
+            });
+        }
+        lane.straighten();
+        lane
+    }
+
+    fn found(lanes: [Lane; 2], grow: bool, hides: bool) -> Option<Vec<(u32, Vec<u32>)>> {
+        let graph = replayed();
+        let stretch = graph.first_stretch(true).unwrap();
+        let [first, second] = lanes;
+        let mut lanes = BTreeMap::from([((0, 20), first), ((0, 21), second)]);
+        if hides {
+            lanes.insert((0, 22), lane([90, 91], 1));
+        }
+        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let whose = |place: Place, _: &Lane| match place.1 {
+            22 => Whose::Unclear,
+            _ => Whose::Nobodys,
+        };
+        let branches = find(&graph, &stretch, axis, &lanes, &whose, &[], grow)?;
+        let numbers = |branch: &Branch| branch.nodes.iter().map(|(number, _)| *number).collect();
+        let told = branches.iter().map(|it| (it.place.1, numbers(it)));
+        Some(told.collect())
+    }
+
+    #[test]
+    fn branches_that_look_alike_are_told_apart_by_their_calls() {
+        let lanes = || [lane([13, 14], 4), lane([11, 12], 4)];
+        let told = found(lanes(), true, false).unwrap();
+        assert_eq!(told, [(21, vec![1, 2]), (20, vec![3, 4])]);
+        // Numbers that need not grow tell nothing.
+        let told = found(lanes(), false, false).unwrap();
+        assert!(told.iter().all(|(_, nodes)| *nodes == [0, 0]), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_where_it_is_not_certain() {
+        // An entry is missing, or there is one more than was submitted.
+        assert_eq!(
+            found([lane([11, 12], 3), lane([13, 14], 4)], true, false),
+            None
+        );
+        assert_eq!(
+            found([lane([11, 12], 5), lane([13, 14], 4)], true, false),
+            None
+        );
+        // Somebody has a stream that may have been the graph's.
+        let whole = || [lane([11, 12], 4), lane([13, 14], 4)];
+        assert_eq!(found(whole(), true, true), None);
+        assert!(found(whole(), true, false).is_some());
+    }
+}

@@ -1,0 +1,384 @@
+//! Graphs that are replayed: what was captured into each, and the replays whose nodes are to be joined.
+//!
+//! The nodes of a graph run on streams of its own, of which no call tells. Where that is, is found out by the first
+//! replays (`bind.rs`); from then on those streams are lanes like any other, and nodes are what they are expected to run.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use ascend_trace_format::record::ActivityKind;
+
+use super::lane::{Expected, Lane, Owner, Stretch, Sync, Work};
+use super::replays::Replays;
+
+/// Steps of a graph that are kept while it is not known where its nodes run, before the first ones are given up.
+const MOST_STEPS: usize = 512;
+/// Nodes of a graph, and of all graphs of a process.
+const MOST_NODES: usize = 1 << 20;
+
+/// Where a stream of a device is: the device, and the stream's number.
+pub(super) type Place = (u32, u32);
+
+/// A node that the log tells of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub(super) number: u32,
+    /// The serial of the stream that was captured.
+    pub(super) branch: u32,
+    pub(super) kind: ActivityKind,
+}
+
+/// A replay was submitted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Launch {
+    /// Stream and sequence of the task; none when the call waited for the replay itself.
+    pub(super) task: Option<(u32, u32)>,
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    /// Others may have run beside it, or before it: which node is which cannot be told.
+    pub(super) is_mixed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Replay(Launch),
+    Sync(Sync),
+}
+
+impl Step {
+    const fn launch(&self) -> Option<&Launch> {
+        match self {
+            Self::Replay(launch) => Some(launch),
+            Self::Sync(_) => None,
+        }
+    }
+}
+
+/// Nodes that run one after another on a stream of the graph's.
+#[derive(Clone, Debug)]
+pub(super) struct Branch {
+    pub(super) place: Place,
+    /// Their numbers, 0 where that is not certain, and what they are.
+    pub(super) nodes: Vec<(u32, ActivityKind)>,
+}
+
+impl Launch {
+    const fn mixed(self) -> Self {
+        Self {
+            task: None,
+            is_mixed: true,
+            ..self
+        }
+    }
+}
+
+/// Replays on a stream that nothing has waited for.
+#[derive(Clone, Copy, Debug)]
+struct Undone {
+    since: i64,
+    last: Launch,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) device: u32,
+    /// In the order of their numbers.
+    nodes: BTreeMap<u32, Node>,
+    /// Events that were recorded in it, and that it waits for.
+    recorded: BTreeSet<u32>,
+    awaited: BTreeSet<u32>,
+    /// Something of it takes time and is not in the log: a replay may be longer than what the log tells of it.
+    is_longer: bool,
+    /// Streams with replays that nothing has waited for, each with the last one; none for those that a call waits for.
+    undone: BTreeMap<Option<u32>, Undone>,
+    /// Nobody can say which of these runs first.
+    is_mixed: bool,
+    /// Nothing of it, or of a graph that had its streams before, may have run from here on but what is in the steps.
+    floor: i64,
+    born: i64,
+    /// Replays of it were given up.
+    pub(super) has_lost: bool,
+    /// What happened to it, until it is known where its nodes run.
+    steps: VecDeque<Step>,
+    /// Steps that had come when all channels had been read the last time: nodes and entries of them have come as well.
+    settled: usize,
+    branches: Option<Vec<Branch>>,
+    /// Nodes that its lanes were told of.
+    told: u32,
+    /// When it was destroyed.
+    gone: Option<i64>,
+}
+
+impl Graph {
+    /// A task was captured that the log will tell of.
+    pub(super) fn add(&mut self, node: Node, at: i64) {
+        // It had its streams when the first one was captured.
+        let is_first = self.nodes.is_empty();
+        self.born = if is_first { at } else { self.born.min(at) };
+        if self.nodes.len() < MOST_NODES {
+            self.nodes.insert(node.number, node);
+        }
+    }
+
+    /// A record was captured.
+    pub(super) fn records(&mut self, event: u32) {
+        self.recorded.insert(event);
+    }
+
+    /// A wait was captured.
+    pub(super) fn waits(&mut self, event: u32) {
+        self.awaited.insert(event);
+    }
+
+    /// Something was captured that the log does not tell of, and that may take its time.
+    pub(super) fn lengthen(&mut self) {
+        self.is_longer = true;
+    }
+
+    /// Nodes that are in the log, stream by stream.
+    pub(super) fn by_branch(&self) -> Vec<Vec<Node>> {
+        let mut branches: BTreeMap<u32, Vec<Node>> = BTreeMap::new();
+        for node in self.nodes.values() {
+            branches.entry(node.branch).or_default().push(*node);
+        }
+        branches.into_values().collect()
+    }
+
+    /// Whether its nodes may be looked for.
+    pub(super) fn is_open(&self) -> bool {
+        self.branches.is_none() && !self.steps.is_empty()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.gone.is_some() && self.steps.is_empty() && self.undone.is_empty()
+    }
+
+    pub(super) fn destroy(&mut self, at: i64) {
+        self.gone = Some(at);
+    }
+
+    /// From when until when it had streams of its own.
+    pub(super) fn life(&self) -> (i64, i64) {
+        (self.born, self.gone.unwrap_or(i64::MAX))
+    }
+
+    /// Where it runs, as far as that is known.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        let branches = self.branches.iter().flatten();
+        branches.map(|branch| branch.place)
+    }
+
+    /// The first replays that a synchronisation came after; with `is_last` all that there are. `None` as long as that is not
+    /// certain.
+    pub(super) fn first_stretch(&self, is_last: bool) -> Option<Stretch> {
+        let mut replays = 0;
+        let mut span: Option<(i64, i64)> = None;
+        let known = if is_last { usize::MAX } else { self.settled };
+        let mut steps = self.steps.iter().take(known);
+        let stretch = |replays, span, next| Stretch {
+            replays,
+            floor: self.floor.max(self.born),
+            is_first: !self.has_lost,
+            span,
+            next,
+            is_last,
+        };
+        while let Some(step) = steps.next() {
+            match step {
+                Step::Replay(launch) => {
+                    replays += 1;
+                    let begin = span.map_or(launch.begin, |(begin, _)| begin.min(launch.begin));
+                    span = Some((
+                        begin,
+                        span.map_or(launch.end, |(_, end)| end.max(launch.end)),
+                    ));
+                }
+                Step::Sync(sync) => {
+                    if let Some((begin, _)) = span.filter(|(_, end)| *end <= sync.begin) {
+                        let later = steps.filter_map(Step::launch);
+                        let next = later.map(|launch| launch.begin).min();
+                        let next = next.unwrap_or(i64::MAX);
+                        return Some(stretch(replays, (begin, sync.end), next));
+                    }
+                }
+            }
+        }
+        let (begin, _) = span.filter(|_| is_last)?;
+        Some(stretch(replays, (begin, i64::MAX), i64::MAX))
+    }
+
+    /// A moment by which all replays that are kept had ended, if there is one, and when the first began.
+    pub(super) fn reach(&self) -> (i64, i64) {
+        let begins = self.steps.iter().filter_map(Step::launch);
+        let begins = begins.map(|launch| launch.begin);
+        let end = match self.steps.back() {
+            Some(Step::Sync(sync)) => sync.end,
+            _ => i64::MAX,
+        };
+        (begins.min().unwrap_or(i64::MAX), end)
+    }
+
+    /// Gives up the replays up to the first synchronisation after them.
+    pub(super) fn give_up_stretch(&mut self) {
+        self.has_lost = true;
+        let mut launches = Vec::new();
+        while let Some(step) = self.steps.pop_front() {
+            match step {
+                Step::Replay(launch) => launches.push(launch),
+                Step::Sync(_) if launches.is_empty() => {}
+                Step::Sync(sync) => {
+                    let last = launches.iter().map(|launch: &Launch| launch.end).max();
+                    // Not all of them need have been waited for.
+                    if last.is_some_and(|last| last <= sync.begin) {
+                        self.floor = self.floor.max(sync.end);
+                        break;
+                    }
+                }
+            }
+        }
+        self.settled = self.settled.min(self.steps.len());
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.steps.len() > MOST_STEPS
+    }
+
+    /// All channels have been read.
+    pub(super) fn note_settled(&mut self) {
+        self.settled = self.steps.len();
+    }
+
+    /// Whether a replay runs after all that were submitted before it.
+    fn is_in_order(&self, launch: &Launch) -> bool {
+        let stream = launch.task.map(|(stream, _)| stream);
+        let order = |launch: &Launch| launch.task.map(|(_, order)| order);
+        self.undone.iter().all(|(other, undone)| {
+            *other == stream && stream.is_some() && order(&undone.last) < order(launch)
+        })
+    }
+}
+
+/// What graphs lead to: lanes, and tasks that are made of nodes.
+pub(super) struct Ends<'p> {
+    pub(super) lanes: &'p mut BTreeMap<Place, Lane>,
+    pub(super) replays: &'p mut Replays,
+}
+
+impl Graph {
+    pub(super) fn replay(&mut self, serial: u32, launch: Launch, ends: &mut Ends<'_>) {
+        self.is_mixed |= !self.is_in_order(&launch);
+        let stream = launch.task.map(|(stream, _)| stream);
+        let since = self.undone.get(&stream).map(|undone| undone.since);
+        let undone = Undone {
+            since: since.unwrap_or(launch.begin),
+            last: launch,
+        };
+        self.undone.insert(stream, undone);
+        if self.is_mixed {
+            self.forget_tasks(serial, ends);
+        }
+        let launch = if self.is_mixed {
+            launch.mixed()
+        } else {
+            launch
+        };
+        self.step(serial, Step::Replay(launch), ends);
+    }
+
+    /// Of the replays that nothing has waited for, nobody can say which nodes are whose.
+    fn forget_tasks(&mut self, serial: u32, ends: &mut Ends<'_>) {
+        let since = self.undone.values().map(|undone| undone.since).min();
+        let since = since.unwrap_or(i64::MAX);
+        let places: Vec<Place> = self.places().collect();
+        for place in places {
+            let lane = ends.lanes.entry(place).or_default();
+            lane.forget_tasks(Owner::Graph(serial), since);
+        }
+        for step in &mut self.steps {
+            if let Step::Replay(launch) = step
+                && launch.begin >= since
+            {
+                *launch = launch.mixed();
+            }
+        }
+    }
+
+    /// A call has waited for what it was submitted to a stream, or to all of the device.
+    pub(super) fn sync(
+        &mut self,
+        serial: u32,
+        (stream, sync): (Option<u32>, Sync),
+        ends: &mut Ends<'_>,
+    ) {
+        let before = self.undone.len();
+        let is_meant = |on: Option<u32>| stream.is_none() || on == stream;
+        if !self.undone.keys().any(|on| is_meant(*on)) {
+            return;
+        }
+        self.undone
+            .retain(|on, undone| !is_meant(*on) || undone.last.end > sync.begin);
+        let is_clear = self.undone.is_empty() || !self.is_mixed && before == 1;
+        self.is_mixed &= !self.undone.is_empty();
+        if is_clear {
+            self.step(serial, Step::Sync(sync), ends);
+        }
+    }
+
+    pub(super) fn is_undone(&self) -> bool {
+        !self.undone.is_empty()
+    }
+
+    fn step(&mut self, serial: u32, step: Step, ends: &mut Ends<'_>) {
+        match self.branches.take() {
+            Some(branches) => {
+                self.feed(serial, &branches, step, ends);
+                self.branches = Some(branches);
+            }
+            None if self.nodes.is_empty() => {}
+            None => self.steps.push_back(step),
+        }
+    }
+
+    /// It is known where its nodes run.
+    pub(super) fn bind(&mut self, serial: u32, branches: Vec<Branch>, ends: &mut Ends<'_>) {
+        for step in std::mem::take(&mut self.steps) {
+            self.feed(serial, &branches, step, ends);
+        }
+        self.settled = 0;
+        self.branches = Some(branches);
+    }
+
+    fn feed(&mut self, serial: u32, branches: &[Branch], step: Step, ends: &mut Ends<'_>) {
+        let launch = match step {
+            Step::Replay(launch) => launch,
+            Step::Sync(sync) => {
+                for branch in branches {
+                    ends.lanes.entry(branch.place).or_default().sync(sync);
+                }
+                return;
+            }
+        };
+        let nodes = branches.iter().map(|branch| branch.nodes.len());
+        if let Some(task) = launch.task {
+            let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
+            ends.replays.expect(task, nodes.sum(), is_told);
+        }
+        for branch in branches {
+            let lane = ends.lanes.entry(branch.place).or_default();
+            for (number, kind) in &branch.nodes {
+                let node = Expected {
+                    work: Work {
+                        task: launch.task,
+                        node: Some(if launch.is_mixed { 0 } else { *number }),
+                    },
+                    begin: launch.begin,
+                    end: launch.end,
+                    kind: *kind,
+                    function: None,
+                    done: None,
+                };
+                lane.expect(Owner::Graph(serial), self.told, node);
+                self.told = self.told.wrapping_add(1);
+            }
+        }
+    }
+}

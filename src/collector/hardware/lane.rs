@@ -1,0 +1,607 @@
+//! One stream: what was submitted to it, what the log says ran on it, and the synchronisations between.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ascend_trace_format::api::Untimed;
+use ascend_trace_format::record::{ActivityKind, told};
+use ascend_trace_model::rows::TaskTimeRow;
+
+use super::axis::Axis;
+
+/// More entries than this are not kept for a synchronisation that separates them.
+const MOST: usize = 1 << 20;
+/// Synchronisations that are kept.
+const MOST_SYNCS: usize = 1 << 16;
+
+/// How well moments of calls are known: they are read off the processor's counter.
+const COUNTER_NS: i64 = 2_000;
+
+/// What was given to a stream of the device's to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Work {
+    /// The stream's serial and the task's sequence; of a node those of the task that replays its graph, and none where
+    /// the program waited for the replay in the call itself.
+    pub(super) task: Option<(u32, u32)>,
+    /// The node's number in its graph, 0 where it is one of several that cannot be told apart.
+    pub(super) node: Option<u32>,
+}
+
+/// Whose a stream of the device's is: numbers of streams are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The program's stream with this serial.
+    Stream(u32),
+    /// The graph with this serial.
+    Graph(u32),
+}
+
+/// An owner, and when it certainly was here.
+#[derive(Clone, Copy, Debug)]
+struct Tenant {
+    owner: Owner,
+    since: i64,
+    until: i64,
+}
+
+/// A task, or a node, that was submitted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub(super) work: Work,
+    /// The call that submitted it.
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    /// What the log calls it: there are no others here.
+    pub(super) kind: ActivityKind,
+    /// The function that submitted it; none of a node.
+    pub(super) function: Option<u16>,
+    /// It had ended by then, if a synchronisation says so that divided nothing.
+    pub(super) done: Option<i64>,
+}
+
+/// A call that waited for all that had been submitted before it began.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sync {
+    pub(super) begin: i64,
+    pub(super) end: i64,
+}
+
+/// An entry of the log, and a moment of the host's by which it had ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) told: told::Activity,
+    pub(super) seen: i64,
+}
+
+/// Entries of one task, or of none; or a task that has none.
+pub(super) struct Joined<'e> {
+    pub(super) work: Option<Work>,
+    pub(super) function: Option<u16>,
+    pub(super) entries: &'e [Entry],
+    /// Counts a stretch that does not agree; once for each.
+    pub(super) is_mismatch: bool,
+}
+
+/// What may still come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Growing,
+    /// Everything has come, but what it belongs to may still be found out.
+    Complete,
+    Last,
+}
+
+/// Replays of a graph, between which and those after them all has been waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stretch {
+    pub(super) replays: usize,
+    /// By then all had ended that may have run before on streams of the graph's.
+    pub(super) floor: i64,
+    /// All that ran before on any such stream is joined: what is left there is of these.
+    pub(super) is_first: bool,
+    /// The first of them was submitted, and all have ended.
+    pub(super) span: (i64, i64),
+    /// What comes after them was not submitted before.
+    pub(super) next: i64,
+    /// Nothing more will come.
+    pub(super) is_last: bool,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    owners: Vec<Tenant>,
+    /// By place of the owner, and then in the order in which they run.
+    tasks: BTreeMap<(usize, u32), Expected>,
+    syncs: VecDeque<Sync>,
+    entries: VecDeque<Entry>,
+    /// Entries that are nobody's, and were not told yet.
+    skipped: Vec<Entry>,
+    /// Entries, tasks and synchronisations that were there when all channels had been read the last time: what has to
+    /// do with them has come by now.
+    settled: (usize, usize),
+    /// Some of it was not joined.
+    is_broken: bool,
+    /// The last number of a call, and whether one was not larger than the one before it.
+    last_number: u64,
+    pub(super) is_disorderly: bool,
+}
+
+impl Lane {
+    /// The place of an owner, which has been here since a moment at the latest.
+    fn place(&mut self, owner: Owner, since: i64) -> usize {
+        let place = self.owners.iter().rposition(|known| known.owner == owner);
+        place.unwrap_or_else(|| {
+            self.owners.push(Tenant {
+                owner,
+                since,
+                until: i64::MAX,
+            });
+            self.owners.len() - 1
+        })
+    }
+
+    /// A graph was found to run here.
+    pub(super) fn move_in(&mut self, owner: Owner, since: i64, until: i64) {
+        let place = self.place(owner, since);
+        if let Some(known) = self.owners.get_mut(place) {
+            known.until = until;
+        }
+    }
+
+    /// The owner's `order`-th piece of work.
+    pub(super) fn expect(&mut self, owner: Owner, order: u32, task: Expected) {
+        let place = self.place(owner, task.begin);
+        self.tasks.insert((place, order), task);
+    }
+
+    /// An owner is gone.
+    pub(super) fn leave(&mut self, owner: Owner, at: i64) {
+        let own = self.owners.iter_mut().filter(|known| known.owner == owner);
+        own.for_each(|known| known.until = at);
+    }
+
+    /// Whether somebody is known to have had the stream at some moment of a time.
+    pub(super) fn is_taken(&self, (from, until): (i64, i64)) -> bool {
+        let mut owners = self.owners.iter();
+        owners.any(|known| known.since < until && known.until > from)
+    }
+
+    /// Whether an owner has been given anything here.
+    pub(super) fn knows(&self, owner: Owner) -> bool {
+        self.owners.iter().any(|known| known.owner == owner)
+    }
+
+    /// Whether there is anything that was not joined.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.entries.is_empty()
+    }
+
+    /// Entries that nobody is known to have submitted, and that may be of a stretch; how many of them certainly are. `None` when
+    /// it is not clear with which it begins.
+    pub(super) fn unowned(&self, axis: Axis, stretch: &Stretch) -> Option<(&[Entry], usize)> {
+        let (entries, rest) = self.entries.as_slices();
+        if !self.tasks.is_empty() || !rest.is_empty() {
+            return None;
+        }
+        let known = if stretch.is_last {
+            entries.len()
+        } else {
+            self.settled.0
+        };
+        let entries = entries.get(..known)?;
+        let floor = match stretch.is_first && !self.is_broken {
+            true => i64::MIN,
+            false => stretch.floor,
+        };
+        let is_timed = |entry: &Entry| entry.told.begin_ns != 0;
+        let around = |entry: &Entry| axis.around(entry.told.begin_ns);
+        let is_before = |entry: &&Entry| {
+            let end = entry.told.end_ns.saturating_add(around(entry).most);
+            is_timed(entry) && end < floor
+        };
+        let skipped = entries.iter().take_while(is_before).count();
+        let entries = entries.get(skipped..)?;
+        let first = entries.first()?;
+        let begin = first.told.begin_ns.saturating_add(around(first).least);
+        if floor != i64::MIN && (!is_timed(first) || begin < floor) {
+            return None;
+        }
+        let begin = |entry: &Entry| entry.told.begin_ns;
+        let limit = stretch.next.min(stretch.span.1);
+        let is_possible = |entry: &&Entry| {
+            let least = begin(entry).saturating_add(around(entry).least);
+            !is_timed(entry) || least < limit
+        };
+        let is_certain = |entry: &&Entry| {
+            let most = begin(entry).saturating_add(around(entry).most);
+            is_timed(entry) && most < limit
+        };
+        let possible = entries.iter().take_while(is_possible).count();
+        let entries = entries.get(..possible)?;
+        let certain = entries.iter().rposition(|entry| is_certain(&entry));
+        Some((entries, certain.map_or(0, |last| last + 1)))
+    }
+
+    /// Entries that ran before a moment are those of nobody.
+    pub(super) fn skip_before(&mut self, axis: Axis, from: i64) {
+        let is_before = |entry: &Entry| {
+            let around = axis.around(entry.told.begin_ns);
+            entry.told.begin_ns != 0 && entry.told.end_ns.saturating_add(around.most) < from
+        };
+        let count = self.entries.iter().take_while(|entry| is_before(entry));
+        let count = count.count();
+        self.skipped.extend(self.entries.drain(..count));
+        self.settled.0 = self.settled.0.saturating_sub(count);
+    }
+
+    /// Of the nodes that an owner was given from a moment on, it is not known which they are, and of which tasks.
+    pub(super) fn forget_tasks(&mut self, owner: Owner, since: i64) {
+        let place = self.owners.iter().rposition(|known| known.owner == owner);
+        let own = self.tasks.iter_mut();
+        own.filter(|((of, _), task)| Some(*of) == place && task.begin >= since)
+            .for_each(|(_, task)| {
+                task.work = Work {
+                    task: None,
+                    node: Some(0),
+                };
+            });
+    }
+
+    /// Has what came lie in one piece, for [`Self::unowned`].
+    pub(super) fn straighten(&mut self) {
+        self.entries.make_contiguous();
+    }
+
+    pub(super) fn sync(&mut self, sync: Sync) {
+        if self.syncs.len() >= MOST_SYNCS {
+            // Nothing has come for so long that one less does not matter.
+            self.syncs.pop_front();
+        }
+        self.syncs.push_back(sync);
+    }
+
+    pub(super) fn take(&mut self, entry: Entry) {
+        self.entries.push_back(entry);
+    }
+
+    /// Joins each stretch that is certain; in the last phase the rest as well.
+    pub(super) fn settle(
+        &mut self,
+        axis: &mut Axis,
+        phase: Phase,
+        tell: &mut impl FnMut(Joined<'_>),
+    ) {
+        for entry in self.skipped.drain(..) {
+            tell(Joined {
+                work: None,
+                function: None,
+                entries: &[entry],
+                is_mismatch: false,
+            });
+        }
+        let (entries, syncs) = self.settled;
+        self.settled = (self.entries.len(), self.syncs.len());
+        let (known, mut left) = match phase {
+            Phase::Growing => (entries, syncs),
+            Phase::Complete | Phase::Last => (self.entries.len(), self.syncs.len()),
+        };
+        let mut taken = 0;
+        while left > 0 {
+            let Some(sync) = self.syncs.pop_front() else {
+                break;
+            };
+            left -= 1;
+            match self.cut(axis, sync, known.saturating_sub(taken), phase) {
+                Cut::Wait => {
+                    self.syncs.push_front(sync);
+                    break;
+                }
+                Cut::Unclear => self.note_done(sync),
+                Cut::At { tasks, entries } => {
+                    taken += entries;
+                    self.stretch(axis, tasks, entries, Some(sync.end), tell);
+                }
+            }
+        }
+        if phase == Phase::Last {
+            self.stretch(axis, self.tasks.len(), self.entries.len(), None, tell);
+        } else if self.entries.len() > MOST || self.tasks.len() > MOST {
+            // Nobody can say by now.
+            self.give_up(self.tasks.len(), self.entries.len(), tell);
+        }
+        let (entries, syncs) = (self.entries.len(), self.syncs.len());
+        self.settled = (self.settled.0.min(entries), self.settled.1.min(syncs));
+    }
+
+    /// What had been submitted before a synchronisation has ended by then.
+    fn note_done(&mut self, sync: Sync) {
+        let before = self.tasks.values_mut().rev();
+        let before = before.skip_while(|task| task.end > sync.begin);
+        for task in before.take_while(|task| task.done.is_none()) {
+            task.done = Some(sync.end);
+        }
+    }
+
+    /// Where a synchronisation divides tasks and entries.
+    fn cut(&self, axis: &Axis, sync: Sync, known: usize, phase: Phase) -> Cut {
+        let is_complete = phase != Phase::Growing;
+        let tasks = self.tasks.values();
+        let before = tasks.clone().take_while(|task| task.end <= sync.begin);
+        let count = before.count();
+        let after = tasks.clone().nth(count);
+        // Another thread was submitting: nobody knows whether that was waited for.
+        if after.is_some_and(|task| task.begin < sync.end) {
+            return Cut::Unclear;
+        }
+        if self.entries.is_empty() {
+            return if is_complete { Cut::Unclear } else { Cut::Wait };
+        }
+        let Some(begin) = after.map(|task| task.begin) else {
+            return self.cut_after(axis, sync, count, (known, phase));
+        };
+        let mut place = 0_usize;
+        let mut is_parted = is_complete;
+        for entry in self.entries.iter().take(known) {
+            let told = &entry.told;
+            let around = axis.around(told.begin_ns);
+            // Without times it is where it came, if what follows is certainly before.
+            let is_before = told.begin_ns == 0 || told.begin_ns.saturating_add(around.most) < begin;
+            if is_before {
+                place += 1;
+                continue;
+            }
+            if told.end_ns.saturating_add(around.least) <= sync.end {
+                return Cut::Unclear;
+            }
+            is_parted = true;
+            break;
+        }
+        let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
+        match last.is_some_and(|entry| entry.told.begin_ns == 0) {
+            _ if !is_parted => Cut::Wait,
+            true => Cut::Unclear,
+            false => Cut::At {
+                tasks: count,
+                entries: place,
+            },
+        }
+    }
+
+    /// Where a synchronisation divides all tasks from entries of what is not known: of another owner of the stream.
+    fn cut_after(
+        &self,
+        axis: &Axis,
+        sync: Sync,
+        tasks: usize,
+        (known, phase): (usize, Phase),
+    ) -> Cut {
+        let mut is_clear = true;
+        for (place, entry) in self.entries.iter().take(known).enumerate() {
+            let begin = entry.told.begin_ns;
+            let around = axis.around(begin);
+            if begin != 0 && begin.saturating_add(around.least) > sync.end {
+                let last = place.checked_sub(1).and_then(|at| self.entries.get(at));
+                // One without times may lie on either side.
+                is_clear &= last.is_none_or(|last| last.told.begin_ns != 0);
+                return match is_clear {
+                    true => Cut::At {
+                        tasks,
+                        entries: place,
+                    },
+                    false if phase == Phase::Last => self.all(tasks),
+                    false => Cut::Wait,
+                };
+            }
+            is_clear &= begin == 0 || begin.saturating_add(around.most) <= sync.end;
+        }
+        // All that has come may be of these tasks, and more may come.
+        match phase {
+            Phase::Growing => Cut::Wait,
+            Phase::Complete | Phase::Last => self.all(tasks),
+        }
+    }
+
+    fn all(&self, tasks: usize) -> Cut {
+        Cut::At {
+            tasks,
+            entries: self.entries.len(),
+        }
+    }
+
+    /// Joins the first tasks to the first entries, if they agree.
+    fn stretch(
+        &mut self,
+        axis: &mut Axis,
+        tasks: usize,
+        entries: usize,
+        done: Option<i64>,
+        tell: &mut impl FnMut(Joined<'_>),
+    ) {
+        let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
+        let wanted: Vec<Expected> = self.tasks.values().take(tasks).copied().collect();
+        let is_usable = axis.is_proven || !self.is_broken;
+        let mut nodes = wanted.iter().map(|task| task.work.node);
+        let is_one_node = nodes.next().is_some_and(|first| {
+            first.is_some_and(|number| number > 0) && nodes.all(|node| node == first)
+        });
+        let groups = split(&found, wanted.len(), is_one_node).filter(|_| is_usable);
+        let agreed = groups.and_then(|groups| {
+            let axis = agree(axis, &wanted, &groups, done)?;
+            Some((axis, groups))
+        });
+        let Some((agreed, groups)) = agreed else {
+            self.give_up(tasks, entries, tell);
+            return;
+        };
+        *axis = agreed;
+        self.note_numbers(&wanted, &groups);
+        axis.is_proven |= !wanted.is_empty();
+        for (task, group) in wanted.iter().zip(groups) {
+            let group: Vec<Entry> = (group.iter())
+                .map(|entry| Entry {
+                    seen: done.map_or(entry.seen, |done| done.min(entry.seen)),
+                    ..*entry
+                })
+                .collect();
+            tell(Joined {
+                work: Some(task.work),
+                function: task.function,
+                entries: &group,
+                is_mismatch: false,
+            });
+        }
+        self.forget(tasks, entries);
+    }
+
+    /// Whether numbers of calls grow with the calls, as far as it shows.
+    fn note_numbers(&mut self, wanted: &[Expected], groups: &[&[Entry]]) {
+        for (task, group) in wanted.iter().zip(groups) {
+            let number = group.first().map_or(0, |entry| entry.told.correlation);
+            if task.work.node.is_none() {
+                self.is_disorderly |= number <= self.last_number;
+                self.last_number = number;
+            }
+        }
+    }
+
+    /// Neither these tasks nor these entries are joined.
+    fn give_up(&mut self, tasks: usize, entries: usize, tell: &mut impl FnMut(Joined<'_>)) {
+        let found: Vec<Entry> = self.entries.iter().take(entries).copied().collect();
+        self.is_broken = true;
+        let mut is_mismatch = true;
+        for task in self.tasks.values().take(tasks) {
+            tell(Joined {
+                work: Some(task.work),
+                function: task.function,
+                entries: &[],
+                is_mismatch: std::mem::take(&mut is_mismatch),
+            });
+        }
+        for entry in &found {
+            tell(Joined {
+                work: None,
+                function: None,
+                entries: std::slice::from_ref(entry),
+                is_mismatch: false,
+            });
+        }
+        self.forget(tasks, entries);
+    }
+
+    fn forget(&mut self, tasks: usize, entries: usize) {
+        for _ in 0..tasks {
+            self.tasks.pop_first();
+        }
+        self.entries.drain(..entries.min(self.entries.len()));
+    }
+}
+
+/// What a synchronisation divides.
+enum Cut {
+    /// What is needed has not come yet.
+    Wait,
+    /// What lies before it cannot be told from what lies behind.
+    Unclear,
+    At {
+        tasks: usize,
+        entries: usize,
+    },
+}
+
+/// Entries by the calls that have submitted them.
+pub(super) fn groups(entries: &[Entry]) -> impl Iterator<Item = &[Entry]> {
+    let is_one = |one: &Entry, other: &Entry| {
+        one.told.correlation != 0 && one.told.correlation == other.told.correlation
+    };
+    entries.chunk_by(is_one)
+}
+
+/// Entries by what they are of, if that is so many things. A graph of one node that is replayed has entries of one call
+/// only: they are as many for each replay, with the same names.
+pub(super) fn split(entries: &[Entry], count: usize, is_one_node: bool) -> Option<Vec<&[Entry]>> {
+    let groups: Vec<&[Entry]> = groups(entries).collect();
+    if groups.len() == count {
+        return Some(groups);
+    }
+    let each = entries.len().checked_div(count).filter(|each| *each > 0)?;
+    let names = |entry: &Entry| (entry.told.name, entry.told.kind.code());
+    let is_even = is_one_node && groups.len() == 1 && entries.len() == each * count;
+    let mut repeated = entries.iter().zip(entries.iter().skip(each));
+    let is_repeated = is_even && repeated.all(|(one, next)| names(one) == names(next));
+    is_repeated.then(|| entries.chunks_exact(each).collect())
+}
+
+/// What is known of the clock when the entries are these tasks'; `None` when they are not.
+fn agree(axis: &Axis, tasks: &[Expected], groups: &[&[Entry]], done: Option<i64>) -> Option<Axis> {
+    let pairs = || tasks.iter().zip(groups);
+    let is_kind = |(task, group): (&Expected, &&[Entry])| {
+        group.iter().all(|entry| entry.told.kind == task.kind)
+    };
+    if !pairs().all(is_kind) {
+        return None;
+    }
+    let bounds = pairs().flat_map(|(task, group)| {
+        let timed = group.iter().filter(|entry| entry.told.begin_ns != 0);
+        timed.map(|entry| {
+            let done = done.into_iter().chain(task.done);
+            let done = done.fold(entry.seen, i64::min);
+            Axis::bound(
+                entry.told.begin_ns,
+                task.begin.saturating_sub(entry.told.begin_ns) - COUNTER_NS,
+                done.saturating_sub(entry.told.end_ns) + COUNTER_NS,
+            )
+        })
+    });
+    axis.with(bounds)
+}
+
+/// When a task ran, by the log, and a moment of the host's by which it had ended; `None` when the log does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) begin: i64,
+    pub(super) end: i64,
+    pub(super) seen: i64,
+}
+
+impl Span {
+    /// From the first begin to the last end.
+    pub(super) fn of(entries: &[Entry]) -> Option<Self> {
+        let spans = entries.iter().map(|entry| Self {
+            begin: entry.told.begin_ns,
+            end: entry.told.end_ns,
+            seen: entry.seen,
+        });
+        let is_whole = entries.iter().all(|entry| entry.told.begin_ns != 0);
+        spans.reduce(Self::and).filter(|_| is_whole)
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            begin: self.begin.min(other.begin),
+            end: self.end.max(other.end),
+            seen: self.seen.max(other.seen),
+        }
+    }
+}
+
+/// What the log says of a task, in a row.
+pub(super) fn time(
+    process: u32,
+    (stream, sequence): (u32, u32),
+    span: Option<Span>,
+) -> TaskTimeRow {
+    let untimed = span.map_or(Untimed::NotLogged, |_| Untimed::Timed);
+    TaskTimeRow {
+        process,
+        stream,
+        sequence,
+        untimed: untimed.code(),
+        begin_device_ns: span.map_or(0, |span| span.begin),
+        end_device_ns: span.map_or(0, |span| span.end),
+        seen_ns: span.map_or(0, |span| span.seen),
+        // It was not begun before the call that submitted it was.
+        arming_ns: u32::from(span.is_some()),
+        submitting_ns: 0,
+        record_ns: 0,
+        record_open_ns: 0,
+    }
+}

@@ -1,0 +1,396 @@
+//! Times of the hardware's own log (`--timing hardware`, `both`): they are the true ones, nothing is put on streams for
+//! them, and whatever is wrong with the log is told and does no harm.
+
+mod joins;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ascend_trace_format::record::{Counter, LogState};
+use ascend_trace_model::file::Contents;
+use ascend_trace_model::rows::{ActivityRow, LogRow, Row};
+
+use crate::support::accuracy::Accuracy;
+use crate::support::tables::parse;
+use crate::support::{Recording, Run, Tables, program, run, tool, truth};
+
+fn phases(timing: &str, soft: &str) -> Recording {
+    let soft = format!("submit_ns=3000,clock_offset_ns=412345678901/-98765432101,{soft}");
+    let phases = Run::new(&program("phases")).words(&["3000", "7"]);
+    phases.soft(&soft).options(&["--timing", timing]).compared()
+}
+
+fn contents(recording: &Recording) -> Contents {
+    let file = std::fs::File::open(recording.trace()).unwrap();
+    let (contents, warnings) = ascend_trace_model::file::read(file).unwrap();
+    assert_eq!(warnings, []);
+    contents
+}
+
+fn counter(contents: &Contents, what: Counter) -> u64 {
+    let values = contents.rows.iter().filter_map(|row| match row {
+        Row::Counter(row) if row.what == u16::from(what.code()) => Some(row.value),
+        _ => None,
+    });
+    values.max().unwrap_or(0)
+}
+
+fn logs(contents: &Contents) -> Vec<LogRow> {
+    let rows = contents.rows.iter();
+    rows.filter_map(|row| <&LogRow>::try_from(row).ok().copied())
+        .collect()
+}
+
+fn activities(contents: &Contents) -> Vec<ActivityRow> {
+    let rows = contents.rows.iter();
+    rows.filter_map(|row| <&ActivityRow>::try_from(row).ok().copied())
+        .collect()
+}
+
+/// Tasks that were put on a stream to run there, instead of into a graph.
+fn submitted(tables: &Tables) -> Vec<crate::support::Row> {
+    let tasks = tables.tasks.iter();
+    let is_captured = |task: &&crate::support::Row| task.text("untimed") != "captured";
+    tasks.filter(is_captured).cloned().collect()
+}
+
+/// Whatever has a time has the true one. Answers how many tasks have one, by kind, and how many have none.
+#[track_caller]
+fn is_honest(recording: &Recording) -> (BTreeMap<String, usize>, usize) {
+    let tables = Tables::of(recording);
+    let tasks = submitted(&tables);
+    let matched = truth::matched(&tasks, &recording.truth());
+    assert_eq!(Accuracy::of(&tables, &matched).dishonest(), [""; 0]);
+    let mut timed: BTreeMap<String, usize> = BTreeMap::new();
+    let mut untimed = 0;
+    for (task, _) in &matched {
+        match task.text("untimed") {
+            "" => *timed.entry(task.text("kind").to_owned()).or_default() += 1,
+            _ => untimed += 1,
+        }
+    }
+    (timed, untimed)
+}
+
+/// Events of the tool's that ran.
+fn added(recording: &Recording) -> usize {
+    let entries = truth::read(&recording.truth());
+    entries.iter().filter(|entry| entry.is_tracers()).count()
+}
+
+#[test]
+fn times_are_true_and_nothing_is_put_on_streams() {
+    for soft in [
+        "chip=910b,drift_ppm=40/-60",
+        "chip=950,drift_ppm=-90/0,mspti_shuffle",
+    ] {
+        let recording = phases("hardware", soft);
+        assert_eq!(added(&recording), 0, "{soft}");
+        let (timed, _) = is_honest(&recording);
+        let kinds: Vec<&str> = timed.keys().map(String::as_str).collect();
+        assert_eq!(kinds, ["memset"], "only these are in the log");
+        let contents = contents(&recording);
+        assert_eq!(logs(&contents)[0].state, LogState::On.code());
+        assert_eq!(counter(&contents, Counter::InjectedEvents), 0);
+        assert_eq!(counter(&contents, Counter::LogMismatches), 0);
+        let all: usize = timed.values().sum();
+        assert_eq!(counter(&contents, Counter::JoinedEntries), all as u64);
+        // None of those that are in the log is without.
+        let tables = Tables::of(&recording);
+        let lacking = tables
+            .tasks
+            .iter()
+            .filter(|task| task.text("kind") == "memset" && !task.text("untimed").is_empty());
+        assert_eq!(lacking.count(), 0, "{soft}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_log_is_told_and_does_no_harm() {
+    for (soft, told) in [
+        ("mspti_drop=97", Counter::LogMismatches),
+        ("mspti_zero=50", Counter::TimelessEntries),
+        ("mspti_anchor_ns=50000000", Counter::LogMismatches),
+    ] {
+        let recording = phases("hardware", soft);
+        assert_eq!(added(&recording), 0, "{soft}");
+        is_honest(&recording);
+        assert!(counter(&contents(&recording), told) > 0, "{soft}");
+    }
+    // What is late is waited for, or it is not there.
+    let recording = phases("hardware", "mspti_late_ms=20");
+    is_honest(&recording);
+}
+
+#[test]
+fn where_there_is_no_log_tasks_are_timed_by_events() {
+    for (soft, state) in [
+        ("mspti=busy", LogState::Busy),
+        ("mspti=offline", LogState::Refused),
+    ] {
+        let recording = phases("hardware", soft);
+        let (timed, untimed) = is_honest(&recording);
+        assert!(timed.values().sum::<usize>() > 0 && untimed < 3000);
+        assert!(added(&recording) > 0);
+        assert_eq!(logs(&contents(&recording))[0].state, state.code());
+    }
+}
+
+#[test]
+fn both_sources_tell_of_the_same_tasks() {
+    let recording = phases("both", "drift_ppm=40/-60");
+    assert!(added(&recording) > 0);
+    is_honest(&recording);
+    let contents = contents(&recording);
+    let joined = activities(&contents);
+    let joined: Vec<&ActivityRow> = joined.iter().filter(|row| row.sequence.is_some()).collect();
+    assert!(!joined.is_empty());
+    let lengths: BTreeMap<(u32, u32), i64> = contents
+        .rows
+        .iter()
+        .filter_map(|row| match row {
+            Row::TaskTime(row) if row.untimed == 0 => {
+                let length = row.end_device_ns - row.begin_device_ns - i64::from(row.record_ns);
+                Some(((row.stream, row.sequence), length))
+            }
+            _ => None,
+        })
+        .collect();
+    let compared = joined.iter().filter_map(|row| {
+        let key = (row.stream?, row.sequence?);
+        Some((lengths.get(&key)?, row.end_ns - row.begin_ns))
+    });
+    let compared: Vec<_> = compared.collect();
+    assert!(!compared.is_empty());
+    let info = run(tool().arg("info").arg("--json").arg(recording.trace())).out();
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    let told = &info["hardware_log"];
+    assert_eq!(told["states"][0], "on");
+    let devices = told["compared"].as_array().unwrap();
+    let tasks = devices
+        .iter()
+        .map(|device| device["compared_tasks"].as_u64().unwrap());
+    let (tasks, all) = (tasks.sum::<u64>(), told["joined"].as_u64().unwrap());
+    assert!(devices.len() == 2 && tasks > 0 && tasks <= all, "{told}");
+    // Between two events there is never less than the task.
+    for (events, hardware) in compared {
+        assert!(*events + 60 >= hardware, "{events} {hardware}");
+    }
+}
+
+/// What the log told of nodes of replays, held against what ran: each is the node and of the replay that it is said to
+/// be, and ran when it is said to have. Answers how many were told of, and how many ran.
+#[track_caller]
+fn nodes_are_true(recording: &Recording) -> (usize, usize) {
+    let tables = Tables::of(recording);
+    let tasks = submitted(&tables);
+    let matched = truth::matched(&tasks, &recording.truth());
+    let replays: BTreeMap<(i64, i64), &truth::Entry> = (matched.iter())
+        .filter(|(task, _)| task.text("kind") == "graph")
+        .map(|(task, entry)| ((task.number("stream_id"), task.number("seq")), entry))
+        .collect();
+    let nodes = truth::nodes(&recording.truth());
+    let file = recording.beside("csv").join("activities.csv");
+    let table = parse(&std::fs::read_to_string(file).unwrap());
+    let told = table
+        .iter()
+        .filter(|row| !row.text("node").is_empty() && !row.text("task_stream_id").is_empty());
+    let mut found: BTreeMap<(i64, i64), usize> = BTreeMap::new();
+    for row in told.filter(|row| row.number("part") == 0) {
+        let key = (row.number("task_stream_id"), row.number("sequence"));
+        let replay = replays[&key];
+        let is_it = |node: &&truth::Entry| {
+            let is_inside = node.begin >= replay.begin && node.end <= replay.end;
+            is_inside && node.stream_id == row.number("stream_id")
+        };
+        let mut inside = nodes.iter().filter(is_it);
+        let node = match row.number("node") {
+            // One of several that cannot be told apart.
+            0 => inside.min_by_key(|node| (node.begin - row.number("begin_ns")).abs()),
+            number => inside.find(|node| node.seq + 1 == number),
+        };
+        let node = node.unwrap_or_else(|| panic!("no such node ran: {row:?}"));
+        let open = row.number("err_ns") + 20;
+        assert!(
+            (node.begin - row.number("begin_ns")).abs() <= open,
+            "{node:?} {row:?}"
+        );
+        *found.entry(key).or_default() += 1;
+    }
+    let told = found.values().sum();
+    (told, nodes.len())
+}
+
+#[test]
+fn nodes_inside_of_replays_have_times() {
+    let capture = Run::new(&program("replays")).soft("drift_ppm=40");
+    let recording = capture.options(&["--timing", "hardware"]).compared();
+    assert_eq!(added(&recording), 0);
+    let (told, ran) = nodes_are_true(&recording);
+    assert_eq!((told, ran), (96, 96));
+    let (timed, _) = is_honest(&recording);
+    assert_eq!(timed["graph"], 8, "{timed:?}");
+    // Along each stream they have the same lengths, equally far apart.
+    let nodes = truth::nodes(&recording.truth());
+    let mut told = activities(&contents(&recording));
+    told.retain(|row| row.node.is_some());
+    for id in nodes
+        .iter()
+        .map(|it| it.stream_id)
+        .collect::<BTreeSet<i64>>()
+    {
+        let own: Vec<_> = nodes.iter().filter(|it| it.stream_id == id).collect();
+        let rows = told.iter().filter(|row| i64::from(row.acl_id) == id);
+        let rows: Vec<&ActivityRow> = rows.collect();
+        assert_eq!(own.len(), rows.len());
+        let (first, first_row) = (own[0], rows[0]);
+        for (truth, row) in own.iter().zip(rows) {
+            for (true_ns, told_ns) in [(truth.begin, row.begin_ns), (truth.end, row.end_ns)] {
+                let (passed, told) = (true_ns - first.begin, told_ns - first_row.begin_ns);
+                let open = 2 * 20 + passed / 10_000;
+                assert!((passed - told).abs() <= open, "{truth:?} {row:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nodes_of_many_graphs_are_told_apart() {
+    for timing in ["hardware", "both"] {
+        let graphs = Run::new(&program("graphs")).soft("drift_ppm=-30,mspti_kernels=2");
+        let recording = graphs.options(&["--timing", timing]).compared();
+        let (timed, _) = is_honest(&recording);
+        if timing == "hardware" {
+            let (told, ran) = nodes_are_true(&recording);
+            println!("{told} of {ran} nodes, timed {timed:?}");
+            // All but those of the two last replays.
+            assert_eq!(ran - told, 2);
+            // Those with a host function run longer than the log tells.
+            assert_eq!(timed["graph"], 10 + 15 + 2 + 6, "{timed:?}");
+        }
+        let contents = contents(&recording);
+        let of_kernels = activities(&contents).into_iter();
+        let parts =
+            of_kernels.filter(|row| row.part == 1 && row.node.is_none() && row.sequence.is_some());
+        assert_eq!(
+            parts.count(),
+            4 + 5,
+            "kernels of operators that were not captured"
+        );
+    }
+}
+
+/// The parts that the log tells of are in the sums and exports, each inside of its task.
+#[test]
+fn kernels_and_nodes_are_told_below_their_tasks() {
+    let graphs = Run::new(&program("graphs")).soft("mspti_kernels=2");
+    let recording = graphs.options(&["--timing", "hardware"]).compared();
+    let stats = run(tool().arg("stats").arg("--json").arg(recording.trace())).out();
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    let parts = stats["parts"].as_array().unwrap();
+    let count = |operation: &str, node: Option<u64>, name: &str| {
+        let own = parts.iter().filter(|part| {
+            part["operation"] == operation && part["node"].as_u64() == node && part["name"] == name
+        });
+        own.map(|part| part["time"]["count"].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(count("aclnnRelu", None, "aclnnRelu_2"), 9, "{parts:?}");
+    assert_eq!(count("graph 1", Some(1), "aclnnRelu_2"), 10, "{parts:?}");
+    assert_eq!(
+        count("graph 1", Some(4), "aclrtMemsetAsync"),
+        10,
+        "{parts:?}"
+    );
+    let file = recording.beside("parts.json");
+    let mut export = tool();
+    export
+        .args(["export", "--format", "chrome", "-o"])
+        .arg(&file);
+    run(export.arg(recording.trace())).expect(0);
+    let text = std::fs::read_to_string(file).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let slices = document["traceEvents"].as_array().unwrap().iter();
+    let slices: Vec<&serde_json::Value> = slices.filter(|event| event["ph"] == "X").collect();
+    let span = |slice: &serde_json::Value| {
+        let ns = |name: &str| (slice[name].as_f64().unwrap() * 1000.0).round() as i64;
+        (ns("ts"), ns("ts") + ns("dur"))
+    };
+    let kernels: Vec<_> = (slices.iter())
+        .filter(|slice| slice["name"] == "aclnnRelu_2")
+        .collect();
+    assert_eq!(kernels.len(), 9 + 2 * 10 + 15 + 2);
+    for kernel in kernels {
+        let (begin, end) = span(kernel);
+        let mut around = slices.iter().filter(|other| {
+            let (from, until) = span(other);
+            other["pid"] == kernel["pid"]
+                && other["tid"] == kernel["tid"]
+                && from <= begin
+                && end <= until
+        });
+        assert!(
+            around.any(|other| other["name"] != kernel["name"]),
+            "{kernel}"
+        );
+    }
+}
+
+/// From the end of what held the queue up to the end of the last task, by the truth.
+fn makespan(timing: &str) -> i64 {
+    let short = Run::new(&program("short_tasks")).soft("memset_ns=2000,record_ns=1500");
+    let recording = short.options(&["--timing", timing]).compared();
+    let entries = truth::read(&recording.truth());
+    let held = entries.iter().filter(|entry| entry.kind == "hostfunc");
+    let tasks = entries.iter().filter(|entry| entry.kind == "memset");
+    let from = held.map(|entry| entry.end).max().unwrap();
+    tasks.map(|entry| entry.end).max().unwrap() - from
+}
+
+#[test]
+fn short_tasks_take_as_long_as_they_would() {
+    let [off, hardware, events] = ["off", "hardware", "events"].map(makespan);
+    println!("400 tasks of 2 us: {off} ns, by the log {hardware} ns, by events {events} ns");
+    assert!(hardware * 1000 <= off * 1005, "{off} {hardware}");
+    assert!(events > off * 3 / 2, "{off} {events}");
+}
+
+#[test]
+#[ignore = "a soak: 100,000 tasks on each of 18 kinds of devices"]
+fn every_kind_of_device_is_told_truly() {
+    for submit in [500, 3_000, 20_000] {
+        for tick in [1, 20] {
+            for drift in ["-100/60", "0/0", "100/-60"] {
+                let soft = format!(
+                    "submit_ns={submit},tick_ns={tick},drift_ppm={drift},\
+                     clock_offset_ns=412345678901/-98765432101"
+                );
+                let phases = Run::new(&program("phases")).words(&["100000", "7"]);
+                let recording = phases.soft(&soft).options(&["--timing", "hardware"]);
+                let recording = recording.compared();
+                let (timed, _) = is_honest(&recording);
+                assert_eq!(added(&recording), 0);
+                let fills = truth::read(&recording.truth()).into_iter();
+                let fills = fills.filter(|entry| entry.kind == "memset").count();
+                assert_eq!(timed["memset"], fills, "{soft}: all that are in the log");
+                let contents = contents(&recording);
+                assert_eq!(counter(&contents, Counter::LogMismatches), 0, "{soft}");
+                println!("{soft}: {timed:?}");
+            }
+        }
+    }
+}
+
+/// A program with a profiler of its own gets the same records as without the tool.
+#[test]
+fn a_profiler_of_the_programs_own_comes_first() {
+    let own = Run::new(&program("own_profiler"));
+    let recording = own.options(&["--timing", "hardware"]).compared();
+    let states: Vec<u8> = logs(&contents(&recording))
+        .iter()
+        .map(|row| row.state)
+        .collect();
+    assert_eq!(states, [LogState::On.code(), LogState::GaveWay.code()]);
+    let told = recording.outcome.err();
+    assert!(told.contains("a profiler of its own"), "{told}");
+    is_honest(&recording);
+}

@@ -1,0 +1,194 @@
+//! Entries are joined to the tasks and nodes that they are of, or to none, whatever is wrong with the log.
+//!
+//! The software runtime's clock has no drift here, so all times of the log are as far from the true ones: an entry that is
+//! joined to another task is off.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_format::record::Counter;
+
+use super::{contents, counter, submitted};
+use crate::support::tables::{Table, parse};
+use crate::support::{Recording, Row, Run, Tables, program, truth};
+
+/// Two ticks.
+const OPEN_NS: i64 = 40;
+
+/// What became of the entries of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Joined {
+    tasks: usize,
+    nodes: usize,
+    /// Nodes of which it is not known which they are, or of which replay.
+    vague: usize,
+    loose: usize,
+}
+
+/// By stream and sequence: tasks that there were. Numbers of streams are used again.
+type Tasks = BTreeMap<(i64, i64), Vec<truth::Entry>>;
+
+struct Judge {
+    tasks: Tasks,
+    nodes: Vec<truth::Entry>,
+    /// The log's clock − the host's.
+    offset: i64,
+    /// Kernels of a call may be lost, and others be there.
+    is_lossy: bool,
+}
+
+impl Judge {
+    fn of(recording: &Recording, tables: &Tables, entries: &Table, soft: &str) -> Self {
+        let own = submitted(tables);
+        let mut tasks = Tasks::new();
+        for (task, entry) in truth::matched(&own, &recording.truth()) {
+            let key = (task.number("stream_id"), task.number("seq"));
+            tasks.entry(key).or_default().push(entry);
+        }
+        let mut judge = Self {
+            tasks,
+            nodes: truth::nodes(&recording.truth()),
+            offset: 0,
+            is_lossy: soft.contains("drop") && soft.contains("kernels"),
+        };
+        let joined = entries.iter().filter(|row| is_task(row));
+        let begins = joined.filter(|row| row.number("part") == 0);
+        let offsets = begins.filter_map(|row| {
+            let tasks = judge.tasks.get(&key(row)?)?;
+            let [only] = tasks.as_slice() else {
+                return None;
+            };
+            Some(row.maybe("log_begin_ns")? - only.begin)
+        });
+        let mut offsets: Vec<i64> = offsets.collect();
+        offsets.sort_unstable();
+        judge.offset = offsets.get(offsets.len() / 2).copied().unwrap_or(0);
+        judge
+    }
+
+    fn is_at(&self, row: &Row, begin: i64) -> bool {
+        let told = row.maybe("log_begin_ns");
+        told.is_none_or(|told| (told - self.offset - begin).abs() <= OPEN_NS)
+    }
+
+    /// An entry that is said to be of a task lies in it, and the first one begins with it, unless that one is lost.
+    #[track_caller]
+    fn task(&self, row: &Row) {
+        let tasks = &self.tasks[&key(row).unwrap()];
+        let is_it = |task: &truth::Entry| match row.number("part") {
+            0 if !self.is_lossy => self.is_at(row, task.begin),
+            _ => self.lies_in(row, task),
+        };
+        assert!(tasks.iter().any(is_it), "{row:?} {tasks:?}");
+    }
+
+    fn lies_in(&self, row: &Row, task: &truth::Entry) -> bool {
+        let told = (row.maybe("log_begin_ns"), row.maybe("log_end_ns"));
+        let (Some(begin), Some(end)) = told else {
+            return true;
+        };
+        let (begin, end) = (begin - self.offset, end - self.offset);
+        begin >= task.begin - OPEN_NS && end <= task.end + OPEN_NS
+    }
+
+    /// An entry that is said to be of a node in a replay lies in that replay, and where that node ran.
+    #[track_caller]
+    fn node(&self, row: &Row) {
+        let Some(key) = key(row) else { return };
+        let replays = &self.tasks[&key];
+        let inside = replays.iter().any(|replay| self.lies_in(row, replay));
+        assert!(inside, "{row:?} {replays:?}");
+        let is_it = |node: &truth::Entry| {
+            let number = row.number("node");
+            let is_number = number == 0 || node.seq + 1 == number;
+            let is_there = match row.number("part") {
+                0 if !self.is_lossy => self.is_at(row, node.begin),
+                _ => self.lies_in(row, node),
+            };
+            node.stream_id == row.number("stream_id") && is_number && is_there
+        };
+        assert!(self.nodes.iter().any(is_it), "{row:?}");
+    }
+}
+
+fn key(row: &Row) -> Option<(i64, i64)> {
+    Some((row.maybe("task_stream_id")?, row.maybe("sequence")?))
+}
+
+fn is_task(row: &Row) -> bool {
+    row.text("node").is_empty() && !row.text("sequence").is_empty()
+}
+
+/// Runs random programs, and holds each entry against what ran.
+#[track_caller]
+fn check(timing: &str, soft: &str, (programs, seed): (usize, usize)) -> (Joined, Recording) {
+    let work = Run::new(&program("random_work"));
+    let work = work.words(&[&programs.to_string(), &seed.to_string()]);
+    let recording = work.soft(soft).options(&["--timing", timing]).compared();
+    let tables = Tables::of(&recording);
+    let file = recording.beside("csv").join("activities.csv");
+    let entries = parse(&std::fs::read_to_string(file).unwrap());
+    let judge = Judge::of(&recording, &tables, &entries, soft);
+    let mut joined = Joined::default();
+    for row in &entries {
+        match (row.maybe("node"), key(row)) {
+            (None, None) => joined.loose += 1,
+            (None, Some(_)) => {
+                judge.task(row);
+                joined.tasks += 1;
+            }
+            (Some(node), task) => {
+                judge.node(row);
+                joined.nodes += 1;
+                joined.vague += usize::from(node == 0 || task.is_none());
+            }
+        }
+    }
+    (joined, recording)
+}
+
+/// A log that is right, and what may be wrong with one.
+const DEFECTS: [&str; 6] = [
+    "mspti_kernels=2",
+    "mspti_late_ms=7",
+    "mspti_shuffle",
+    "mspti_drop=37,mspti_kernels=2",
+    "mspti_zero=29",
+    "mspti_drop=61,mspti_zero=53,mspti_late_ms=3,mspti_shuffle,mspti_kernels=3",
+];
+
+#[test]
+fn entries_are_never_joined_to_what_they_are_not_of() {
+    for (seed, soft) in (1..).zip(DEFECTS) {
+        let (joined, recording) = check("both", soft, (20, seed));
+        println!("{soft}: {joined:?}");
+        assert!(joined.tasks > 0, "{soft}");
+        let contents = contents(&recording);
+        let mismatches = counter(&contents, Counter::LogMismatches);
+        match soft.contains("drop") {
+            true => assert!(mismatches > 0, "{soft}: what is lost is told"),
+            // Numbers of streams are used again here sooner than entries come.
+            false => assert!(joined.tasks > joined.loose, "{soft}: {joined:?}"),
+        }
+        let timeless = counter(&contents, Counter::TimelessEntries);
+        assert_eq!(timeless > 0, soft.contains("zero"), "{soft}");
+    }
+}
+
+#[test]
+#[ignore = "a soak: 10,000 random programs"]
+fn entries_of_many_programs_are_never_joined_to_what_they_are_not_of() {
+    const EACH: usize = 50;
+    let mut all = Joined::default();
+    for seed in 0..200 {
+        let soft = DEFECTS[seed % DEFECTS.len()];
+        let timing = if seed % 4 == 3 { "hardware" } else { "both" };
+        let (joined, _) = check(timing, soft, (EACH, 1_000 + seed));
+        all.tasks += joined.tasks;
+        all.nodes += joined.nodes;
+        all.vague += joined.vague;
+        all.loose += joined.loose;
+        if seed % 20 == 19 {
+            println!("{} programs: {all:?}", (seed + 1) * EACH);
+        }
+    }
+}

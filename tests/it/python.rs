@@ -1,0 +1,97 @@
+//! `--python`: the hook inside interpreters, on a stand-in for torch.
+
+use std::path::Path;
+
+use crate::support::process::{run, tool};
+use crate::support::tables::Row;
+use crate::support::{Recording, Run};
+use crate::ways::tool_in_path;
+
+/// A program of ours, on the stand-in.
+#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+fn program(words: &[&str]) -> Option<Run> {
+    let Some(python) = tool_in_path("python3") else {
+        eprintln!("skipped: there is no python3");
+        return None;
+    };
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let script = programs.join("hooked.py");
+    let words = [&["-B", script.to_str().unwrap()][..], words].concat();
+    let stand_in = programs.join("stand_in");
+    Some(
+        Run::new(&python)
+            .words(&words)
+            .variable("PYTHONPATH", stand_in.to_str().unwrap()),
+    )
+}
+
+fn ranges(recording: &Recording) -> Vec<Row> {
+    let folder = recording.beside("csv");
+    let mut export = tool();
+    export.arg("export").arg(recording.trace());
+    export.args(["--format", "csv", "-o"]).arg(&folder);
+    run(&mut export).expect(0);
+    Row::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
+}
+
+/// The same output, errors with their tracebacks included, and the same status.
+#[test]
+fn the_hook_changes_nothing_and_tells_ranges() {
+    let Some(run_it) = program(&[]) else { return };
+    let recording = run_it.options(&["--python"]).compared();
+    let ranges = ranges(&recording);
+    let told = |process: i64| -> Vec<(&str, &str)> {
+        let own = ranges.iter().filter(|row| row.number("process") == process);
+        own.map(|row| (row.text("kind"), row.text("name")))
+            .collect()
+    };
+    let main = told(0);
+    let count = |kind: &str, name: &str| main.iter().filter(|it| **it == (kind, name)).count();
+    for step in ["step 0", "step 1", "step 2"] {
+        assert_eq!(count("step", step), 1, "{main:?}");
+    }
+    assert_eq!(
+        count("step", "step 3"),
+        0,
+        "no optimizer has ended it: {main:?}"
+    );
+    assert_eq!(count("phase", "forward"), 5);
+    assert_eq!(count("phase", "backward"), 4);
+    assert_eq!(count("phase", "optimizer"), 6);
+    assert_eq!(count("module", "Model"), 5);
+    assert_eq!(count("module", "layer (Linear)"), 5);
+    assert_eq!(count("module", "head (Unhashable)"), 4);
+    assert_eq!(count("loader", "dataloader"), 4);
+    assert_eq!(count("fetch", "fetch"), 4);
+    assert_eq!(count("function", "my range"), 3);
+    assert_eq!(told(1), [("fetch", "fetch")]);
+    // Each is where it was opened, also after an error.
+    let of = |name: &'static str| ranges.iter().filter(move |row| row.text("name") == name);
+    assert!(of("forward").next_back().unwrap().number("depth") <= 1);
+    for step in of("step 1") {
+        let (begin, end) = (step.number("begin_ns"), step.number("end_ns"));
+        let inside = ranges.iter().filter(|row| {
+            row.number("begin_ns") >= begin
+                && row.number("end_ns") <= end
+                && row.text("name") == "Model"
+        });
+        assert_eq!(inside.count(), 1);
+    }
+}
+
+#[test]
+fn a_torch_that_cannot_be_imported_fails_as_it_does_without() {
+    let Some(run_it) = program(&["broken"]) else {
+        return;
+    };
+    let recording = run_it.options(&["--python"]).compared();
+    assert_eq!(recording.outcome.status, 1);
+    assert!(recording.outcome.err().contains("this torch is broken"));
+    assert!(ranges(&recording).is_empty());
+}
+
+#[test]
+fn without_the_option_nothing_is_told() {
+    let Some(run_it) = program(&[]) else { return };
+    assert!(ranges(&run_it.compared()).is_empty());
+}

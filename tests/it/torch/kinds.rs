@@ -1,0 +1,55 @@
+//! Programs of other kinds than a plain loop do the same when they are traced, with `--python` and without.
+
+use super::{interpreter, program, source};
+use crate::support::Run;
+use crate::support::process::Outcome;
+
+const PROGRAM: &str = "tests/programs/torch_kinds.py";
+
+/// What a run wrote, in which nothing was lost.
+#[track_caller]
+fn written(run_it: &Run, options: &[&str], status: i32) -> (String, Outcome) {
+    let recording = run_it.clone().options(options).traced();
+    let traced = recording.outcome.clone().expect(status);
+    assert!(!traced.err().contains("LOST"), "{traced}");
+    (traced.out(), traced)
+}
+
+#[track_caller]
+fn check(run_it: &Run, status: i32) -> String {
+    let bare = run_it.clone().bare().expect(status);
+    for options in [&["--python"][..], &[]] {
+        let (out, traced) = written(run_it, options, status);
+        assert_eq!(out, bare.out(), "{options:?} {traced}");
+    }
+    bare.out()
+}
+
+/// Checkpoints, two optimizers, half precision, functions and hooks of the program's own, errors within steps, and an
+/// end by `sys.exit`.
+#[test]
+fn programs_of_many_kinds_do_the_same() {
+    let Some(python) = interpreter() else { return };
+    let out = check(&program(&python, &[&source(PROGRAM), "all"]), 7);
+    for word in [
+        "checkpoint True 2",
+        "adversaries 5",
+        "mixed 7",
+        "second",
+        "gradient of 0",
+        "no gradient",
+    ] {
+        assert!(out.contains(word), "{word}: {out}");
+    }
+}
+
+#[test]
+fn processes_that_are_spawned_do_the_same() {
+    let Some(python) = interpreter() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rank");
+    let words = [&source(PROGRAM), "spawning", file.to_str().unwrap()];
+    let out = check(&program(&python, &words).soft("devices=2"), 0);
+    let ranks = out.lines().filter(|line| line.starts_with(['0', '1']));
+    assert_eq!(ranks.count(), 2, "{out}");
+}

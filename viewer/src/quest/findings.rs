@@ -1,0 +1,26 @@
+//! What checks find in all of a recording.
+
+use ascend_trace_analysis::checks::{Finding, Findings};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_model::Archive;
+use ascend_trace_model::archive::WindowError;
+
+use super::News;
+
+/// It starts over when it has to wait, like sums.
+#[derive(Debug, Default)]
+pub(crate) struct FindingsQuest {
+    pub(crate) findings: Option<Vec<Finding>>,
+}
+
+impl FindingsQuest {
+    pub(super) fn advance(
+        &mut self,
+        archive: &mut Archive,
+        keep_on: &mut dyn FnMut(&News) -> bool,
+    ) -> Result<bool, WindowError> {
+        let told = |reached| keep_on(&News::Reached(reached, false));
+        self.findings = Findings::default().of_archive(archive, Step::default(), told)?;
+        Ok(self.findings.is_some())
+    }
+}

@@ -1,0 +1,108 @@
+//! Steps of training loops, with what bounds them.
+
+use ascend_trace_analysis::Stats;
+use ascend_trace_analysis::stats::{StepStats, Verdict};
+use ascend_trace_model::{Range, Thread, ThreadId, Trace};
+
+use crate::app::App;
+use crate::item::TrackKey;
+use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
+use crate::names;
+use crate::part::Identity;
+use crate::quest::Found;
+use crate::ranges::RangeId;
+
+pub(super) const COLUMNS: &[Column] = &[
+    left("step"),
+    left("bound by"),
+    right("by %"),
+    right("length"),
+    right("compute"),
+    right("communication").from(100),
+    right("copies").from(90),
+    right("loading"),
+    right("python").from(70),
+    right("planning").from(120),
+    right("queue").from(130),
+    right("launch").from(110),
+    right("tasks").from(140),
+    left("in").from(160),
+];
+
+/// The steps of which all is known.
+pub(super) fn entries(
+    trace: &Trace,
+    stats: &Stats,
+    is_known: impl Fn(&StepStats) -> bool,
+) -> Vec<Entry> {
+    let steps = stats.steps.iter().filter(|step| is_known(step));
+    steps.map(|step| entry(trace, step)).collect()
+}
+
+fn entry(trace: &Trace, step: &StepStats) -> Entry {
+    let thread = thread_of(trace, step);
+    let share = step.share_ns() as f64 / step.length_ns.max(1) as f64;
+    Entry {
+        id: RowId::Step(step.process, step.tid, step.begin_ns),
+        cells: vec![
+            step.name.clone().into(),
+            step.verdict.map_or("too few times", Verdict::name).into(),
+            step.verdict
+                .map_or_else(Cell::unknown, |_| Cell::percent(share)),
+            Cell::duration(step.length_ns),
+            Cell::duration(step.compute_ns),
+            // What is not hidden behind other work.
+            Cell::duration(step.exposed_communication_ns),
+            Cell::duration(step.exposed_copy_ns),
+            Cell::duration(step.loading_ns),
+            Cell::duration(step.python_ns),
+            Cell::duration(step.planning_ns),
+            Cell::duration(step.queue_ns),
+            Cell::duration(step.launch_ns),
+            Cell::count(step.tasks),
+            thread.map_or_else(Cell::unknown, |id| names::thread(trace, id).into()),
+        ],
+        target: match thread {
+            Some(thread) => {
+                let span = (step.begin_ns, step.begin_ns + step.length_ns);
+                Target::Step(thread, span, step.name.clone())
+            }
+            None => Target::Nowhere,
+        },
+    }
+}
+
+/// Threads are the same in all parts of a recording.
+fn thread_of(trace: &Trace, step: &StepStats) -> Option<ThreadId> {
+    let own = |thread: &Thread| {
+        let process = trace.process(thread.process).serial;
+        (process, thread.tid) == (step.process, step.tid)
+    };
+    let place = trace.threads().iter().position(own);
+    place.map(|place| ThreadId(place as u32))
+}
+
+/// Where the range of a step is.
+pub(super) fn found(
+    (app, trace): (&App, &Trace),
+    thread: ThreadId,
+    span: (i64, i64),
+    name: &str,
+) -> Found {
+    let is_it = |range: &Range| (range.thread, (range.begin, range.end)) == (thread, span);
+    let mut loaded = (0..).map(RangeId).zip(trace.ranges());
+    let loaded = loaded.find(|(_, range)| is_it(range) && range.name == name);
+    let level = loaded.and_then(|(id, _)| app.ranges.level(trace, id));
+    // Where it is not loaded now: steps have no ranges around them, as a rule.
+    let level = level.unwrap_or(0);
+    Found {
+        span,
+        lane: TrackKey::Ranges(thread, level),
+        identity: Identity::Range {
+            thread,
+            level,
+            begin: span.0,
+            end: span.1,
+        },
+    }
+}

@@ -1,0 +1,42 @@
+//! What ran inside of a task, in its details.
+
+use ascend_trace_analysis::graphs::{part_kind, part_label};
+use ascend_trace_model::TaskId;
+use ratatui::text::{Line, Span};
+
+use crate::text::{duration, short_name};
+
+use super::Scene;
+use super::detail::{Group, flow};
+
+/// Parts that are named.
+const NAMED: usize = 12;
+
+pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'static>> {
+    let (trace, theme) = (scene.world.trace, scene.app.theme);
+    let parts = trace.parts(task);
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let mut groups: Vec<Group> = vec![vec![Span::styled(
+        format!("{} parts by the hardware's log:", parts.len()),
+        theme.accent(),
+    )]];
+    for part in parts.iter().take(NAMED) {
+        let label = part_label(trace, &scene.app.graphs, task, part);
+        let number = part.node.filter(|node| *node > 0);
+        let number = number.map_or_else(String::new, |node| format!("{node} "));
+        let length = duration(part.end.saturating_sub(part.begin));
+        groups.push(vec![
+            Span::raw(format!("{number}{} {length}", short_name(&label))),
+            Span::styled(
+                format!(" ({} on stream {})", part_kind(part), part.acl_id),
+                theme.faint(),
+            ),
+        ]);
+    }
+    if parts.len() > NAMED {
+        groups.push(vec![Span::raw(format!("and {} more", parts.len() - NAMED))]);
+    }
+    flow(groups, room)
+}

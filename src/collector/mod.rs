@@ -30,7 +30,7 @@ mod storage;
 pub(crate) mod target;
 mod under_way;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::record::{Counter, Record};
@@ -75,8 +75,8 @@ pub(crate) struct Collector {
     engine: Engine,
     marks: Marks,
     ranges: Ranges,
-    /// Processes that have ended.
-    ended: BTreeSet<u32>,
+    /// When each process that has ended did so, as far as the file says by now.
+    ended: BTreeMap<u32, i64>,
     /// The last one of each pid, by namespace.
     images: BTreeMap<(u64, u32), u32>,
     costs: Costs,
@@ -102,7 +102,7 @@ impl Collector {
             engine: Engine::default(),
             marks: Marks::default(),
             ranges: Ranges::default(),
-            ended: BTreeSet::new(),
+            ended: BTreeMap::new(),
             images: BTreeMap::new(),
             costs: Costs::default(),
             hardware: Hardware::default(),
@@ -188,8 +188,11 @@ impl Collector {
         }
     }
 
+    /// Notes an end once, and again when it turns out to have been earlier: a program that replaces another is met
+    /// after that one was found gone.
     fn end_process(&mut self, process: u32, end_ns: i64) {
-        if self.ended.insert(process) {
+        if self.ended.get(&process).is_none_or(|told| end_ns < *told) {
+            self.ended.insert(process, end_ns);
             self.file
                 .push(&Row::ProcessEnd(ProcessEndRow { process, end_ns }));
         }

@@ -89,7 +89,8 @@ impl TraceBuilder {
             Row::Process(row) => self.process_row(row),
             Row::ProcessEnd(row) => {
                 let id = self.process(row.process);
-                self.trace.processes[id.index()].end_ns = Some(row.end_ns);
+                let end = &mut self.trace.processes[id.index()].end_ns;
+                *end = Some(end.map_or(row.end_ns, |told| told.min(row.end_ns)));
             }
             Row::Thread(row) => self.thread_row(row),
             Row::Context(row) => self.context_row(&row),

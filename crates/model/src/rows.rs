@@ -247,7 +247,7 @@ passed_on! { rows {
             name: String,
         }
 
-        /// A process has ended, or another program has taken its place.
+        /// A process has ended, or another program has taken its place. Of several rows the earliest counts.
         #[derive(Copy)]
         ProcessEnd ProcessEndRow = b"PEND", thing of 32 {
             /// process

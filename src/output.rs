@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::Context;
 use serde::Serialize;
 
-use ascend_trace_model::text::plain;
+use ascend_trace_recording::text::plain;
 use ascend_trace_viewer::Ground;
 
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;

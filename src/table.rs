@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_model::text::plain;
+use ascend_trace_recording::text::plain;
 use unicode_width::UnicodeWidthStr;
 
 /// Where the text of a column stands.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_viewer::{
     Bookmark, ColorMode, Counted, Derived, ExportNews, Log, News, Options, Outcome, Overview,
     Progress, Quest, Recording, Source,
@@ -77,7 +77,7 @@ impl FileSource {
     }
 
     fn start(path: &Path, log: Option<LogBook>, gauge: Option<Arc<Gauge>>) -> anyhow::Result<Self> {
-        ascend_trace_model::file::recognise(path)
+        ascend_trace_recording::file::recognise(path)
             .with_context(|| format!("cannot open {}", path.display()))?;
         Ok(Self {
             loader: Loader::start(path.to_owned(), gauge.is_some())?,

@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_model::{Trace, file};
+use ascend_trace_recording::{Trace, file};
 use libfuzzer_sys::fuzz_target;
 
 const KINDS: [&[u8; 4]; 18] = [

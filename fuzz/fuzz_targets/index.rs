@@ -3,7 +3,7 @@
 
 mod frame;
 
-use ascend_trace_model::Archive;
+use ascend_trace_recording::Archive;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

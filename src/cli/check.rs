@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use ascend_trace_analysis::checks::{Finding, Findings, Severity, all};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_model::units::{duration, moment};
+use ascend_trace_recording::units::{duration, moment};
 
 use super::args::{CheckArgs, SeverityWord};
 use super::trace::{self, Condition};

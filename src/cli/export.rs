@@ -20,7 +20,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use progress::Progress;
 
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::{Archive, Trace};
 
 use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Condition};

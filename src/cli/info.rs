@@ -48,7 +48,7 @@ fn operators<'a>(functions: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
 
 /// The content of `info --json`.
 #[cfg(test)]
-pub(super) fn document(trace: &ascend_trace_model::Trace) -> Document {
+pub(super) fn document(trace: &ascend_trace_recording::Trace) -> Document {
     Document::of(trace, Facts::of_trace(trace), Vec::new())
 }
 

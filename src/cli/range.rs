@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use ascend_trace_model::units::{duration, parse_duration};
+use ascend_trace_recording::units::{duration, parse_duration};
 
 /// A range of time since the first moment of a trace; an end that is left out is the trace's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
-use ascend_trace_model::Trace;
-use ascend_trace_model::units::duration;
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::units::duration;
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use ascend_trace_analysis::part::{Streams, part_of};
-use ascend_trace_model::{Archive, Trace, Warning};
+use ascend_trace_recording::{Archive, Trace, Warning};
 
 use crate::error::INCOMPLETE;
 use crate::output::say;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::record::told;
-use ascend_trace_model::rows::CostRow;
+use ascend_trace_recording::rows::CostRow;
 
 use super::clock::Clock;
 

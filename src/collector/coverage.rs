@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ascend_trace_format::api::Function;
 use ascend_trace_format::record::{Lookup, told};
-use ascend_trace_model::rows::{CoverageRow, ways};
+use ascend_trace_recording::rows::{CoverageRow, ways};
 
 use super::decode::string;
 use super::exports;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use ascend_trace_format::api::{Arg, Function};
 use ascend_trace_format::record::{Call, Record, SLOT_WORDS, STUB, Text, told, unpair};
-use ascend_trace_model::rows::{
+use ascend_trace_recording::rows::{
     self, AnchorRow, CallRow, EndRow, Ending, GraphRef, NameRow, ProcessRow, Row, TaskRow,
     TaskTimeRow, ThreadRow,
 };
@@ -280,7 +280,7 @@ mod tests {
     use ascend_trace_format::api::{ArgKind, Blocks, Facts, RetKind, Role, TaskKind, Untimed};
     use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
     use ascend_trace_format::record::{MAX_WORDS, Recorded, TaskWord, pair};
-    use ascend_trace_model::rows::StreamRow;
+    use ascend_trace_recording::rows::StreamRow;
 
     const ORIGIN: Origin = Origin {
         process: 2,

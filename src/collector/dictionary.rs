@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::{Arg, Function, Part, RetKind, TaskKind};
-use ascend_trace_model::rows::{ArgRow, CallRow, FunctionRow, TablesRow};
+use ascend_trace_recording::rows::{ArgRow, CallRow, FunctionRow, TablesRow};
 
 use crate::tables;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use ascend_trace_model::file::{ChunkWriter, Encoder};
-use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
+use ascend_trace_recording::file::{ChunkWriter, Encoder};
+use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 
 use super::clock;
 use super::storage::{Output, Storage, Stored};
@@ -139,8 +139,8 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use ascend_trace_model::Trace;
-    use ascend_trace_model::rows::CallRow;
+    use ascend_trace_recording::Trace;
+    use ascend_trace_recording::rows::CallRow;
 
     fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
         let path = path.to_owned();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_format::api::{Blocks, Part, RetKind, Role, TaskKind};
 use ascend_trace_format::record::{STUB, Shape, told};
-use ascend_trace_model::rows::{ArgRow, FunctionRow};
+use ascend_trace_recording::rows::{ArgRow, FunctionRow};
 
 use super::decode::string;
 use crate::tables;

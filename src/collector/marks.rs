@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Function, Part, RetKind, Role};
-use ascend_trace_model::rows::{CallRow, NameRow, RangeRow, Row};
+use ascend_trace_recording::rows::{CallRow, NameRow, RangeRow, Row};
 
 use super::decode::Origin;
 

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ascend_trace_format::record::{Counter, Record};
-use ascend_trace_model::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
+use ascend_trace_recording::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
 use ascend_trace_ring::Arena;
 use ascend_trace_viewer::Counted;
 

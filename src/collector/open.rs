@@ -1,7 +1,7 @@
 //! Calls that a thread has under way: told of while they last, or recorded as open.
 
 use ascend_trace_format::record::SLOT_WORDS;
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::rows::Row;
 
 use super::Collector;
 use super::decode::Origin;

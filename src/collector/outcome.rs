@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::rows::{CallRow, Ending, Row};
+use ascend_trace_recording::rows::{CallRow, Ending, Row};
 
 use super::dictionary::Dictionary;
 use super::storage::Stored;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::told;
-use ascend_trace_model::rows::{RangeRow, Row};
+use ascend_trace_recording::rows::{RangeRow, Row};
 
 use super::clock::Clock;
 use super::decode::{Origin, string};

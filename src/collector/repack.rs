@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use ascend_trace_model::file;
+use ascend_trace_recording::file;
 
 /// Longer files are left as they are: the program's user waits for this, some 2 s for such a file.
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
@@ -96,9 +96,9 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use ascend_trace_model::Trace;
-    use ascend_trace_model::file::Writer;
-    use ascend_trace_model::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
+    use ascend_trace_recording::Trace;
+    use ascend_trace_recording::file::Writer;
+    use ascend_trace_recording::rows::{CallRow, EndRow, Row, SessionRow, TablesRow};
 
     const BATCHES: u64 = 50;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::session::CHANNELS;
-use ascend_trace_model::rows::{LossRow, ProcessRow, Row, ThreadRow};
+use ascend_trace_recording::rows::{LossRow, ProcessRow, Row, ThreadRow};
 use ascend_trace_ring::{ChannelInfo, Drained, Dropped};
 
 use super::clock::Clock;

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-use ascend_trace_model::file::{Batch, ChunkWriter, Encoder};
-use ascend_trace_model::rows::{EndRow, LossRow, Row};
+use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_recording::rows::{EndRow, LossRow, Row};
 
 use super::file::name;
 use super::repack::{Written, repack};
@@ -203,8 +203,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use ascend_trace_model::Trace;
-    use ascend_trace_model::rows::{CallRow, SessionRow, TablesRow};
+    use ascend_trace_recording::Trace;
+    use ascend_trace_recording::rows::{CallRow, SessionRow, TablesRow};
 
     fn calls(count: u64) -> Batch {
         let mut encoder = Encoder::new();

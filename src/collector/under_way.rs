@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_model::rows::CallRow;
+use ascend_trace_recording::rows::CallRow;
 
 /// How often threads are asked what they have under way.
 const LOOK_NS: i64 = 50_000_000;

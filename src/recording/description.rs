@@ -3,7 +3,7 @@
 use chrono::{Local, SecondsFormat, TimeZone};
 
 use ascend_trace_format::session::Timing;
-use ascend_trace_model::rows::SessionRow;
+use ascend_trace_recording::rows::SessionRow;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::Plan;

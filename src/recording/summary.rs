@@ -6,7 +6,7 @@ use signal_hook::low_level::signal_name;
 use std::os::unix::process::ExitStatusExt;
 
 use ascend_trace_format::session::Timing;
-use ascend_trace_model::units::bytes;
+use ascend_trace_recording::units::bytes;
 
 use super::{Ended, Plan, silence};
 use crate::collector::{Counts, Outcome};

@@ -14,7 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
-use ascend_trace_model::Archive;
+use ascend_trace_recording::Archive;
 use ascend_trace_viewer::ExportNews;
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use ascend_trace_model::{OpenError, Trace, Warning};
+use ascend_trace_recording::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
 use super::mail::{Mail, Part};

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ascend_trace_model::{OpenError, Trace, Warning};
+use ascend_trace_recording::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview};
 
 /// What has been read, ready to be shown.

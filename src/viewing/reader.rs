@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::archive::WindowError;
-use ascend_trace_model::file::recognise;
-use ascend_trace_model::{Archive, OpenError, Summary, Trace};
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::file::recognise;
+use ascend_trace_recording::{Archive, OpenError, Summary, Trace};
 use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
 
 use super::loader::{Wish, Wishes};

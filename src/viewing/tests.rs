@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::EndRow;
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{Counted, ExportNews, Recording, Source};
 

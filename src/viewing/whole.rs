@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 
 use anyhow::Context;
 
-use ascend_trace_model::Archive;
+use ascend_trace_recording::Archive;
 
 use crate::cli::trace::Condition;
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ascend_trace_analysis::stalls::IDLE_FLOOR_NS;
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 use ascend_trace_testkit::oracle;
 use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
 

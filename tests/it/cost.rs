@@ -1,6 +1,6 @@
 //! What the tool says of its own cost must add up to what it did.
 
-use ascend_trace_model::{Cost, ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{Cost, ProcessId, ThreadId, Trace};
 use serde_json::Value;
 
 use crate::support::run::has_few_places;

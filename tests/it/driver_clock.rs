@@ -2,9 +2,9 @@
 //! as without it.
 
 use ascend_trace_format::api::AnchorSource;
-use ascend_trace_model::Trace;
-use ascend_trace_model::file::Contents;
-use ascend_trace_model::rows::{AnchorRow, Row};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::file::Contents;
+use ascend_trace_recording::rows::{AnchorRow, Row};
 use serde_json::Value;
 
 use crate::support::accuracy::Accuracy;
@@ -25,7 +25,7 @@ fn record(soft: &str) -> Recording {
 
 fn contents(recording: &Recording) -> Contents {
     let file = std::fs::File::open(recording.trace()).unwrap();
-    let (contents, warnings) = ascend_trace_model::file::read(file).unwrap();
+    let (contents, warnings) = ascend_trace_recording::file::read(file).unwrap();
     assert_eq!(warnings, []);
     contents
 }

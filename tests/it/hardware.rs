@@ -6,8 +6,8 @@ mod joins;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_model::file::Contents;
-use ascend_trace_model::rows::{ActivityRow, LogRow, Row};
+use ascend_trace_recording::file::Contents;
+use ascend_trace_recording::rows::{ActivityRow, LogRow, Row};
 
 use crate::support::accuracy::Accuracy;
 use crate::support::tables::parse;
@@ -21,7 +21,7 @@ fn phases(timing: &str, soft: &str) -> Recording {
 
 fn contents(recording: &Recording) -> Contents {
     let file = std::fs::File::open(recording.trace()).unwrap();
-    let (contents, warnings) = ascend_trace_model::file::read(file).unwrap();
+    let (contents, warnings) = ascend_trace_recording::file::read(file).unwrap();
     assert_eq!(warnings, []);
     contents
 }

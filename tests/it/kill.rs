@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Run, process::finish, program};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::support::process::{finish, write_executable};
 use crate::support::{Run, feed, program, run, tool};
@@ -24,7 +24,7 @@ fn members(trace: &Trace) -> Vec<(u32, u32, String, Vec<u32>, usize)> {
         .enumerate()
         .map(|(number, process)| {
             assert_eq!(process.name, "family");
-            let of_it = |other: ascend_trace_model::ProcessId| other.index() == number;
+            let of_it = |other: ascend_trace_recording::ProcessId| other.index() == number;
             let contexts = trace.contexts().iter();
             let devices = contexts.filter(|context| of_it(context.process));
             let calls = trace.calls().iter();

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use ascend_trace_model::Trace;
-use ascend_trace_model::file::{self, Lost};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::file::{self, Lost};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 
 use crate::support::process::finish;
@@ -66,7 +66,7 @@ fn burst(threads: u32, calls: u64, word: &str) -> Run {
 
 /// The counted calls of a trace.
 fn counted(trace: &Trace) -> u64 {
-    let name = |call: &ascend_trace_model::Call| &trace.function(call.function).name;
+    let name = |call: &ascend_trace_recording::Call| &trace.function(call.function).name;
     let calls = trace.calls().iter();
     calls.filter(|call| *name(call) == "aclrtGetDevice").count() as u64
 }
@@ -221,8 +221,8 @@ fn a_slow_reader_holds_up_the_file_but_not_the_program() {
     let (mut calls, mut lost) = (0, 0);
     for row in &contents.rows {
         match row {
-            ascend_trace_model::rows::Row::Call(_) => calls += 1,
-            ascend_trace_model::rows::Row::Loss(loss) => lost += loss.calls,
+            ascend_trace_recording::rows::Row::Call(_) => calls += 1,
+            ascend_trace_recording::rows::Row::Loss(loss) => lost += loss.calls,
             _ => {}
         }
     }

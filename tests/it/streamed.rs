@@ -8,8 +8,8 @@ use std::path::Path;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::StreamStats;
-use ascend_trace_model::archive::Counts;
-use ascend_trace_model::{Archive, ThreadId, Trace};
+use ascend_trace_recording::archive::Counts;
+use ascend_trace_recording::{Archive, ThreadId, Trace};
 
 use crate::examples;
 use crate::support::Run;

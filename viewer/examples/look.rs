@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{

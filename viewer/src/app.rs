@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Stalls, Window};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::arrangement::{Arrangement, Group};
 use crate::blame::Known;

@@ -4,7 +4,7 @@ mod plan;
 
 use std::collections::BTreeSet;
 
-use ascend_trace_model::{ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
 use crate::item::TrackKey;
 use crate::names;

@@ -1,7 +1,7 @@
 //! Stalls in a few words: the cause, who is to blame, and how long it took.
 
 use ascend_trace_analysis::{Cause, Culprit, Dependencies, Lane, Node, Stall, Stalls};
-use ascend_trace_model::{CallId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ThreadId, Trace};
 
 use crate::item::Item;
 use crate::names;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ascend_trace_analysis::stats::{StallGroup, StallGroups};
 use ascend_trace_analysis::{Blame, Blamed, Cause, Dependencies, Nesting, Stall, Stalls};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::names;
 use crate::text::short_name;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use ascend_trace_model::{FunctionId, Trace};
+use ascend_trace_recording::{FunctionId, Trace};
 
 use crate::action::Action;
 use crate::app::{App, World};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::RetKind;
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 
 use crate::item::TrackKey;
 

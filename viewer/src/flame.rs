@@ -1,7 +1,7 @@
 //! What a host thread did on screen, summed up by nesting: the state of that view, and where its boxes are.
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
-use ascend_trace_model::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::list::Basis;
 use crate::text::short_name;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_analysis::Intervals;
-use ascend_trace_model::{Call, Trace};
+use ascend_trace_recording::{Call, Trace};
 
 use crate::app::{App, Selected};
 use crate::item::{Category, Item, TrackKey};

@@ -6,9 +6,11 @@ use ascend_trace_analysis::collectives::Places;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Lane, Node};
 use ascend_trace_format::api::{RetKind, TaskKind};
-pub(crate) use ascend_trace_model::Category;
-use ascend_trace_model::summary::DEEPEST;
-use ascend_trace_model::{Call, CallId, Direction, ProcessId, StreamId, TaskId, ThreadId, Trace};
+pub(crate) use ascend_trace_recording::Category;
+use ascend_trace_recording::summary::DEEPEST;
+use ascend_trace_recording::{
+    Call, CallId, Direction, ProcessId, StreamId, TaskId, ThreadId, Trace,
+};
 
 /// A line of the timeline that holds slices, which never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_model::{ProcessId, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId, Trace};
 
 use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;

@@ -5,7 +5,7 @@ mod order;
 mod row;
 
 use ascend_trace_analysis::{Cause, Stall};
-use ascend_trace_model::{StreamId, ThreadId};
+use ascend_trace_recording::{StreamId, ThreadId};
 
 pub(crate) use cell::Cell;
 pub(crate) use order::Sort;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ascend_trace_model::{Cost, Loss, ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId, Trace};
 
 use crate::item::TrackKey;
 

@@ -1,7 +1,7 @@
 //! How things are called: streams, events, lanes, arguments, results.
 
 use ascend_trace_format::api::{ArgKind, RetKind};
-use ascend_trace_model::{Argument, Call, Ending, Generation, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{Argument, Call, Ending, Generation, StreamId, ThreadId, Trace};
 
 use crate::item::TrackKey;
 use crate::text::bytes;

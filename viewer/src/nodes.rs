@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::{Graph, Graphs};
-use ascend_trace_model::{Part, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Part, StreamId, TaskId, Trace};
 
 /// A node in a replay, with its share of the replay's time.
 #[derive(Clone, Copy, Debug)]

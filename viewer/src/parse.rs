@@ -1,6 +1,6 @@
 //! Moments as users type them.
 
-use ascend_trace_model::units::parse_duration;
+use ascend_trace_recording::units::parse_duration;
 
 use crate::viewport::Viewport;
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ascend_trace_analysis::collectives::Communicators;
 use ascend_trace_analysis::{Dependencies, Graphs, Lane, Stall, Stalls, Window};
 use ascend_trace_format::api::RetKind;
-use ascend_trace_model::summary::{LaneSummary, Sums};
-use ascend_trace_model::{Category, Range, StreamId, Summary, ThreadId, Trace};
+use ascend_trace_recording::summary::{LaneSummary, Sums};
+use ascend_trace_recording::{Category, Range, StreamId, Summary, ThreadId, Trace};
 
 use crate::app::{App, OpenCall, Place, Selected, Walk, World};
 use crate::failures::Failures;

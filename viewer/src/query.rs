@@ -3,8 +3,8 @@
 //! Words are separated by spaces, and all of them must hold: a part of a name in any case, a
 //! `/regular expression/` of the name, `argument=value`, `>1ms`, `<5us`, and `!` for what failed.
 
-use ascend_trace_model::units::parse_duration;
-use ascend_trace_model::{Call, Function, Range, Trace};
+use ascend_trace_recording::units::parse_duration;
+use ascend_trace_recording::{Call, Function, Range, Trace};
 use regex::{Regex, RegexBuilder};
 
 use crate::item::Item;
@@ -149,7 +149,7 @@ fn is_number(word: Option<u64>, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_model::TaskId;
+    use ascend_trace_recording::TaskId;
     use ascend_trace_testkit::timeline;
 
     use super::*;

@@ -9,8 +9,8 @@ mod matches;
 mod stalls;
 mod sums;
 
-use ascend_trace_model::archive::{Towards, WindowError};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::archive::{Towards, WindowError};
+use ascend_trace_recording::{Archive, Trace};
 
 pub(crate) use blames::BlameQuest;
 pub(crate) use calls::CallsQuest;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_model::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, Trace};
 
 /// Position of a range in [`Trace::ranges`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,8 +170,8 @@ impl Ranges {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_model::TraceBuilder;
-    use ascend_trace_model::rows::{RangeRow, Row};
+    use ascend_trace_recording::TraceBuilder;
+    use ascend_trace_recording::rows::{RangeRow, Row};
     use ascend_trace_testkit::Timeline;
     use proptest::prelude::*;
 

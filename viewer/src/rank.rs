@@ -1,6 +1,6 @@
 //! How long the selection took among its kind.
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::app::{App, Selected};
 use crate::item::Item;
@@ -54,7 +54,7 @@ fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
     match item {
         Item::Task(id) => {
             let name = trace.task_name(trace.task(id));
-            let tasks = (0..trace.tasks().len() as u32).map(ascend_trace_model::TaskId);
+            let tasks = (0..trace.tasks().len() as u32).map(ascend_trace_recording::TaskId);
             Box::new(
                 tasks
                     .filter(move |id| {
@@ -65,7 +65,7 @@ fn kind(trace: &Trace, item: Item) -> Box<dyn Iterator<Item = Item> + '_> {
             )
         }
         Item::Call(_) => {
-            let calls = (0..trace.calls().len() as u32).map(ascend_trace_model::CallId);
+            let calls = (0..trace.calls().len() as u32).map(ascend_trace_recording::CallId);
             Box::new(calls.filter(move |id| same(*id)).map(Item::Call))
         }
     }
@@ -78,9 +78,9 @@ pub(crate) fn slowest(
     range: (i64, i64),
 ) -> Option<Item> {
     let tasks =
-        (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_model::TaskId(id)));
+        (0..trace.tasks().len() as u32).map(|id| Item::Task(ascend_trace_recording::TaskId(id)));
     let calls =
-        (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_model::CallId(id)));
+        (0..trace.calls().len() as u32).map(|id| Item::Call(ascend_trace_recording::CallId(id)));
     let in_range = |item: &Item| {
         let (begin, end) = item.span(trace);
         begin <= range.1 && end >= range.0
@@ -102,7 +102,7 @@ pub(crate) fn refresh(app: &mut App, trace: &Trace) {
 
 #[cfg(test)]
 mod tests {
-    use ascend_trace_model::TaskId;
+    use ascend_trace_recording::TaskId;
     use ascend_trace_testkit::timeline;
 
     use super::*;

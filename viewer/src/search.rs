@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_model::{CallId, FunctionId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, Trace};
 
 use crate::app::Selected;
 use crate::item::Item;

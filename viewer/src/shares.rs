@@ -1,7 +1,7 @@
 //! What the lanes claim of a range, cell by cell: for tests that hold the picture of a recording against its calls
 //! and tasks.
 
-use ascend_trace_model::{StreamId, ThreadId, Trace};
+use ascend_trace_recording::{StreamId, ThreadId, Trace};
 
 use crate::item::TrackKey;
 use crate::tracks::Tracks;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::time::Duration;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::exporting::ExportNews;
 use crate::marks::Bookmark;

@@ -1,7 +1,7 @@
 //! Names as people read them, in the cells of a terminal.
 
-use ascend_trace_model::text::plain;
-pub(crate) use ascend_trace_model::units::{
+use ascend_trace_recording::text::plain;
+pub(crate) use ascend_trace_recording::units::{
     bytes, count, duration, fixed, moment, moment_unit, rate, share, unit_for,
 };
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};

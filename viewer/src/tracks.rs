@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::collectives::Places;
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{Call, CallId, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, StreamId, TaskId, Trace};
 
 use crate::item::{Category, Item, TrackKey, copies};
 use crate::pyramid::{Pyramid, Totals};

@@ -1,6 +1,6 @@
 //! Streams that were made and never had a task: frameworks make dozens.
 
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 
 use crate::arrangement::Group;
 use crate::item::TrackKey;

@@ -1,4 +1,4 @@
-//! Measures what `info` and `stats` take of a long file; `long_file` of the model makes one.
+//! Measures what `info` and `stats` take of a long file; `long_file` of crates/recording makes one.
 //!
 //! `cargo run --release -p ascend-trace-analysis --example long_tables FILE`
 
@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use ascend_trace_analysis::{Graphs, Stats};
-use ascend_trace_model::Archive;
+use ascend_trace_recording::Archive;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which file?")?;

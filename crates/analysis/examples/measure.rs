@@ -11,9 +11,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use ascend_trace_analysis::{Dependencies, Stalls, Stats, Window};
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{Row, TablesRow};
-use ascend_trace_model::{Archive, TraceBuilder};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{Row, TablesRow};
+use ascend_trace_recording::{Archive, TraceBuilder};
 use ascend_trace_testkit::workload::{self, Workload};
 
 /// Tasks of one step of the workload.

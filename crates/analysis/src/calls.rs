@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{FunctionId, ThreadId, Trace};
+use ascend_trace_recording::{FunctionId, ThreadId, Trace};
 
 use crate::nesting::counted;
 use crate::repeated::Repeated;

@@ -7,7 +7,7 @@ mod finding;
 mod grouping;
 mod list;
 
-use ascend_trace_model::CallId;
+use ascend_trace_recording::CallId;
 
 use crate::{Fold, Window};
 

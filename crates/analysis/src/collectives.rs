@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{Part, TaskKind};
-use ascend_trace_model::{Call, Function, ProcessId, Trace};
+use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
 /// Where a function's arguments say what a collective is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, Trace};
 use serde::Serialize;
 
 use crate::{Cause, Node, Places, Stall};

@@ -1,6 +1,6 @@
 //! What a trace means: who waited for whom, for how long, and where the time went.
 //!
-//! Everything here is a pure function of [`ascend_trace_model::Trace`]: no files, no printing, no
+//! Everything here is a pure function of [`ascend_trace_recording::Trace`]: no files, no printing, no
 //! clock. The analyses that a live view needs ([`Dependencies`], [`Stalls`]) can also follow a
 //! trace that is still growing.
 //!
@@ -47,7 +47,7 @@ pub use stalls::{
 pub use stats::Stats;
 pub use window::{Fold, Part, Step, Window, Windows};
 
-use ascend_trace_model::{Task, Trace};
+use ascend_trace_recording::{Task, Trace};
 
 /// How long a task waited in its stream's queue: from the entry of the call that submitted it to
 /// its begin. `None` without times.

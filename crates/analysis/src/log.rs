@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{StreamId, TaskTime, Trace};
+use ascend_trace_recording::{StreamId, TaskTime, Trace};
 
 /// How values are spread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

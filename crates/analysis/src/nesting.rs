@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_model::{Range, ThreadId, Trace};
+use ascend_trace_recording::{Range, ThreadId, Trace};
 
 use crate::repeated::Repeated;
 

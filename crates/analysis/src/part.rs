@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 
 use ascend_trace_format::api::{Role, Waits};
-use ascend_trace_model::archive::WindowError;
-use ascend_trace_model::{Archive, OpenError, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::{Archive, OpenError, StreamId, Task, TaskId, Trace};
 
 use crate::dependencies::runs;
 use crate::places::is_step;

@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_model::archive::Keep;
-use ascend_trace_model::{
+use ascend_trace_recording::archive::Keep;
+use ascend_trace_recording::{
     Call, CallId, EventId, Generation, StreamId, TaskId, ThreadId, Trace, is_capture_code,
 };
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::{ProcessId, Range, Task, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, Range, Task, ThreadId, Trace};
 use rustc_hash::FxHashMap;
 
 use crate::Nesting;

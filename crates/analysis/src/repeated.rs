@@ -5,7 +5,7 @@
 //! name ends in all cases, so where a process has those, the others count for nothing.
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::{ProcessId, Range, Trace};
+use ascend_trace_recording::{ProcessId, Range, Trace};
 use rustc_hash::FxHashSet;
 
 /// The processes whose loaders the hook tells of.

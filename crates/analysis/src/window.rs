@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use ascend_trace_model::archive::Replay;
-use ascend_trace_model::{Archive, CallId, OpenError, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::archive::Replay;
+use ascend_trace_recording::{Archive, CallId, OpenError, StreamId, TaskId, ThreadId, Trace};
 
 use crate::past::{Keys, keep};
 use crate::stalls::{Carried, Passage};

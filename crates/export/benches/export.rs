@@ -24,8 +24,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ascend_trace_export::{Chrome, Csv, Exporter, FORMATS, Layout, Sink, Source};
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{CallRow, Row};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::workload::{Workload, leading, run};
 
 const TURNS: usize = 5;

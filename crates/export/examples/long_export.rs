@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p ascend-trace-export --example long_export FILE FOLDER FORMAT [STEP [ONLY]...]`;
 //! with `-` for the folder nothing is kept. `ONLY` is a condition as of `--only`.
-//! The model's example `long_file` makes long files.
+//! The example `long_file` makes long files.
 
 #![expect(clippy::print_stdout, reason = "its output is what it is for")]
 
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ascend_trace_export::{Sink, Step, Wanted, format, stream};
-use ascend_trace_model::Archive;
+use ascend_trace_recording::Archive;
 
 /// Files in a folder, or nowhere.
 struct Folder(Option<PathBuf>);

@@ -1,7 +1,7 @@
 //! A call's arguments and result as named values, by the meanings that the trace's tables give.
 
 use ascend_trace_format::api::{ArgKind, RetKind};
-use ascend_trace_model::{Argument, Call};
+use ascend_trace_recording::{Argument, Call};
 
 use crate::Source;
 use crate::fields::{Fields, Name};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use ascend_trace_format::api::{ArgKind, RetKind};
-use ascend_trace_model::{Argument, FunctionId, Trace};
+use ascend_trace_recording::{Argument, FunctionId, Trace};
 
 /// A value and its name.
 type Known<'t> = Option<(i64, Option<&'t str>)>;

@@ -9,7 +9,7 @@ mod memory;
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{ProcessId, StreamId, Task};
+use ascend_trace_recording::{ProcessId, StreamId, Task};
 
 use crate::Source;
 use crate::tracks::{Track, Tracks};

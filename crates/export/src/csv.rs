@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use ascend_trace_model::text::is_formula;
+use ascend_trace_recording::text::is_formula;
 
 use crate::digits::{write_signed, write_unsigned};
 use crate::facts::Facts;

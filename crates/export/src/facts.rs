@@ -3,7 +3,7 @@
 use ascend_trace_analysis::graphs::Graph;
 use ascend_trace_analysis::stats::Steps;
 use ascend_trace_analysis::{Fold, Node};
-use ascend_trace_model::{CallId, ProcessId, TaskId};
+use ascend_trace_recording::{CallId, ProcessId, TaskId};
 
 use crate::Source;
 use rustc_hash::FxHashMap;

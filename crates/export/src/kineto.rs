@@ -11,7 +11,7 @@ mod steps;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use ascend_trace_model::Process;
+use ascend_trace_recording::Process;
 
 use crate::chrome::Events;
 use crate::{Args, ExportError, Exporter, Layout, Pass, Sink, Source, open, rank_file};

@@ -1,6 +1,6 @@
 //! What lanes are called.
 
-use ascend_trace_model::{Stream, Thread, Trace};
+use ascend_trace_recording::{Stream, Thread, Trace};
 
 use crate::tracks::ProcessTrack;
 

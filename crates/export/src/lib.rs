@@ -29,7 +29,7 @@ mod tracks;
 use std::io::{self, Write};
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::Task;
+use ascend_trace_recording::Task;
 
 pub use args::Args;
 pub use chrome::Chrome;

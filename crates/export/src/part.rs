@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
-use ascend_trace_model::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::Args;
 use crate::constants::Constants;

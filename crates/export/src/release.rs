@@ -5,7 +5,7 @@
 //! wait is drawn until the begin of what released it, if the bars allow for that.
 
 use ascend_trace_analysis::{EdgeKind, Node};
-use ascend_trace_model::{Task, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{Task, TaskId, TaskTime, Trace};
 
 use crate::Source;
 use crate::tracks::is_waiter;

@@ -7,7 +7,7 @@ mod shown;
 use std::sync::Arc;
 
 use ascend_trace_analysis::{Edge, Node, Stall};
-use ascend_trace_model::{Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Args;
 pub use only::{Only, OnlyError};

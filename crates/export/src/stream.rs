@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ascend_trace_analysis::{Step, Windows};
-use ascend_trace_model::{Archive, OpenError};
+use ascend_trace_recording::{Archive, OpenError};
 
 use crate::part::Source;
 use crate::selection::Shown;

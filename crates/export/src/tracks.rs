@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use ascend_trace_analysis::graphs::{Graph, Outcome};
 use ascend_trace_analysis::{Class, Node, Stall};
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_model::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Source;
 use crate::release::drawn_end;

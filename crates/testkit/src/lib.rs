@@ -1,7 +1,7 @@
 //! What tests are made of: traces written as text, files written byte by byte ([`bytes`]), and random
 //! programs with what they must print ([`captures`]).
 //!
-//! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_model::Trace). The text
+//! [`timeline()`] turns a few lines of text into a [`Trace`](ascend_trace_recording::Trace). The text
 //! becomes rows, and the rows go through the same loader as those of a file, so a test sees what
 //! a user would see.
 //!

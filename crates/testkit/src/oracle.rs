@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{Call, CallId, ProcessId, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, Trace};
 
 /// How an event was made decides what a wait before its first record means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

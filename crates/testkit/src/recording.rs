@@ -1,7 +1,7 @@
 //! Recordings as files in memory.
 
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{EndRow, Row, SessionRow, TablesRow};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 
 /// A finished file with an index after so many rows. Its parts are small: a chunk after a hundred rows at most.
 ///

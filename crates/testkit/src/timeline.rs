@@ -6,8 +6,8 @@ mod rows;
 mod schedule;
 mod syntax;
 
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{RangeRow, Row, SessionRow, TablesRow};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{RangeRow, Row, SessionRow, TablesRow};
 
 /// A timeline as the rows that a recording of it would have left.
 #[derive(Clone, Debug)]

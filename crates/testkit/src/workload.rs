@@ -9,7 +9,7 @@
 mod beside;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
-use ascend_trace_model::rows::{
+use ascend_trace_recording::rows::{
     AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
     SessionRow, StreamRow, TablesRow, TaskRow, TaskTimeRow, ThreadRow,
 };

@@ -6,7 +6,7 @@
 )]
 
 use ascend_trace_format::api::{Role, TaskKind, Untimed};
-use ascend_trace_model::{Call, StreamId, Task, ThreadId, Trace};
+use ascend_trace_recording::{Call, StreamId, Task, ThreadId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
 
 fn tasks(trace: &Trace, stream: u32) -> Vec<&Task> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use ascend_trace_model::units::duration;
+use ascend_trace_recording::units::duration;
 
 use crate::launch::Environment;
 use crate::table::{Align, Table};

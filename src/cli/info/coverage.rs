@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{CoverageRow, ways};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{CoverageRow, ways};
 
 /// One library of AscendCL that a process had loaded.
 #[derive(Serialize)]

@@ -8,9 +8,9 @@ use ascend_trace_analysis as analysis;
 use ascend_trace_analysis::graphs::Outcome;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{Counter, LogState};
-use ascend_trace_model::archive::Counts;
-use ascend_trace_model::rows::{LogRow, SessionRow};
-use ascend_trace_model::{Archive, OpenError, ProcessId, StreamId, ThreadId, Trace};
+use ascend_trace_recording::archive::Counts;
+use ascend_trace_recording::rows::{LogRow, SessionRow};
+use ascend_trace_recording::{Archive, OpenError, ProcessId, StreamId, ThreadId, Trace};
 
 use super::coverage::{self, Coverage};
 

@@ -1,7 +1,7 @@
 //! `info` for people.
 
-use ascend_trace_model::text::plain;
-use ascend_trace_model::units::duration;
+use ascend_trace_recording::text::plain;
+use ascend_trace_recording::units::duration;
 
 use super::coverage::Coverage;
 use super::document::Document;

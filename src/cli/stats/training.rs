@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::stats::{ModuleStats, RangeStats, StepStats, Verdict};
 use ascend_trace_analysis::{Late, Stats};
-use ascend_trace_model::units::duration;
+use ascend_trace_recording::units::duration;
 
 use super::{DURATIONS, ROWS, durations, percent};
 use crate::table::{Align, Table, count};

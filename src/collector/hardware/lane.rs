@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{ActivityKind, told};
-use ascend_trace_model::rows::TaskTimeRow;
+use ascend_trace_recording::rows::TaskTimeRow;
 
 use super::axis::Axis;
 

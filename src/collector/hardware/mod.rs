@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::api::{Part, Role, TaskKind, Untimed, part_in};
 use ascend_trace_format::record::{ActivityKind, Counter, LogState, told};
-use ascend_trace_model::GraphRef;
-use ascend_trace_model::rows::{
+use ascend_trace_recording::GraphRef;
+use ascend_trace_recording::rows::{
     ActivityRow, CallRow, CounterRow, EventRow, LogRow, Row, StreamRow, TaskRow,
 };
 

@@ -1,7 +1,7 @@
 //! Random streams whose log is known, with all that may go wrong: what is joined is joined rightly.
 
 use super::*;
-use ascend_trace_model::rows::TaskTimeRow;
+use ascend_trace_recording::rows::TaskTimeRow;
 
 /// Numbers that are the same in each run.
 struct Random(u64);

@@ -1,6 +1,6 @@
 //! Calls that do not begin and end in order.
 
-use ascend_trace_model::{Ending, Trace};
+use ascend_trace_recording::{Ending, Trace};
 
 use super::counts::{balanced, between};
 use crate::support::compile::{hostile, hostile_with};

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

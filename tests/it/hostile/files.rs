@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{CallRow, LossRow, SessionRow, StreamRow, TablesRow};
-use ascend_trace_model::rows::{EndRow, FunctionRow, ProcessRow, Row, TaskRow, ThreadRow};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{CallRow, LossRow, SessionRow, StreamRow, TablesRow};
+use ascend_trace_recording::rows::{EndRow, FunctionRow, ProcessRow, Row, TaskRow, ThreadRow};
 use ascend_trace_testkit::bombs::{self, Bomb};
 use serde_json::Value;
 use tempfile::TempDir;

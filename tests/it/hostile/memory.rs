@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 
 use super::counts::balanced;
 use crate::support::compile::hostile;

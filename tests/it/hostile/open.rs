@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::{Ending, Trace};
+use ascend_trace_recording::{Ending, Trace};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 

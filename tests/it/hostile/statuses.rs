@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{
     CallRow, EndRow, FunctionRow, LossRow, ProcessRow, Row, SessionRow, StreamRow, TablesRow,
     TaskRow, ThreadRow,
 };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ascend_trace_analysis::{Dependencies, Root, Stalls};
-use ascend_trace_model::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, Trace};
 
 /// No stall names a task that had ended, beyond its error bar, before the stall began. Answers how many
 /// tasks are named.

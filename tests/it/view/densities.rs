@@ -1,6 +1,6 @@
 //! What the cells of recordings show is what happened in their time, however closely one looks.
 
-use ascend_trace_model::{TaskTime, Trace};
+use ascend_trace_recording::{TaskTime, Trace};
 use ascend_trace_viewer::shares::{STEPS, Shares, Shown};
 
 use super::demos;

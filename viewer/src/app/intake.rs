@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};

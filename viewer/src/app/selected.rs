@@ -1,7 +1,7 @@
 //! What the cursor is on.
 
 use ascend_trace_analysis::{Lane, Stall};
-use ascend_trace_model::{Call, ThreadId, Trace};
+use ascend_trace_recording::{Call, ThreadId, Trace};
 
 use crate::item::{Item, TrackKey};
 use crate::nodes::Node;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ascend_trace_model::{ProcessId, ThreadId, Trace};
+use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
 use crate::config::{Pattern, SavedLayout, rank};
 use crate::item::TrackKey;

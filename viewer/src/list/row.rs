@@ -1,7 +1,7 @@
 //! What a row is told by when its numbers, its place and the loaded part of a recording change.
 
 use ascend_trace_analysis::Lane;
-use ascend_trace_model::ThreadId;
+use ascend_trace_recording::ThreadId;
 
 use crate::action::Action;
 use crate::blamed::BlameId;

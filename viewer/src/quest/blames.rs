@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallGroups};
 use ascend_trace_analysis::{Fold, Stall, Step};
-use ascend_trace_model::archive::WindowError;
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::{Archive, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blamed::is_grouped;

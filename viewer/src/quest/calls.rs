@@ -1,8 +1,8 @@
 //! What a thread did in a range of a recording, summed up by nesting.
 
 use ascend_trace_analysis::calls::CallTree;
-use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, ThreadId, Trace};
+use ascend_trace_recording::archive::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Archive, ThreadId, Trace};
 
 use super::{Course, News};
 

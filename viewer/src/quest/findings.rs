@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::{Fold, Step};
-use ascend_trace_model::Archive;
-use ascend_trace_model::archive::WindowError;
+use ascend_trace_recording::Archive;
+use ascend_trace_recording::archive::WindowError;
 
 use super::News;
 

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ascend_trace_analysis::Cause;
-use ascend_trace_model::archive::{Towards, WindowError};
-use ascend_trace_model::{Archive, Category, StreamId, Summary, Trace};
+use ascend_trace_recording::archive::{Towards, WindowError};
+use ascend_trace_recording::{Archive, Category, StreamId, Summary, Trace};
 
 use crate::names;
 

@@ -1,7 +1,7 @@
 //! The next match of a question in all of a recording.
 
-use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, FunctionId, Trace};
+use ascend_trace_recording::archive::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Archive, FunctionId, Trace};
 
 use crate::search::{Match, Search, all_in};
 

@@ -3,8 +3,8 @@
 //! itself.
 
 use ascend_trace_analysis::{Blame, Cause, Dependencies, Lane, Nesting, Stall, Stalls};
-use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, Summary, Trace};
+use ascend_trace_recording::archive::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Archive, Summary, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};

@@ -1,8 +1,8 @@
 //! What a range of a recording holds in sum, and the slowest instance of something in it.
 
 use ascend_trace_analysis::Stats;
-use ascend_trace_model::archive::{Answer, Towards, WindowError};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::archive::{Answer, Towards, WindowError};
+use ascend_trace_recording::{Archive, Trace};
 
 use crate::item::Item;
 use crate::rank;

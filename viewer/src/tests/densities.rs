@@ -1,7 +1,7 @@
 //! What a cell shows is what happened in its time, however closely one looks.
 
 use ascend_trace_analysis::Lane;
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 use ascend_trace_testkit::timeline;
 
 use super::harness::{PIPELINE, Player};

@@ -1,6 +1,6 @@
 //! What the detail pane tells of the selection.
 
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 use crate::app::World;

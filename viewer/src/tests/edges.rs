@@ -1,6 +1,6 @@
 //! Small terminals, odd traces.
 
-use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn an_empty_trace_says_that_it_is_empty() {
     assert!(player.picture().contains("lost 0"));
 
     let mut ended = TraceBuilder::new(Default::default(), Default::default());
-    ended.apply(ascend_trace_model::rows::Row::End(Default::default()));
+    ended.apply(ascend_trace_recording::rows::Row::End(Default::default()));
     let player = Player::of(ended.finish(), SMALL);
     assert!(
         player
@@ -121,13 +121,13 @@ fn losses_are_on_screen_at_every_size() {
         },
         |row| builder.apply(row),
     );
-    let loss = ascend_trace_model::rows::LossRow {
+    let loss = ascend_trace_recording::rows::LossRow {
         thread: None,
         calls: 17,
         others: 3,
         times: 0,
     };
-    builder.apply(ascend_trace_model::rows::Row::Loss(loss));
+    builder.apply(ascend_trace_recording::rows::Row::Loss(loss));
     let mut player = Player::of(builder.finish(), SMALL);
     for size in [(40, 10), SMALL, LARGE] {
         player.event(Event::Resize(size.0, size.1));

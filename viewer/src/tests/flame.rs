@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_model::ThreadId;
+use ascend_trace_recording::ThreadId;
 use ascend_trace_testkit::Timeline;
 use crossterm::event::{MouseButton, MouseEventKind};
 use proptest::prelude::*;
@@ -222,7 +222,7 @@ fn a_window_that_is_not_loaded_is_read() {
     );
 }
 
-fn flame_name(tree: &CallTree, trace: &ascend_trace_model::Trace) -> String {
+fn flame_name(tree: &CallTree, trace: &ascend_trace_recording::Trace) -> String {
     let first = tree.nodes()[0].children[0];
     match &tree.nodes()[first].frame {
         Frame::Call(id) => crate::text::short_name(&trace.function(*id).name).to_owned(),
@@ -232,7 +232,7 @@ fn flame_name(tree: &CallTree, trace: &ascend_trace_model::Trace) -> String {
 
 #[test]
 fn without_a_thread_it_says_so() {
-    let mut player = Player::of(ascend_trace_model::Trace::default(), SMALL);
+    let mut player = Player::of(ascend_trace_recording::Trace::default(), SMALL);
     player.play("H");
     assert!(player.app.flame.is_none());
     player.line_with("no host thread");

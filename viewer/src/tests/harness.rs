@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 use crossterm::event::{MouseEvent, MouseEventKind};
 use ratatui::Terminal;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use ascend_trace_analysis::Lane;
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{Archive, StreamId};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Archive, StreamId};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};

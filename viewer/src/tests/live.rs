@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use ascend_trace_model::TraceBuilder;
-use ascend_trace_model::rows::{CallRow, Row};
+use ascend_trace_recording::TraceBuilder;
+use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use crate::app::{FOLLOWED_NS, Follow};
@@ -17,7 +17,7 @@ use super::harness::{Lines, PIPELINE, Player, SMALL};
 pub(super) struct Growing {
     pub(super) player: Player,
     builder: TraceBuilder,
-    pub(super) rows: std::vec::IntoIter<ascend_trace_model::rows::Row>,
+    pub(super) rows: std::vec::IntoIter<ascend_trace_recording::rows::Row>,
 }
 
 impl Growing {
@@ -291,7 +291,7 @@ fn a_growing_trace_has_a_rate() {
 
 #[test]
 fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
-    let trace = ascend_trace_model::Trace::default();
+    let trace = ascend_trace_recording::Trace::default();
     let mut player = Player::of(trace, SMALL);
     let seconds = std::time::Duration::from_secs;
     for (second, percent) in [(10, 0), (14, 40)] {

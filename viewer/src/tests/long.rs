@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::file::{Batch, ChunkWriter, Encoder};
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::file::{Batch, ChunkWriter, Encoder};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};

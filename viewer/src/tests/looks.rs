@@ -138,7 +138,7 @@ fn copies_show_their_direction_and_have_a_colour_for_each() {
     enumerations.insert("acl_kind".to_owned(), names.collect());
     let mut kind = 0;
     for row in &mut timeline.rows {
-        if let ascend_trace_model::rows::Row::Call(call) = row
+        if let ascend_trace_recording::rows::Row::Call(call) = row
             && call.args.len() == 6
         {
             kind += 1;

@@ -1,7 +1,7 @@
 //! Lines of the tool's own cost and of losses.
 
-use ascend_trace_model::TraceBuilder;
-use ascend_trace_model::rows::{CostRow, LossRow, Row};
+use ascend_trace_recording::TraceBuilder;
+use ascend_trace_recording::rows::{CostRow, LossRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use super::harness::{LARGE, Player, SMALL};

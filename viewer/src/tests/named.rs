@@ -1,7 +1,7 @@
 //! Ranges that the program named.
 
-use ascend_trace_model::TraceBuilder;
-use ascend_trace_model::rows::{RangeRow, Row};
+use ascend_trace_recording::TraceBuilder;
+use ascend_trace_recording::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use crossterm::event::{MouseButton, MouseEventKind};

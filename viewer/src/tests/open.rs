@@ -1,7 +1,7 @@
 //! Calls that are under way.
 
-use ascend_trace_model::rows::{CallRow, Ending, Row};
-use ascend_trace_model::{CallId, TraceBuilder};
+use ascend_trace_recording::rows::{CallRow, Ending, Row};
+use ascend_trace_recording::{CallId, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 
 use crate::app::Selected;

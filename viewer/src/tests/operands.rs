@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_model::rows::{ArgRow, CallRow, FunctionRow, Row};
+use ascend_trace_recording::rows::{ArgRow, CallRow, FunctionRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use super::harness::{LARGE, Player};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use ascend_trace_model::archive::WindowError;
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::archive::WindowError;
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};

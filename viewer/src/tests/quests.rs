@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 
 use ascend_trace_analysis::{Dependencies, Stall, Stalls};
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};

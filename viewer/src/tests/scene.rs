@@ -1,7 +1,7 @@
 //! A recording of which every kind of lane has something: what pictures and the manual show.
 
-use ascend_trace_model::rows::{CostRow, LossRow, RangeRow, Row};
-use ascend_trace_model::{Trace, TraceBuilder};
+use ascend_trace_recording::rows::{CostRow, LossRow, RangeRow, Row};
+use ascend_trace_recording::{Trace, TraceBuilder};
 use ascend_trace_testkit::Timeline;
 
 use super::harness::{PIPELINE, Player};

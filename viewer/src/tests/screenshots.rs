@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::event::Event;
 use crate::theme::{ColorMode, Ground, Theme};

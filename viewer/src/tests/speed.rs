@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use ascend_trace_model::TraceBuilder;
+use ascend_trace_recording::TraceBuilder;
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};

@@ -1,6 +1,6 @@
 //! Walking along a lane, whatever it holds.
 
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 
 use crate::app::{App, OpenCall, Selected};
 use crate::item::{Item, TrackKey};

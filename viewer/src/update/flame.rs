@@ -1,7 +1,7 @@
 //! The calls of a thread by nesting: opened, walked through, jumped from.
 
 use ascend_trace_analysis::calls::{CallTree, Frame, Instance};
-use ascend_trace_model::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};

@@ -5,7 +5,7 @@ use ascend_trace_analysis::checks::Finding;
 use ascend_trace_analysis::stats::StallGroup;
 use ascend_trace_analysis::{Lane, Stats};
 
-use ascend_trace_model::ThreadId;
+use ascend_trace_recording::ThreadId;
 
 use crate::app::{App, Follow, World};
 use crate::flame::SummedCalls;

@@ -1,6 +1,6 @@
 //! Texts that the user is asked for.
 
-use ascend_trace_model::units::{exact_duration, parse_duration};
+use ascend_trace_recording::units::{exact_duration, parse_duration};
 
 use crate::app::{App, Follow, Mode, World};
 use crate::event::{KeyCode, KeyEvent};

@@ -1,7 +1,7 @@
 //! Walking along dependencies, and back.
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_model::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, Trace};
 
 use crate::app::{App, Place, Selected, Walk, World};
 use crate::item::Item;

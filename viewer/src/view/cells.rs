@@ -1,6 +1,6 @@
 //! What each cell of a track stands for. The cost depends on the cells, not on the slices.
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::item::{Category, Item, TrackKey};
 use crate::part::{Overview, main_category};

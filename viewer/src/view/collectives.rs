@@ -1,7 +1,7 @@
 //! What the detail pane tells of a collective: its communicator, and what it moves.
 
 use ascend_trace_analysis::collectives::{Collective, Communicator};
-use ascend_trace_model::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, Trace};
 use ratatui::text::{Line, Span};
 
 use crate::names;

@@ -2,7 +2,7 @@
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Manner;
-use ascend_trace_model::{ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, Trace};
 
 pub(crate) use crate::names::{arguments, result, stream};
 

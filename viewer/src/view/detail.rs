@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::{Cause, queue_wait};
-use ascend_trace_model::{Call, CallId, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{Call, CallId, TaskId, TaskTime, Trace};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -1,7 +1,7 @@
 //! The calls of a thread by nesting: a box for each name, as wide as its time on screen.
 
 use ascend_trace_analysis::calls::{CallNode, Frame};
-use ascend_trace_model::Category;
+use ascend_trace_recording::Category;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;

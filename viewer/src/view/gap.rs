@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::stats::{MeanwhileStats, Site, StallStats};
 use ascend_trace_analysis::{Cause, Late, Places, Stall};
-use ascend_trace_model::text::plain;
+use ascend_trace_recording::text::plain;
 use ratatui::text::{Line, Span};
 
 use crate::blame;

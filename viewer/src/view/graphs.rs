@@ -1,7 +1,7 @@
 //! Graphs: the captures on a thread, and what the detail pane tells of them.
 
 use ascend_trace_analysis::graphs::{Explanation, Graph, Outcome};
-use ascend_trace_model::{CallId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ThreadId, Trace};
 use ratatui::text::{Line, Span};
 
 use crate::app::App;

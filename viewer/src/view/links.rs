@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::app::{App, Selected};
 use crate::item::{Category, Item};

@@ -1,6 +1,6 @@
 //! Lines that show a quantity: what the tool costs a process, and what was lost of it.
 
-use ascend_trace_model::{Cost, Loss, ProcessId, ThreadId};
+use ascend_trace_recording::{Cost, Loss, ProcessId, ThreadId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};

@@ -3,7 +3,7 @@
 
 use ascend_trace_analysis::graphs::part_label;
 use ascend_trace_format::record::ActivityKind;
-use ascend_trace_model::{Part, StreamId, TaskId};
+use ascend_trace_recording::{Part, StreamId, TaskId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

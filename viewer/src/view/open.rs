@@ -1,6 +1,6 @@
 //! Calls that are under way: what they look like in their line, and what is known of them.
 
-use ascend_trace_model::Call;
+use ascend_trace_recording::Call;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

@@ -1,7 +1,7 @@
 //! What ran inside of a task, in its details.
 
 use ascend_trace_analysis::graphs::{part_kind, part_label};
-use ascend_trace_model::TaskId;
+use ascend_trace_recording::TaskId;
 use ratatui::text::{Line, Span};
 
 use crate::text::{duration, short_name};

@@ -1,6 +1,6 @@
 //! A line of ranges that the program named.
 
-use ascend_trace_model::ThreadId;
+use ascend_trace_recording::ThreadId;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

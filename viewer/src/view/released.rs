@@ -1,7 +1,7 @@
 //! What released a wait, and what a record released, in words.
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::item::{Category, Item};
 use crate::names;

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 
 use ascend_trace_format::api::Waits;
-use ascend_trace_model::units::duration;
-use ascend_trace_model::{CallId, StreamId, Trace};
+use ascend_trace_recording::units::duration;
+use ascend_trace_recording::{CallId, StreamId, Trace};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding, Severity};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::RetKind;
-use ascend_trace_model::{CallId, Trace, is_capture_code};
+use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding, Severity};

@@ -3,7 +3,7 @@
 //!
 //! GRAPHS.md tells the rules of a capture.
 
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 
 use super::super::{Check, Finding, Severity};
 use crate::{Graph, Window};

@@ -1,6 +1,6 @@
 //! What a check has found.
 
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
 
 use crate::stats::Site;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use ascend_trace_model::{CallId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, ThreadId, Trace};
 
 use super::Finding;
 

@@ -7,8 +7,8 @@
 //! `DataLoader(pin_memory=True)`.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::CallId;
-use ascend_trace_model::units::{bytes, duration};
+use ascend_trace_recording::CallId;
+use ascend_trace_recording::units::{bytes, duration};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding, Severity};

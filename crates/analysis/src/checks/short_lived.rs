@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::Role;
-use ascend_trace_model::units::count;
-use ascend_trace_model::{CallId, ProcessId, Trace};
+use ascend_trace_recording::units::count;
+use ascend_trace_recording::{CallId, ProcessId, Trace};
 
 use super::super::{Check, Finding, Severity};
 use crate::Window;

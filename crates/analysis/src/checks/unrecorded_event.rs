@@ -6,7 +6,7 @@
 //! those of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` let it hold until the next record.
 
 use ascend_trace_format::api::Role;
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 
 use super::super::grouping::Groups;
 use super::super::{Check, Finding, Severity};

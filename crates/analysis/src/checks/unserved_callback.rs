@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Part, Role, TaskKind};
-use ascend_trace_model::{CallId, ProcessId, ThreadId};
+use ascend_trace_recording::{CallId, ProcessId, ThreadId};
 
 use super::super::{Check, Finding, Severity};
 use crate::Window;

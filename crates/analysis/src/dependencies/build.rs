@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Fact, RetKind, Role, TaskKind, Untimed, Waits};
-use ascend_trace_model::{
+use ascend_trace_recording::{
     Call, CallId, EventId, Generation, ProcessId, Stream, StreamId, TaskId, Trace,
 };
 

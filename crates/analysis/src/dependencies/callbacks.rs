@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Part, Role, TaskKind};
-use ascend_trace_model::{CallId, Function, ProcessId, TaskId, Trace};
+use ascend_trace_recording::{CallId, Function, ProcessId, TaskId, Trace};
 
 use super::{Edge, EdgeKind, Node};
 

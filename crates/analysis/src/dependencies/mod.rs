@@ -12,7 +12,7 @@ mod window;
 use std::collections::HashMap;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
+use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 
 use window::Blocks;
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Fact, Part};
-use ascend_trace_model::{Call, CallId, ProcessId, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, TaskId, Trace};
 
 use super::build::{Found, took_effect};
 use super::{Edge, EdgeKind, Node};

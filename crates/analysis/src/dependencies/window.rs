@@ -1,7 +1,7 @@
 //! Finding edges by time. Edges are stored roughly in time order, so blocks of neighbours have
 //! narrow bounds, and a search skips almost all of them.
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use super::{Edge, Visible};
 

@@ -1,7 +1,7 @@
 //! Collects the graphs from the calls that name them.
 
 use ascend_trace_format::api::{Fact, RetKind, Role};
-use ascend_trace_model::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
+use ascend_trace_recording::{Call, CallId, GraphRef, ProcessId, Trace, is_capture_code};
 
 use super::words::UNMATCHED;
 use super::{Graph, GraphIndex, GraphNode, Graphs, Making, Outcome, Replay};

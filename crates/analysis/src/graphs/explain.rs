@@ -1,7 +1,7 @@
 //! Why captures fail, in words, with the call that is to blame.
 
 use ascend_trace_format::api::Role;
-use ascend_trace_model::{CallId, StreamId, Trace};
+use ascend_trace_recording::{CallId, StreamId, Trace};
 
 use super::build::failed;
 use super::words::{self, *};

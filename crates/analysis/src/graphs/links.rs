@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::Role;
-use ascend_trace_model::{Generation, StreamId, Trace};
+use ascend_trace_recording::{Generation, StreamId, Trace};
 
 use super::{Graph, GraphNode};
 

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::record::ActivityKind;
-use ascend_trace_model::{CallId, Part, ProcessId, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{CallId, Part, ProcessId, StreamId, Task, TaskId, Trace};
 
 pub use explain::{Explanation, Refusal};
 

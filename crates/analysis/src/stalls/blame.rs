@@ -1,6 +1,6 @@
 //! Who is to blame for a stall, by what it has in common with others.
 
-use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 
 use super::{Cause, Culprit, Lane, Stall, Stalls};
 use crate::dependencies::{Dependencies, Node};

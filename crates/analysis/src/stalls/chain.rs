@@ -5,7 +5,7 @@
 //! because the host had not submitted what comes next. Each wait leads on to another stream; the
 //! chain ends where the time is accounted for.
 
-use ascend_trace_model::{CallId, StreamId, TaskId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, Trace};
 
 use super::class::{Class, held, released_by};
 use super::culprit::is_over;

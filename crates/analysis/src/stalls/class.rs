@@ -1,7 +1,7 @@
 //! What a task is to its stream.
 
 use ascend_trace_format::api::{Fact, Role, TaskKind, Untimed};
-use ascend_trace_model::{Task, TaskId, Trace};
+use ascend_trace_recording::{Task, TaskId, Trace};
 
 use crate::dependencies::{Dependencies, Edge, EdgeKind, Node, runs};
 
@@ -62,7 +62,7 @@ pub(super) fn held(trace: &Trace, dependencies: &Dependencies, id: TaskId) -> bo
         None if trace.has_past() && is_named(trace, id) => false,
         None => {
             let event = trace.call(task.call).event;
-            let was_recorded = |it: ascend_trace_model::Generation| {
+            let was_recorded = |it: ascend_trace_recording::Generation| {
                 it.number > 0 || trace.event(it.event).creation != CREATED_EX
             };
             event.is_none_or(was_recorded)

@@ -1,7 +1,7 @@
 //! Who kept a lane waiting.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{CallId, Generation, StreamId, TaskId, Trace};
+use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
 
 use super::class::{Class, released_by};
 use super::{Cause, Lane, Stall};

@@ -1,7 +1,7 @@
 //! What shows that a stall has the cause that it is said to have.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{Call, CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, FunctionId, StreamId, TaskId, ThreadId, Trace};
 
 use super::chain::Chain;
 use super::class::{Class, takes_time};

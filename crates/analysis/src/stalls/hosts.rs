@@ -1,7 +1,7 @@
 //! Stalls of host threads: the time inside calls that block.
 
 use ascend_trace_format::api::{Untimed, Waits};
-use ascend_trace_model::{Call, CallId, ThreadId, Trace};
+use ascend_trace_recording::{Call, CallId, ThreadId, Trace};
 
 use super::queue::is_full;
 use super::release::{Release, release};

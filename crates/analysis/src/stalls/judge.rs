@@ -2,7 +2,7 @@
 //! host.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, Trace};
 
 use super::Cause;
 use super::hosts::HostStalls;

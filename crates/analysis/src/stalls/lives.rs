@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{ArgKind, Fact, RetKind, Role};
-use ascend_trace_model::{Call, CallId, ContextId, ProcessId, StreamId, Trace};
+use ascend_trace_recording::{Call, CallId, ContextId, ProcessId, StreamId, Trace};
 
 /// A moment, and the call that it is a moment of.
 pub(super) type Moment = (i64, CallId);

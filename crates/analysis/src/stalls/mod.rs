@@ -21,7 +21,7 @@ mod streams;
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{CallId, StreamId, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
 
 use crate::dependencies::{Dependencies, Node};
 use crate::past::Keys;

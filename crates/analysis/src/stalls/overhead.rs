@@ -1,7 +1,7 @@
 //! What the tool itself took of a thread's time, by the costs that it recorded.
 
 use ascend_trace_format::record::COST_TOLD_EVERY_NS;
-use ascend_trace_model::{Cost, ThreadId, Trace};
+use ascend_trace_recording::{Cost, ThreadId, Trace};
 
 /// How much of `[begin, end)` the tool took of a thread's time.
 ///

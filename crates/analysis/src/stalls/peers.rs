@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-use ascend_trace_model::{ProcessId, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{ProcessId, TaskId, TaskTime, Trace};
 
 use crate::collectives::Places;
 use crate::past::Keys;

@@ -5,7 +5,7 @@
 //! nothing but the tasks of the stream that had not ended, so it is the same however much of a recording is read.
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_model::{Call, TaskId, Trace};
+use ascend_trace_recording::{Call, TaskId, Trace};
 
 use crate::dependencies::runs;
 

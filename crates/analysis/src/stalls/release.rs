@@ -1,7 +1,7 @@
 //! When what a blocking call waited for was done: from then on the call only had to return.
 
 use ascend_trace_format::api::{Role, Waits};
-use ascend_trace_model::{Call, CallId, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, TaskId, Trace};
 
 use super::class::takes_time;
 use crate::dependencies::{Dependencies, EdgeKind, Node, is_pending, runs};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{StreamId, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{StreamId, TaskId, TaskTime, Trace};
 
 use super::class::{Class, held, takes_time};
 use super::hosts::HostStalls;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use crate::nesting::Nesting;
 use crate::{Blame, Fold, Lane, Stall, Window};

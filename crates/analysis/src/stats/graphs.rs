@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_model::{ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, Trace};
 
 use super::histogram::Histogram;
 use super::tables::{Range, overlaps};

@@ -22,7 +22,7 @@ mod work;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
-use ascend_trace_model::{Archive, OpenError, Trace};
+use ascend_trace_recording::{Archive, OpenError, Trace};
 use serde::Serialize;
 
 use crate::part::{Streams, part_of};

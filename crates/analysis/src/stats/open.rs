@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use ascend_trace_model::{CallId, Ending, Trace};
+use ascend_trace_recording::{CallId, Ending, Trace};
 use serde::Serialize;
 
 use super::tables::{Range, overlaps};

@@ -1,6 +1,6 @@
 //! Sums of what ran inside of tasks: the kernels of operators, and the nodes of graphs that are replayed.
 
-use ascend_trace_model::{StreamId, TaskId, Trace};
+use ascend_trace_recording::{StreamId, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
 use super::PartStats;

@@ -1,6 +1,6 @@
 //! Single stalls in words and numbers.
 
-use ascend_trace_model::{CallId, Trace};
+use ascend_trace_recording::{CallId, Trace};
 use serde::Serialize;
 
 use super::WORST_STALLS;

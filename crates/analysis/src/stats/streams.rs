@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{ProcessId, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{ProcessId, StreamId, Task, TaskId, Trace};
 use rustc_hash::FxHashMap;
 
 use super::idle::Sums;

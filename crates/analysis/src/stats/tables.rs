@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
-use ascend_trace_model::{Function, StreamId, Task, Trace};
+use ascend_trace_recording::{Function, StreamId, Task, Trace};
 use rustc_hash::FxHashMap;
 
 use super::histogram::Histogram;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_model::{StreamId, ThreadId, Trace};
+use ascend_trace_recording::{StreamId, ThreadId, Trace};
 
 use super::idle::Sums;
 use super::lanes::ThreadStats;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_model::{ProcessId, StreamId};
+use ascend_trace_recording::{ProcessId, StreamId};
 
 use super::lanes::Overlap;
 use crate::Intervals;

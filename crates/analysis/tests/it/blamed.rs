@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::stats::{Grouping, StallGroup};
 use ascend_trace_analysis::{Blamed, Cause, Fold, Stall, Stats, Window};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 
 use super::random::{Dice, program};

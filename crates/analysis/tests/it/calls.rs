@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_model::archive::{Answer, Towards};
-use ascend_trace_model::{Archive, ThreadId, Trace};
+use ascend_trace_recording::archive::{Answer, Towards};
+use ascend_trace_recording::{Archive, ThreadId, Trace};
 use ascend_trace_testkit::Timeline;
 
 use super::random::{Dice, program};

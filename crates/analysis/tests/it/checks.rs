@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::checks::{Finding, Findings, all};
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::{Timeline, timeline};
 
 /// What is found in a timeline: check, thread, how many calls, and what happened.

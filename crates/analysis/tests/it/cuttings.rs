@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_analysis::stats::{Grouping, StallGroup, StallStats, Tables};
 use ascend_trace_analysis::{Fold, Stall, Stats, Step, Window};
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{Row, TablesRow};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{Row, TablesRow};
+use ascend_trace_recording::{Archive, Trace};
 
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;

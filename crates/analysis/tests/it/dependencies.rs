@@ -1,6 +1,6 @@
 use ascend_trace_analysis::{Dependencies, EdgeKind, Node};
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{CallId, TaskId, Trace};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{CallId, TaskId, Trace};
 use ascend_trace_testkit::{Timeline, timeline};
 
 use super::words;
@@ -236,7 +236,7 @@ fn a_record_knows_all_it_released_and_a_wait_what_released_it() {
             "sync s1.1 > t2.0",
         ],
     );
-    let record = trace.stream_tasks(ascend_trace_model::StreamId(0))[1];
+    let record = trace.stream_tasks(ascend_trace_recording::StreamId(0))[1];
     let outgoing = dependencies.outgoing(&trace, Node::Task(record));
     assert_eq!(outgoing.len(), 3);
     for edge in &outgoing {

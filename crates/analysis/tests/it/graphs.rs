@@ -5,8 +5,8 @@
 
 use ascend_trace_analysis::Graphs;
 use ascend_trace_analysis::graphs::{Making, Outcome};
-use ascend_trace_model::file::{ChunkWriter, Encoder};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::file::{ChunkWriter, Encoder};
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Two streams that are joined into one graph, as far as the end of the capture.

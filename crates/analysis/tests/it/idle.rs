@@ -1,7 +1,7 @@
 //! Why streams did nothing: each rule, where it applies and where it does not.
 
 use ascend_trace_analysis::{Dependencies, Doing, Lane, Stalls, Stats};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
 use super::words;

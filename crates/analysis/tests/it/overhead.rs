@@ -2,8 +2,8 @@
 
 use ascend_trace_analysis::stats::{MeanwhileStats, StallStats};
 use ascend_trace_analysis::{Dependencies, Stalls};
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{CostRow, Row};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{CostRow, Row};
 use ascend_trace_testkit::Timeline;
 
 /// A trace in which the tool has told that its timing took so many nanoseconds of the first thread, up to

@@ -1,7 +1,7 @@
 //! Random programs: whoever is named is named for something that was still to come.
 
 use ascend_trace_analysis::{Cause, Dependencies, Lane, Node, Root, Stall, Stalls};
-use ascend_trace_model::{TaskId, Trace};
+use ascend_trace_recording::{TaskId, Trace};
 use ascend_trace_testkit::timeline;
 
 /// Numbers that are the same in every run.
@@ -125,7 +125,7 @@ fn a_blocking_call_is_waiting_and_return_latency_and_nothing_else() {
     for _ in 0..30 {
         let trace = timeline(&program(&mut dice, 60));
         let stalls = Stalls::of(&trace);
-        for thread in (0..trace.threads().len() as u32).map(ascend_trace_model::ThreadId) {
+        for thread in (0..trace.threads().len() as u32).map(ascend_trace_recording::ThreadId) {
             for id in trace.thread_calls(thread) {
                 let call = trace.call(*id);
                 let own = stalls.lane(Lane::Thread(thread)).iter();

@@ -1,5 +1,5 @@
 use ascend_trace_analysis::{Cause, Lane, Stalls};
-use ascend_trace_model::{StreamId, ThreadId};
+use ascend_trace_recording::{StreamId, ThreadId};
 use ascend_trace_testkit::timeline;
 
 use super::words;

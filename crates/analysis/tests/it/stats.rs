@@ -1,5 +1,5 @@
 use ascend_trace_analysis::{Stats, Window};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
 fn stats(trace: &Trace) -> Stats {

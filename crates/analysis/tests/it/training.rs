@@ -3,8 +3,8 @@
 use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{Cause, Dependencies, EdgeKind, Late, Node, Places, Stalls, Stats};
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 /// A timeline with ranges of the hook: place of the thread, begin and end in microseconds, kind, name.

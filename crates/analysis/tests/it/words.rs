@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::stats::StallStats;
 use ascend_trace_analysis::{Cause, Dependencies, Edge, Lane, Node, Root, Stall, Stalls};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 pub(super) fn node(trace: &Trace, node: Node) -> String {
     match node {

@@ -5,7 +5,7 @@ use std::io;
 
 use ascend_trace_analysis::EdgeKind;
 use ascend_trace_analysis::graphs::task_label;
-use ascend_trace_model::{CallId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, Range, TaskId, Trace};
 
 use super::output::Output;
 use crate::Source;

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::io;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_model::{CallId, TaskId, Trace};
+use ascend_trace_recording::{CallId, TaskId, Trace};
 
 use super::dialect::Dialect;
 use super::output::{Output, Phase};

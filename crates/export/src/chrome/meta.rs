@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 
 use super::dialect::Dialect;
 use super::output::Output;

@@ -3,7 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::{part_kind, part_label};
-use ascend_trace_model::{StreamId, ThreadId};
+use ascend_trace_recording::{StreamId, ThreadId};
 
 use super::dialect::Dialect;
 use super::output::Output;

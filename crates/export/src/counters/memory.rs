@@ -1,7 +1,7 @@
 //! Memory in use, from the calls that allocate and free it.
 
 use ascend_trace_format::api::Part;
-use ascend_trace_model::{Call, Function, ProcessId, Trace};
+use ascend_trace_recording::{Call, Function, ProcessId, Trace};
 
 use crate::Source;
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ascend_trace_analysis::collectives::Collective;
 use ascend_trace_format::api::{Role, TaskKind};
-use ascend_trace_model::{Call, Direction, Task, Trace};
+use ascend_trace_recording::{Call, Direction, Task, Trace};
 
 /// What a call is called, where CUDA has such a function.
 pub(super) fn call(trace: &Trace, call: &Call) -> Option<&'static str> {

@@ -9,7 +9,7 @@ use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Class, EdgeKind};
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{CallId, Range, TaskId, Trace};
+use ascend_trace_recording::{CallId, Range, TaskId, Trace};
 
 use super::steps::Steps;
 use super::{Names, cuda};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ascend_trace_model::{Range, ThreadId};
+use ascend_trace_recording::{Range, ThreadId};
 
 /// What programs call the ranges of their steps, in small letters.
 const WORDS: [&str; 4] = ["profilerstep", "step", "iteration", "iter"];

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use ascend_trace_analysis::{Edge, EdgeKind, Node};
-use ascend_trace_model::{CallId, Task, TaskId, Trace};
+use ascend_trace_recording::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
 use super::output::{Event, Output};

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use ascend_trace_model::rows::SessionRow;
-use ascend_trace_model::{Thread, Trace};
+use ascend_trace_recording::rows::SessionRow;
+use ascend_trace_recording::{Thread, Trace};
 
 use super::fields::event::INSTANT;
 use super::fields::{clock, packet, track};

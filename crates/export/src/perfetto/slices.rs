@@ -3,7 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::{part_kind, part_label, task_label};
-use ascend_trace_model::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
+use ascend_trace_recording::{CallId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use super::fields::event::{INSTANT, SLICE_BEGIN, SLICE_END};
 use super::flows::{Arrival, Flows, TASKS, Touch, WAITS, rank};

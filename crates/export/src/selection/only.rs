@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::{Call, StreamId, Task, Trace};
+use ascend_trace_recording::{Call, StreamId, Task, Trace};
 
 use super::pattern::Pattern;
 

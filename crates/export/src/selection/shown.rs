@@ -1,7 +1,7 @@
 //! Of which threads and streams anything is shown: what has to be known of a whole recording before
 //! the first of it is written.
 
-use ascend_trace_model::{Archive, OpenError, StreamId, ThreadId, Trace};
+use ascend_trace_recording::{Archive, OpenError, StreamId, ThreadId, Trace};
 
 use super::Wanted;
 

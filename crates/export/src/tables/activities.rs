@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io;
 
 use ascend_trace_format::record::ActivityKind;
-use ascend_trace_model::rows::ActivityRow;
-use ascend_trace_model::{ProcessId, Trace};
+use ascend_trace_recording::rows::ActivityRow;
+use ascend_trace_recording::{ProcessId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;

@@ -4,7 +4,7 @@ use std::io;
 
 use ascend_trace_analysis::Node;
 use ascend_trace_analysis::collectives::bytes_moved;
-use ascend_trace_model::{Call, CallId, Function, Process, Stream, Thread, Trace};
+use ascend_trace_recording::{Call, CallId, Function, Process, Stream, Thread, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;

@@ -4,7 +4,7 @@
 use std::io;
 
 use ascend_trace_analysis::{Edge, Node};
-use ascend_trace_model::{Call, Generation, Process, Stream, Task, Trace};
+use ascend_trace_recording::{Call, Generation, Process, Stream, Task, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;

@@ -3,7 +3,7 @@
 use std::io;
 
 use ascend_trace_analysis::graphs::{Explanation, Graph, GraphNode, Outcome};
-use ascend_trace_model::{StreamId, Task, Trace};
+use ascend_trace_recording::{StreamId, Task, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;

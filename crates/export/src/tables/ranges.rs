@@ -2,7 +2,7 @@
 
 use std::io;
 
-use ascend_trace_model::{Range, Trace};
+use ascend_trace_recording::{Range, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;

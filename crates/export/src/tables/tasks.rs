@@ -6,7 +6,7 @@ use std::io;
 use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_analysis::{Node, queue_wait};
-use ascend_trace_model::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
+use ascend_trace_recording::{Call, Direction, GraphRef, Process, Stream, Task, TaskId, Trace};
 
 use super::{Column, TableWriter, write_table};
 use crate::{Source, untimed_reason};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use ascend_trace_model::{ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, Trace};
 
 use super::{ProcessTrack, Track};
 

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ascend_trace_export::Csv;
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 

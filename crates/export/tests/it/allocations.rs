@@ -1,7 +1,7 @@
 //! A program that allocates memory in several ways.
 
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{
     CallRow, EndRow, FunctionRow, ProcessRow, Row, SessionRow, TablesRow, ThreadRow,
 };
 use serde_json::json;

@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Edge, EdgeKind, Node};
 use ascend_trace_export::{Chrome, Exporter, Layout, Single, Source};
-use ascend_trace_model::{StreamId, Trace};
+use ascend_trace_recording::{StreamId, Trace};
 use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, Slice, import};
@@ -98,7 +98,7 @@ fn late_releases(trace: &Trace) -> HashMap<(Key, i64), i64> {
     late
 }
 
-/// Every timed task and every call is one slice with the model's name and times.
+/// Every timed task and every call is one slice with the recording's name and times.
 #[track_caller]
 pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
     let begin = trace.span().map_or(0, |span| span.0);
@@ -110,7 +110,7 @@ pub(crate) fn check_slices(trace: &Trace, imported: &Imported) {
     }
     for (index, task) in trace.tasks().iter().enumerate() {
         if let Some(time) = task.time {
-            let id = ascend_trace_model::TaskId(index as u32);
+            let id = ascend_trace_recording::TaskId(index as u32);
             let key = node_key(trace, Node::Task(id));
             let name = trace.task_name(task);
             expected.insert((key, name, time.begin - begin, time.end - begin));

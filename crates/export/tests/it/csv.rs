@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use ascend_trace_analysis::{Dependencies, Stalls};
 use ascend_trace_export::{Csv, Exporter, Layout};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
 use super::chrome::{Key, chrome, flows};
@@ -21,7 +21,7 @@ fn number(row: &Row, column: &str) -> Option<i64> {
     (!text.is_empty()).then(|| text.parse().expect("a number"))
 }
 
-/// Tasks, calls, dependencies and stalls equal the model's.
+/// Tasks, calls, dependencies and stalls equal the recording's.
 #[track_caller]
 pub(crate) fn check(trace: &Trace) -> Memory {
     let files = export(&Csv, trace);

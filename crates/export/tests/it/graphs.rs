@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::graphs::task_label;
 use ascend_trace_export::Csv;
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
 use super::checker::Imported;

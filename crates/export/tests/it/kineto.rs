@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ascend_trace_export::{Args, Exporter, Kineto, Layout, Source, Step, Wanted, is_rank_file};
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_testkit::{Timeline, timeline};
 

@@ -1,4 +1,4 @@
-//! Exports read back and compared with the model.
+//! Exports read back and compared with the recording.
 
 /// Both formats of timelines against each other, and against the table of dependencies.
 mod agreement;
@@ -6,9 +6,9 @@ mod agreement;
 mod allocations;
 /// A Chrome trace as an importer sees it; knows nothing of the exporter.
 mod checker;
-/// Chrome JSON against the model.
+/// Chrome JSON against the recording.
 mod chrome;
-/// CSV against the model, and against the Chrome JSON.
+/// CSV against the recording, and against the Chrome JSON.
 mod csv;
 /// Captures and replays.
 mod graphs;
@@ -21,7 +21,7 @@ mod narrow;
 /// Parquet against the CSV tables, and its first queries.
 #[cfg(feature = "parquet")]
 mod parquet;
-/// Perfetto's own format against the model, and against the Chrome JSON.
+/// Perfetto's own format against the recording, and against the Chrome JSON.
 mod perfetto;
 /// Processes that their pids do not tell apart.
 mod processes;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use ascend_trace_export::{Exporter, Sink, Source, Step, Wanted, stream};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::{Archive, Trace};
 
 /// Files by name.
 #[derive(Debug, Default)]

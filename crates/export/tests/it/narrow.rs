@@ -11,9 +11,9 @@ use ascend_trace_analysis::part::{Streams, part_of};
 use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, stream};
 use ascend_trace_format::api::Role;
-use ascend_trace_model::file::Writer;
-use ascend_trace_model::rows::{EndRow, Row as ModelRow, SessionRow, TablesRow};
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::file::Writer;
+use ascend_trace_recording::rows::{EndRow, Row as ModelRow, SessionRow, TablesRow};
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 

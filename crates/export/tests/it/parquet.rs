@@ -5,7 +5,7 @@ use std::process::Command;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use ascend_trace_export::{Csv, Parquet};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use bytes::Bytes;
 
 use super::memory::{Memory, export};

@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_export::Perfetto;
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{SessionRow, TablesRow};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{SessionRow, TablesRow};
 use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, Slice};

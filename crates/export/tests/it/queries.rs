@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use ascend_trace_export::{Chrome, Exporter, Perfetto};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 use serde_json::{Value, json};
 

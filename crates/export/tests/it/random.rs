@@ -1,6 +1,6 @@
 use ascend_trace_analysis::{Dependencies, EdgeKind};
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 use super::{chrome, csv, perfetto};

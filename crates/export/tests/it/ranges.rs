@@ -1,7 +1,7 @@
 //! Ranges and marks that the program named.
 
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{RangeRow, Row};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{RangeRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use super::checker::Slice;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_export::{Chrome, Csv, Exporter, Only, Perfetto, Source, Wanted};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 
 use super::checker::{Imported, import};

@@ -1,8 +1,8 @@
 //! How much room the timelines take.
 
 use ascend_trace_export::{Args, Chrome, Exporter, Perfetto, Source, Wanted};
-use ascend_trace_model::Trace;
-use ascend_trace_model::rows::{CallRow, Row};
+use ascend_trace_recording::Trace;
+use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::workload::{self, Workload};
 use serde_json::Map;
 

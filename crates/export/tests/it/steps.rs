@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_export::{Chrome, Csv, Source, Step, Wanted};
-use ascend_trace_model::rows::Row;
-use ascend_trace_model::{Archive, Trace};
+use ascend_trace_recording::rows::Row;
+use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_export::{Chrome, Csv, Perfetto, Step, Wanted};
-use ascend_trace_model::rows::{Row, SessionRow, TablesRow};
+use ascend_trace_recording::rows::{Row, SessionRow, TablesRow};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::recording::indexed;
 use ascend_trace_testkit::workload::{self, Workload};

@@ -1,13 +1,13 @@
 //! What holds for both formats of timelines.
 
-use ascend_trace_model::rows::Row;
+use ascend_trace_recording::rows::Row;
 use ascend_trace_testkit::Timeline;
 
 use super::checker::{Imported, Slice};
 use super::chrome::is_mark;
 use super::{chrome, perfetto};
 
-/// Both exports of a timeline, checked against the model.
+/// Both exports of a timeline, checked against the recording.
 #[track_caller]
 fn check(text: &str) -> [Imported; 2] {
     [chrome::check(text), perfetto::check(text)]

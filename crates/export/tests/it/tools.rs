@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use ascend_trace_export::{Chrome, Exporter, Kineto, Perfetto};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::timeline;
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::{Stats, stats::StepStats};
 use ascend_trace_export::{Csv, Step, Wanted};
-use ascend_trace_model::Trace;
+use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 
 use super::chrome::chrome;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use ascend_trace_model::rows::{ArgRow, FunctionRow, TablesRow};
+use ascend_trace_recording::rows::{ArgRow, FunctionRow, TablesRow};
 
 /// Collects the functions a timeline uses.
 #[derive(Default)]

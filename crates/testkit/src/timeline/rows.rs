@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ascend_trace_format::api::{TaskKind, Untimed};
-use ascend_trace_model::rows::{
+use ascend_trace_recording::rows::{
     AnchorRow, CallRow, ContextRow, EndRow, EventRow, FunctionRow, GraphRef, ProcessRow, Row,
     SessionRow, StreamRow, TaskRow, TaskTimeRow, ThreadRow,
 };
@@ -275,7 +275,7 @@ impl Writer<'_> {
             graph: None,
             args,
             strings: Vec::new(),
-            ending: ascend_trace_model::Ending::Returned,
+            ending: ascend_trace_recording::Ending::Returned,
         }
     }
 

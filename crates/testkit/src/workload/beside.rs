@@ -1,7 +1,7 @@
 //! What a step does for the lanes that simple programs do not have.
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_model::rows::{CostRow, FunctionRow, GraphRef, LossRow, RangeRow, Row};
+use ascend_trace_recording::rows::{CostRow, FunctionRow, GraphRef, LossRow, RangeRow, Row};
 
 use super::{FIRST_OPERATOR, OPERATORS, Run, THREADS, Target, stream_handle};
 use crate::timeline::functions::known;

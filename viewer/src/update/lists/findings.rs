@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Fold;
 use ascend_trace_analysis::checks::{Finding, Findings};
-use ascend_trace_model::{ThreadId, Trace};
+use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::app::{App, World};
 use crate::item::TrackKey;

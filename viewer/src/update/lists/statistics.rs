@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ascend_trace_analysis::stats::{CauseStats, Durations, Spent, StepStats, StreamStats};
 use ascend_trace_analysis::{Cause, Stats};
-use ascend_trace_model::{Stream, StreamId, Thread, ThreadId, Trace};
+use ascend_trace_recording::{Stream, StreamId, Thread, ThreadId, Trace};
 
 use crate::app::{App, World};
 use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
@@ -276,7 +276,7 @@ fn threads(trace: &Trace, stats: &Stats) -> Vec<Entry> {
 }
 
 fn stream_of(trace: &Trace, row: &StreamStats) -> Option<StreamId> {
-    let is_same = |stream: &ascend_trace_model::Stream| {
+    let is_same = |stream: &ascend_trace_recording::Stream| {
         trace.process(stream.process).pid == row.pid
             && stream.device == row.device
             && stream.number() == row.stream_id

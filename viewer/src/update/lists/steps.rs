@@ -2,7 +2,7 @@
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
-use ascend_trace_model::{Range, Thread, ThreadId, Trace};
+use ascend_trace_recording::{Range, Thread, ThreadId, Trace};
 
 use crate::app::App;
 use crate::item::TrackKey;

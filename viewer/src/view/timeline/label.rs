@@ -1,6 +1,6 @@
 //! What rows are called.
 
-use ascend_trace_model::{ProcessId, StreamId, ThreadId};
+use ascend_trace_recording::{ProcessId, StreamId, ThreadId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

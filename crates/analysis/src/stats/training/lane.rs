@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use ascend_trace_model::{ProcessId, Range, Trace};
+use ascend_trace_recording::{ProcessId, Range, Trace};
 
 use super::step::StepStats;
 use crate::Intervals;

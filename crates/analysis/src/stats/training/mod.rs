@@ -16,7 +16,7 @@ pub use steps::Steps;
 
 use std::sync::Arc;
 
-use ascend_trace_model::StreamId;
+use ascend_trace_recording::StreamId;
 
 use super::tables::{Range, extent, overlaps};
 use crate::{Fold, Places, Window};

@@ -1,7 +1,7 @@
 //! Operations by the module that asked for them.
 
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::{Range, Task, Trace};
+use ascend_trace_recording::{Range, Task, Trace};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

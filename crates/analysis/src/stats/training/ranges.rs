@@ -1,6 +1,6 @@
 //! Ranges of one name and kind, and what was done in them.
 
-use ascend_trace_model::{Range, Task, Trace};
+use ascend_trace_recording::{Range, Task, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 

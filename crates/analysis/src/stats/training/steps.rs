@@ -1,13 +1,13 @@
 //! Steps of training loops, summed up window by window.
 //!
 //! It is worked out from ranges of which all are known before the first window
-//! ([`ascend_trace_model::archive::Replay`]), so a task finds its step wherever a recording is cut.
+//! ([`ascend_trace_recording::archive::Replay`]), so a task finds its step wherever a recording is cut.
 
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{TaskKind, Waits};
 use ascend_trace_format::range::RangeKind;
-use ascend_trace_model::{Call, ProcessId, Range, StreamId, TaskId, Trace};
+use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, Trace};
 
 use super::lane::{Lane, Piece, Use};
 use super::step::StepStats;

@@ -1,0 +1,47 @@
+//! Measures how a long file opens, and what looking at it costs; `long_file` makes one.
+//!
+//! `cargo run --release -p ascend-trace-recording --example open_long FILE`
+
+#![expect(clippy::print_stdout, reason = "its output is what it is for")]
+
+use std::time::Instant;
+
+use ascend_trace_recording::Archive;
+
+/// What the viewer reads as single calls and tasks at most.
+const MOST: u64 = 200_000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("which file?")?;
+    let begin = Instant::now();
+    let mut archive = Archive::open(&path, |_, _| true)?;
+    println!("opened {} rows in {:.1?}", archive.rows(), begin.elapsed());
+    memory();
+    let (first, last) = archive.span().ok_or("nothing in it")?;
+    let mut length = last - first;
+    while length > 1_000 {
+        let middle = first + (last - first) / 3;
+        let range = (middle, middle + length);
+        let begin = Instant::now();
+        let summary = archive.summary(range, 2048)?;
+        let lanes = summary.streams().count() + summary.threads().count();
+        let summed = begin.elapsed();
+        let begin = Instant::now();
+        let window = match archive.window(range, MOST) {
+            Ok(trace) => format!("{} calls in {:.1?}", trace.calls().len(), begin.elapsed()),
+            Err(_) => "not read".to_owned(),
+        };
+        println!("{length:14} ns: {lanes} lanes summed up in {summed:.1?}, window {window}");
+        length /= 5;
+    }
+    memory();
+    Ok(())
+}
+
+fn memory() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let lines = status
+        .lines()
+        .filter(|line| line.starts_with("VmHWM") || line.starts_with("VmRSS"));
+    lines.for_each(|line| println!("{line}"));
+}

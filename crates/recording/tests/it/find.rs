@@ -1,0 +1,143 @@
+use std::collections::HashSet;
+
+use ascend_trace_recording::archive::{Answer, Towards};
+use ascend_trace_recording::{Archive, FunctionId, Trace};
+
+use crate::archive::{chunks, files, open};
+
+fn function(trace: &Trace, name: &str) -> FunctionId {
+    let place = trace.functions().iter().position(|it| it.name == name);
+    FunctionId(place.unwrap() as u32)
+}
+
+/// Begins of the calls of a function that begin in a range, in order.
+fn begins(trace: &Trace, wanted: FunctionId, range: (i64, i64)) -> Vec<i64> {
+    let calls = trace.calls().iter().filter(|it| it.function == wanted);
+    let begins = calls.map(|call| call.begin);
+    let mut begins: Vec<i64> = begins
+        .filter(|begin| (range.0..=range.1).contains(begin))
+        .collect();
+    begins.sort_unstable();
+    begins
+}
+
+fn next(archive: &mut Archive, name: &str, from: i64, towards: Towards) -> Option<i64> {
+    let wanted = function(archive.things(), name);
+    let answer = archive.find(
+        from,
+        towards,
+        |it| it == wanted,
+        |_| true,
+        |trace, range| {
+            let found = begins(trace, wanted, range);
+            match towards {
+                Towards::Later => found.first().copied(),
+                Towards::Earlier => found.last().copied(),
+            }
+        },
+    );
+    answer.unwrap().found()
+}
+
+#[test]
+fn the_next_and_the_last_call_are_those_of_the_whole_trace() {
+    let files = files();
+    let mut archive = open(&files.path);
+    let (begin, end) = files.whole.span().unwrap();
+    let wanted = function(&files.whole, "aclrtMalloc");
+    let all = begins(&files.whole, wanted, (i64::MIN, i64::MAX));
+    for part in 0..=10 {
+        let from = begin + (end - begin) / 10 * part;
+        let later = all.iter().find(|it| **it >= from).copied();
+        let earlier = all.iter().rfind(|it| **it <= from).copied();
+        let mut found = |towards| next(&mut archive, "aclrtMalloc", from, towards);
+        assert_eq!(found(Towards::Later), later);
+        assert_eq!(found(Towards::Earlier), earlier);
+    }
+    // From each match on to the one after it, and back.
+    for two in all.windows(2).step_by(197) {
+        let later = next(&mut archive, "aclrtMalloc", two[0] + 1, Towards::Later);
+        let earlier = next(&mut archive, "aclrtMalloc", two[1] - 1, Towards::Earlier);
+        assert_eq!((later, earlier), (Some(two[1]), Some(two[0])));
+    }
+}
+
+#[test]
+fn every_task_begins_in_the_range_of_exactly_one_part() {
+    let files = files();
+    let mut archive = open(&files.path);
+    for towards in [Towards::Later, Towards::Earlier] {
+        let from = match towards {
+            Towards::Later => i64::MIN,
+            Towards::Earlier => i64::MAX,
+        };
+        let mut seen = HashSet::new();
+        let mut ranges = Vec::new();
+        let answer = archive.find(
+            from,
+            towards,
+            |_| true,
+            |_| true,
+            |trace, range| {
+                ranges.push(range);
+                for task in trace.tasks() {
+                    let begin = task.time.map(|time| time.begin);
+                    if begin.is_some_and(|it| (range.0..=range.1).contains(&it)) {
+                        assert!(seen.insert((task.stream, task.sequence)));
+                    }
+                }
+                None::<()>
+            },
+        );
+        assert_eq!(answer.unwrap(), Answer::Nothing);
+        assert_eq!(seen.len(), files.whole.tasks().len());
+        ranges.sort_unstable();
+        assert!(ranges.len() > 5);
+        assert_eq!(
+            (ranges[0].0, ranges.last().unwrap().1),
+            (i64::MIN, i64::MAX)
+        );
+        assert!(ranges.windows(2).all(|two| two[0].1 + 1 == two[1].0));
+    }
+}
+
+#[test]
+fn a_search_stops_when_it_is_told_to() {
+    let mut archive = open(&files().path);
+    let mut reached = Vec::new();
+    let mut looked = 0;
+    let answer = archive.find(
+        i64::MIN,
+        Towards::Later,
+        |_| true,
+        |moment| {
+            reached.push(moment);
+            reached.len() < 4
+        },
+        |_, _| {
+            looked += 1;
+            None::<()>
+        },
+    );
+    assert_eq!(answer.unwrap(), Answer::Stopped);
+    assert_eq!((looked, reached.len()), (3, 4));
+    assert!(reached.is_sorted());
+}
+
+#[test]
+fn what_no_call_can_match_is_not_read() {
+    let mut bytes = files().bytes.clone();
+    for (_, end, kind) in chunks(&files().bytes) {
+        if kind == *b"CALL" {
+            bytes[end - 1] ^= 1;
+        }
+    }
+    let mut archive = Archive::from_bytes(bytes).unwrap();
+    let look = |_: &Trace, _| None::<()>;
+    let none = archive.find(i64::MIN, Towards::Later, |_| false, |_| true, look);
+    assert_eq!(none.unwrap(), Answer::Nothing);
+    assert_eq!(archive.warnings(), []);
+    let any = archive.find(i64::MIN, Towards::Later, |_| true, |_| true, look);
+    assert_eq!(any.unwrap(), Answer::Nothing);
+    assert!(!archive.warnings().is_empty());
+}

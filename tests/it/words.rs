@@ -5,7 +5,7 @@ mod judge;
 mod literals;
 mod prose;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,12 @@ fn help() -> Vec<(String, Vec<Sentence>)> {
     texts.collect()
 }
 
+/// Whether a source file is neither a test nor assembly.
+fn has_texts(path: &str) -> bool {
+    let others = ["/tests", "src/cli/docs.rs", "/engine/entrance/"];
+    others.iter().all(|other| !path.contains(other))
+}
+
 #[track_caller]
 fn assert_none(faults: &[String]) {
     let count = faults.len();
@@ -108,11 +114,19 @@ fn texts_in_the_sources_use_our_words() {
     let avoided = avoided(&read("docs/STYLE.md"));
     let mut found = Vec::new();
     let mut texts = 0;
-    for folder in ["src", "viewer/src", "interposer/src", "crates/analysis/src", "crates/export/src", "crates/recording/src"] {
+    for folder in [
+        "src",
+        "viewer/src",
+        "interposer/src",
+        "crates/analysis/src",
+        "crates/export/src",
+        "crates/recording/src",
+    ] {
         for path in files(folder, ".rs") {
-            let is_test = path.contains("/tests") || path.ends_with("/src/cli/docs.rs");
-            let source = if is_test { String::new() } else { read(&path) };
-            for literal in literals::of(&source) {
+            if !has_texts(&path) {
+                continue;
+            }
+            for literal in literals::of(&read(&path)) {
                 if literal.text.contains(' ') {
                     texts += 1;
                     let sentences = prose::of_literal(&literal.text, literal.line);
@@ -136,6 +150,69 @@ fn no_text_is_above_the_grade() {
     for (name, grade) in &grades {
         println!("{grade:5.1}  {name}");
     }
-    let above: Vec<_> = grades.iter().filter(|(_, grade)| **grade > HIGHEST_GRADE).collect();
+    let above: Vec<_> = grades
+        .iter()
+        .filter(|(_, grade)| **grade > HIGHEST_GRADE)
+        .collect();
     assert!(above.is_empty(), "{above:?}");
+}
+
+/// A message with `…` for what the program puts in, and without quotes.
+fn message(text: &str) -> String {
+    let mut plain = String::new();
+    let mut depth = 0;
+    for c in text.chars() {
+        match c {
+            '{' => {
+                depth += 1;
+                if depth == 1 {
+                    plain.push('…');
+                }
+            }
+            '}' => depth -= 1,
+            '`' | '“' | '”' => {}
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// docs/ERRORS.md has every message of an error, and none that does not exist.
+#[test]
+fn every_error_message_is_documented() {
+    let document = read("docs/ERRORS.md");
+    let rows = document.lines().filter(|line| line.starts_with("| `"));
+    let documented: BTreeSet<String> = rows
+        .filter_map(|row| row.trim_start_matches("| ").split(" | ").next())
+        .map(|cell| message(&cell.replace("\\|", "|")))
+        .collect();
+    let folders = [
+        "src",
+        "viewer/src",
+        "crates/export/src",
+        "crates/recording/src",
+        "crates/softacl-options/src",
+    ];
+    let (mut missing, mut all) = (BTreeSet::new(), BTreeSet::new());
+    for path in folders.iter().flat_map(|folder| files(folder, ".rs")) {
+        if !has_texts(&path) {
+            continue;
+        }
+        for literal in literals::of(&read(&path)) {
+            let text = message(&literal.text);
+            let says = text.chars().any(char::is_alphabetic);
+            if literal.is_error && says && !documented.contains(&text) {
+                missing.insert(format!("{path}:{}: {text}", literal.line));
+            }
+            all.insert(text);
+        }
+    }
+    assert!(missing.is_empty(), "not in docs/ERRORS.md: {missing:#?}");
+    let gone: Vec<_> = documented.difference(&all).collect();
+    assert!(
+        gone.is_empty(),
+        "in docs/ERRORS.md, and nowhere else: {gone:#?}"
+    );
+    assert!(documented.len() > 100);
 }

@@ -1,9 +1,8 @@
 //! Where one looks, and how one comes back.
 
 use crate::item::{Item, TrackKey};
+use crate::selected::Selected;
 use crate::viewport::Viewport;
-
-use super::{App, Selected};
 
 /// Length of what a live view begins to follow.
 pub(crate) const FOLLOWED_NS: i64 = 10_000_000_000;
@@ -39,27 +38,4 @@ pub(crate) struct Walk {
     pub(crate) trail: Vec<(Selected, bool)>,
     /// Whether the last step went to a cause.
     pub(crate) to_cause: bool,
-}
-
-impl App {
-    /// What is looked at now.
-    pub(crate) fn place(&self) -> Place {
-        Place {
-            selected: self.selected,
-            lane: self.lane,
-            viewport: self.viewport,
-            scroll: self.scroll,
-            follow: self.follow,
-        }
-    }
-
-    pub(crate) fn restore(&mut self, place: Place) {
-        self.selected = place.selected;
-        self.lane = place.lane;
-        self.viewport = place.viewport;
-        self.scroll = place.scroll;
-        self.follow = place.follow;
-        self.group = None;
-        self.walk = None;
-    }
 }

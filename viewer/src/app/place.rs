@@ -1,0 +1,26 @@
+//! Where one looks, and how one comes back.
+
+use super::{App, Place};
+
+impl App {
+    /// What is looked at now.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            selected: self.selected,
+            lane: self.lane,
+            viewport: self.viewport,
+            scroll: self.scroll,
+            follow: self.follow,
+        }
+    }
+
+    pub(crate) fn restore(&mut self, place: Place) {
+        self.selected = place.selected;
+        self.lane = place.lane;
+        self.viewport = place.viewport;
+        self.scroll = place.scroll;
+        self.follow = place.follow;
+        self.group = None;
+        self.walk = None;
+    }
+}

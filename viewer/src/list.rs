@@ -12,9 +12,9 @@ pub(crate) use order::Sort;
 pub(crate) use row::RowId;
 
 use crate::action::Action;
-use crate::app::Place;
 use crate::blamed::BlameId;
 use crate::choices::Verb;
+use crate::place::Place;
 use crate::quest::{Found, Told};
 
 /// What is listed.

@@ -19,8 +19,8 @@ pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
 pub(crate) use sums::{SlowestQuest, StatsQuest};
 
+use crate::identity::Identity;
 use crate::item::{Item, TrackKey};
-use crate::part::Identity;
 use crate::ranges::Ranges;
 use crate::search::Match;
 

@@ -14,7 +14,8 @@ use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::{Derived, Extent, Overview};
+use crate::overview::Overview;
+use crate::part::{Derived, Extent};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.

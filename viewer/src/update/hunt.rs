@@ -12,7 +12,7 @@ use crate::flame::SummedCalls;
 use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
 use crate::list::{Kind, Which};
 use crate::overall::Overall;
-use crate::part::Overview;
+use crate::overview::Overview;
 use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
 use crate::text::{fit, moment, short_name};

@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::nodes::Node;
 use crate::text::{duration, fit, short_name};
 
-use super::detail::{Group, flow, since_start, span};
+use super::facts::{Group, flow, since_start, span};
 use super::{Scene, describe};
 
 /// Nodes that are listed.

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::text::{duration, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow};
+use super::facts::{Group, flow};
 
 /// Parts that are named.
 const NAMED: usize = 12;

@@ -8,7 +8,7 @@ use crate::ranges::RangeId;
 use crate::text::{count, duration, fit, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow, span};
+use super::facts::{Group, flow, span};
 
 pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;

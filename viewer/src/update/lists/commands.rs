@@ -1,5 +1,6 @@
 //! The command line: actions, commands and names that are like what was typed.
 
+use crate::app::offered;
 use crate::app::{App, World};
 use crate::choices::{self, Choice, Verb};
 use crate::event::{KeyCode, KeyEvent};
@@ -18,7 +19,7 @@ const COLUMNS: &[Column] = &[
 
 /// Learns what can be chosen.
 pub(super) fn begin(app: &mut App, world: World<'_>) {
-    app.choices = choices::all(app, world);
+    app.choices = offered(app, world);
 }
 
 pub(super) fn content(app: &App, typed: &str) -> Content {

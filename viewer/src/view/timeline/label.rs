@@ -8,7 +8,7 @@ use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::names;
-use crate::part::working;
+use crate::overview::working;
 use crate::text::{count, fit, share, width};
 use crate::update::is_current;
 use crate::view::{Scene, describe, folded, meters};

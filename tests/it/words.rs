@@ -14,8 +14,8 @@ use prose::Sentence;
 
 use crate::support::{run, tool};
 
-/// No text asks for more years of school.
-const HIGHEST_GRADE: f64 = 12.0;
+/// No text asks for more years of school; docs/STYLE.md has the number, too.
+const HIGHEST_GRADE: f64 = 8.0;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -119,6 +119,7 @@ fn texts_in_the_sources_use_our_words() {
         "viewer/src",
         "interposer/src",
         "crates/analysis/src",
+        "crates/collector/src",
         "crates/export/src",
         "crates/recording/src",
     ] {
@@ -190,6 +191,7 @@ fn every_error_message_is_documented() {
     let folders = [
         "src",
         "viewer/src",
+        "crates/collector/src",
         "crates/export/src",
         "crates/recording/src",
         "crates/softacl-options/src",

@@ -457,7 +457,7 @@ fn causes(stats: &Stats) -> Table {
 
 fn worst(stats: &Stats) -> Table {
     let mut table = Table::new([
-        ("length", Align::Right),
+        ("duration", Align::Right),
         ("cause", Align::Left),
         ("process", Align::Right),
         ("where", Align::Left),

@@ -218,3 +218,54 @@ fn every_error_message_is_documented() {
     );
     assert!(documented.len() > 100);
 }
+
+/// The anchors of a document: its headings as links name them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let plain = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = plain
+                .chars()
+                .filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
+            kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut broken = Vec::new();
+    let mut links = 0;
+    for path in documents() {
+        let text = read(&path);
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|it| it.split(')').next())
+        {
+            if link.starts_with("http") || link.contains(char::is_whitespace) {
+                continue;
+            }
+            links += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = root().join(&path);
+            let target = match file {
+                "" => folder,
+                file => folder.parent().unwrap().join(file),
+            };
+            let is_there = target.exists()
+                && (anchor.is_empty() || {
+                    let text = fs::read_to_string(&target).unwrap_or_default();
+                    anchors(&text).contains(anchor)
+                });
+            if !is_there {
+                broken.push(format!("{path}: {link}"));
+            }
+        }
+    }
+    assert!(
+        links > 50 && broken.is_empty(),
+        "{links} links: {broken:#?}"
+    );
+}

@@ -34,6 +34,8 @@ impl Fold for Refused {
 }
 
 fn is_refused(trace: &Trace, call: &Call) -> bool {
-    let has_code = call.result().is_some_and(|code| UNSUPPORTED.contains(&code));
+    let has_code = call
+        .result()
+        .is_some_and(|code| UNSUPPORTED.contains(&code));
     has_code && BY_NAME.contains(&trace.function(call.function).name.as_str())
 }

@@ -32,22 +32,27 @@ impl Matrix<'_> {
             })
             .collect();
         for column in 0..size {
-            let by_size = |a: &usize, b: &usize| {
-                rows[*a][column].abs().total_cmp(&rows[*b][column].abs())
-            };
+            let by_size =
+                |a: &usize, b: &usize| rows[*a][column].abs().total_cmp(&rows[*b][column].abs());
             let pivot = (column..size).max_by(by_size).unwrap_or(column);
             rows.swap(column, pivot);
             let scale = rows[column][column].recip();
             rows[column].iter_mut().for_each(|it| *it *= scale);
             let leading = rows[column].clone();
-            for (_, row) in rows.iter_mut().enumerate().filter(|(row, _)| *row != column) {
+            for (_, row) in rows
+                .iter_mut()
+                .enumerate()
+                .filter(|(row, _)| *row != column)
+            {
                 let factor = row[column];
                 for at in 0..width {
                     row[at] -= factor * leading[at];
                 }
             }
         }
-        rows.iter().flat_map(|row| row[size..].iter().copied()).collect()
+        rows.iter()
+            .flat_map(|row| row[size..].iter().copied())
+            .collect()
     }
 }
 
@@ -72,8 +77,16 @@ impl Triangle {
     fn solve(self, matrix: &Matrix<'_>, wanted: &mut [f64], columns: usize) {
         let from_below = self.upper != self.transposed;
         for number in 0..matrix.size {
-            let row = if from_below { matrix.size - 1 - number } else { number };
-            let known = if from_below { row + 1..matrix.size } else { 0..row };
+            let row = if from_below {
+                matrix.size - 1 - number
+            } else {
+                number
+            };
+            let known = if from_below {
+                row + 1..matrix.size
+            } else {
+                0..row
+            };
             for column in 0..columns {
                 let mut rest = wanted[row * columns + column];
                 for other in known.clone() {
@@ -102,7 +115,9 @@ fn length(row: impl Iterator<Item = f64>, power: f64) -> f64 {
     if power < 0.0 || power.is_infinite() {
         return row.fold(0.0, |top, it| larger(top, it.abs()));
     }
-    row.map(|it| it.abs().powf(power)).sum::<f64>().powf(power.recip())
+    row.map(|it| it.abs().powf(power))
+        .sum::<f64>()
+        .powf(power.recip())
 }
 
 /// Distances of rows that lie at the same place of both.
@@ -123,9 +138,8 @@ pub(super) fn distances(
         3 * a.elements() as u64,
         move |values: &[Vec<f64>]| {
             let rows = values[0].chunks(width).zip(values[1].chunks(width));
-            let apart = |(a, b): (&[f64], &[f64])| {
-                length(a.iter().zip(b).map(|(a, b)| a - b), power)
-            };
+            let apart =
+                |(a, b): (&[f64], &[f64])| length(a.iter().zip(b).map(|(a, b)| a - b), power);
             vec![rows.map(apart).collect()]
         },
     )
@@ -139,9 +153,15 @@ fn shortened(
     [power, most]: [f64; 2],
 ) -> Outcome {
     let along = dimension(along, x.rank())?;
-    require(x.shape() == out.shape() && x.rank() > 0, "the output's shape is not the input's")?;
+    require(
+        x.shape() == out.shape() && x.rank() > 0,
+        "the output's shape is not the input's",
+    )?;
     // The dimension in front, so that parts lie one behind the other.
-    let order: Vec<usize> = [along].into_iter().chain((0..x.rank()).filter(|it| *it != along)).collect();
+    let order: Vec<usize> = [along]
+        .into_iter()
+        .chain((0..x.rank()).filter(|it| *it != along))
+        .collect();
     let [x, out] = [x, out].map(|it| it.seen(it.view.permuted(&order)));
     let part = (x.elements() / x.shape()[0].max(1)).max(1);
     call.dense(vec![x], vec![out], 0, move |values: &[Vec<f64>]| {
@@ -244,26 +264,38 @@ operators! {
             vec![table]
         })
     };
-    aclnnCdistBackward |call, grad: In, a: In, b: In, power: f32, distances: In, out: Written| {
-        let inputs = vec![call.input(grad)?, call.input(a)?, call.input(b)?, call.input(distances)?];
-        let out = call.output(out)?;
-        let (&[.., rows, width], &[.., others, _]) = (inputs[1].shape(), inputs[2].shape()) else {
-            return crate::aclnn::status::refuse("a tensor is no matrix");
-        };
-        let power = f64::from(power);
-        call.dense(inputs, vec![out], 0, move |values: &[Vec<f64>]| {
-            let mut sums = vec![0.0; values[1].len()];
-            for pair in 0..values[0].len() {
-                let (row, other) = (pair / others, pair / (rows * others) * others + pair % others);
-                let (grad, apart) = (values[0][pair], values[3][pair]);
-                for at in 0..width {
-                    let gap = values[1][row * width + at] - values[2][other * width + at];
-                    sums[row * width + at] += grad * slope(gap, apart, power);
-                }
-            }
-            vec![sums]
-        })
+}
+
+/// The gradient of the first rows, where both and what is told of each pair have been stretched to all pairs and
+/// elements: pairs of a row and of another, each with its elements.
+pub(super) fn distances_back(
+    call: &mut Call,
+    [grad, a, b, apart]: [usize; 4],
+    power: f64,
+    out: usize,
+) -> Outcome {
+    let mut inputs = Vec::new();
+    for handle in [grad, a, b, apart] {
+        inputs.push(call.input(handle)?);
+    }
+    let out = call.output(out)?;
+    let &[.., others, width] = inputs[1].shape() else {
+        return crate::aclnn::status::refuse("a tensor is no matrix");
     };
+    let elements = out.elements();
+    require(
+        inputs.iter().all(|it| it.elements() == elements * others),
+        "the output's shape is not that of the result",
+    )?;
+    call.dense(inputs, vec![out], 0, move |values: &[Vec<f64>]| {
+        let mut sums = vec![0.0; elements];
+        for at in 0..values[0].len() {
+            let gap = values[1][at] - values[2][at];
+            let sum = &mut sums[at / (others * width) * width + at % width];
+            *sum += values[0][at] * slope(gap, values[3][at], power);
+        }
+        vec![sums]
+    })
 }
 
 /// How much a distance grows with the gap in one dimension.

@@ -31,7 +31,9 @@ impl Bag {
             return self.largest(table, width, at).map_or(0.0, |(_, top)| top);
         }
         let rows = self.weights.iter();
-        let sum: f64 = rows.map(|(row, weight)| table[row * width + at] * weight).sum();
+        let sum: f64 = rows
+            .map(|(row, weight)| table[row * width + at] * weight)
+            .sum();
         match mode {
             Mode::Mean => sum / (self.weights.len() as f64).max(1.0),
             _ => sum,
@@ -49,11 +51,17 @@ struct Bags {
 impl Bags {
     /// The bag of each index; the first begins with the first index.
     fn of(&self, index: usize) -> usize {
-        self.starts.partition_point(|start| *start <= index).saturating_sub(1)
+        self.starts
+            .partition_point(|start| *start <= index)
+            .saturating_sub(1)
     }
 
     fn fill(&self, indices: &[f64], weights: Option<&Vec<f64>>, number: usize) -> Vec<Bag> {
-        let mut bags: Vec<Bag> = (0..number).map(|_| Bag { weights: Vec::new() }).collect();
+        let mut bags: Vec<Bag> = (0..number)
+            .map(|_| Bag {
+                weights: Vec::new(),
+            })
+            .collect();
         for (at, row) in indices.iter().enumerate() {
             let weight = weights.map_or(1.0, |weights| weights[at]);
             if *row as i64 == self.padding || *row as usize >= self.rows {
@@ -74,7 +82,11 @@ fn bags(
     padding: i64,
     outputs: [usize; 4],
 ) -> Outcome {
-    let mut inputs = vec![call.input(table)?, call.input(indices)?, call.input(offsets)?];
+    let mut inputs = vec![
+        call.input(table)?,
+        call.input(indices)?,
+        call.input(offsets)?,
+    ];
     inputs.extend(call.optional(weights)?);
     let mut written: Vec<Operand> = Vec::new();
     for handle in outputs {
@@ -91,15 +103,32 @@ fn bags(
     call.dense(inputs, written, 0, move |values: &[Vec<f64>]| {
         let starts = match per_bag {
             Some(per_bag) => (0..number).map(|bag| bag * per_bag).collect(),
-            None => values[2].iter().take(number).map(|it| *it as usize).collect(),
+            None => values[2]
+                .iter()
+                .take(number)
+                .map(|it| *it as usize)
+                .collect(),
         };
-        let all = Bags { starts, rows, padding };
+        let all = Bags {
+            starts,
+            rows,
+            padding,
+        };
         let found = all.fill(&values[1], values.get(3), number);
-        let places = || found.iter().flat_map(|bag| (0..width).map(move |at| (bag, at)));
-        let elements = places().map(|(bag, at)| bag.element(mode, &values[0], width, at)).collect();
+        let places = || {
+            found
+                .iter()
+                .flat_map(|bag| (0..width).map(move |at| (bag, at)))
+        };
+        let elements = places()
+            .map(|(bag, at)| bag.element(mode, &values[0], width, at))
+            .collect();
         let of_each = (0..room[1]).map(|index| all.of(index) as f64).collect();
         let sizes = found.iter().map(|bag| bag.weights.len() as f64);
-        let top = |(bag, at): (&Bag, usize)| bag.largest(&values[0], width, at).map_or(0.0, |(row, _)| row as f64);
+        let top = |(bag, at): (&Bag, usize)| {
+            bag.largest(&values[0], width, at)
+                .map_or(0.0, |(row, _)| row as f64)
+        };
         let tops = places().map(top).chain(std::iter::repeat(0.0));
         vec![
             elements,

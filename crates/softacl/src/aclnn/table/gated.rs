@@ -2,9 +2,7 @@
 //! what the hidden state gives, bias included.
 
 use super::named::Arguments;
-use super::recurrent::{
-    Lengths, add, add_outer, add_product, add_transposed, sigmoid,
-};
+use super::recurrent::{Lengths, add, add_outer, add_product, add_transposed, sigmoid};
 use crate::aclnn::call::Call;
 use crate::aclnn::operand::Operand;
 use crate::aclnn::status::require;
@@ -47,7 +45,10 @@ impl Layer<'_> {
                 *state = (1.0 - update) * new + update * *state;
                 let told = [*state, *state, update, reset, new, own];
                 let out = place * width + at;
-                results.iter_mut().zip(told).for_each(|(all, it)| all[out] = it);
+                results
+                    .iter_mut()
+                    .zip(told)
+                    .for_each(|(all, it)| all[out] = it);
             }
         }
         results
@@ -125,7 +126,10 @@ fn read<const N: usize>(
     all: &Arguments<'_>,
     inputs: [usize; N],
 ) -> Outcome<Vec<Operand>> {
-    inputs.into_iter().map(|it| call.input(all.input(it))).collect()
+    inputs
+        .into_iter()
+        .map(|it| call.input(all.input(it)))
+        .collect()
 }
 
 pub(super) fn gru(call: &mut Call, all: &Arguments<'_>) -> Outcome {
@@ -133,15 +137,20 @@ pub(super) fn gru(call: &mut Call, all: &Arguments<'_>) -> Outcome {
     let inputs = read(call, all, [0, 1, 2, 3, 4, 6])?;
     let outputs = written(call, all)?;
     let lengths = Lengths::new(&inputs[0], &outputs[0])?;
-    call.dense(inputs, outputs, lengths.operations(3), move |values: &[Vec<f64>]| {
-        let layer = Layer {
-            lengths,
-            input: &values[1],
-            hidden: &values[2],
-            biases: [&values[3], &values[4]],
-        };
-        layer.forward(&values[0], &values[5])
-    })
+    call.dense(
+        inputs,
+        outputs,
+        lengths.operations(3),
+        move |values: &[Vec<f64>]| {
+            let layer = Layer {
+                lengths,
+                input: &values[1],
+                hidden: &values[2],
+                biases: [&values[3], &values[4]],
+            };
+            layer.forward(&values[0], &values[5])
+        },
+    )
 }
 
 pub(super) fn gru_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {

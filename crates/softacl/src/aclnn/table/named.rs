@@ -6,7 +6,7 @@ use super::convolution::{self, Given};
 use super::functions::larger;
 use super::norms::channels_first;
 use super::pooling::{self, Divisor};
-use super::{algebra, gated, recurrent, sync_norms};
+use super::{algebra, gated, recurrent, shapes, sync_norms};
 use crate::aclnn::call::Call;
 use crate::aclnn::dense::dimensions;
 use crate::aclnn::executor;
@@ -61,6 +61,10 @@ const KNOWN: &[(&str, Describe)] = &[
         let out = call.output(all.output())?;
         algebra::distances(call, [&a, &b], all.attributes.float("p"), &out)
     }),
+    ("CdistGrad", |call, all| {
+        let inputs = [0, 1, 2, 3].map(|it| all.input(it));
+        algebra::distances_back(call, inputs, all.attributes.float("p"), all.output())
+    }),
     ("Conv2D", |call, all| {
         let [x, weight, bias] = [all.input(0), all.input(1), all.input(2)];
         convolution::convolution(
@@ -113,11 +117,16 @@ const KNOWN: &[(&str, Describe)] = &[
     ("DynamicRNNV2Grad", |call, all| {
         recurrent::lstm_gradient(call, all, 2)
     }),
-    ("Fill", |call, all| {
-        let (x, out) = (call.input(all.input(1))?, call.output(all.output())?);
-        call.each(number(|[x]| x, |[x]| x), [&x], &out)
-    }),
     ("Identity", same),
+    ("LeakyRelu", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let slope = all.attributes.float("negative_slope");
+        call.each(
+            float(move |[x]| if x > 0.0 { x } else { x * slope }),
+            [&x],
+            &out,
+        )
+    }),
     ("MatMul", matrix_product),
     ("MatMulV2", matrix_product),
     ("MaxPoolGradWithArgmaxV1", |call, all| {
@@ -175,6 +184,11 @@ const KNOWN: &[(&str, Describe)] = &[
             &out,
         )
     }),
+    ("ReverseV2", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let along = all.host.first().map_or(&[][..], Vec::as_slice);
+        shapes::flipped(call, &x, along, &out)
+    }),
     ("Sub", |call, all| {
         two(
             call,
@@ -182,7 +196,10 @@ const KNOWN: &[(&str, Describe)] = &[
             number(|[a, b]| a - b, |[a, b]: [i64; 2]| a.wrapping_sub(b)),
         )
     }),
-    ("SyncBatchNormBackwardElemt", sync_norms::gradient_by_element),
+    (
+        "SyncBatchNormBackwardElemt",
+        sync_norms::gradient_by_element,
+    ),
     ("SyncBatchNormBackwardReduce", sync_norms::gradient_sums),
     ("SyncBatchNormGatherStats", sync_norms::gathered_sums),
     ("TransData", same),

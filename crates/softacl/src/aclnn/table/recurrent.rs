@@ -19,9 +19,14 @@ pub(super) struct Lengths {
 impl Lengths {
     /// Of the input `[moments, batch, input]` and an output `[moments, batch, hidden]`.
     pub(super) fn new(x: &Operand, out: &Operand) -> Outcome<Self> {
-        let (&[moments, batch, input], &[_, _, hidden]) = (x.shape(), out.shape()) else {
+        // A single moment may come without that dimension.
+        let (&[.., batch, input], &[.., moments, _, hidden]) = (x.shape(), out.shape()) else {
             return crate::aclnn::status::refuse("a sequence has not three dimensions");
         };
+        require(
+            x.elements() == moments * batch * input,
+            "input and output are not of the same sequence",
+        )?;
         Ok(Self {
             moments,
             batch,
@@ -129,7 +134,10 @@ impl Layer<'_> {
                     c[state] += there * (next - c[state]);
                     h[state] = before + there * (o * tangent - before);
                     let told = [o * tangent * there, h[state], c[state], i, j, f, o, tangent];
-                    results.iter_mut().zip(told).for_each(|(all, it)| all[out] = it);
+                    results
+                        .iter_mut()
+                        .zip(told)
+                        .for_each(|(all, it)| all[out] = it);
                 }
             }
         }
@@ -252,18 +260,23 @@ pub(super) fn lstm(call: &mut Call, all: &Arguments<'_>, parts: usize) -> Outcom
     let cell = places.add(call.input(all.input(4 + parts))?);
     let backwards = is_backwards(all);
     let operations = lengths.operations(4);
-    call.dense(places.all, outputs, operations, move |values: &[Vec<f64>]| {
-        let [input, weights] = weights(values, &matrices, lengths.input * lengths.hidden);
-        let layer = Layer {
-            lengths,
-            input,
-            hidden: weights,
-            bias: all_of(values, bias),
-            mask: all_of(values, mask),
-            backwards,
-        };
-        layer.forward(&values[0], &values[hidden], &values[cell])
-    })
+    call.dense(
+        places.all,
+        outputs,
+        operations,
+        move |values: &[Vec<f64>]| {
+            let [input, weights] = weights(values, &matrices, lengths.input * lengths.hidden);
+            let layer = Layer {
+                lengths,
+                input,
+                hidden: weights,
+                bias: all_of(values, bias),
+                mask: all_of(values, mask),
+                backwards,
+            };
+            layer.forward(&values[0], &values[hidden], &values[cell])
+        },
+    )
 }
 
 /// The inputs are what the forward pass was given and told, and the gradients of its results.
@@ -271,7 +284,9 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     // Behind one matrix stands its bias, which no gradient needs.
     const BEHIND: usize = 3;
     let x = call.input(all.input(0))?;
-    let mut places = Places { all: vec![x.clone()] };
+    let mut places = Places {
+        all: vec![x.clone()],
+    };
     let mut matrices = Vec::new();
     for part in 0..parts {
         matrices.push(places.add(call.input(all.input(1 + part))?));
@@ -290,27 +305,32 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
     }
     let backwards = is_backwards(all);
     let operations = 2 * lengths.operations(4);
-    call.dense(places.all, outputs, operations, move |values: &[Vec<f64>]| {
-        let [input, hidden] = weights(values, &matrices, lengths.input * lengths.hidden);
-        let layer = Layer {
-            lengths,
-            input,
-            hidden,
-            bias: &[],
-            mask: all_of(values, mask),
-            backwards,
-        };
-        let at = |index: usize| values[told[index]].as_slice();
-        let [of_input, of_hidden, of_bias, of_x, dh, dc] = layer.backward(&Told {
-            x: &values[0],
-            first: [at(1), at(2)],
-            states: [at(3), at(4)],
-            grads: [at(5), at(6), at(7)],
-            gates: [at(8), at(9), at(10), at(11), at(12)],
-        });
-        match matrices.len() {
-            1 => vec![[of_input, of_hidden].concat(), of_bias, of_x, dh, dc],
-            _ => vec![of_input, of_hidden, of_bias, of_x, dh, dc],
-        }
-    })
+    call.dense(
+        places.all,
+        outputs,
+        operations,
+        move |values: &[Vec<f64>]| {
+            let [input, hidden] = weights(values, &matrices, lengths.input * lengths.hidden);
+            let layer = Layer {
+                lengths,
+                input,
+                hidden,
+                bias: &[],
+                mask: all_of(values, mask),
+                backwards,
+            };
+            let at = |index: usize| values[told[index]].as_slice();
+            let [of_input, of_hidden, of_bias, of_x, dh, dc] = layer.backward(&Told {
+                x: &values[0],
+                first: [at(1), at(2)],
+                states: [at(3), at(4)],
+                grads: [at(5), at(6), at(7)],
+                gates: [at(8), at(9), at(10), at(11), at(12)],
+            });
+            match matrices.len() {
+                1 => vec![[of_input, of_hidden].concat(), of_bias, of_x, dh, dc],
+                _ => vec![of_input, of_hidden, of_bias, of_x, dh, dc],
+            }
+        },
+    )
 }

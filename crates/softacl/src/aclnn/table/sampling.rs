@@ -112,7 +112,8 @@ struct Lengths {
 
 impl Lengths {
     fn new(x: &Operand, grid: &Operand) -> Outcome<Self> {
-        let (&[batch, channels, rows, columns], &[same, down, across, 2]) = (x.shape(), grid.shape())
+        let (&[batch, channels, rows, columns], &[same, down, across, 2]) =
+            (x.shape(), grid.shape())
         else {
             return refuse("the tensors are no images and no grid of pairs");
         };
@@ -144,7 +145,12 @@ impl Lengths {
 }
 
 fn sampled(lengths: Lengths, way: Way, images: &[f64], grid: &[f64]) -> Vec<f64> {
-    let Lengths { batch, channels, wanted, .. } = lengths;
+    let Lengths {
+        batch,
+        channels,
+        wanted,
+        ..
+    } = lengths;
     let mut result = vec![0.0; batch * channels * wanted];
     lengths.each(way, grid, |image, at, down, across| {
         for plane in image * channels..(image + 1) * channels {
@@ -165,7 +171,9 @@ fn sampled_back(
     way: Way,
     [grads, images, grid]: [&[f64]; 3],
 ) -> (Vec<f64>, Vec<f64>) {
-    let Lengths { channels, wanted, .. } = lengths;
+    let Lengths {
+        channels, wanted, ..
+    } = lengths;
     let (mut of_images, mut of_grid) = (vec![0.0; images.len()], vec![0.0; grid.len()]);
     lengths.each(way, grid, |image, at, down, across| {
         let pair = 2 * (image * wanted + at);

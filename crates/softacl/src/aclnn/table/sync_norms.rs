@@ -42,7 +42,10 @@ fn moved(running: f64, new: f64, momentum: f64) -> f64 {
 
 /// Statistics of all parts, of the sums of each and of their squares.
 pub(super) fn gathered_sums(call: &mut Call, all: &Arguments<'_>) -> Outcome {
-    let (momentum, eps) = (all.attributes.float("momentum"), all.attributes.float("eps"));
+    let (momentum, eps) = (
+        all.attributes.float("momentum"),
+        all.attributes.float("eps"),
+    );
     let mut inputs = Vec::new();
     for index in 0..5 {
         inputs.push(call.input(all.input(index))?);
@@ -86,8 +89,14 @@ pub(super) fn gradient_sums(call: &mut Call, all: &Arguments<'_>) -> Outcome {
             return Vec::new();
         };
         let each = sums.iter().zip(products).zip(means);
-        let along: Vec<f64> = each.map(|((sum, product), mean)| product - sum * mean).collect();
-        let weights = along.iter().zip(rstds).map(|(along, rstd)| along * rstd).collect();
+        let along: Vec<f64> = each
+            .map(|((sum, product), mean)| product - sum * mean)
+            .collect();
+        let weights = along
+            .iter()
+            .zip(rstds)
+            .map(|(along, rstd)| along * rstd)
+            .collect();
         vec![along, weights]
     })
 }
@@ -103,9 +112,11 @@ pub(super) fn gradient_by_element(call: &mut Call, all: &Arguments<'_>) -> Outco
         return Ok(());
     };
     call.each(
-        float(|[grad, x, mean, rstd, weight, mean_grad, along]: [f64; 7]| {
-            (grad - mean_grad - (x - mean) * rstd * rstd * along) * rstd * weight
-        }),
+        float(
+            |[grad, x, mean, rstd, weight, mean_grad, along]: [f64; 7]| {
+                (grad - mean_grad - (x - mean) * rstd * rstd * along) * rstd * weight
+            },
+        ),
         [grad, x, mean, rstd, weight, mean_grad, mean_along],
         &out,
     )

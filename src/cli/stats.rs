@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde_json::Value;
 
 use ascend_trace_analysis::Stats;
-use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
+use ascend_trace_analysis::stats::{MeanwhileStats, Site, Spent, StallStats, StreamStats};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::units::duration;
 
@@ -505,6 +505,9 @@ fn culprit(stall: &StallStats) -> String {
     let meanwhile = stall.meanwhile.first().map(|it| {
         let time = duration(it.total_ns);
         match it.count {
+            0 if it.name == MeanwhileStats::EARLIER => {
+                format!("meanwhile {time} before the last calls")
+            }
             0 => format!("meanwhile {} for {time}", it.name),
             1 => format!("meanwhile 1 call of {} for {time}", it.name),
             count => format!("meanwhile {count} calls of {} for {time}", it.name),

@@ -502,7 +502,10 @@ fn culprit(stall: &StallStats) -> String {
     let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
     let root = stall.root.as_ref().map(|root| format!("root {root}"));
-    let meanwhile = stall.meanwhile.first().map(|it| {
+    // What the host was late with says more than that no call was running.
+    let says_more = |name: &str| stall.late.is_none() || name != MeanwhileStats::OUTSIDE;
+    let meanwhile = stall.meanwhile.first().filter(|it| says_more(&it.name));
+    let meanwhile = meanwhile.map(|it| {
         let time = duration(it.total_ns);
         match it.count {
             0 if it.name == MeanwhileStats::EARLIER => {
@@ -519,9 +522,9 @@ fn culprit(stall: &StallStats) -> String {
         stall.culprit_task.clone(),
         chain,
         root,
-        stall.culprit_call.clone(),
-        meanwhile,
+        stall.culprit_call.clone().filter(|it| *it != stall.name),
         stall.late.as_ref().map(training::late),
+        meanwhile,
         stall.why.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -9,7 +9,13 @@ const PROGRAM: &str = "tests/programs/torch_models.py";
 #[test]
 fn models_compute_what_they_do_on_the_processor() {
     let Some(python) = interpreter() else { return };
-    let kinds = ["recurrent", "transformers", "generation", "images", "losses"];
+    let kinds = [
+        "recurrent",
+        "transformers",
+        "generation",
+        "images",
+        "losses",
+    ];
     let out = check(&program(&python, &words(&kinds)), 0);
     assert!(out.ends_with("all good\n"), "{out}");
 }

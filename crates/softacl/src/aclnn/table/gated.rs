@@ -169,3 +169,61 @@ pub(super) fn gru_gradient(call: &mut Call, all: &Arguments<'_>) -> Outcome {
         layer.backward(&values[0], &values[3], told, [&values[5], &values[6]])
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::recurrent::differences::{alike, numbers, slopes, weighed};
+    use super::*;
+
+    #[test]
+    fn gradients_are_how_results_change() {
+        let lengths = Lengths {
+            moments: 3,
+            batch: 2,
+            input: 4,
+            hidden: 3,
+        };
+        let states = lengths.states();
+        let given = [
+            numbers(lengths.input * 3 * lengths.hidden, 1),
+            numbers(lengths.hidden * 3 * lengths.hidden, 2),
+            numbers(3 * lengths.hidden, 3),
+            numbers(3 * lengths.hidden, 4),
+            numbers(lengths.moments * lengths.batch * lengths.input, 5),
+            numbers(states, 6),
+        ];
+        let forward = |given: &[Vec<f64>; 6]| {
+            let [input, hidden, bias_x, bias_h, x, first] = given;
+            let layer = Layer {
+                lengths,
+                input,
+                hidden,
+                biases: [bias_x, bias_h],
+            };
+            layer.forward(x, first)
+        };
+        let weights = [numbers(lengths.moments * states, 7), numbers(states, 8)];
+        let end = (lengths.moments - 1) * states;
+        let total = |given: &[Vec<f64>; 6]| {
+            let results = forward(given);
+            weighed(&results[0], &weights[0]) + weighed(&results[1][end..], &weights[1])
+        };
+        let told = forward(&given);
+        let layer = Layer {
+            lengths,
+            input: &given[0],
+            hidden: &given[1],
+            biases: [&[], &[]],
+        };
+        let told = [&told[1][..], &told[2], &told[3], &told[4], &told[5]];
+        let found = layer.backward(&given[4], &given[5], told, [&weights[0], &weights[1]]);
+        for (index, found) in found.iter().enumerate() {
+            let expected = slopes(&given[index], |numbers| {
+                let mut moved = given.clone();
+                moved[index] = numbers.to_vec();
+                total(&moved)
+            });
+            alike(found, &expected);
+        }
+    }
+}

@@ -8,7 +8,7 @@ use super::norms::channels_first;
 use super::pooling::{self, Divisor};
 use super::{algebra, gated, recurrent, shapes, sync_norms};
 use crate::aclnn::call::Call;
-use crate::aclnn::dense::dimensions;
+use crate::aclnn::dense::{dimension, dimensions};
 use crate::aclnn::executor;
 use crate::aclnn::formula::{Formula, float, number};
 use crate::aclnn::kernels::multiply;
@@ -64,6 +64,15 @@ const KNOWN: &[(&str, Describe)] = &[
     ("CdistGrad", |call, all| {
         let inputs = [0, 1, 2, 3].map(|it| all.input(it));
         algebra::distances_back(call, inputs, all.attributes.float("p"), all.output())
+    }),
+    ("ConcatD", |call, all| {
+        let mut parts = Vec::new();
+        for handle in &all.inputs {
+            parts.push(call.input(*handle)?);
+        }
+        let out = call.output(all.output())?;
+        let along = dimension(all.attributes.integer("concat_dim", 0), out.rank())?;
+        shapes::joined(call, parts, along, &out)
     }),
     ("Conv2D", |call, all| {
         let [x, weight, bias] = [all.input(0), all.input(1), all.input(2)];

@@ -334,3 +334,137 @@ pub(super) fn lstm_gradient(call: &mut Call, all: &Arguments<'_>, parts: usize) 
         },
     )
 }
+
+/// What gradients of layers are held against: how results change when one number does.
+#[cfg(test)]
+pub(super) mod differences {
+    /// Numbers between -1 and 1 that do not repeat soon.
+    pub(in crate::aclnn::table) fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count)
+            .map(|at| ((at * 37 + seed * 101) as f64 * 0.7).sin())
+            .collect()
+    }
+
+    /// How `total` grows with each number.
+    pub(in crate::aclnn::table) fn slopes(at: &[f64], total: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        const STEP: f64 = 1e-5;
+        let moved = |index: usize, by: f64| {
+            let mut numbers = at.to_vec();
+            numbers[index] += by;
+            total(&numbers)
+        };
+        (0..at.len())
+            .map(|index| (moved(index, STEP) - moved(index, -STEP)) / (2.0 * STEP))
+            .collect()
+    }
+
+    pub(in crate::aclnn::table) fn weighed(values: &[f64], weights: &[f64]) -> f64 {
+        values
+            .iter()
+            .zip(weights)
+            .map(|(value, weight)| value * weight)
+            .sum()
+    }
+
+    #[track_caller]
+    pub(in crate::aclnn::table) fn alike(found: &[f64], expected: &[f64]) {
+        assert_eq!(found.len(), expected.len());
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-7 * (1.0 + b.abs()), "{a}, not {b}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::differences::{alike, numbers, slopes, weighed};
+    use super::*;
+
+    const LENGTHS: Lengths = Lengths {
+        moments: 3,
+        batch: 2,
+        input: 4,
+        hidden: 3,
+    };
+
+    /// All gradients of a layer, and the same by differences.
+    #[track_caller]
+    fn compare(mask: &[f64], backwards: bool) {
+        let states = LENGTHS.states();
+        let given = [
+            numbers(LENGTHS.input * 4 * LENGTHS.hidden, 1),
+            numbers(LENGTHS.hidden * 4 * LENGTHS.hidden, 2),
+            numbers(4 * LENGTHS.hidden, 3),
+            numbers(LENGTHS.moments * LENGTHS.batch * LENGTHS.input, 4),
+            numbers(states, 5),
+            numbers(states, 6),
+        ];
+        let layer = |given: &[Vec<f64>; 6], x: &dyn Fn(&Layer<'_>) -> Vec<Vec<f64>>| {
+            let [input, hidden, bias, ..] = given;
+            x(&Layer {
+                lengths: LENGTHS,
+                input,
+                hidden,
+                bias,
+                mask,
+                backwards,
+            })
+        };
+        let forward = |given: &[Vec<f64>; 6]| {
+            layer(given, &|layer| {
+                layer.forward(&given[3], &given[4], &given[5])
+            })
+        };
+        let weights = [
+            numbers(LENGTHS.moments * states, 7),
+            numbers(states, 8),
+            numbers(states, 9),
+        ];
+        let end = if backwards {
+            0
+        } else {
+            (LENGTHS.moments - 1) * states
+        };
+        let total = |given: &[Vec<f64>; 6]| {
+            let results = forward(given);
+            weighed(&results[0], &weights[0])
+                + weighed(&results[1][end..][..states], &weights[1])
+                + weighed(&results[2][end..][..states], &weights[2])
+        };
+        let told = forward(&given);
+        let [grad, grad_h, grad_c] = weights.each_ref().map(Vec::as_slice);
+        let found = layer(&given, &|layer| {
+            let told = Told {
+                x: &given[3],
+                first: [&given[4], &given[5]],
+                states: [&told[1], &told[2]],
+                gates: [&told[3], &told[4], &told[5], &told[6], &told[7]],
+                grads: [grad, grad_h, grad_c],
+            };
+            layer.backward(&told).to_vec()
+        });
+        for (index, found) in found.iter().enumerate() {
+            let expected = slopes(&given[index], |numbers| {
+                let mut moved = given.clone();
+                moved[index] = numbers.to_vec();
+                total(&moved)
+            });
+            alike(found, &expected);
+        }
+    }
+
+    #[test]
+    fn gradients_are_how_results_change() {
+        compare(&[], false);
+        compare(&[], true);
+    }
+
+    /// The second sequence has ended before the last moment.
+    #[test]
+    fn sequences_end_at_moments_of_their_own() {
+        let mut mask = vec![1.0; LENGTHS.moments * LENGTHS.states()];
+        mask[2 * LENGTHS.states() + LENGTHS.hidden..].fill(0.0);
+        compare(&mask, false);
+        compare(&mask, true);
+    }
+}

@@ -238,7 +238,7 @@ fn each_row(views: &[View; 2], mut visit: impl FnMut([usize; 2])) {
 }
 
 /// Parts of the output one after the other along a dimension.
-fn joined(call: &mut Call, parts: Vec<Operand>, along: usize, out: &Operand) -> Outcome {
+pub(super) fn joined(call: &mut Call, parts: Vec<Operand>, along: usize, out: &Operand) -> Outcome {
     let mut first = 0;
     let begin = call.mark();
     for part in parts {

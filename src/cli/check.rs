@@ -70,10 +70,10 @@ impl<'f> Document<'f> {
 
 /// The checks that there are.
 fn list() -> Table {
-    Rows::of(all().into_iter().map(|entry| entry.check))
-        .left("check", |it| it.id())
-        .left("severity", |it| it.severity().name())
-        .left("finds", |it| it.summary())
+    Rows::of(all())
+        .left("check", |it| it.id)
+        .left("severity", |it| it.severity.name())
+        .left("finds", |it| it.summary)
         .table()
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{FunctionId, Trace};
 
-use crate::action::Action;
+use crate::action::{Action, COMMANDS};
 use crate::app::{App, World};
-use crate::commands::COMMANDS;
 use crate::item::TrackKey;
 use crate::list::{RowId, Target};
 use crate::text::short_name;

@@ -44,11 +44,11 @@ keys! {
             "shift-left" => PanLeft, "shift-right" => PanRight;
         "0 F Z", "show everything, the selection, between the marks":
             "0" => FitAll, "F" => FitSelection, "z" => FitSelection, "Z" => FitMarks;
-        "g", "go to a moment and mark it": "g" => GoTo;
+        "g", "go to a time and mark it": "g" => GoTo;
         "home end", "to the beginning, the end": "home" => Begin, "end" => End;
     }
     "Selection" {
-        "← →  h l", "slice before, after in the lane":
+        "← →  h l", "previous, next slice of the lane":
             "left" => PreviousItem, "right" => NextItem, "h" => PreviousItem, "l" => NextItem,
             "," => PreviousItem, "." => NextItem;
         "↑ ↓  k j", "lane above, below":
@@ -62,9 +62,8 @@ keys! {
     }
     "Find" {
         "n N", "next, previous stall": "n" => NextStall, "N" => PreviousStall;
-        "i I", "the longest stalls, stalls by who is to blame":
-            "i" => ListStalls, "I" => ListBlames;
-        "P", "what checks found wrong or costly in the program": "P" => ListFindings;
+        "i I", "the longest stalls, stalls by culprit": "i" => ListStalls, "I" => ListBlames;
+        "P", "mistakes and costs that checks found": "P" => ListFindings;
         "T", "least duration of stalls to go to and list": "T" => LeastStall;
         "t", "statistics of the visible range": "t" => ListStatistics;
         "H", "calls of the host thread by nesting": "H" => Flame;
@@ -82,10 +81,10 @@ keys! {
     "Lanes" {
         "c C", "fold the lanes here, unfold all": "c" => Fold, "C" => UnfoldAll;
         "v x X", "pin, hide this lane, show all": "v" => Pin, "x" => Hide, "X" => ShowAll;
-        "\\", "show only lanes whose name has a text": "\\" => FilterLanes;
+        "\\", "show only lanes whose name contains a text": "\\" => FilterLanes;
     }
     "View" {
-        "f", "follow the head (not live: as F)": "f" => Follow;
+        "f", "follow the newest data (not live: F)": "f" => Follow;
         "p space", "pause the view, not the recording": "p" => Pause, "space" => Pause;
         "o L", "output of the program (J K: scroll)":
             "o" => ToggleLog, "L" => ToggleLog, "J" => LogDown, "K" => LogUp;

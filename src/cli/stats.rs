@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
-    Durations, GraphStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
+    Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
 };
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::units::duration;

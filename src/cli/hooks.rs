@@ -107,7 +107,7 @@ fn text() -> String {
         .left("decoded", |it| decoded(it))
         .table();
     format!(
-        "{}\n{} functions are caught by preloaded wrappers, {} are not (--json lists them)\n",
+        "{}\n{} functions are intercepted by preloaded wrappers, {} are not (--json lists them)\n",
         table.render(0),
         tables::FUNCTIONS.len(),
         tables::UNHOOKED.len()

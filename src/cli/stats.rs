@@ -26,7 +26,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let range = args.range.unwrap_or_default().of(archive.span())?;
     let stats = Stats::of_archive(&mut archive, range, |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?
-        .context("it was given up")?;
+        .context("it was cancelled")?;
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
@@ -128,7 +128,7 @@ fn text(
     text.push_str(&unused(stats));
     if stats.tracing.events_per_task > 0.0 {
         text.push_str(&format!(
-            "\nTracing put {:.1} event records beside each timed task{}\n",
+            "\nTracing put {:.1} event records around each timed task{}\n",
             stats.tracing.events_per_task,
             match stats.tracing.short_tasks {
                 0 => String::new(),
@@ -341,14 +341,14 @@ fn worst(stats: &Stats) -> Table {
         _ => format!("process {}", it.pid),
     };
     Rows::of(stats.worst_stalls.iter().take(ROWS))
-        .right("length", |it| duration(it.length_ns))
+        .right("duration", |it| duration(it.length_ns))
         .left("cause", |it| it.cause)
         .right("process", |it| it.process)
         .left("where", place)
         .left("what", |it| it.name.clone())
         .left("because of", |it| culprit(it))
         .left("call", |it| site(Some(&it.site)))
-        .left("blamed call", |it| site(it.culprit_site.as_ref()))
+        .left("culprit", |it| site(it.culprit_site.as_ref()))
         .table()
 }
 

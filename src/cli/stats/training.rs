@@ -77,7 +77,7 @@ pub(super) fn longest(stats: &Stats) -> Table {
         .right("by %", |it| {
             or_dash(it.verdict.map(|_| percent(it.share_ns(), it.length_ns)))
         })
-        .right("length", |it| duration(it.length_ns));
+        .right("duration", |it| duration(it.length_ns));
     for (title, part) in SPENT {
         rows = rows.right(title, |it| duration(part(it)));
     }

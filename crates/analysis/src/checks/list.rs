@@ -46,7 +46,7 @@ list! {
     "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
         "asynchronous copies of pageable memory, which the host does itself",
     "short_lived.rs" short_lived ShortLived "short-lived" Info
-        "streams and events that are made anew instead of being used again",
+        "streams and events that are made again instead of being reused",
     "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error
         "waits for events that had not been recorded, which wait for nothing",
     "unserved_callback.rs" unserved_callback UnservedCallback "unserved-callback" Error

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     let found = Findings::default()
         .of_archive(&mut archive, Step::default(), |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?
-        .context("it was given up")?;
+        .context("it was cancelled")?;
     trace::check(&mut archive, args.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);

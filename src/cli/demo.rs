@@ -37,7 +37,7 @@ const DEMOS: [Demo; 4] = [
     },
     Demo {
         name: "transformer",
-        shows: "operators by name, copies beside them, graphs, named steps, and a host that lingers",
+        shows: "operators by name, copies next to them, graphs, named steps, and a host that lingers",
         rounds: 160,
     },
 ];

@@ -120,7 +120,7 @@ fn text() -> String {
         ]);
     }
     format!(
-        "{}\n{} functions are caught by preloaded wrappers, {} are not (--json lists them)\n",
+        "{}\n{} functions are intercepted by preloaded wrappers, {} are not (--json lists them)\n",
         table.render(0),
         tables::FUNCTIONS.len(),
         tables::UNHOOKED.len()

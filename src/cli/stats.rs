@@ -24,7 +24,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<u8> {
     let range = args.range.unwrap_or_default().of(archive.span())?;
     let stats = Stats::of_archive(&mut archive, range, |_| true)
         .with_context(|| format!("cannot read {}", file.display()))?
-        .context("it was given up")?;
+        .context("it was cancelled")?;
     trace::check(&mut archive, args.report.strict)?;
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
@@ -126,7 +126,7 @@ fn text(
     text.push_str(&unused(stats));
     if stats.tracing.events_per_task > 0.0 {
         text.push_str(&format!(
-            "\nTracing put {:.1} event records beside each timed task{}\n",
+            "\nTracing put {:.1} event records around each timed task{}\n",
             stats.tracing.events_per_task,
             match stats.tracing.short_tasks {
                 0 => String::new(),
@@ -457,14 +457,14 @@ fn causes(stats: &Stats) -> Table {
 
 fn worst(stats: &Stats) -> Table {
     let mut table = Table::new([
-        ("length", Align::Right),
+        ("duration", Align::Right),
         ("cause", Align::Left),
         ("process", Align::Right),
         ("where", Align::Left),
         ("what", Align::Left),
         ("because of", Align::Left),
         ("call", Align::Left),
-        ("blamed call", Align::Left),
+        ("culprit", Align::Left),
     ]);
     for stall in stats.worst_stalls.iter().take(ROWS) {
         let place = match (stall.tid, stall.device, stall.stream_id) {

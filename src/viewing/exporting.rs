@@ -94,7 +94,7 @@ fn exporter(path: &Path) -> anyhow::Result<&'static dyn Exporter> {
     let word = match Path::new(name).extension().and_then(|it| it.to_str()) {
         Some("json") => "chrome",
         Some("pftrace" | "perfetto-trace") => "perfetto",
-        _ => bail!("{name}: a name that ends in .json or .pftrace tells the format"),
+        _ => bail!("{name}: the name must end in .json or .pftrace, which selects the format"),
     };
     format(word).with_context(|| format!("{word} is not in this build"))
 }

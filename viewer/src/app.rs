@@ -138,7 +138,7 @@ pub(crate) struct App {
     pub(crate) stale: bool,
     pub(crate) marks: Marks,
     pub(crate) bookmarks: Vec<Bookmark>,
-    /// Whether the bookmarks are other ones than those kept beside the trace.
+    /// Whether the bookmarks are other ones than those kept next to the trace.
     pub(crate) unsaved: bool,
     /// The selection's rank among its kind, and when that was found out.
     pub(crate) rank: Option<(Item, (u64, u64), Rank)>,

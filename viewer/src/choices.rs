@@ -28,18 +28,18 @@ pub(crate) enum Verb {
 /// Their words, what they take, and what they do.
 pub(crate) const VERBS: [(Verb, &str, &str, &str); 4] = [
     (Verb::Least, "least", "DURATION", "least duration of stalls"),
-    (Verb::GoTo, "goto", "MOMENT", "go to a moment and mark it"),
+    (Verb::GoTo, "goto", "TIME", "go to a time and mark it"),
     (
         Verb::Find,
         "find",
         "WORDS",
-        "find by name, argument, length, failure",
+        "find by name, argument, duration, failure",
     ),
     (
         Verb::Lanes,
         "lanes",
         "TEXT",
-        "show only lanes whose name has a text",
+        "show only lanes whose name contains a text",
     ),
 ];
 

@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Match(Box<MatchQuest>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuest>),
-    /// Sums of stalls by who is to blame.
+    /// Sums of stalls by culprit.
     Blames(Box<BlameQuest>),
     /// What checks find.
     Findings(Box<FindingsQuest>),

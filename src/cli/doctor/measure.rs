@@ -111,7 +111,7 @@ impl Measured {
         }
         text.push_str(&table.render(2));
         text.push_str(&format!(
-            "  event records took {} to {} each; what they take is taken off the times of tasks\n",
+            "  event records took {} to {} each; the tool subtracts this from the times of tasks\n",
             self.number("record_least"),
             self.number("record_most"),
         ));

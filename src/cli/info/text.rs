@@ -18,9 +18,9 @@ pub(crate) fn text(document: &Document) -> String {
         ("Captures that failed", failed_graphs(document)),
         ("Device clocks", clocks(document)),
         ("Functions called", functions(document)),
-        ("What was caught", coverage(document)),
-        ("Fetched by name, calls not seen", unseen(document)),
-        ("Asked for by name, in no library", absent(document)),
+        ("How calls were intercepted", coverage(document)),
+        ("Looked up by name, calls not seen", unseen(document)),
+        ("Looked up by name, in no library", absent(document)),
         ("Not patched: seen when called by name", refused(document)),
     ] {
         // Of several processes the pids need not tell them apart.
@@ -127,7 +127,7 @@ fn head(document: &Document) -> String {
             ),
         ),
         (
-            "tool's cost",
+            "overhead",
             format!(
                 "{} of the program's time: {} per call, {} more per timed task, {} to read times; \
                  {} device events injected ({:.1} per task), {} never read",
@@ -156,7 +156,7 @@ fn head(document: &Document) -> String {
     text.push_str(&hardware_log(document));
     if document.cost.short_tasks > 0 {
         text.push_str(&format!(
-            "{:<12} {} timed tasks took less time than an event record: what surrounds them is longer\n",
+            "{:<12} {} timed tasks took less time than an event record: the records around them take longer\n",
             "short tasks",
             count(document.cost.short_tasks),
         ));

@@ -89,7 +89,7 @@ pub(super) fn longest(stats: &Stats) -> Table {
         ("step", Align::Left),
         ("verdict", Align::Left),
         ("by %", Align::Right),
-        ("length", Align::Right),
+        ("duration", Align::Right),
     ];
     let mut steps: Vec<&StepStats> = stats.steps.iter().collect();
     steps.sort_by_key(|step| (-step.length_ns, step.begin_ns, step.process));

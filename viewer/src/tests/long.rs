@@ -250,7 +250,7 @@ fn what_is_measured_has_every_kind_of_lane() {
         "HCCL 0000 rank 1/8",
         "ranges",
         "worker1",
-        "own cost",
+        "overhead",
         "losses",
     ];
     for lane in lanes {

@@ -151,7 +151,7 @@ pub(super) fn blames(app: &mut App) {
         least: app.least,
         groups: None,
     };
-    let what = "who is to blame for stalls".to_owned();
+    let what = "the culprits of stalls".to_owned();
     let course = Course::new(true, i64::MIN, false);
     ask(app, what, QuestKind::Blames(Box::new(quest)), course);
 }
@@ -199,7 +199,7 @@ pub(super) fn give_up(app: &mut App) {
     }
 }
 
-/// Takes in how a job goes. What comes after it was given up counts for nothing.
+/// Takes in how a job goes. What comes after it was cancelled counts for nothing.
 pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
     if let News::Reached(number, reached) = news {
         return app.jobs.reach(number, reached);

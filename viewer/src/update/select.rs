@@ -45,7 +45,7 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
     let Some(lane) = app.lane else { return };
     if lane.is_meter() {
         app.message =
-            Some("nothing can be selected here: the details tell of this lane".to_owned());
+            Some("nothing can be selected here: the details describe this lane".to_owned());
         return;
     }
     let trace = world.trace;
@@ -74,7 +74,7 @@ pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String
         overview if overview.is_loaded(range) => {
             format!("{nothing} near here: move on to look further")
         }
-        _ => "too much is on screen to tell single calls apart: zoom in (w)".to_owned(),
+        _ => "too much is on screen to show single calls: zoom in (w)".to_owned(),
     }
 }
 

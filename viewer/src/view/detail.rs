@@ -192,7 +192,7 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
         all if rank.longer == 0 => format!("longest of {all} (p100)"),
         all if rank.longer + rank.same == all => format!("shortest of {all}"),
         all => format!(
-            "number {} of {all} by length (p{})",
+            "number {} of {all} by duration (p{})",
             rank.longer + 1,
             rank.percentile()
         ),

@@ -19,7 +19,7 @@ pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'stat
         return Vec::new();
     }
     let mut groups: Vec<Group> = vec![vec![Span::styled(
-        format!("{} parts by the hardware's log:", parts.len()),
+        format!("{} parts from the hardware log:", parts.len()),
         theme.accent(),
     )]];
     for part in parts.iter().take(NAMED) {

@@ -72,7 +72,7 @@ fn counts(inside: &Inside, length: i64) -> Vec<Group> {
     if streams > 0 && length > 0 {
         let busy = i64::try_from(busy).unwrap_or(i64::MAX);
         groups.push(plain(format!(
-            "streams at work meanwhile {streams}, busy {} in sum",
+            "streams at work during it {streams}, busy {} in sum",
             duration(busy)
         )));
     }

@@ -1,7 +1,7 @@
-//! A call waited for the whole device while only one stream had anything left to do. Waiting for that stream does
-//! the same. When another stream gets work as well, a device sync waits for both, and a stream sync does not.
+//! A call waited for the whole device while only one stream had work left. A wait for that stream has the same
+//! effect. If another stream gets work as well, a device sync waits for both streams, and a stream sync does not.
 //!
-//! Use `aclrtSynchronizeStream`, or `aclrtSynchronizeEvent` where one task is all that is needed; in PyTorch
+//! Use `aclrtSynchronizeStream`. If you need only one task, use `aclrtSynchronizeEvent`. In PyTorch, use
 //! `stream.synchronize()` or `event.synchronize()` instead of `torch.npu.synchronize()`.
 
 use std::collections::HashSet;

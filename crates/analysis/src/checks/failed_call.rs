@@ -1,7 +1,7 @@
-//! A call returned an error. A program that goes on as if nothing had happened computes with what is not there.
-//! A recording does not show whether the program looked at the code, so this is a warning.
+//! A call returned an error. A program that ignores the error computes with missing data. A recording does not
+//! show whether the program looked at the code, so this is a warning.
 //!
-//! Calls that a capture refused are reported with the capture.
+//! The check `failed-capture` reports calls that a capture refused.
 
 use std::collections::HashMap;
 

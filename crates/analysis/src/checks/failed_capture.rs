@@ -1,7 +1,7 @@
-//! The capture of a graph failed or was never ended. The runtime returns a code and little else; here is the rule
-//! that was broken and the call that broke it.
+//! The capture of a graph failed or was never ended. The runtime returns a code and little else. The finding names
+//! the broken rule and the call that broke it.
 //!
-//! GRAPHS.md tells the rules of a capture.
+//! GRAPHS.md has the rules of a capture.
 
 use ascend_trace_recording::{CallId, Trace};
 

@@ -1,7 +1,7 @@
-//! Streams or events were made again and again after others of the process had been destroyed. Each costs the host a
-//! call or two and the runtime a place on the device, and a stream that is destroyed waits for its work first.
+//! The process made streams or events again and again, after it had destroyed others. Each costs the host a call or
+//! two, and the runtime a place on the device. A stream that is destroyed waits for its work first.
 //!
-//! Keep them and use them again: an event can be recorded any number of times.
+//! Keep them and reuse them: you can record an event any number of times.
 
 use std::collections::HashMap;
 
@@ -62,7 +62,7 @@ impl Check for ShortLived {
     }
 
     fn summary(&self) -> &'static str {
-        "streams and events that are made anew instead of being used again"
+        "streams and events that are made again instead of being reused"
     }
 
     fn severity(&self) -> Severity {

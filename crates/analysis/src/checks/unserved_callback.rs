@@ -1,8 +1,9 @@
-//! A callback was launched, and no thread of the program processed reports. `aclrtLaunchCallback` runs the function
-//! in a thread that the program sets aside: one that subscribed to the stream's reports with `aclrtSubscribeReport`
-//! and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that waits for it is stuck.
+//! The program launched a callback, and no thread of the program processed reports. `aclrtLaunchCallback` runs the
+//! function on a thread that the program must provide. This thread subscribes to the stream's reports with
+//! `aclrtSubscribeReport`, and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that
+//! waits for the callback hangs.
 //!
-//! Start such a thread before the first callback, or use `aclrtLaunchHostFunc`, which needs none.
+//! Start such a thread before the first callback. Or use `aclrtLaunchHostFunc`, which needs none.
 
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@ use crate::viewport::Viewport;
 
 use super::{Content, remake};
 
-const COLUMNS: &[Column] = &[left("name"), right("from"), right("length")];
+const COLUMNS: &[Column] = &[left("name"), right("from"), right("duration")];
 
 pub(super) fn content(app: &App) -> Content {
     let start = app.span.map_or(0, |span| span.0);
@@ -25,7 +25,7 @@ pub(super) fn content(app: &App) -> Content {
     Content {
         columns: COLUMNS,
         entries: app.bookmarks.iter().enumerate().map(entry).collect(),
-        note: "kept beside the trace".to_owned(),
+        note: "kept next to the trace".to_owned(),
     }
 }
 

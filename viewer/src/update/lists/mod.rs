@@ -298,7 +298,7 @@ pub(super) fn want_others(app: &mut App, world: World<'_>) {
 pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     match app.list.as_ref().map(|list| list.kind) {
         Some(Kind::Blames) => remake(app, world),
-        _ => app.message = Some("who is to blame for stalls is known: I lists it".to_owned()),
+        _ => app.message = Some("the culprits of stalls are known: I lists them".to_owned()),
     }
 }
 

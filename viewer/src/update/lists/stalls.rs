@@ -18,7 +18,7 @@ use super::Content;
 use super::blames::least;
 
 const COLUMNS: &[Column] = &[
-    right("length"),
+    right("duration"),
     left("lane").from(60),
     left("cause"),
     right("at").from(100),

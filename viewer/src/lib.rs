@@ -10,7 +10,6 @@ mod arrangement;
 mod blame;
 mod blamed;
 mod choices;
-mod commands;
 mod config;
 mod event;
 mod failures;

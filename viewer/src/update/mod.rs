@@ -150,7 +150,10 @@ fn count(app: &mut App, digit: char) -> bool {
 fn is_step(action: Action) -> bool {
     matches!(
         action,
-        Action::Pan(_)
+        Action::PanLeft
+            | Action::PanRight
+            | Action::PanScreenLeft
+            | Action::PanScreenRight
             | Action::ZoomIn
             | Action::ZoomOut
             | Action::NextItem
@@ -219,7 +222,10 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
             app.message = Some("sent to the terminal's clipboard, if it has one".to_owned());
             return vec![Effect::Copy];
         }
-        Action::Pan(hundredths) => navigate::pan(app, hundredths),
+        Action::PanLeft => navigate::pan(app, -20),
+        Action::PanRight => navigate::pan(app, 20),
+        Action::PanScreenLeft => navigate::pan(app, -90),
+        Action::PanScreenRight => navigate::pan(app, 90),
         Action::ZoomIn => navigate::zoom(app, world, (2, 3)),
         Action::ZoomOut => navigate::zoom(app, world, (3, 2)),
         Action::ZoomInFast => navigate::zoom(app, world, (1, 5)),
@@ -288,7 +294,10 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
 fn is_move(action: Action) -> bool {
     matches!(
         action,
-        Action::Pan(_)
+        Action::PanLeft
+            | Action::PanRight
+            | Action::PanScreenLeft
+            | Action::PanScreenRight
             | Action::ZoomIn
             | Action::ZoomOut
             | Action::ZoomInFast

@@ -118,6 +118,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Tables per operation, stream and API function: how often, how long
     Stats(StatsArgs),
+    /// The steps of a training loop: their time, and what the slowest had more of
+    Steps(StepsArgs),
     /// What the program does wrong or at a cost
     Check(CheckArgs),
     /// What a trace holds: processes, devices, streams, counts, losses, clocks
@@ -133,8 +135,9 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 11] = [
-    "record", "view", "export", "stats", "check", "info", "hooks", "doctor", "demo", "soft", "help",
+pub(crate) const COMMANDS: [&str; 12] = [
+    "record", "view", "export", "stats", "steps", "check", "info", "hooks", "doctor", "demo",
+    "soft", "help",
 ];
 
 #[derive(Debug, Args)]
@@ -273,6 +276,25 @@ pub(crate) struct StatsArgs {
     /// end may be left out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StepsArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// The ranges or marks that are steps: * stands for any text, ? for one character. A step of marks
+    /// lasts from one to the next [default: ranges that are called like steps, else what repeats]
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) by: Option<String>,
+
+    /// Find what repeats, whatever ranges are called
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) repeated: bool,
+
+    /// List all steps, not only the first 40 of each process
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

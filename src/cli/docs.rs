@@ -1,6 +1,7 @@
 //! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
 
 use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
 use serde_json::Value;
@@ -110,6 +111,24 @@ fn every_field_of_check_is_described() {
     let document = super::check::Document::of(&found, &condition);
     let document = serde_json::to_value(document).unwrap();
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
+        false
+    });
+}
+
+#[test]
+fn every_field_of_steps_is_described() {
+    let mut text = String::new();
+    for begin in (0..5).map(|step| step * 100) {
+        let (end, slow) = (begin + 50 + begin / 10, begin + 5);
+        text += &format!("s1: MatMul[{slow}us..{end}us]\nt1: sync(s1)[{slow}us..{end}us]\n");
+    }
+    let trace = ascend_trace_testkit::timeline(&text);
+    let report = Report::of(&Window::whole(&trace), Wanted::Any);
+    assert!(!report.comparisons[0].more.is_empty());
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::steps::Document::of(&report, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
         false
     });
 }

@@ -14,6 +14,7 @@ mod range;
 mod record;
 mod soft;
 mod stats;
+mod steps;
 mod topics;
 pub(crate) mod trace;
 mod view;
@@ -94,6 +95,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
+        Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),

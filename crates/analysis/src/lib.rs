@@ -15,6 +15,7 @@
 //! - [`places`]: the ranges in which tasks were planned;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
+//! - [`steps`]: where the steps of a training loop are, and what the slowest had more of;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod calls;
@@ -32,6 +33,7 @@ pub mod places;
 mod repeated;
 pub mod stalls;
 pub mod stats;
+pub mod steps;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};

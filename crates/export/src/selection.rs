@@ -11,6 +11,7 @@ use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, Task, TaskId, Th
 
 use crate::Args;
 pub use only::{Only, OnlyError};
+pub use pattern::Pattern;
 pub(crate) use shown::Shown;
 
 /// What is wanted of a trace.

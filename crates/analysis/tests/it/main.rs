@@ -22,6 +22,8 @@ mod random;
 mod stalls;
 /// Tables.
 mod stats;
+/// Where steps are, and what the slowest had more of.
+mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod training;
 /// How results are written down.

@@ -120,6 +120,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// The steps of a training loop: their time, and what the slowest had more of
     Steps(StepsArgs),
+    /// What the end waited for, moment by moment: the critical path
+    Critical(CriticalArgs),
     /// What the program does wrong or at a cost
     Check(CheckArgs),
     /// What a trace holds: processes, devices, streams, counts, losses, clocks
@@ -135,9 +137,9 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 12] = [
-    "record", "view", "export", "stats", "steps", "check", "info", "hooks", "doctor", "demo",
-    "soft", "help",
+pub(crate) const COMMANDS: [&str; 13] = [
+    "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks", "doctor",
+    "demo", "soft", "help",
 ];
 
 #[derive(Debug, Args)]
@@ -295,6 +297,21 @@ pub(crate) struct StepsArgs {
     /// List all steps, not only the first 40 of each process
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CriticalArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
+    /// end may be left out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<TimeRange>,
+
+    /// Only this step, by its name in `ascend-trace steps`
+    #[arg(long, value_name = "NAME", conflicts_with = "range")]
+    pub(crate) step: Option<String>,
 }
 
 #[derive(Debug, Args)]

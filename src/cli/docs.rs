@@ -1,6 +1,7 @@
 //! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
 
 use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::critical::Critical;
 use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
@@ -131,6 +132,18 @@ fn every_field_of_steps_is_described() {
     assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
         false
     });
+}
+
+#[test]
+fn every_field_of_critical_is_described() {
+    let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
+    let path = Critical::of(&Window::whole(&trace), (0, 10_000));
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::critical::Document::of(&path, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert!(document["segments"][0].is_object());
+    let described = section(JSON, "## ascend-trace/critical");
+    assert_named(&document, described, &|_| false);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //!
 //! - [`calls`]: what a host thread did, by nesting;
 //! - [`collectives`]: communicators and what they move;
+//! - [`critical`]: what the end waited for, moment by moment;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`log`]: the hardware's log beside events;
@@ -21,6 +22,7 @@
 pub mod calls;
 pub mod checks;
 pub mod collectives;
+pub mod critical;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;

@@ -17,7 +17,7 @@ pub(super) const LEAST: usize = 3;
 const EDGES: usize = 3;
 
 /// Shorter periods have to be the same each time.
-const SHORT: usize = 8;
+const SHORT: usize = 4;
 
 /// Where an anchor occurs, and what is usual between.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,8 @@ mod blamed;
 mod calls;
 /// Recordings that are read in windows.
 mod checks;
+/// What the end waited for.
+mod critical;
 mod cuttings;
 /// Edges between calls and tasks.
 mod dependencies;

@@ -1,7 +1,7 @@
 //! Makes the command self-contained: the libraries that it loads into programs, the software
 //! runtime, its demo programs and the C headers are built here and embedded.
 //!
-//! `OUT_DIR/api_table.rs` is the hook table, `OUT_DIR/embedded.rs` what is embedded.
+//! `OUT_DIR/embedded.rs` is what is embedded.
 
 #[path = "build/demo.rs"]
 mod demo;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Everything that what is embedded is made of.
-const INPUTS: [&str; 14] = [
+const INPUTS: [&str; 15] = [
     "build.rs",
     "build",
     "Cargo.toml",
@@ -25,14 +25,15 @@ const INPUTS: [&str; 14] = [
     "crates/format",
     "crates/ring",
     "crates/hookgen",
+    "crates/tables",
     "crates/softacl",
     "crates/softacl-options",
     "crates/engine",
     "crates/engine-frida",
     "examples/demo",
 ];
-/// The hook table as Rust source.
-const TABLE: &str = "api_table.rs";
+/// Where `crates/tables` has the sources that are generated from the hook table.
+const GENERATED: &str = "DEP_ASCEND_TRACE_TABLES_GENERATED";
 /// What `embedded.rs` names, whether or not it was built.
 const NAMES: [&str; 4] = ["INTERPOSER", "SOFTACL", "DEMO", "ENGINE"];
 
@@ -40,9 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let folder = inner::folder(&out)?;
     let generated = folder.join("generated");
-    fs::create_dir_all(&generated)?;
-    ascend_trace_hookgen::write_all(&generated)?;
-    fs::copy(generated.join(TABLE), out.join(TABLE))?;
+    take(Path::new(&env::var(GENERATED)?), &generated)?;
     for input in INPUTS {
         println!("cargo:rerun-if-changed={input}");
     }
@@ -56,6 +55,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         built.push(("ENGINE", inner::build_engine(&folder)?));
     }
     fs::write(out.join("embedded.rs"), embedded(&built, soft)?)?;
+    Ok(())
+}
+
+/// Copies what was generated to where the inner build finds it whatever the features are. What stays the same
+/// keeps its time of change, so that cargo builds nothing anew.
+fn take(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (new, path) = (fs::read(entry.path())?, to.join(entry.file_name()));
+        if fs::read(&path).map_or(true, |old| old != new) {
+            fs::write(path, new)?;
+        }
+    }
     Ok(())
 }
 

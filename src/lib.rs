@@ -1,8 +1,7 @@
-//! The command line and the collector: glue between the shared memory that traced programs write
-//! to, the trace file, and the crates that read it.
+//! The command line: what starts programs, and glue between the collector, the trace file and the crates that
+//! read it.
 
 mod cli;
-mod collector;
 mod error;
 mod launch;
 mod log;
@@ -10,8 +9,6 @@ mod output;
 mod quote;
 mod recording;
 mod table;
-#[expect(unreachable_pub, reason = "generated for every crate that needs it")]
-mod tables;
 mod unpack;
 mod viewing;
 

@@ -27,9 +27,9 @@ use ascend_trace_viewer::{
 };
 
 use crate::cli::trace::Condition;
-use crate::collector::gauge::Gauge;
 use crate::log::LogBook;
 use crate::output::{manner, say};
+use ascend_trace_collector::gauge::{self as collector, Gauge};
 use exporting::Export;
 use loader::Loader;
 use whole::WholeCheck;
@@ -146,7 +146,10 @@ impl FileSource {
 impl Source for FileSource {
     fn poll(&mut self) -> Result<Progress, Box<dyn Error + Send + Sync>> {
         let changed = self.loader.poll()?;
-        let counted = self.gauge.as_ref().map(|gauge| gauge.now());
+        let counted = self.gauge.as_ref().map(|gauge| {
+            let collector::Counted { calls, lost } = gauge.now();
+            Counted { calls, lost }
+        });
         Ok(Progress {
             changed,
             recording: self.state(),

@@ -8,7 +8,13 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-use crate::{registers, thread};
+mod stubs;
+
+use crate::registers::save_ask_and_go;
+use crate::thread;
+use stubs::STUBS;
+
+save_ask_and_go!("ascend_trace_alternate", enter);
 
 /// One function of a name that has a usual one as well.
 struct Alternate {
@@ -18,13 +24,13 @@ struct Alternate {
     wrapper: AtomicUsize,
 }
 
-static ALTERNATES: [Alternate; registers::STUBS] = [const {
+static ALTERNATES: [Alternate; STUBS] = [const {
     Alternate {
         id: AtomicU32::new(0),
         address: AtomicUsize::new(0),
         wrapper: AtomicUsize::new(0),
     }
-}; registers::STUBS];
+}; STUBS];
 
 /// Places taken so far. A lock would do as well, were it
 /// not for a process that forks while another thread holds it.
@@ -38,7 +44,7 @@ pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
         |place: &Alternate| place.address.load(Acquire) == address && place.id.load(Acquire) == id;
     let used = USED.load(Relaxed);
     if let Some(index) = ALTERNATES.iter().take(used).position(is_it) {
-        return Some(registers::stub_address(index));
+        return Some(stubs::stub_address(index));
     }
     if used >= ALTERNATES.len() {
         return None;
@@ -49,14 +55,14 @@ pub(crate) fn stub(id: usize, address: usize, wrapper: usize) -> Option<usize> {
     place.wrapper.store(wrapper, Release);
     // Last: who finds the address finds the rest.
     place.address.store(address, Release);
-    Some(registers::stub_address(index))
+    Some(stubs::stub_address(index))
 }
 
 /// Where the stub at an address begins, and what it stands for.
 pub(crate) fn at(address: usize) -> Option<(usize, usize)> {
-    let index = registers::stub_index(address)?;
+    let index = stubs::stub_index(address)?;
     let function = ALTERNATES.get(index)?.address.load(Acquire);
-    (function != 0).then(|| (registers::stub_address(index), function))
+    (function != 0).then(|| (stubs::stub_address(index), function))
 }
 
 /// The function `id` at `from` is to be called at `to` from now on.
@@ -95,7 +101,7 @@ mod tests {
         assert_ne!(first, second);
         assert_ne!(stub(8, 0x1000, 0x9100), Some(first));
         assert_eq!(at(second + 1), Some((second, 0x2000)));
-        let index = registers::stub_index(second).unwrap() as u32;
+        let index = stubs::stub_index(second).unwrap() as u32;
         // SAFETY: only notes the address.
         let wrapper = unsafe { enter(index, core::ptr::null()) };
         assert_eq!(wrapper, 0x9000);

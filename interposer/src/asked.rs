@@ -8,8 +8,9 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use ascend_trace_format::record::{Counter, Lookup, Text, told};
 
 use crate::errno::Errno;
-use crate::hooks::FUNCTIONS;
-use crate::{emit, lifecycle, session, thread};
+use crate::functions::FUNCTIONS;
+use crate::thread::duties::settle;
+use crate::{emit, session, thread};
 
 const GIVEN: u8 = 1;
 const ABSENT: u8 = 2;
@@ -91,7 +92,7 @@ pub(crate) fn from_inside(write: impl FnOnce(&thread::State)) {
     }
     let _errno = Errno::save();
     thread::with(|state| {
-        if !state.is_busy() && lifecycle::settle(state) {
+        if !state.is_busy() && settle(state) {
             state.at_work(write);
         }
     });

@@ -9,7 +9,7 @@
 use ascend_trace_format::api::Role;
 use ascend_trace_format::record::STUB;
 
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
 use crate::thread::{self, State};
 use crate::traits;
 

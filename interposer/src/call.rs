@@ -3,118 +3,24 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::api::{
-    Arg, ArgKind, Fact, Function, Part, RetKind, Role, TaskKind, Untimed, Waits,
-};
+use ascend_trace_format::api::{RetKind, Role, TaskKind, Untimed, Waits};
 use ascend_trace_format::record::{Call, CallHead, TaskWord, flags, pair};
 
+use crate::called::Context;
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
-use crate::graph_roles::{self, Step};
-use crate::hooks::FUNCTIONS;
-use crate::objects::{ContextEntry, StreamEntry};
+use crate::functions::FUNCTIONS;
+use crate::objects::StreamEntry;
+use crate::outputs::read_outputs;
+use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::Known;
 use crate::thread::{Around, AtWork, Way};
-use crate::timing::lane::{KeptOut, Stranger};
-use crate::timing::seen::Waiting;
-use crate::timing::submit::Submission;
-use crate::traits::{self, Traits};
-use crate::{cost, given, last_task, roles, session, thread};
-
-/// A call under way. If the real function never returns normally (an exception, a thread that
-/// exits inside it), dropping the span still leaves the thread's state right.
-pub(crate) struct Span {
-    id: usize,
-    /// It came while the tracer was at work in its thread.
-    is_inside: bool,
-    /// Word 0 of the call as it is told of while it is under way.
-    head: u64,
-    function: &'static Function,
-    traits: &'static Traits,
-    begin: u64,
-    around: Around,
-    device: Option<u8>,
-    pub(crate) stream: Option<&'static StreamEntry>,
-    /// The context that it destroys, and whether it destroys its stream.
-    pub(crate) ends_context: Option<&'static ContextEntry>,
-    pub(crate) ends_stream: bool,
-    /// The word that names an event and its generation.
-    pub(crate) object: Option<u64>,
-    pub(crate) task: TaskState,
-    pub(crate) step: Step,
-    /// The word that names a graph and a node or replay of it.
-    pub(crate) graph: Option<u64>,
-    /// Held while a task that is not measured is being submitted.
-    pub(crate) stranger: Option<Stranger>,
-    /// What others must heed while the call lasts.
-    pub(crate) hold: Hold,
-}
+use crate::traits;
+use crate::{cost, graph_roles, last_task, roles, session, thread};
 
 /// Tasks so far whose stream is not known.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
-
-/// What is known of the task that a call may submit.
-pub(crate) enum TaskState {
-    /// The call submits nothing, or what it submits belongs to the task of a call around it.
-    None,
-    Untimed(Untimed),
-    Timed(Submission),
-}
-
-/// What threads that read times must heed while a call lasts.
-pub(crate) enum Hold {
-    None,
-    /// It waits for a stream.
-    Waiting {
-        #[expect(dead_code, reason = "lasts as long as the call")]
-        lasting: Waiting,
-    },
-    /// It takes a stream apart.
-    Ends(KeptOut),
-}
-
-/// A call as its role sees it.
-pub(crate) struct Context<'a> {
-    pub(crate) state: &'a thread::State,
-    pub(crate) function: &'static Function,
-    pub(crate) args: &'a [u64],
-}
-
-impl Context<'_> {
-    /// The argument at the position that the table names.
-    pub(crate) fn arg(&self, position: Option<u8>) -> Option<u64> {
-        self.args.get(usize::from(position?)).copied()
-    }
-
-    /// The argument that is this part of the call.
-    pub(crate) fn part(&self, part: Part) -> Option<u64> {
-        self.arg(self.function.part(part))
-    }
-
-    pub(crate) fn is(&self, fact: Fact) -> bool {
-        self.function.facts.has(fact)
-    }
-
-    /// The first argument of this kind.
-    pub(crate) fn of_kind(&self, kind: ArgKind) -> Option<u64> {
-        let position = (self.function.args.iter()).position(|arg| arg.kind == kind)?;
-        self.args.get(position).copied()
-    }
-
-    /// Serial of the thread's context, 0 when unknown.
-    pub(crate) fn context_serial(&self) -> u32 {
-        self.state
-            .context()
-            .map_or(0, |context| context.serial.load(Relaxed))
-    }
-
-    pub(crate) fn device(&self) -> u32 {
-        self.state
-            .context()
-            .map_or(0, |context| context.device.load(Relaxed))
-    }
-}
 
 impl Span {
     /// A wrapper has been entered, with the stack at `here`. `None` when the call is none of ours to
@@ -207,11 +113,6 @@ impl Span {
         state.admit(here)
     }
 
-    /// Ticks at the call's entry.
-    pub(crate) fn begin(&self) -> u64 {
-        self.begin
-    }
-
     /// The real function has returned `result`.
     #[inline]
     pub(crate) fn leave(mut self, args: &mut [u64], result: u64) {
@@ -234,13 +135,6 @@ impl Span {
         });
         self.let_go();
         core::mem::forget(self);
-    }
-
-    /// Ends what was begun for the call: its task, and what other threads had to heed.
-    fn let_go(&mut self) {
-        self.stranger = None;
-        self.task = TaskState::None;
-        self.hold = Hold::None;
     }
 
     /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.
@@ -375,24 +269,6 @@ impl Span {
     }
 }
 
-impl Drop for Span {
-    /// The real function did not return.
-    #[cold]
-    fn drop(&mut self) {
-        self.let_go();
-        thread::with(|state| match self.is_inside {
-            true => {
-                state.end_inside();
-                state.count_lost();
-            }
-            false => {
-                state.leave_behind(self.around.depth);
-                state.ascend(self.around);
-            }
-        });
-    }
-}
-
 fn device_of(state: &thread::State) -> Option<u8> {
     state
         .context()
@@ -406,74 +282,4 @@ fn stream_word(stream: &'static StreamEntry) -> u64 {
 /// The context that a call waits for as a whole.
 fn context_word(call: &Context<'_>) -> Option<u64> {
     (call.function.role.meaning().waits == Waits::Device).then(|| pair(0, call.context_serial()))
-}
-
-/// Replaces each output pointer by what the call has written there.
-#[inline]
-pub(crate) fn read_outputs(function: &Function, args: &mut [u64]) {
-    for (arg, word) in function.args.iter().zip(args) {
-        if arg.out && *word != 0 {
-            *word = match given::is_there(*word as usize, bytes_of(arg)) {
-                true => read_output(*word, arg),
-                false => 0,
-            };
-        }
-    }
-}
-
-/// Bytes that [`read_output`] reads.
-#[inline]
-fn bytes_of(arg: &Arg) -> usize {
-    match arg.width {
-        1 | 2 | 4 => arg.width.into(),
-        _ => size_of::<u64>(),
-    }
-}
-
-#[inline]
-fn read_output(address: u64, arg: &Arg) -> u64 {
-    let address = address as usize;
-    let is_signed = matches!(arg.kind, ArgKind::Int | ArgKind::Enum | ArgKind::Timeout);
-    // SAFETY: the call succeeded, so it has written a value of the table's width to the address;
-    // C allows any alignment the program got away with, hence the unaligned reads.
-    unsafe {
-        match (arg.width, arg.kind) {
-            (4, ArgKind::Float) => {
-                f64::from(core::ptr::read_unaligned(address as *const f32)).to_bits()
-            }
-            (1, _) => core::ptr::read_unaligned(address as *const u8).into(),
-            (2, _) => core::ptr::read_unaligned(address as *const u16).into(),
-            (4, _) if is_signed => core::ptr::read_unaligned(address as *const i32) as i64 as u64,
-            (4, _) => core::ptr::read_unaligned(address as *const u32).into(),
-            _ => core::ptr::read_unaligned(address as *const u64),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read<T>(value: &T, kind: ArgKind) -> u64 {
-        let arg = Arg {
-            name: "out",
-            ctype: "",
-            kind,
-            out: true,
-            width: size_of::<T>() as u8,
-            enumeration: "",
-            count: None,
-        };
-        read_output(core::ptr::from_ref(value) as usize as u64, &arg)
-    }
-
-    #[test]
-    fn outputs_are_read_by_kind_and_width() {
-        assert_eq!(read(&1.5f32, ArgKind::Float), 1.5f64.to_bits());
-        assert_eq!(read(&2.5f64, ArgKind::Float), 2.5f64.to_bits());
-        assert_eq!(read(&-1i32, ArgKind::Int) as i64, -1);
-        assert_eq!(read(&u32::MAX, ArgKind::Uint), u64::from(u32::MAX));
-        assert_eq!(read(&u64::MAX, ArgKind::Size), u64::MAX);
-        assert_eq!(read(&200u8, ArgKind::Uint), 200);
-    }
 }

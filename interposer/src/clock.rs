@@ -1,9 +1,10 @@
 //! The clock of the records: whatever counter the collector chose for the session.
 
-use core::sync::atomic::AtomicBool;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use ascend_trace_format::session::TickSource;
+use ascend_trace_ring::ticks::monotonic;
 
 static COUNTER: AtomicBool = AtomicBool::new(false);
 
@@ -44,4 +45,28 @@ pub(crate) fn ticks_after_all() -> u64 {
     } else {
         ascend_trace_ring::ticks::monotonic()
     }
+}
+
+/// Both clocks when ticks were first asked about; 0 before.
+static FIRST_TICKS: AtomicU64 = AtomicU64::new(0);
+static FIRST_NS: AtomicU64 = AtomicU64::new(0);
+
+/// Remembers where both clocks stand, so that ticks can be told in nanoseconds later.
+pub(crate) fn begin() {
+    FIRST_NS.store(ascend_trace_ring::sys::monotonic(), Relaxed);
+    FIRST_TICKS.store(ticks_directly(), Relaxed);
+}
+
+/// A number of ticks in nanoseconds, by how far the two clocks have come.
+pub(crate) fn nanoseconds(count: u64) -> u64 {
+    let passed_ns = monotonic().wrapping_sub(FIRST_NS.load(Relaxed));
+    let passed = ticks().wrapping_sub(FIRST_TICKS.load(Relaxed)).max(1);
+    (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
+}
+
+/// A moment in ticks on `CLOCK_MONOTONIC`.
+pub(crate) fn moment(at: u64) -> u64 {
+    let begin = FIRST_TICKS.load(Relaxed);
+    let passed = nanoseconds(at.saturating_sub(begin));
+    FIRST_NS.load(Relaxed).wrapping_add(passed)
 }

@@ -2,17 +2,15 @@
 //! the calls, some are: the first ones that go into each new segment of a thread's channel, so that
 //! the others need not look at the clock once more.
 
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64};
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::record::{COST_TOLD_EVERY_NS, told};
+use ascend_trace_format::record::COST_TOLD_EVERY_NS;
 
-use crate::clock::ticks;
-use crate::timing::counters;
-use crate::{emit, quiet, thread};
+use crate::clock::{nanoseconds, ticks};
+use crate::meter::{self, Meter, SAMPLES, Sample, Sum};
+use crate::{emit, thread};
 
-/// Calls in a row that are measured.
-pub(crate) const SAMPLES: u8 = 8;
 /// Something else had the processor when recording a call took longer than this many nanoseconds.
 const INTERRUPTED_NS: u64 = 20_000;
 
@@ -23,184 +21,11 @@ const LONG_NS: u64 = 100_000;
 /// The same in ticks; 0 until the clocks have come far enough to tell.
 static LONG_TICKS: AtomicU64 = AtomicU64::new(0);
 
-/// Something that adds up. Only its thread writes it, so that adding needs no locked instruction.
-pub(crate) struct Sum(AtomicU64);
-
-impl Sum {
-    const fn new() -> Self {
-        Self(AtomicU64::new(0))
-    }
-
-    pub(crate) fn get(&self) -> u64 {
-        self.0.load(Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn add(&self, more: u64) {
-        self.0.store(self.get().wrapping_add(more), Relaxed);
-    }
-}
-
-/// What one thread after another has cost. Meters are never freed, and never start again: what a
-/// thread costs is what its meter shows less what it showed at first.
-#[repr(align(128))]
-pub(crate) struct Meter {
-    /// Calls that were measured, and how long recording them took.
-    samples: Sum,
-    sampled: Sum,
-    /// What took longer: the calls that needed a new segment.
-    besides: Sum,
-    /// Tasks with events around them.
-    pub(crate) tasks: Sum,
-    /// Events recorded on the program's streams, and how long that took for those of tasks.
-    pub(crate) events: Sum,
-    pub(crate) timing: Sum,
-    /// How long reading times took.
-    pub(crate) reading: Sum,
-    /// The tracer calls the runtime in its thread.
-    pub(crate) in_runtime: AtomicBool,
-    tid: AtomicU32,
-    first: [AtomicU64; 7],
-    told_at: AtomicU64,
-    next: AtomicPtr<Meter>,
-    used: AtomicBool,
-}
-
-static FIRST: AtomicPtr<Meter> = AtomicPtr::new(core::ptr::null_mut());
-
-fn deref(meter: *mut Meter) -> Option<&'static Meter> {
-    // SAFETY: pointers in the list come from `Box::leak`.
-    unsafe { meter.as_ref() }
-}
-
-/// Every meter there is.
-pub(crate) fn all() -> impl Iterator<Item = &'static Meter> {
-    let mut next = deref(FIRST.load(Acquire));
-    core::iter::from_fn(move || {
-        let meter = next?;
-        next = deref(meter.next.load(Acquire));
-        Some(meter)
-    })
-}
-
-/// A meter for the calling thread.
-#[cold]
-pub(crate) fn claim() -> &'static Meter {
-    let free = all().find(|meter| {
-        !meter.used.load(Relaxed)
-            && meter
-                .used
-                .compare_exchange(false, true, Acquire, Relaxed)
-                .is_ok()
-    });
-    let meter = free.unwrap_or_else(make);
-    meter.begin();
-    meter
-}
-
-/// The first one takes no memory of the program's.
-static FIRST_METER: Meter = Meter::new();
-static IS_FIRST_TAKEN: AtomicBool = AtomicBool::new(false);
-
-fn make() -> &'static Meter {
-    // With system calls given up, asking for memory is a risk: then several threads have one meter.
-    if !IS_FIRST_TAKEN.swap(true, AcqRel) {
-        return link(&FIRST_METER);
-    }
-    if !quiet::is_allowed() {
-        return &FIRST_METER;
-    }
-    link(Box::leak(Box::new(Meter::new())))
-}
-
-/// Puts a meter that is in use into the list.
-fn link(meter: &'static Meter) -> &'static Meter {
-    let raw = core::ptr::from_ref(meter).cast_mut();
-    let mut first = FIRST.load(Acquire);
-    loop {
-        meter.next.store(first, Relaxed);
-        match FIRST.compare_exchange(first, raw, AcqRel, Acquire) {
-            Ok(_) => return meter,
-            Err(current) => first = current,
-        }
-    }
-}
-
 impl Meter {
-    /// One that is in use.
-    const fn new() -> Self {
-        Self {
-            samples: Sum::new(),
-            sampled: Sum::new(),
-            besides: Sum::new(),
-            tasks: Sum::new(),
-            events: Sum::new(),
-            timing: Sum::new(),
-            reading: Sum::new(),
-            in_runtime: AtomicBool::new(false),
-            tid: AtomicU32::new(0),
-            first: [const { AtomicU64::new(0) }; 7],
-            told_at: AtomicU64::new(0),
-            next: AtomicPtr::new(core::ptr::null_mut()),
-            used: AtomicBool::new(true),
-        }
-    }
-
-    /// All sums, each with what it showed when its thread began.
-    fn sums(&self) -> [(&Sum, &AtomicU64); 7] {
-        let [a, b, c, d, e, f, g] = &self.first;
-        [
-            (&self.samples, a),
-            (&self.sampled, b),
-            (&self.besides, c),
-            (&self.tasks, d),
-            (&self.events, e),
-            (&self.timing, f),
-            (&self.reading, g),
-        ]
-    }
-
-    /// What the meter's thread has cost, by sum.
-    fn shown(&self) -> [u64; 7] {
-        self.sums()
-            .map(|(sum, first)| sum.get().wrapping_sub(first.load(Relaxed)))
-    }
-
-    /// The calling thread has the meter from now on.
-    fn begin(&self) {
-        for (sum, first) in self.sums() {
-            first.store(sum.get(), Relaxed);
-        }
-        self.told_at.store(ticks(), Relaxed);
-        self.tid.store(thread::tid(), Release);
-    }
-
-    /// A record of what the meter's thread has cost until `now`.
-    fn record(&self, now: u64) -> told::Cost {
-        let tid = self.tid.load(Acquire);
-        let [samples, sampled, besides, tasks, events, timing, reading] = self.shown();
-        told::Cost {
-            tid,
-            at: now,
-            samples,
-            sampled,
-            besides,
-            tasks,
-            events,
-            timing,
-            reading,
-        }
-    }
-
     /// Tells the trace what the meter's thread has cost so far, on the calling thread's channel.
     fn tell(&self, state: &thread::State) {
-        if self.tid.load(Acquire) == 0 {
-            return;
-        }
-        let now = ticks();
-        self.told_at.store(now, Relaxed);
-        if self.shown() != [0; 7] {
-            emit::record(state, &self.record(now));
+        if let Some(news) = self.news() {
+            emit::record(state, &news);
         }
     }
 
@@ -235,8 +60,7 @@ impl Meter {
 
     /// Tells what is new, if it has not been told for a while.
     fn tell_if_due(&self, state: &thread::State) {
-        let since = ticks().wrapping_sub(self.told_at.load(Relaxed));
-        if counters::nanoseconds(since) >= COST_TOLD_EVERY_NS {
+        if nanoseconds(self.since_told()) >= COST_TOLD_EVERY_NS {
             self.tell(state);
         }
     }
@@ -245,8 +69,7 @@ impl Meter {
     pub(crate) fn release(&self, state: &thread::State) {
         self.tell(state);
         self.in_runtime.store(false, Relaxed);
-        self.tid.store(0, Relaxed);
-        self.used.store(false, Release);
+        self.give_back();
     }
 }
 
@@ -256,7 +79,7 @@ fn long_ticks(ticks: u64) -> u64 {
     if known != 0 {
         return known;
     }
-    let ns = counters::nanoseconds(ticks).max(1);
+    let ns = nanoseconds(ticks).max(1);
     let long = u128::from(ticks) * u128::from(LONG_NS) / u128::from(ns);
     let long = u64::try_from(long).unwrap_or(u64::MAX).max(1);
     LONG_TICKS.store(long, Relaxed);
@@ -265,34 +88,12 @@ fn long_ticks(ticks: u64) -> u64 {
 
 /// Tells what threads have cost that have not been told about for a while.
 pub(crate) fn tell_due(state: &thread::State) {
-    all().for_each(|meter| meter.tell_if_due(state));
+    meter::all().for_each(|meter| meter.tell_if_due(state));
 }
 
 /// The process ends: tells what all its threads have cost.
 pub(crate) fn tell_all(state: &thread::State) {
-    all().for_each(|meter| meter.tell(state));
-}
-
-/// The calling thread is a forked child's only one; what was measured belongs to the parent.
-pub(crate) fn forget() {
-    for meter in all() {
-        for (sum, _) in meter.sums() {
-            sum.0.store(0, Relaxed);
-        }
-        meter.in_runtime.store(false, Relaxed);
-        meter.tid.store(0, Relaxed);
-        meter.used.store(false, Relaxed);
-    }
-}
-
-/// A call whose recording is measured.
-#[derive(Clone, Copy)]
-pub(crate) struct Sample {
-    /// Calls around it.
-    depth: u8,
-    entered: u64,
-    /// What the meter showed that is counted elsewhere.
-    elsewhere: u64,
+    meter::all().for_each(|meter| meter.tell(state));
 }
 
 /// The wrapper of a call that may be measured has just been entered.
@@ -337,7 +138,7 @@ impl Sample {
         let leaving = ticks().wrapping_sub(end);
         let elsewhere = elsewhere(meter).wrapping_sub(self.elsewhere);
         let spent = entering.wrapping_add(leaving).saturating_sub(elsewhere);
-        if counters::nanoseconds(spent) < INTERRUPTED_NS {
+        if nanoseconds(spent) < INTERRUPTED_NS {
             meter.samples.add(1);
             meter.sampled.add(spent);
         }
@@ -351,20 +152,6 @@ fn elsewhere(meter: &Meter) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_meter_does_not_start_again_with_its_next_thread() {
-        let meter = make();
-        meter.begin();
-        meter.tasks.add(3);
-        let record = meter.record(50);
-        assert_eq!((record.tid, record.at), (thread::tid(), 50));
-        assert_eq!(meter.shown(), [0, 0, 0, 3, 0, 0, 0]);
-        meter.begin();
-        meter.tasks.add(2);
-        assert_eq!(meter.record(60).tasks, 2);
-        assert_eq!(meter.tasks.get(), 5);
-    }
 
     #[test]
     fn only_the_outermost_call_is_measured_and_what_is_counted_elsewhere_left_out() {

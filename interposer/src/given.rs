@@ -5,12 +5,13 @@
 //! ignores an argument passes whatever is in the register (clang, from -O2 on). So with an engine at
 //! work, memory is asked about before it is read.
 
-use crate::{engine, stubs};
+use crate::engine::known;
+use crate::stubs;
 
 /// How many bytes from `address` on can be read, up to as many as are wanted.
 #[inline]
 pub(crate) fn readable(address: usize, wanted: usize) -> usize {
-    match engine::is_patching() {
+    match known::is_there() {
         false => wanted,
         true => stubs::readable_from(address, wanted),
     }

@@ -5,30 +5,11 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{Part, Role, TaskKind, Untimed};
 use ascend_trace_format::record::pair;
 
-use crate::call::{Context, Span, TaskState};
+use crate::called::Context;
 use crate::graphs::{self, GRAPH_SERIALS};
 use crate::objects::{self, EventEntry, StreamEntry};
+use crate::span::{Span, Step, TaskState};
 use crate::timing::capture;
-
-/// What must be remembered of captures and graphs from a call's entry to its return.
-#[derive(Clone, Copy)]
-pub(crate) enum Step {
-    None,
-    /// A task for a stream that is being captured into the graph with this serial.
-    Captured(u32),
-    /// A wait for an event that was captured: the stream is about to join the capture.
-    Joining,
-    /// A task for a stream of a hand-built model, or one that replaces a captured task.
-    Bound,
-    /// The call begins a capture; holds what was noted of it.
-    Begins(Option<u32>),
-    /// The call ends a capture of the graph with this serial, 0 when it was not seen.
-    Ends(u32),
-    /// The call binds a stream, or begins an update on it, and its entry says so already.
-    Binds,
-    /// The call is about the graph with this serial.
-    About(u32),
-}
 
 /// The call is about to be made.
 pub(crate) fn before(span: &mut Span, call: &Context<'_>) {

@@ -48,7 +48,7 @@ macro_rules! body {
             };
         }
         let mut words = words;
-        match $crate::call::Span::enter($id, here, &words) {
+        match $crate::span::Span::enter($id, here, &words) {
             None => {
                 let _unseen = const { $crate::traits::is_above($id) }
                     .then(|| $crate::below::Unseen::begin(here));

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use ascend_trace_format::api::{ArgKind, RetKind};
 use ascend_trace_format::record::MAX_STRING;
 
-use crate::emit::CallRecord;
+use crate::returned::CallRecord;
 use crate::{given, scalars};
 
 /// More than any tensor has dimensions.

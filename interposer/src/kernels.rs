@@ -12,12 +12,12 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64};
 use ascend_trace_format::api::Fact;
 use ascend_trace_format::record::{Text, told};
 
-use crate::call::Context;
+use crate::called::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::HandleTable;
-use crate::timing::{harvester, teardown};
-use crate::{emit, lifecycle, quiet, real, session, thread, until_exit};
+use crate::thread::duties::watch_exit;
+use crate::{emit, quiet, real, session, thread, until_exit};
 
 /// A kernel that was launched or given a name.
 struct Kernel {
@@ -82,26 +82,24 @@ impl Kernel {
     }
 }
 
-/// A kernel was launched: its name is wanted, once.
-pub(crate) fn launched(call: &Context<'_>, begin: u64) {
+/// A kernel was launched: its name is wanted, once. Answers whether a thread of ours is to ask for it.
+pub(crate) fn launched(call: &Context<'_>, begin: u64) -> bool {
     let is_launch = call.is(Fact::ByHandle);
     let Some(handle) = call.arg(call.function.label).filter(|_| is_launch) else {
-        return;
+        return false;
     };
     let Some(kernel) = KERNELS.get_or_insert(handle) else {
-        return;
+        return false;
     };
-    if kernel.state.load(Relaxed) == UNKNOWN
+    kernel.state.load(Relaxed) == UNKNOWN
         && session::is_timed()
         && quiet::is_allowed()
         && !REFUSES.load(Relaxed)
-    {
-        want(kernel, begin);
-    }
+        && want(kernel, begin)
 }
 
 #[cold]
-fn want(kernel: &Kernel, begin: u64) {
+fn want(kernel: &Kernel, begin: u64) -> bool {
     kernel.since.store(begin, Relaxed);
     WANTS.fetch_add(1, SeqCst);
     let wanted = kernel
@@ -109,10 +107,10 @@ fn want(kernel: &Kernel, begin: u64) {
         .compare_exchange(UNKNOWN, WANTED, SeqCst, Relaxed);
     if wanted.is_err() {
         WANTS.fetch_sub(1, SeqCst);
-        return;
+        return false;
     }
-    lifecycle::watch_exit();
-    harvester::ensure_running();
+    watch_exit();
+    true
 }
 
 /// Asks for the names that are wanted. To be called by a thread of ours, or when the process ends.
@@ -145,17 +143,17 @@ pub(crate) fn ask_wanted(state: &thread::State) {
 }
 
 /// Kernels are about to be unloaded. Names that are wanted are waited for, but not for long; nobody asks for one
-/// from then on, and handles may stand for other kernels.
-pub(crate) fn before_unload() {
+/// from then on, and handles may stand for other kernels. `is_asked`: a thread of ours comes by.
+pub(crate) fn before_unload(is_asked: bool) {
     let wait = |rounds: u32, is_over: fn() -> bool| {
         for _ in 0..rounds {
             if is_over() {
                 break;
             }
-            teardown::pause();
+            quiet::pause();
         }
     };
-    if harvester::is_running() {
+    if is_asked {
         wait(WANTS_ROUNDS, || WANTS.load(SeqCst) == 0);
     }
     for kernel in KERNELS.iter() {

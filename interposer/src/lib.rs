@@ -13,44 +13,56 @@
     clippy::indexing_slicing
 )]
 
+mod admission;
 mod alternate;
 mod asked;
 mod below;
 mod call;
+mod called;
 mod checker;
 mod clock;
+mod contexts;
 mod cost;
 mod emit;
 mod engine;
 mod environment;
 mod errno;
+mod functions;
 mod given;
 mod graph_roles;
 mod graphs;
 mod hook;
+mod hooks;
 mod identity;
 mod integers;
+mod introduce;
 mod kernels;
 mod last_task;
 mod libraries;
 mod lifecycle;
 mod loader;
 mod memory;
+mod meter;
 mod names;
 mod object_table;
 mod objects;
+mod outputs;
 mod page;
 mod quiet;
 mod ranges;
 mod real;
 mod registers;
+mod returned;
 mod roles;
 mod roomy;
 mod scalars;
+mod seen;
 mod session;
 mod shortcut;
 mod simple;
+mod span;
 mod spin;
+mod streams;
 pub mod stubs;
 mod system;
 mod table;
@@ -61,21 +73,3 @@ mod until_exit;
 mod variadic;
 mod watched;
 mod word;
-
-/// The hook table and one wrapper per function, generated from the declarations.
-#[expect(
-    non_snake_case,
-    unreachable_pub,
-    dead_code,
-    reason = "generated: the names and shapes are those of the C interface, the table serves others too"
-)]
-mod hooks {
-    use crate::engine::shape::{Shape, shape};
-    use crate::hook::hook;
-    use crate::variadic::variadic;
-    use crate::word::by_value;
-
-    include!(concat!(env!("OUT_DIR"), "/api_table.rs"));
-    include!(concat!(env!("OUT_DIR"), "/hooks.rs"));
-    include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
-}

@@ -8,7 +8,8 @@ use ascend_trace_format::record::{Text, told};
 
 use crate::errno::Errno;
 use crate::loader::walk::{self, Path};
-use crate::{emit, lifecycle, session, thread};
+use crate::thread::duties::settle;
+use crate::{emit, session, thread};
 
 /// How the names of the files begin.
 const PREFIXES: &[&[u8]] = &[
@@ -77,7 +78,7 @@ fn is_new(base: usize) -> bool {
 fn tell(path: &Path) {
     let _errno = Errno::save();
     thread::with(|state| {
-        if !state.is_busy() && lifecycle::settle(state) {
+        if !state.is_busy() && settle(state) {
             let path = Text::new(path.text().to_bytes());
             state.at_work(|state| emit::record(state, &told::Library { path }));
         }

@@ -1,37 +1,33 @@
 //! What comes into being and goes: processes, contexts, streams, events.
 
-use core::sync::atomic::AtomicBool;
+use core::ffi::c_void;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, Role};
 use ascend_trace_format::record::{pair, told};
 
-use crate::call::{Context, Hold, Span};
+use crate::called::Context;
+use crate::contexts::{begin_context, refresh_context};
 use crate::objects::{
-    self, CONTEXT_SERIALS, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS,
-    StreamEntry,
+    self, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS, StreamEntry,
 };
+use crate::span::{Hold, Span};
+use crate::thread::duties::{self, Duties};
 use crate::timing::{
     api, capture, counters, driver, hardware, harvester, lane, reference, schedule, teardown,
 };
 use crate::{
-    cost, emit, engine, graphs, kernels, libraries, loader, quiet, session, thread, until_exit,
-    watched,
+    cost, emit, engine, graphs, introduce, kernels, libraries, loader, meter, quiet, session,
+    streams, thread, until_exit, watched,
 };
-
-static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
-
-/// Whether this library was initialised. What the program is linked to was so before.
-pub(crate) fn has_begun() -> bool {
-    HAS_BEGUN.load(Relaxed)
-}
 
 /// The library has been loaded.
 extern "C" fn loaded() {
-    HAS_BEGUN.store(true, Relaxed);
+    session::note_begun();
     schedule::note();
     watched::prepare();
-    thread::prepare_thread_end();
+    take_duties_on();
+    thread::prepare_thread_end(thread_ends);
     loader::fork::watch();
     session::join();
     loader::weak::sweep_if_new();
@@ -78,13 +74,25 @@ fn at_end(action: impl FnOnce(&thread::State)) {
     thread::with(|state| state.at_work(action));
 }
 
-/// The runtime has been used: its end is to be met before it.
-pub(crate) fn watch_exit() {
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, Relaxed) {
-        // SAFETY: the function stays for as long as the process.
-        unsafe { libc::atexit(exiting) };
-    }
+/// What lower layers need of this one.
+pub(crate) fn take_duties_on() {
+    static DUTIES: Duties = Duties {
+        become_child,
+        exiting,
+    };
+    duties::take_on(&DUTIES);
+}
+
+/// A thread ends.
+unsafe extern "C" fn thread_ends(_: *mut c_void) {
+    thread::with(|state| {
+        state.end(|state, meter| {
+            emit::rename(state);
+            if let Some(meter) = meter {
+                meter.release(state);
+            }
+        });
+    });
 }
 
 #[cfg(not(test))]
@@ -107,15 +115,6 @@ fn hooks_for_loading_are_callable_without_a_session() {
     assert!(!session::is_on());
 }
 
-/// Makes a forked child a process of its own, unless that has been done. `false` while another thread
-/// does it, and when nothing is recorded there: what belongs to the parent must not be touched.
-pub(crate) fn settle(state: &thread::State) -> bool {
-    if session::is_new_child() {
-        become_child(state);
-    }
-    session::is_settled()
-}
-
 /// This process turns out to be a forked child.
 #[cold]
 fn become_child(state: &thread::State) {
@@ -125,13 +124,13 @@ fn become_child(state: &thread::State) {
     graphs::forget_all();
     kernels::forget();
     counters::forget();
-    cost::forget();
+    meter::forget();
     until_exit::forget();
     reference::forget();
     driver::forget();
     hardware::forget();
     harvester::forget();
-    emit::announce_again();
+    introduce::announce_again();
     state.forget_parent();
     if !quiet::is_allowed() {
         // Nobody may ask who this is.
@@ -139,23 +138,6 @@ fn become_child(state: &thread::State) {
         return;
     }
     session::become_child();
-}
-
-/// A context comes into being, or is used for the first time.
-fn begin_context(context: &ContextEntry, device: u32) {
-    if session::is_timed() {
-        // Not only with the first task: another thread may come to that while the process ends.
-        watch_exit();
-    }
-    context.device.store(device, Relaxed);
-    context.timing.begin();
-    context.serial.store(CONTEXT_SERIALS.next(), Relaxed);
-    emit::from_inside(&told::Context {
-        serial: context.serial.load(Relaxed),
-        device,
-        handle: context.handle.load(Relaxed),
-        is_default: context.is_default(),
-    });
 }
 
 pub(crate) fn device_set(call: &Context<'_>) {
@@ -220,7 +202,7 @@ pub(crate) fn stream_created(call: &Context<'_>) -> Option<&'static StreamEntry>
     stream
         .priority
         .store(call.part(Part::Priority).unwrap_or(0) as u32, Relaxed);
-    emit::stream(stream, false);
+    streams::tell(stream, false);
     Some(stream)
 }
 
@@ -235,61 +217,11 @@ fn flags_of(call: &Context<'_>, stream: &StreamEntry) -> u32 {
     }
 }
 
-/// Makes the calling thread's context known, where it was made current without a call that we see: a
-/// thread that lives on the default device, or a library that calls the layer below. To be asked inside of
-/// a call of the program's that needs a context: else the question leaves its error.
-pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEntry> {
-    if let Some(context) = state.context() {
-        return Some(context);
-    }
-    let api = api::get()?;
-    let handle = api.current_context()?;
-    let known = objects::context(handle).filter(|context| context.serial.load(Relaxed) != 0);
-    let context = match known {
-        Some(context) => context,
-        None => adopt_new(handle, api.device()?)?,
-    };
-    state.set_context(Some(context));
-    Some(context)
-}
-
-/// Makes sure of the calling thread's context: something below AscendCL may have changed it. To be asked as
-/// [`adopt_context`], where calls are few.
-fn refresh_context(state: &thread::State) {
-    let told = api::get().and_then(api::Api::current_context);
-    let known = state.context().map(|context| context.handle.load(Relaxed));
-    // A default context may not be known by its handle yet.
-    let is_same = known.is_some_and(|known| Some(known) == told || known == 0);
-    if !is_same && told.is_some() {
-        state.set_context(None);
-    }
-    adopt_context(state);
-}
-
-/// The context of a device that has none yet is its default one.
-fn adopt_new(handle: u64, device: u32) -> Option<&'static ContextEntry> {
-    let default = objects::default_context(device)?;
-    let exists = default.serial.load(Relaxed) != 0;
-    let named = default.handle.load(Relaxed);
-    if !exists || named == 0 || named == handle {
-        if !exists {
-            begin_context(default, device);
-        }
-        objects::name_default_context(default, handle);
-        return Some(default);
-    }
-    let context = objects::new_context(handle)?;
-    context.handle.store(handle, Relaxed);
-    context.alias.store(0, Relaxed);
-    begin_context(context, device);
-    Some(context)
-}
-
 pub(crate) fn stream_id_told(span: &Span, call: &Context<'_>) {
     if let (Some(stream), Some(id)) = (span.stream, call.part(Part::StreamId)) {
         stream.acl_id.store(id as i32, Relaxed);
         stream.id_known.store(true, Relaxed);
-        emit::stream(stream, true);
+        streams::tell(stream, true);
     }
 }
 
@@ -438,7 +370,7 @@ pub(crate) fn before_end(call: &Context<'_>) {
         // Finalising without a reset: only what is done already can be had.
         _ => {
             hardware::flush();
-            kernels::before_unload();
+            kernels::before_unload(harvester::is_running());
             teardown::at_exit();
         }
     }

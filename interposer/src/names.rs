@@ -1,6 +1,6 @@
 //! From the name of a function to its number in the table.
 
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
 
 /// The number of the function with this name.
 pub(crate) fn id(name: &[u8]) -> Option<usize> {

@@ -3,12 +3,13 @@
 //! A program uses a handle only between the calls that make and end it, so whatever is looked up
 //! here was entered before: no ordering beyond the program's own is needed.
 
+use core::ffi::c_void;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64};
 
 use crate::object_table::{Object, ObjectTable, PAGE};
-use crate::timing::lane::Lane;
-use crate::timing::seen::Seen;
+use crate::seen::Seen;
+use crate::thread::State;
 
 /// `ACL_STREAM_PERSISTENT`, `ACL_STREAM_CPU_SCHEDULE` and `ACL_STREAM_DEVICE_USE_ONLY`: the streams of models.
 const FOR_MODELS: u32 = 0x4 | 0x10 | 0x20;
@@ -56,8 +57,8 @@ pub(crate) struct StreamEntry {
     pub(crate) update: AtomicU32,
     /// For a real handle of a default stream: the key under which the stream is kept.
     pub(crate) alias: AtomicU64,
-    /// Where its tasks are timed, once the first one is.
-    pub(crate) lane: AtomicPtr<Lane>,
+    /// Where its lane lies, in which its tasks are timed, once the first one is. For `timing::lane` only.
+    pub(crate) lane: AtomicPtr<c_void>,
     /// What the program has seen done on it.
     pub(crate) seen: Seen,
 }
@@ -136,6 +137,32 @@ impl Object for ContextEntry {
 impl ContextEntry {
     pub(crate) fn is_default(&self) -> bool {
         self.key.load(Relaxed) & SYNTHETIC != 0
+    }
+}
+
+impl State {
+    /// The current context, if it was seen being set and still exists.
+    #[inline]
+    pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
+        let (entry, serial) = self.context.get();
+        // SAFETY: null, or set by `set_context`; entries lie in static memory.
+        let context = unsafe { entry.cast::<ContextEntry>().as_ref() }?;
+        (context.serial.load(Acquire) == serial).then_some(context)
+    }
+
+    /// The device of the current context.
+    #[inline]
+    pub(crate) fn device(&self) -> Option<u8> {
+        self.context()
+            .map(|context| context.device.load(Relaxed) as u8)
+    }
+
+    pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
+        let serial = |context: &ContextEntry| context.serial.load(Acquire);
+        let known = context.map(|context| (core::ptr::from_ref(context).cast(), serial(context)));
+        let none = (core::ptr::null(), 0);
+        self.context
+            .set(known.filter(|(_, serial)| *serial != 0).unwrap_or(none));
     }
 }
 

@@ -40,6 +40,11 @@ pub(crate) fn sleep(nanoseconds: i64) {
     }
 }
 
+/// Waits half a millisecond for what another thread is about to do.
+pub(crate) fn pause() {
+    sleep(500_000);
+}
+
 /// Sleeps, also when the program has given system calls up and the kernel does not know yet.
 pub(crate) fn sleep_whatever(nanoseconds: i64) {
     let time = libc::timespec {

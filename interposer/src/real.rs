@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use crate::engine::{self, patched};
 use crate::errno::Errno;
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
 use crate::{alternate, loader, roomy};
 
 const LONGEST_NAME: usize = 128;

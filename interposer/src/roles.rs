@@ -5,15 +5,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::api::{ArgKind, Fact, Function, Part, Role, TaskKind, Untimed};
 use ascend_trace_format::record::{pair, unpair};
 
-use crate::call::{Context, Hold, Span, TaskState};
+use crate::called::Context;
 use crate::clock::ticks;
 use crate::objects::{self, ContextEntry, EventEntry, STREAM_SERIALS, StreamEntry};
+use crate::span::{Hold, Span, TaskState};
 use crate::timing::harvest::{self, Proof};
 use crate::timing::lane::{self, Stranger};
-use crate::timing::seen::Waiting;
 use crate::timing::submit::{self, Extent};
-use crate::timing::{anchor, api, capture, failure, hardware, teardown};
-use crate::{emit, graph_roles, kernels, last_task, lifecycle, session, until_exit};
+use crate::timing::waiting::Waiting;
+use crate::timing::{anchor, api, capture, failure, hardware, harvester, teardown};
+use crate::{graph_roles, kernels, last_task, lifecycle, session, streams, until_exit};
 
 /// Memory copy kinds whose source or destination is host memory, or may be.
 const HOST_TO_DEVICE: u64 = 1;
@@ -41,7 +42,9 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
         }
         Role::SetDevice => hardware::begin(),
         Role::DestroyEvent => lifecycle::event_goes(call),
-        Role::UnloadKernels if session::is_timed() => kernels::before_unload(),
+        Role::UnloadKernels if session::is_timed() => {
+            kernels::before_unload(harvester::is_running());
+        }
         Role::SyncStream => {
             if let Some(stream) = span.stream {
                 span.hold = Hold::Waiting {
@@ -98,7 +101,11 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::GetDefaultStream => lifecycle::default_stream_told(call),
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
-        Role::Task if call.function.label.is_some() => kernels::launched(call, span.begin()),
+        Role::Task if call.function.label.is_some() => {
+            if kernels::launched(call, span.begin()) {
+                harvester::ensure_running();
+            }
+        }
         Role::Plain => name_given(call),
         _ => {}
     }
@@ -147,7 +154,7 @@ fn resolve_stream(call: &Context<'_>) -> Option<&'static StreamEntry> {
     };
     if stream.serial.load(Relaxed) == 0 {
         stream.begin(STREAM_SERIALS.next(), serial, call.device());
-        emit::stream(stream, false);
+        streams::tell(stream, false);
     }
     Some(stream)
 }
@@ -208,7 +215,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
         // It belongs to the task of the call around it, of whose stream only that has the turn.
         if let Some(stream) = span
             .stream
-            .filter(|stream| !call.state.submission.is_on(stream))
+            .filter(|stream| !lane::has_turn(call.state, stream))
         {
             lane::pass(stream);
         }

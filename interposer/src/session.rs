@@ -10,8 +10,7 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_ring::{AttachError, Session, sys};
 
 use crate::errno::Errno;
-use crate::hooks::TABLE_HASH;
-use crate::timing::counters;
+use crate::functions::TABLE_HASH;
 use crate::{clock, environment, identity, page, quiet};
 
 const NOT_TRIED: u8 = 0;
@@ -49,6 +48,19 @@ static UNMARKED: AtomicU32 = AtomicU32::new(0);
 const NEW_CHILD: u32 = 0;
 const BECOMING: u32 = 2;
 const SETTLED: u32 = 1;
+
+/// This library was initialised.
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// It is being initialised.
+pub(crate) fn note_begun() {
+    HAS_BEGUN.store(true, Relaxed);
+}
+
+/// Whether this library was initialised. What the program is linked to was so before.
+pub(crate) fn has_begun() -> bool {
+    HAS_BEGUN.load(Relaxed)
+}
 
 /// Whether calls are to be recorded, and this is no forked child that has to be told so first: all
 /// that most calls need to ask.
@@ -194,7 +206,7 @@ fn try_join() -> Result<(), Hindrance> {
     if let Timing::Sample(step) = settings.timing {
         SAMPLING.store(step.max(1), Relaxed);
     }
-    counters::begin();
+    clock::begin();
     let homeless = core::ptr::from_ref(session.homeless());
     let session = begin_process(session);
     publish(session);

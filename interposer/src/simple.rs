@@ -10,10 +10,11 @@ use ascend_trace_format::record::{Call, CallHead, RecordKind, SLOT_WORDS, STUB};
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
+use crate::outputs::read_outputs;
 use crate::thread::{AtWork, Way};
 use crate::traits;
-use crate::{call, cost, session, stubs, thread};
+use crate::{cost, session, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that
 /// exits inside it), dropping this tells so.
@@ -157,7 +158,7 @@ impl Simple {
         let end = ticks();
         let (function, traits) = const { (function_of(ID), traits::traits_of(function_of(ID))) };
         if traits.has_outputs && (!matches!(function.ret, RetKind::Error) || result == 0) {
-            call::read_outputs(function, &mut args);
+            read_outputs(function, &mut args);
         }
         self.record(ID, args, result, end);
     }
@@ -179,7 +180,7 @@ impl Simple {
             && traits::of(id).is_some_and(|traits| traits.has_outputs)
             && (!matches!(function.ret, RetKind::Error) || result == 0)
         {
-            call::read_outputs(function, args);
+            read_outputs(function, args);
         }
         self.record(id, *args, result, end);
     }

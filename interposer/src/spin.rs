@@ -1,7 +1,7 @@
 //! A lock that a traced thread takes if it is free, or nearly so; it waits longer only to give back
 //! what must not be lost.
 
-use core::cell::{Cell, UnsafeCell};
+use core::cell::UnsafeCell;
 use core::hint::spin_loop;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::AtomicBool;
@@ -16,42 +16,13 @@ const PAUSE_NS: i64 = 20_000;
 const PATIENCE: u32 = 5000;
 
 use crate::quiet;
-use crate::thread::{self, State};
+use crate::thread;
 
 pub(crate) struct SpinLock<T> {
     held: AtomicBool,
     /// The value is right at every moment, so the lock may be taken from a holder that is gone.
     plain: bool,
     value: UnsafeCell<T>,
-}
-
-/// Locks that a thread may hold at one time.
-const MOST_HELD: usize = 4;
-
-/// The locks of plain values that the tracer holds in one thread.
-pub(crate) struct Held([Cell<*const AtomicBool>; MOST_HELD]);
-
-impl Held {
-    pub(crate) const fn new() -> Self {
-        Self([const { Cell::new(core::ptr::null()) }; MOST_HELD])
-    }
-
-    fn replace(&self, from: *const AtomicBool, to: *const AtomicBool) {
-        if let Some(place) = self.0.iter().find(|place| place.get() == from) {
-            place.set(to);
-        }
-    }
-}
-
-/// What the tracer was doing in a thread has been left by a jump: its locks are free again.
-pub(crate) fn release_left(state: &State) {
-    for place in &state.held.0 {
-        let held = place.replace(core::ptr::null());
-        // SAFETY: locks that note their holders lie in static memory.
-        if let Some(held) = unsafe { held.as_ref() } {
-            held.store(false, Release);
-        }
-    }
 }
 
 // SAFETY: the lock hands the value to one thread at a time.
@@ -123,9 +94,9 @@ impl<T> SpinLock<T> {
         }
     }
 
-    /// Takes the lock from a holder that has been left by a jump, in a place where the value is right.
-    pub(crate) fn release_left(&self) {
-        self.held.store(false, Release);
+    /// What says that it is held: whoever has been left by a jump, in a place where the value is right, is no holder.
+    pub(crate) fn taken(&self) -> &AtomicBool {
+        &self.held
     }
 
     /// Forgets a holder that does not exist in this process: after a fork.

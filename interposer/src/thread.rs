@@ -8,20 +8,23 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::{Ledger, OpenCall, OpenCalls, Producer};
 
-use crate::cost::{self, Meter, Sample};
 use crate::errno::Errno;
-use crate::last_task::Last;
-use crate::objects::ContextEntry;
-use crate::spin::Held;
-use crate::timing::lane::Submitting;
-use crate::timing::seen::Seen;
-use crate::{emit, quiet, session, shortcut, stubs};
+use crate::introduce::introduce;
+use crate::meter::{self, Meter, Sample};
+use crate::seen::Seen;
+use crate::{quiet, session, shortcut, stubs};
 
+pub(crate) mod duties;
 mod gate;
+mod held;
+pub(crate) mod last;
 pub(crate) mod open;
+pub(crate) mod publish;
 pub(crate) mod spill;
 
 pub(crate) use gate::{Asking, AtWork, Way};
+use held::{Held, Submitting};
+use last::Last;
 pub(crate) use open::Around;
 use spill::Spill;
 
@@ -38,7 +41,7 @@ pub(crate) struct State {
     busy_here: Cell<usize>,
     busy_at: Cell<usize>,
     mark: Cell<u64>,
-    /// How many more calls are to be measured; see [`cost`].
+    /// How many more calls are to be measured; see [`meter`].
     samples_left: Cell<u8>,
     /// The one that is being measured.
     sample: Cell<Option<Sample>>,
@@ -53,8 +56,9 @@ pub(crate) struct State {
     submitting: Cell<u8>,
     /// Calls around the present one that run callbacks of the program.
     callbacks: Cell<u8>,
-    /// The current context and its serial: its entry may be another one's by now.
-    context: Cell<Option<(&'static ContextEntry, u32)>>,
+    /// Where the current context's entry lies and its serial: that may be another one's by now. For
+    /// [`crate::objects`] only.
+    pub(crate) context: Cell<(*const c_void, u32)>,
     /// A function and the address that a stub has noted for its wrapper; address 0 for none.
     alternate: Cell<(u32, usize)>,
     /// The id that the runtime gave to the thread's last task, while records of ours came after it.
@@ -121,7 +125,7 @@ thread_local! {
             waits: [const { Cell::new(None) }; LEVELS],
             submitting: Cell::new(0),
             callbacks: Cell::new(0),
-            context: Cell::new(None),
+            context: Cell::new((core::ptr::null(), 0)),
             alternate: Cell::new((0, 0)),
             last_task: Cell::new(Last::None),
             name: Cell::new([0; 16]),
@@ -195,7 +199,7 @@ impl State {
 
     #[cold]
     fn first_meter(&self) -> &'static Meter {
-        let meter = cost::claim();
+        let meter = meter::claim();
         self.meter.set(Some(meter));
         watch_thread_end();
         meter
@@ -235,18 +239,6 @@ impl State {
         self.named_stubs.iter().for_each(|word| word.set(0));
     }
 
-    /// The current context, if it was seen being set and still exists.
-    pub(crate) fn context(&self) -> Option<&'static ContextEntry> {
-        let (context, serial) = self.context.get()?;
-        (context.serial.load(Acquire) == serial).then_some(context)
-    }
-
-    /// The device of the current context.
-    pub(crate) fn device(&self) -> Option<u8> {
-        self.context()
-            .map(|context| context.device.load(Relaxed) as u8)
-    }
-
     pub(crate) fn last_task(&self) -> Last {
         self.last_task.get()
     }
@@ -273,12 +265,6 @@ impl State {
         }
         self.alternate.set((0, 0));
         Some(address)
-    }
-
-    pub(crate) fn set_context(&self, context: Option<&'static ContextEntry>) {
-        let serial = |context: &ContextEntry| context.serial.load(Acquire);
-        let known = context.map(|context| (context, serial(context)));
-        self.context.set(known.filter(|(_, serial)| *serial != 0));
     }
 
     /// A call of the runtime's begins, with the stack at `here`, that is not recorded in the usual way.
@@ -362,8 +348,8 @@ impl State {
                 let ledger = producer.ledger();
                 self.ledger.set(Some(ledger));
                 self.move_open(ledger);
-                self.name.set(emit::introduce(producer));
-                self.set_sampling(cost::SAMPLES);
+                self.name.set(introduce(producer));
+                self.set_sampling(meter::SAMPLES);
             }
         }
     }
@@ -395,6 +381,21 @@ impl State {
         }
     }
 
+    /// The thread ends. What there is to tell of it is told by `last`, which also gives its meter back.
+    pub(crate) fn end(&self, last: impl FnOnce(&Self, Option<&'static Meter>)) {
+        // Nobody cancels a thread that ends, and whatever was under way in it has been left.
+        self.set_fragile(false);
+        if !self.spill.is_empty() {
+            self.mark_spilled();
+        }
+        self.mend(usize::MAX);
+        self.leave_all_behind();
+        self.at_work(|state| last(state, state.meter.take()));
+        if !self.is_busy() {
+            self.close();
+        }
+    }
+
     /// Forgets what belongs to the parent process, without touching it.
     pub(crate) fn forget_parent(&self) {
         // SAFETY: as in `close`. The parent's channel is its own to close.
@@ -407,7 +408,7 @@ impl State {
         self.waits.iter().for_each(|wait| wait.set(None));
         self.forget_stubs();
         self.mark_new();
-        self.context.set(None);
+        self.context.set((core::ptr::null(), 0));
         self.meter.set(None);
         self.sample.set(None);
     }
@@ -420,11 +421,11 @@ pub(crate) fn tid() -> u32 {
 static KEY: AtomicU32 = AtomicU32::new(0);
 static KEY_MADE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the key whose destructor closes a thread's channel.
-pub(crate) fn prepare_thread_end() {
+/// Makes the key whose destructor closes a thread's channel: `ends`, which calls [`State::end`].
+pub(crate) fn prepare_thread_end(ends: unsafe extern "C" fn(*mut c_void)) {
     let mut key: libc::pthread_key_t = 0;
     // SAFETY: `key` is a live local; the destructor has the signature that the key wants.
-    if unsafe { libc::pthread_key_create(&mut key, Some(thread_ends)) } == 0 {
+    if unsafe { libc::pthread_key_create(&mut key, Some(ends)) } == 0 {
         KEY.store(key, Relaxed);
         KEY_MADE.store(true, Release);
     }
@@ -436,25 +437,4 @@ fn watch_thread_end() {
         // SAFETY: the key exists; any non-null value makes the destructor run.
         unsafe { libc::pthread_setspecific(key, core::ptr::dangling()) };
     }
-}
-
-unsafe extern "C" fn thread_ends(_: *mut c_void) {
-    with(|state| {
-        // Nobody cancels a thread that ends, and whatever was under way in it has been left.
-        state.set_fragile(false);
-        if !state.spill.is_empty() {
-            state.mark_spilled();
-        }
-        state.mend(usize::MAX);
-        state.leave_all_behind();
-        state.at_work(|state| {
-            emit::rename(state);
-            if let Some(meter) = state.meter.take() {
-                meter.release(state);
-            }
-        });
-        if !state.is_busy() {
-            state.close();
-        }
-    });
 }

@@ -2,7 +2,7 @@
 
 use ascend_trace_format::api::{Fact, Function, Role};
 
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
 
 /// The answers that would otherwise take a walk over a function's arguments.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@
 use core::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use core::sync::atomic::{AtomicPtr, compiler_fence};
 
-use crate::cost::{self, Meter};
+use crate::meter::{self, Meter};
 use crate::quiet;
 use crate::thread::{self, Asking};
 
@@ -81,7 +81,7 @@ pub(crate) fn close() {
         // Also long enough for what other processors have written to be seen here.
         quiet::sleep(100_000);
         let is_others = |meter: &Meter| !core::ptr::eq(meter, own);
-        if !cost::all().any(|meter| is_others(meter) && meter.in_runtime.load(Acquire)) {
+        if !meter::all().any(|meter| is_others(meter) && meter.in_runtime.load(Acquire)) {
             return;
         }
     }

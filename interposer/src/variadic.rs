@@ -7,7 +7,8 @@ use ascend_trace_format::record::Call;
 use crate::clock::ticks;
 use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
-use crate::hooks::FUNCTIONS;
+use crate::functions::FUNCTIONS;
+use crate::registers::save_ask_and_go;
 use crate::thread::{AtWork, State, Way};
 use crate::{real, thread, traits};
 
@@ -27,6 +28,8 @@ macro_rules! variadic {
 }
 
 pub(crate) use variadic;
+
+save_ask_and_go!("ascend_trace_variadic", enter);
 
 /// A wrapper has been entered: records the call and answers the real function.
 pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {

@@ -118,9 +118,9 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Tables per operation, stream and API function: how often, how long
     Stats(StatsArgs),
-    /// The steps of a training loop: their time, and what the slowest had more of
+    /// Print the steps of a training loop, and why the slowest was slow
     Steps(StepsArgs),
-    /// What the end waited for, moment by moment: the critical path
+    /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
     /// What the program does wrong or at a cost
     Check(CheckArgs),
@@ -285,12 +285,12 @@ pub(crate) struct StepsArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 
-    /// The ranges or marks that are steps: * stands for any text, ? for one character. A step of marks
-    /// lasts from one to the next [default: ranges that are called like steps, else what repeats]
+    /// The ranges or marks that are steps: * matches any text, ? matches one character. With marks, a
+    /// step lasts from one to the next [default: ranges with names of steps, else work that repeats]
     #[arg(long, value_name = "PATTERN")]
     pub(crate) by: Option<String>,
 
-    /// Find what repeats, whatever ranges are called
+    /// Find work that repeats, also if the program names its steps
     #[arg(long, conflicts_with = "by")]
     pub(crate) repeated: bool,
 
@@ -309,7 +309,7 @@ pub(crate) struct CriticalArgs {
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,
 
-    /// Only this step, by its name in `ascend-trace steps`
+    /// Only this step; `ascend-trace steps` lists the names
     #[arg(long, value_name = "NAME", conflicts_with = "range")]
     pub(crate) step: Option<String>,
 }

@@ -95,7 +95,7 @@ fn text(path: &Critical, begin: i64) -> String {
     let ties = match path.ties {
         0 => String::new(),
         ties => format!(
-            "; at {} of them the error bars leave another way open",
+            "; the error bars allow another way at {} of them",
             count(ties)
         ),
     };

@@ -4,13 +4,13 @@ use ascend_trace_format::session::Timing;
 
 use super::args::DemoArgs;
 use super::record::{exit_code, is_live, named_target};
-use crate::collector::session::BUDGET;
-use crate::collector::target::Target;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
 use crate::recording::{self, Plan};
 use crate::table::{Align, Table};
 use crate::unpack;
+use ascend_trace_collector::session::BUDGET;
+use ascend_trace_collector::target::Target;
 
 struct Demo {
     name: &'static str,

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use ascend_trace_format::session::{TickSource, Timing};
 
 use super::args::DoctorArgs;
-use crate::collector::clock::Clock;
-use crate::collector::session;
 use crate::launch::elf::{Dynamic, Program};
 use crate::launch::{Environment, check, glibc, libraries, lookup};
 use crate::output::print;
 use crate::table::{Align, Table};
-use crate::{tables, unpack};
+use crate::unpack;
+use ascend_trace_collector::clock::Clock;
+use ascend_trace_collector::session;
+use ascend_trace_tables as tables;
 
 /// One thing that was looked at.
 struct Finding {

@@ -7,7 +7,7 @@ use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
 use super::args::HooksArgs;
 use crate::output::{print, print_json};
 use crate::table::{Align, Table};
-use crate::tables;
+use ascend_trace_tables as tables;
 
 /// The document of `hooks --json`.
 #[derive(Serialize)]

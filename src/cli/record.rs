@@ -3,11 +3,11 @@
 use std::io::{self, IsTerminal};
 
 use super::args::{EngineWord, OutputArgs, RecordArgs};
-use crate::collector::target::Target;
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::say;
 use crate::recording::{self, Plan};
 use crate::unpack;
+use ascend_trace_collector::target::Target;
 
 pub(crate) fn run(args: RecordArgs) -> Result<u8, Failure> {
     recording::record(&plan(args)?).map(exit_code)

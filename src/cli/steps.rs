@@ -30,7 +30,7 @@ pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
     if let Some(by) = args.by.as_deref().filter(|_| report.steps.is_empty()) {
-        bail!("no range or mark is called {by}: `ascend-trace stats` lists the names of ranges");
+        bail!("no range or mark matches {by}: `ascend-trace stats` lists the names of ranges");
     }
     let begin = archive.span().map_or(0, |span| span.0);
     match args.report.json {
@@ -75,7 +75,7 @@ impl<'r> Document<'r> {
 
 fn text(report: &Report, begin: i64, all: bool) -> String {
     if report.processes.is_empty() {
-        return "no steps: no range is called like one, and nothing repeats; --by PATTERN picks ranges or marks\n"
+        return "no steps: no range has the name of a step, and no work repeats; --by PATTERN selects ranges or marks\n"
             .to_owned();
     }
     let several = report.processes.len() > 1;
@@ -92,11 +92,11 @@ fn text(report: &Report, begin: i64, all: bool) -> String {
 
 fn headline(sums: &StepSums, several: bool) -> String {
     let found = match sums.origin.name() {
-        "framework" => "told by the framework",
-        "named" => "by names of ranges",
-        "pattern" => "by the pattern",
-        "graph" => "found by launches of a graph",
-        _ => "found as a sequence that repeats",
+        "framework" => "reported by the framework",
+        "named" => "from names of ranges",
+        "pattern" => "from the pattern",
+        "graph" => "found from launches of a graph",
+        _ => "found from work that repeats",
     };
     let process = match (several, sums.rank) {
         (false, _) => String::new(),
@@ -188,7 +188,7 @@ fn comparison(found: &Comparison) -> String {
         table.row(cells(more));
     }
     text += &match table.is_empty() {
-        true => "  nothing: its time went elsewhere\n".to_owned(),
+        true => "  nothing: no operation took longer\n".to_owned(),
         false => table.render(2),
     };
     text

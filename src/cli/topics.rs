@@ -22,6 +22,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("reliability", include_str!("../../docs/RELIABILITY.md")),
     ("softacl", include_str!("../../docs/SOFTACL.md")),
     ("stalls", include_str!("../../docs/STALLS.md")),
+    ("style", include_str!("../../docs/STYLE.md")),
     ("timing", include_str!("../../docs/TIMING.md")),
     ("viewer", include_str!("../../docs/VIEWER.md")),
 ];

@@ -12,11 +12,11 @@ use anyhow::Context;
 use ascend_trace_viewer::Options;
 
 use super::{Ended, Running};
-use crate::collector::gauge::Gauge;
 use crate::launch::screen::Screen;
 use crate::log::LogBook;
 use crate::output::{Hold, say, tell};
 use crate::viewing::{self, FileSource};
+use ascend_trace_collector::gauge::Gauge;
 
 /// Shows the trace while the program runs, and after that until the user has seen enough. The
 /// recording does not depend on the view: it goes on when the view is closed or cannot be shown.

@@ -16,12 +16,6 @@ use anyhow::Context;
 use ascend_trace_format::session::Timing;
 use ascend_trace_ring::Arena;
 
-use crate::collector::clock::Clock;
-use crate::collector::dictionary;
-use crate::collector::file::TraceFile;
-use crate::collector::gauge::Gauge;
-use crate::collector::target::Target;
-use crate::collector::{Collector, End, Outcome, Stop, session};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::launch::elf::{self, Program};
 use crate::launch::screen::Screen;
@@ -29,6 +23,12 @@ use crate::launch::signals::Relay;
 use crate::launch::{Environment, Exit, Launch, Started, check, lookup, status_of};
 use crate::output::{detail, say, tell};
 use crate::unpack::{self, Interposer};
+use ascend_trace_collector::clock::Clock;
+use ascend_trace_collector::dictionary;
+use ascend_trace_collector::file::TraceFile;
+use ascend_trace_collector::gauge::Gauge;
+use ascend_trace_collector::target::Target;
+use ascend_trace_collector::{Collector, End, Outcome, Stop, session};
 use summary::{Line, Recorded};
 
 /// What is to be recorded, and how.
@@ -167,6 +167,7 @@ fn prepare(plan: &Plan, program: PathBuf, clock: Clock) -> anyhow::Result<Sessio
         &plan.target,
         &description::session(plan),
         &dictionary::first_tables(),
+        |text| say(text),
     )?;
     Ok(Session {
         reads_log: matches!(plan.timing, Timing::Hardware | Timing::Both),

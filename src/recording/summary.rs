@@ -9,11 +9,11 @@ use ascend_trace_format::session::Timing;
 use ascend_trace_recording::units::bytes;
 
 use super::{Ended, Plan, silence};
-use crate::collector::{Counts, Outcome};
 use crate::launch::Launch;
 use crate::launch::elf::Program;
 use crate::quote::quoted;
 use crate::table::{count, percent};
+use ascend_trace_collector::{Counts, Outcome};
 
 /// A recording that has ended, and what was known before it began.
 pub(super) struct Recorded<'a> {
@@ -186,8 +186,8 @@ fn things(number: u64, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collector::target::Target;
     use crate::launch::Exit;
+    use ascend_trace_collector::target::Target;
     use std::process::ExitStatus;
 
     fn plan() -> Plan {

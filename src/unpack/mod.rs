@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn every_library_that_the_tables_name_is_an_alias() {
-        let named = crate::tables::FUNCTIONS
+        let named = ascend_trace_tables::FUNCTIONS
             .iter()
             .map(|function| function.library);
         for library in named.filter(|library| library.ends_with(".so")) {

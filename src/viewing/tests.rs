@@ -12,8 +12,8 @@ use ascend_trace_testkit::workload::{self, Workload};
 use ascend_trace_viewer::{Counted, ExportNews, Recording, Source};
 
 use super::FileSource;
-use crate::collector::gauge::Gauge;
 use crate::log::LogBook;
+use ascend_trace_collector::gauge::{self as collector, Gauge};
 
 /// Too long to be read as a whole.
 fn long_file() -> Vec<u8> {
@@ -230,7 +230,10 @@ fn what_the_recorder_counts_needs_no_file() {
         calls: 1_000_000_000,
         lost: 77,
     };
-    gauge.tell(counted);
+    gauge.tell(collector::Counted {
+        calls: counted.calls,
+        lost: counted.lost,
+    });
     let progress = source.poll().unwrap();
     assert_eq!(progress.counted, Some(counted));
     assert!(progress.lag.is_some(), "it is behind");

@@ -66,7 +66,7 @@ fn a_pattern_that_picks_nothing_is_told_of() {
         run(&mut command)
     };
     let outcome = steps("epoch *").expect(2);
-    assert!(outcome.err().contains("no range or mark is called epoch *"));
+    assert!(outcome.err().contains("no range or mark matches epoch *"));
     let outcome = steps("STEP ?").expect(0);
     assert!(outcome.out().starts_with("10 steps of thread "));
 }

@@ -254,7 +254,7 @@ fn what_roles_have_in_common_is_said_in_their_table_and_nowhere_else() {
     assert!(!groups_roles("Role::A | Role::B => Role::C"));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for folder in ["hookgen", "recording", "analysis", "export"] {
+    for folder in ["hookgen", "recording", "collector", "analysis", "export"] {
         sources(&root.join("crates").join(folder).join("src"), &mut found);
     }
     sources(&root.join("src"), &mut found);
@@ -275,7 +275,14 @@ fn what_functions_mean_is_said_in_the_table_of_hooks_and_nowhere_else() {
     );
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    for folder in ["format", "recording", "analysis", "export", "ring"] {
+    for folder in [
+        "format",
+        "recording",
+        "collector",
+        "analysis",
+        "export",
+        "ring",
+    ] {
         sources(&root.join("crates").join(folder).join("src"), &mut found);
     }
     sources(&root.join("src"), &mut found);

@@ -1,8 +1,11 @@
 //! The state of the view. It changes only in [`crate::update`].
 
 mod intake;
+mod known;
+mod offered;
+mod part;
 mod place;
-mod selected;
+mod stalls;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +23,7 @@ use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::flame::{Flame, SummedCalls};
 use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
+use crate::identity::Identity;
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::lanes::Row;
@@ -29,7 +33,7 @@ use crate::marks::{Bookmark, Marks};
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
 use crate::overall::Overall;
-use crate::part::{Identity, Overview};
+use crate::overview::Overview;
 use crate::pointer::Pointer;
 use crate::prompt::Prompt;
 use crate::quest::Quest;
@@ -43,8 +47,12 @@ use crate::tracks::Tracks;
 use crate::viewport::Viewport;
 use crate::worst::Worst;
 
-pub(crate) use place::{FOLLOWED_NS, Follow, Place, Walk};
-pub(crate) use selected::{OpenCall, Selected, is_gap};
+pub(crate) use known::{refresh_inside, refresh_rank};
+pub(crate) use offered::all as offered;
+pub(crate) use part::Kept;
+
+pub(crate) use crate::place::{FOLLOWED_NS, Follow, Place, Walk};
+pub(crate) use crate::selected::{OpenCall, Selected, is_gap};
 
 /// What the view looks at, besides its own state.
 #[derive(Clone, Copy)]
@@ -131,7 +139,7 @@ pub(crate) struct App {
     pub(crate) stale: bool,
     pub(crate) marks: Marks,
     pub(crate) bookmarks: Vec<Bookmark>,
-    /// Whether the bookmarks are other ones than those kept beside the trace.
+    /// Whether the bookmarks are other ones than those kept next to the trace.
     pub(crate) unsaved: bool,
     /// The selection's rank among its kind, and when that was found out.
     pub(crate) rank: Option<(Item, (u64, u64), Rank)>,

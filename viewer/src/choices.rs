@@ -5,16 +5,12 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{FunctionId, Trace};
 
-use crate::action::Action;
-use crate::app::{App, World};
-use crate::commands::COMMANDS;
-use crate::item::TrackKey;
+use crate::fuzzy;
 use crate::list::{RowId, Target};
 use crate::text::short_name;
-use crate::{fuzzy, names};
 
 /// Names of one kind that are offered.
-const NAMES: usize = 5_000;
+pub(crate) const NAMES: usize = 5_000;
 /// Entries that are shown.
 const SHOWN: usize = 200;
 /// Guesses where nothing is like what was typed.
@@ -32,18 +28,18 @@ pub(crate) enum Verb {
 /// Their words, what they take, and what they do.
 pub(crate) const VERBS: [(Verb, &str, &str, &str); 4] = [
     (Verb::Least, "least", "DURATION", "least duration of stalls"),
-    (Verb::GoTo, "goto", "MOMENT", "go to a moment and mark it"),
+    (Verb::GoTo, "goto", "TIME", "go to a time and mark it"),
     (
         Verb::Find,
         "find",
         "WORDS",
-        "find by name, argument, length, failure",
+        "find by name, argument, duration, failure",
     ),
     (
         Verb::Lanes,
         "lanes",
         "TEXT",
-        "show only lanes whose name has a text",
+        "show only lanes whose name contains a text",
     ),
 ];
 
@@ -58,37 +54,9 @@ pub(crate) struct Choice {
     pub(crate) target: Target,
 }
 
-/// All of them, in the order in which they are listed while nothing is typed; names come last.
-pub(crate) fn all(app: &App, world: World<'_>) -> Vec<Choice> {
-    let known = COMMANDS
-        .iter()
-        .map(|(action, name)| (*action, (*name).to_owned()));
-    let layouts = app.config.layouts.iter().enumerate();
-    let layouts = layouts.map(|(place, it)| (Action::Layout(place), format!("layout {}", it.name)));
-    let actions = known.chain(layouts).map(|(action, name)| Choice {
-        id: RowId::Action(action),
-        keys: app.config.keys.of_action(action).join(" "),
-        name,
-        what: "action",
-        target: Target::Action(action),
-    });
-    let verbs = VERBS.iter().map(|(_, word, takes, does)| {
-        let fill = Target::Fill(format!("{word} "));
-        choice(format!("{word} {takes}: {does}"), COMMAND, fill)
-    });
-    let mut all: Vec<Choice> = actions.chain(verbs).collect();
-    all.extend(lanes(app, world.trace));
-    all.extend(app.bookmarks.iter().enumerate().map(|(index, bookmark)| {
-        choice(bookmark.name.clone(), "bookmark", Target::Bookmark(index))
-    }));
-    all.extend(called(world.trace));
-    all.extend(ranges(world.trace));
-    all
-}
+pub(crate) const COMMAND: &str = "command";
 
-const COMMAND: &str = "command";
-
-fn choice(name: String, what: &'static str, target: Target) -> Choice {
+pub(crate) fn choice(name: String, what: &'static str, target: Target) -> Choice {
     Choice {
         id: RowId::Name(what, name.clone()),
         keys: String::new(),
@@ -98,20 +66,8 @@ fn choice(name: String, what: &'static str, target: Target) -> Choice {
     }
 }
 
-fn lanes(app: &App, trace: &Trace) -> Vec<Choice> {
-    let keys = app.tracks.originals().filter_map(|key| {
-        let target = match key {
-            TrackKey::Stream(id) => Target::Stream(id),
-            TrackKey::Thread(id, 0) => Target::Thread(id),
-            _ => return None,
-        };
-        Some(choice(names::lane(trace, key), "lane", target))
-    });
-    keys.take(NAMES).collect()
-}
-
 /// Operations and functions that are there. One leads to the slowest on screen.
-fn called(trace: &Trace) -> Vec<Choice> {
+pub(crate) fn called(trace: &Trace) -> Vec<Choice> {
     let tasks = trace.tasks().iter().map(|task| trace.task_name(task));
     let operations: BTreeSet<&str> = tasks.collect();
     let functions: BTreeSet<FunctionId> = trace.calls().iter().map(|it| it.function).collect();
@@ -138,7 +94,7 @@ fn called(trace: &Trace) -> Vec<Choice> {
     operations.chain(functions).collect()
 }
 
-fn ranges(trace: &Trace) -> Vec<Choice> {
+pub(crate) fn ranges(trace: &Trace) -> Vec<Choice> {
     let names: BTreeSet<&str> = trace.ranges().iter().map(|it| it.name.as_str()).collect();
     let names = names.into_iter().take(NAMES);
     let range = |name: &str| choice(name.to_owned(), "range", Target::Range(name.to_owned()));

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use ascend_trace_analysis::Intervals;
 use ascend_trace_recording::{Call, Trace};
 
-use crate::app::{App, Selected};
 use crate::item::{Category, Item, TrackKey};
 use crate::ranges::RangeId;
 use crate::tracks::Tracks;
@@ -95,18 +94,5 @@ impl Inside {
         self.most = most
             .map(|(name, (count, total))| (name.to_owned(), count, total))
             .collect();
-    }
-}
-
-/// Keeps what is known of the selected range.
-pub(crate) fn refresh(app: &mut App, trace: &Trace) {
-    let Some(Selected::Range(id, _)) = app.selected else {
-        app.inside = None;
-        return;
-    };
-    let known = app.inside.as_ref().map(|(id, counts, _)| (*id, *counts));
-    if known != Some((id, app.counts)) {
-        let inside = Inside::of(trace, &app.tracks, id);
-        app.inside = inside.map(|inside| (id, app.counts, inside));
     }
 }

@@ -65,7 +65,7 @@ pub(crate) const KEYS: &[Group] = &[
                     ("Z", Action::FitMarks),
                 ],
             ),
-            entry("g", "go to a moment and mark it", &[("g", Action::GoTo)]),
+            entry("g", "go to a time and mark it", &[("g", Action::GoTo)]),
             entry(
                 "home end",
                 "to the beginning, the end",
@@ -78,7 +78,7 @@ pub(crate) const KEYS: &[Group] = &[
         entries: &[
             entry(
                 "← →  h l",
-                "slice before, after in the lane",
+                "previous, next slice of the lane",
                 &[
                     ("left", Action::PreviousItem),
                     ("right", Action::NextItem),
@@ -135,12 +135,12 @@ pub(crate) const KEYS: &[Group] = &[
             ),
             entry(
                 "i I",
-                "the longest stalls, stalls by who is to blame",
+                "the longest stalls, stalls by culprit",
                 &[("i", Action::ListStalls), ("I", Action::ListBlames)],
             ),
             entry(
                 "P",
-                "what checks found wrong or costly in the program",
+                "mistakes and costs that checks found",
                 &[("P", Action::ListFindings)],
             ),
             entry(
@@ -217,7 +217,7 @@ pub(crate) const KEYS: &[Group] = &[
             ),
             entry(
                 "\\",
-                "show only lanes whose name has a text",
+                "show only lanes whose name contains a text",
                 &[("\\", Action::FilterLanes)],
             ),
         ],
@@ -227,7 +227,7 @@ pub(crate) const KEYS: &[Group] = &[
         entries: &[
             entry(
                 "f",
-                "follow the head (not live: as F)",
+                "follow the newest data (not live: F)",
                 &[("f", Action::Follow)],
             ),
             entry(

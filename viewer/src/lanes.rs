@@ -9,7 +9,7 @@ use crate::arrangement::{Arrangement, Group};
 use crate::item::TrackKey;
 use crate::meters::Meters;
 use crate::nodes::NodeLines;
-use crate::part::Overview;
+use crate::overview::Overview;
 use crate::ranges::Ranges;
 use crate::tracks::Tracks;
 use crate::unused;

@@ -12,9 +12,9 @@ pub(crate) use order::Sort;
 pub(crate) use row::RowId;
 
 use crate::action::Action;
-use crate::app::Place;
 use crate::blamed::BlameId;
 use crate::choices::Verb;
+use crate::place::Place;
 use crate::quest::{Found, Told};
 
 /// What is listed.
@@ -247,7 +247,7 @@ impl List {
             Kind::Stalls(Which::All) => "longest stalls".to_owned(),
             Kind::Stalls(Which::Cause(cause)) => format!("longest stalls: {}", cause.name()),
             Kind::Stalls(Which::Blame(_)) => "stalls of one group".to_owned(),
-            Kind::Blames => "stalls by who is to blame".to_owned(),
+            Kind::Blames => "stalls by culprit".to_owned(),
             Kind::Findings => "what checks found".to_owned(),
             Kind::Statistics(page) => page.name().to_owned(),
             Kind::Bookmarks => "bookmarks".to_owned(),
@@ -264,7 +264,7 @@ impl List {
                 "enter: stay there   /: filter   < > r: sort   esc: all groups"
             }
             Kind::Stalls(_) => {
-                "enter: stay there   tab: by blame   /: filter   < > r: sort   esc: back"
+                "enter: stay there   tab: by culprit   /: filter   < > r: sort   esc: back"
             }
             Kind::Blames => {
                 "enter: its stalls   tab: longest   /: filter   < > r: sort   esc: back"

@@ -126,13 +126,13 @@ fn first_word(text: &str) -> (&str, &str) {
 }
 
 fn length(text: &str) -> Result<i64, String> {
-    parse_duration(text).map_err(|_| format!("“{text}” is no length of time such as 1.5ms"))
+    parse_duration(text).map_err(|_| format!("“{text}” is not a duration such as 1.5ms"))
 }
 
 fn regex(expression: &str) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new(expression);
     let built = builder.case_insensitive(true).size_limit(1 << 20).build();
-    built.map_err(|_| format!("/{expression}/ is no regular expression"))
+    built.map_err(|_| format!("/{expression}/ is not a regular expression"))
 }
 
 fn has_value(shown: &str, wanted: &str) -> bool {

@@ -19,8 +19,8 @@ pub(crate) use matches::MatchQuest;
 pub(crate) use stalls::{StallQuest, Told, Wanted};
 pub(crate) use sums::{SlowestQuest, StatsQuest};
 
+use crate::identity::Identity;
 use crate::item::{Item, TrackKey};
-use crate::part::Identity;
 use crate::ranges::Ranges;
 use crate::search::Match;
 
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Match(Box<MatchQuest>),
     /// The next stall, or the longest ones.
     Stalls(Box<StallQuest>),
-    /// Sums of stalls by who is to blame.
+    /// Sums of stalls by culprit.
     Blames(Box<BlameQuest>),
     /// What checks find.
     Findings(Box<FindingsQuest>),

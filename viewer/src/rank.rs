@@ -2,7 +2,6 @@
 
 use ascend_trace_recording::Trace;
 
-use crate::app::{App, Selected};
 use crate::item::Item;
 
 /// The place of an item among those that do the same.
@@ -88,16 +87,6 @@ pub(crate) fn slowest(
     let wanted = tasks.chain(calls).filter(|item| is_wanted(*item));
     let wanted = wanted.filter(|item| timed(trace, *item).is_some() && in_range(item));
     wanted.max_by_key(|item| (item.length(trace), std::cmp::Reverse(item.span(trace).0)))
-}
-
-/// Keeps what is known of the selection's rank.
-pub(crate) fn refresh(app: &mut App, trace: &Trace) {
-    let item = app.selected.and_then(Selected::item);
-    let key = item.map(|item| (item, app.counts));
-    if app.rank.map(|(item, counts, _)| (item, counts)) == key {
-        return;
-    }
-    app.rank = key.and_then(|(item, counts)| Some((item, counts, Rank::of(trace, item)?)));
 }
 
 #[cfg(test)]

@@ -4,11 +4,11 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::action::Effect;
+use crate::app::Kept;
 use crate::app::{App, Follow, World};
 use crate::config::Config;
 use crate::event::Event;
 use crate::exporting::{ExportNews, Wish};
-use crate::part::Kept;
 use crate::reply;
 use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};

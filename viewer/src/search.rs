@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use ascend_trace_recording::{CallId, FunctionId, Range, TaskId, Trace};
 
-use crate::app::Selected;
 use crate::item::Item;
 use crate::query::Query;
 use crate::ranges::{DEEPEST, RangeId, Ranges};
+use crate::selected::Selected;
 use crate::tracks::Tracks;
 
 /// What a question can find.

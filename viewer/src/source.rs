@@ -8,7 +8,8 @@ use ascend_trace_recording::Trace;
 
 use crate::exporting::ExportNews;
 use crate::marks::Bookmark;
-use crate::part::{Derived, Overview};
+use crate::overview::Overview;
+use crate::part::Derived;
 use crate::quest::{News, Quest};
 
 /// A trace that is there, or is still being recorded.

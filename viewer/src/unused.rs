@@ -4,7 +4,7 @@ use ascend_trace_recording::{StreamId, Trace};
 
 use crate::arrangement::Group;
 use crate::item::TrackKey;
-use crate::part::Overview;
+use crate::overview::Overview;
 
 /// So many of a device are put together in one line.
 pub(crate) const FOLDED: usize = 2;

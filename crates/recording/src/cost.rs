@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::rows::CostRow;
-use crate::trace::{ProcessId, Thread, ThreadId, Trace};
+use crate::things::{ProcessId, Thread, ThreadId};
+use crate::trace::Trace;
 
 /// Sums from the begin of the recording to a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

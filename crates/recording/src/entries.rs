@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_trace_format::record::ActivityKind;
 
 use crate::rows::ActivityRow;
-use crate::trace::{ProcessId, Stream, StreamId, Task, TaskId, TaskTime, Trace};
+use crate::things::{ProcessId, Stream, StreamId, Task, TaskId, TaskTime};
+use crate::trace::Trace;
 
 /// Number of a process in the file, and serial of a stream.
 type Lane = (u32, u32);

@@ -19,6 +19,7 @@ mod operands;
 pub mod rows;
 pub mod summary;
 pub mod text;
+pub mod things;
 pub mod trace;
 pub mod units;
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::rows::LossRow;
-use crate::trace::ThreadId;
+use crate::things::ThreadId;
 
 /// Entries that are kept; of more, neighbours are put together.
 const MOST: usize = 1 << 15;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::rows::NameRow;
-use crate::trace::ProcessId;
+use crate::things::ProcessId;
 
 /// A name, and from when on it holds.
 type Named = (i64, Arc<str>);

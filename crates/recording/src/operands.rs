@@ -7,7 +7,8 @@ use std::fmt::{self, Display, Formatter};
 
 use ascend_trace_format::api::{ArgKind, Fact, Part, RetKind, part_in};
 
-use crate::trace::{Call, CallId, Function, ProcessId, Trace};
+use crate::things::{Call, CallId, Function, ProcessId};
+use crate::trace::Trace;
 
 /// What the first of an operator's two calls is called, after the name of the second.
 const PLANNING: &str = "GetWorkspaceSize";

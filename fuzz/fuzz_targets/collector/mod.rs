@@ -1,4 +1,4 @@
-//! The part of the collector that reads records, as the command has it.
+//! The part of the collector that reads records, as the package has it.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -6,13 +6,13 @@
     reason = "more is there than the fuzzer needs"
 )]
 
-#[path = "../../../src/collector/clock.rs"]
+#[path = "../../../crates/collector/src/clock.rs"]
 pub mod clock;
-#[path = "../../../src/collector/command.rs"]
+#[path = "../../../crates/collector/src/command.rs"]
 pub mod command;
-#[path = "../../../src/collector/decode.rs"]
+#[path = "../../../crates/collector/src/decode.rs"]
 pub mod decode;
-#[path = "../../../src/collector/found.rs"]
+#[path = "../../../crates/collector/src/found.rs"]
 pub mod found;
 
 pub mod tables {

@@ -1,12 +1,12 @@
 //! Loading the engine.
 
 use core::ffi::{CStr, c_char, c_void};
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicPtr, AtomicU8};
+use core::sync::atomic::AtomicU8;
+use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::engine::{ENTRY, Engine, Entry, VERSION};
 
-use super::library;
+use super::{known, library};
 use crate::environment;
 
 /// The environment variable [`ascend_trace_format::engine::VARIABLE`], as a C string.
@@ -18,7 +18,6 @@ const WANTED: u8 = 2;
 const FAILED: u8 = 3;
 
 static STATE: AtomicU8 = AtomicU8::new(NOT_ASKED);
-static ENGINE: AtomicPtr<Engine> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Whether there is or may be an engine.
 #[inline]
@@ -54,23 +53,13 @@ fn path() -> Option<&'static CStr> {
 /// The engine, loaded by the first who asks. When it cannot be had, that is told, and nobody asks
 /// again.
 pub(super) fn engine() -> Option<&'static Engine> {
-    let known = ENGINE.load(Acquire);
-    if known.is_null() {
-        return load();
-    }
-    // SAFETY: the engine's own static table; the library is never unloaded.
-    Some(unsafe { &*known })
-}
-
-/// Whether an engine was loaded.
-pub(super) fn is_there() -> bool {
-    !ENGINE.load(Acquire).is_null()
+    known::get().or_else(load)
 }
 
 fn load() -> Option<&'static Engine> {
     match path().ok_or(c"").and_then(open) {
         Ok(engine) => {
-            ENGINE.store(core::ptr::from_ref(engine).cast_mut(), Release);
+            known::set(engine);
             Some(engine)
         }
         Err(message) => {

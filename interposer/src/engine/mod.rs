@@ -7,6 +7,7 @@
 //! around the patches ([`patched`]).
 
 mod entrance;
+pub(crate) mod known;
 mod library;
 mod load;
 pub(crate) mod patched;
@@ -44,12 +45,6 @@ static ADDITIONS: AtomicU64 = AtomicU64::new(0);
 static PENDING: AtomicBool = AtomicBool::new(false);
 /// Whether a thread is at it. Others do not wait.
 static BUSY: AtomicBool = AtomicBool::new(false);
-
-/// Whether calls may come from inside the runtime's own files.
-#[inline]
-pub(crate) fn is_patching() -> bool {
-    load::is_there()
-}
 
 /// Patches what has been loaded since the last time. To be called while no object is being loaded
 /// by this thread; when another one is loading, this waits for it, as any call of the loader does.

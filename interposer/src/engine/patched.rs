@@ -54,7 +54,7 @@ const WAY: usize = 64;
 
 /// The function whose way around its patch lies at an address.
 pub(crate) fn function_of(address: usize) -> Option<usize> {
-    if !super::load::is_there() {
+    if !super::known::is_there() {
         return None;
     }
     let begin = |entry: &Original| entry.original.load(Acquire) as usize;

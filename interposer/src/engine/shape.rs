@@ -87,7 +87,8 @@ impl<T> Returned for *mut T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hooks::{FUNCTIONS, SHAPES};
+    use crate::functions::FUNCTIONS;
+    use crate::hooks::SHAPES;
 
     fn of(name: &str) -> Shape {
         let id = FUNCTIONS.iter().position(|it| it.name == name).unwrap();

@@ -14,7 +14,7 @@ use core::sync::atomic::Ordering::{Acquire, Release};
 use super::walk::{self, Holder};
 use super::{slots, weak};
 use crate::stubs::{self, Refusal};
-use crate::{asked, engine, libraries, lifecycle, names, real, roomy, session};
+use crate::{asked, engine, libraries, names, real, roomy, session};
 
 type Handle = *mut c_void;
 
@@ -252,7 +252,7 @@ fn decide_here(
     };
     // Before this library was initialised, who asks may be a sanitizer that looks up what it stands in
     // for, and nothing of the C library's can be used.
-    if is_acl || lifecycle::has_begun() {
+    if is_acl || session::has_begun() {
         slots::sweep_if_new();
     }
     let Some(id) = names::id(name.to_bytes()) else {

@@ -43,7 +43,7 @@ pub const FEW_STACK_BYTES: usize = 256;
 mod tests {
     use super::frame::INTEGERS;
     use super::*;
-    use crate::hooks::FUNCTIONS;
+    use crate::functions::FUNCTIONS;
 
     /// What no table has is taken to be like what the table has.
     #[test]

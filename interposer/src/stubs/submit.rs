@@ -7,7 +7,7 @@ use ascend_trace_format::record::STUB;
 
 use super::frame::Frame;
 use super::{planning, shapes, table};
-use crate::call::Span;
+use crate::span::Span;
 use crate::thread;
 
 /// Arguments of such a function. The register of the next one is free for the stub's number.

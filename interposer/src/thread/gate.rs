@@ -11,14 +11,14 @@ use core::sync::atomic::compiler_fence;
 
 use super::{Channel, State};
 use crate::clock::ticks;
-use crate::{cost, lifecycle, quiet, session};
+use crate::{quiet, session};
 use ascend_trace_format::record::RecordKind;
 
 /// The tracer itself is at work in this thread.
 const BUSY: u8 = 1;
 /// The thread has no channel yet.
 const NEW: u8 = 2;
-/// Calls are to be measured; see [`cost`].
+/// Calls are to be measured; see [`crate::meter`].
 const SAMPLING: u8 = 4;
 /// The thread may be cancelled at any instruction: it must hold nothing of ours.
 const FRAGILE: u8 = 8;
@@ -215,55 +215,14 @@ impl State {
         Some(answer)
     }
 
-    /// A call has been entered with the stack at `here`, and something may stand in its way.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn admit(&self, here: usize) -> Way {
-        if self.is_own() {
-            return Way::Past;
-        }
-        if !session::is_on() {
-            session::count_homeless();
-            return Way::Past;
-        }
-        if self.gate.get() & (FRAGILE | BLIND) != 0 {
-            self.count_lost();
-            return Way::Past;
-        }
-        if self.is_busy() && !self.mend(here) {
-            return Way::Inside;
-        }
-        if !lifecycle::settle(self) {
-            session::count_homeless();
-            return Way::Past;
-        }
+    /// Nothing that has come before is in the way any more, once the thread may record.
+    pub(crate) fn catch_up(&self) {
         if self.gate.get() & NEW != 0 {
             self.begin();
         }
         if self.gate.get() & SPILLED != 0 {
             self.write_spilled();
         }
-        if self.is_sampling() {
-            cost::begin_sample(self);
-        }
-        Way::Straight
-    }
-
-    /// Whether something that is no call can be told now, with the stack at `here`.
-    pub(crate) fn admits_told(&self, here: usize) -> bool {
-        if self.is_own() || self.gate.get() & (FRAGILE | BLIND) != 0 {
-            return false;
-        }
-        if self.is_busy() && !self.mend(here) || !lifecycle::settle(self) {
-            return false;
-        }
-        if self.gate.get() & NEW != 0 {
-            self.begin();
-        }
-        if self.gate.get() & SPILLED != 0 {
-            self.write_spilled();
-        }
-        true
     }
 
     /// The thread's first call: from now on it has a channel, if there is one to be had.
@@ -292,7 +251,7 @@ impl State {
         if !self.was_left(here) {
             return false;
         }
-        crate::spin::release_left(self);
+        self.held.release_left();
         self.sample.set(None);
         // SAFETY: whoever used the channel is gone.
         let channel = unsafe { &mut *self.channel.get() };

@@ -12,8 +12,8 @@ use ascend_trace_ring::OpenCall;
 use super::gate::AtWork;
 use super::{LEVELS, State};
 use crate::clock::ticks;
-use crate::timing::seen::Seen;
-use crate::{emit, quiet};
+use crate::quiet;
+use crate::seen::Seen;
 
 /// What a call is, in the low bits of its place on the stack.
 const SUBMITS: usize = 1;
@@ -159,7 +159,7 @@ impl State {
         let recorded = !self.is_busy() && {
             let at_work = AtWork::new(end);
             self.work(&at_work);
-            emit::left(self, &words, end);
+            super::publish::left(self, &words, end);
             true
         };
         slot.0[0].store(0, Release);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_wait_that_was_left_by_a_jump_is_over() {
-        use crate::timing::seen::Waiting;
+        use crate::timing::waiting::Waiting;
         static SEEN: Seen = Seen::new();
         with(|state| {
             let around = state.around(0x9000);

@@ -11,7 +11,7 @@ use ascend_trace_ring::ticks::monotonic;
 use crate::clock::{ticks, ticks_after_all};
 use crate::objects::{self, ContextEntry};
 use crate::timing::api::Api;
-use crate::timing::{capture, chip, harvest, lane, reference};
+use crate::timing::{capture, chip, lane, reference};
 use crate::{emit, last_task, quiet, thread};
 
 /// How long one comparison may take; a stream that is not idle after all is left alone.
@@ -110,13 +110,13 @@ fn record(api: &Api, context: &ContextEntry, event: u64, stream: u64) -> Option<
         api.record(event, stream).then_some(before)
     };
     let known = objects::known_stream(stream, context.serial.load(Relaxed));
-    let Some(lane) = known.and_then(harvest::lane_of) else {
+    let Some(lane) = known.and_then(lane::known) else {
         return record();
     };
     let mut turn = lane.free_turn()?;
     // The end of the last task is not the begin of the next any more.
     turn.chain = None;
-    thread::with(|state| state.submission.set_turn(Some(lane)));
+    thread::with(|state| state.submission.set_turn(Some(lane.noted())));
     let before = record();
     thread::with(|state| state.submission.set_turn(None));
     before

@@ -3,10 +3,10 @@
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
+use crate::seen::Seen;
 use crate::spin::{Guard, SpinLock};
 use crate::timing::api::Api;
 use crate::timing::pool::Pool;
-use crate::timing::seen::Seen;
 
 pub(crate) struct ContextTiming {
     /// The context can be measured: its handle is known and its end has not begun.

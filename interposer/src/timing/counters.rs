@@ -4,11 +4,10 @@ use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::record::{Counter, told};
-use ascend_trace_ring::ticks::monotonic;
 
-use crate::clock::{self, ticks};
-use crate::cost::{self, Meter, Sum};
+use crate::clock::nanoseconds;
 use crate::emit;
+use crate::meter::{self, Meter, Sum};
 
 /// A number that only grows, and how much of it the trace knows.
 pub(crate) struct Tally {
@@ -114,34 +113,10 @@ impl Tally {
     }
 }
 
-/// Both clocks when ticks were first asked about; 0 before.
-static FIRST_TICKS: AtomicU64 = AtomicU64::new(0);
-static FIRST_NS: AtomicU64 = AtomicU64::new(0);
-
-/// Remembers where both clocks stand, so that ticks can be told in nanoseconds later.
-pub(crate) fn begin() {
-    FIRST_NS.store(ascend_trace_ring::sys::monotonic(), Relaxed);
-    FIRST_TICKS.store(clock::ticks_directly(), Relaxed);
-}
-
-/// A number of ticks in nanoseconds, by how far the two clocks have come.
-pub(crate) fn nanoseconds(count: u64) -> u64 {
-    let passed_ns = monotonic().wrapping_sub(FIRST_NS.load(Relaxed));
-    let passed = ticks().wrapping_sub(FIRST_TICKS.load(Relaxed)).max(1);
-    (u128::from(count) * u128::from(passed_ns) / u128::from(passed)) as u64
-}
-
-/// A moment in ticks on `CLOCK_MONOTONIC`.
-pub(crate) fn moment(at: u64) -> u64 {
-    let begin = FIRST_TICKS.load(Relaxed);
-    let passed = nanoseconds(at.saturating_sub(begin));
-    FIRST_NS.load(Relaxed).wrapping_add(passed)
-}
-
 /// Tells the trace what is new. The thread must be marked busy.
 pub(crate) fn tell() {
     let sum = |of: fn(&Meter) -> &Sum| {
-        let all = cost::all().map(|meter| of(meter).get());
+        let all = meter::all().map(|meter| of(meter).get());
         all.fold(0, u64::wrapping_add)
     };
     INJECTED.raise(sum(|meter| &meter.events));

@@ -3,7 +3,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use crate::call::Context;
+use crate::called::Context;
 use crate::objects::{self, ContextEntry, StreamEntry};
 
 /// Whether a code says that a device, or what ran on it, has failed; a wait on the device whose time was up is such

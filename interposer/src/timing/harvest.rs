@@ -6,7 +6,7 @@ use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::told;
 use ascend_trace_ring::ticks::monotonic;
 
-use crate::clock::ticks;
+use crate::clock::{self, ticks};
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::timing::api::{self, Api, Refusal};
 use crate::timing::failure;
@@ -15,7 +15,7 @@ use crate::timing::pair::Pair;
 use crate::timing::record_time::RecordTime;
 use crate::timing::reference;
 use crate::timing::{chip, counters};
-use crate::{emit, session, thread};
+use crate::{emit, session, streams, thread};
 
 /// What a synchronisation has proven: whatever was submitted before `begin` was done by `end`.
 #[derive(Clone, Copy)]
@@ -151,7 +151,7 @@ fn may_ask(lane: &Lane, pair: Pair, ask: Ask) -> bool {
 }
 
 fn is_overdue(pair: Pair) -> bool {
-    counters::nanoseconds(ticks().saturating_sub(pair.closed)) > PATIENCE_NS
+    clock::nanoseconds(ticks().saturating_sub(pair.closed)) > PATIENCE_NS
 }
 
 /// Asks the runtime whether an event of a lane is done; `None` when it refuses to say: an aborted
@@ -232,7 +232,7 @@ fn note_length(lane: &Lane, both_ns: i64, record_ns: i64) {
         && let Some(manner) = lane.choice.note(length, record_ns)
         && let Some(stream) = lane.entry()
     {
-        emit::manner(stream, manner);
+        streams::tell_manner(stream, manner);
     }
 }
 
@@ -247,12 +247,12 @@ fn learn(context: &ContextEntry, api: &Api, pair: Pair, (begin, end): (i64, i64)
         return 0;
     }
     if pair.start != 0 {
-        time.reached(counters::moment(pair.entry), begin);
+        time.reached(clock::moment(pair.entry), begin);
     }
     match api.elapsed_ns(pair.end, pair.behind) {
         Ok(apart) => {
             let apart = apart.round() as i64;
-            time.sample(counters::moment(pair.closed_behind), end, apart);
+            time.sample(clock::moment(pair.closed_behind), end, apart);
             apart.max(0)
         }
         Err(_) => 0,
@@ -348,7 +348,7 @@ const AFTER_SYNC_NS: u64 = 30_000;
 pub(crate) fn after_stream_sync(stream: &StreamEntry, proof: Proof) {
     let Some(api) = api::get() else { return };
     let begin = ticks();
-    if let Some(lane) = lane_of(stream) {
+    if let Some(lane) = lane::known(stream) {
         let limit = Limit::time(AFTER_SYNC_NS);
         self::lane(lane, api, &limit, Some(proof), Ask::Nothing);
     }
@@ -378,12 +378,6 @@ pub(crate) fn spent_since(begin: u64) {
         let meter = state.meter();
         meter.spend(state, &meter.reading, (begin, ticks()));
     });
-}
-
-pub(super) fn lane_of(stream: &StreamEntry) -> Option<&'static Lane> {
-    let raw = stream.lane.load(Acquire);
-    // SAFETY: lanes live for ever.
-    unsafe { raw.as_ref() }
 }
 
 pub(super) fn lanes_of(context: &ContextEntry) -> impl Iterator<Item = &'static Lane> {

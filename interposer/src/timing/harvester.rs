@@ -8,7 +8,7 @@ use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, chip, counters, driver, lane, schedule, teardown};
+use crate::timing::{anchor, chip, counters, driver, lane, schedule};
 use crate::{cost, kernels, quiet, system, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -42,7 +42,7 @@ pub(crate) fn stop() {
         if !AT_WORK.load(SeqCst) {
             return;
         }
-        teardown::pause();
+        quiet::pause();
     }
 }
 /// The number of the thread that is or was the last harvester.

@@ -1,6 +1,5 @@
 //! What measuring keeps per stream: the pairs that are waiting to be read, in order of execution.
 
-use core::cell::Cell;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64};
 
@@ -18,7 +17,7 @@ use crate::{quiet, thread};
 
 mod list;
 
-pub(crate) use list::{all, is_quiet, of, used};
+pub(crate) use list::{all, is_quiet, known, of, used};
 
 /// Pairs that may wait on one stream: more than its queue is deep.
 pub(crate) const MOST_PENDING: usize = 8192;
@@ -126,47 +125,11 @@ pub(crate) const UNREAD: i64 = i64::MIN;
 /// The stream of a lane waits for nothing that the program has not submitted yet.
 const FREE: u64 = u64::MAX;
 
-/// What the submission that is under way in a thread holds. If its call never returns, somebody has to
-/// let it go.
-pub(crate) struct Submitting {
-    turn: Cell<Option<&'static Lane>>,
-    stranger: Cell<Option<&'static Lane>>,
-}
-
-impl Submitting {
-    pub(crate) const fn new() -> Self {
-        Self {
-            turn: Cell::new(None),
-            stranger: Cell::new(None),
-        }
-    }
-
-    /// The thread has the turn of this lane, or no turn any more.
-    pub(crate) fn set_turn(&self, lane: Option<&'static Lane>) {
-        self.turn.set(lane);
-    }
-
-    /// Whether the thread has the turn of this stream.
-    pub(crate) fn is_on(&self, stream: &StreamEntry) -> bool {
-        let lane = stream.lane.load(Acquire).cast_const();
-        (self.turn.get()).is_some_and(|turn| core::ptr::eq(turn, lane))
-    }
-
-    /// The call around the submission has been left.
-    pub(crate) fn release(&self) {
-        if let Some(lane) = self.turn.take() {
-            lane.submission.release_left();
-        }
-        if let Some(lane) = self.stranger.take() {
-            lane.strangers_out.fetch_add(1, AcqRel);
-        }
-    }
-
-    /// Forgets what belongs to the parent process.
-    pub(crate) fn forget(&self) {
-        self.turn.set(None);
-        self.stranger.set(None);
-    }
+/// Whether a thread has the turn of this stream.
+pub(crate) fn has_turn(state: &thread::State, stream: &StreamEntry) -> bool {
+    state
+        .submission
+        .has_turn(stream.lane.load(Acquire) as usize)
 }
 
 /// An unmeasured submission under way. A task that another thread measures at the same time may
@@ -176,23 +139,23 @@ pub(crate) struct Stranger(&'static Lane);
 impl Stranger {
     /// `None` when nothing on the stream is measured.
     pub(crate) fn enter(stream: &StreamEntry) -> Option<Self> {
-        let lane = list::deref(stream.lane.load(Acquire))?;
+        let lane = list::known(stream)?;
         lane.strangers_in.fetch_add(1, AcqRel);
-        thread::with(|state| state.submission.stranger.set(Some(lane)));
+        thread::with(|state| state.submission.set_stranger(Some(&lane.strangers_out)));
         Some(Self(lane))
     }
 }
 
 impl Drop for Stranger {
     fn drop(&mut self) {
-        thread::with(|state| state.submission.stranger.set(None));
+        thread::with(|state| state.submission.set_stranger(None));
         self.0.strangers_out.fetch_add(1, AcqRel);
     }
 }
 
 /// Something unmeasured comes onto a stream as part of another stream's task.
 pub(crate) fn pass(stream: &StreamEntry) {
-    if let Some(lane) = list::deref(stream.lane.load(Acquire)) {
+    if let Some(lane) = list::known(stream) {
         lane.strangers_in.fetch_add(1, AcqRel);
         lane.strangers_out.fetch_add(1, AcqRel);
     }
@@ -228,6 +191,11 @@ impl Drop for KeptOut {
 }
 
 impl Lane {
+    /// A thread has the turn: what holds that if the call is left.
+    pub(crate) fn noted(&'static self) -> (usize, &'static AtomicBool) {
+        (core::ptr::from_ref(self) as usize, self.submission.taken())
+    }
+
     /// Strangers so far; `None` while one of them is under way.
     pub(crate) fn strangers(&self) -> Option<u32> {
         let out = self.strangers_out.load(Acquire);
@@ -308,7 +276,7 @@ impl Lane {
     pub(crate) fn keep_out(&'static self, rounds: &mut u32) -> Option<KeptOut> {
         while self.harvesting.swap(true, Acquire) {
             *rounds = rounds.checked_sub(1)?;
-            super::teardown::pause();
+            quiet::pause();
         }
         Some(KeptOut(self))
     }

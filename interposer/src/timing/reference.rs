@@ -13,6 +13,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 use core::sync::atomic::{AtomicI64, AtomicU32};
 
 use crate::objects::ContextEntry;
+use crate::quiet;
 use crate::spin::SpinLock;
 use crate::timing::api::{Api, Refusal};
 use crate::timing::record_time::RecordTime;
@@ -313,7 +314,7 @@ impl Clock {
         drop(state);
         // Whoever still reads by one of these does so for the length of one call.
         while self.readers.load(Acquire) != 0 {
-            super::teardown::pause();
+            quiet::pause();
         }
         if let Some(context) = context.filter(|_| last != 0) {
             context.timing.give_event(api, last);

@@ -2,9 +2,7 @@
 //! program wait where it would not without us; where it waits for something that it would only have
 //! done next, for ever. So no more than half of a queue is theirs, and far less where that is known to be so.
 
-use crate::timing::api::Api;
-use crate::timing::lane::Lane;
-use crate::timing::{chip, harvest};
+use crate::timing::chip;
 
 /// So often among the events that may be in one queue, one is remembered by which it can be told how far
 /// the stream has come.
@@ -57,40 +55,36 @@ impl Slots {
         }
     }
 
-    /// Whether there is room for the events of one more task.
+    /// Whether there are so many events in the queue that it is worth a look how far the stream has come.
     #[inline]
-    pub(crate) fn room(&mut self, lane: &Lane, api: &Api) -> Room {
-        if lane.pairs_held() >= chip::most_held() {
-            return Room::None;
-        }
-        if self.inside() >= most() / 2 {
-            self.look(lane, api);
-        }
+    pub(crate) fn wants_look(&self) -> bool {
+        self.inside() >= most() / 2
+    }
+
+    /// How full the queue is.
+    #[inline]
+    pub(crate) fn fullness(&self) -> Room {
         room_of(self.inside())
     }
 
-    fn inside(&self) -> u64 {
-        self.put.wrapping_sub(self.left)
-    }
-
-    /// Finds out how far the stream has come.
-    #[cold]
-    fn look(&mut self, lane: &Lane, api: &Api) {
-        // The program may have records that are only readable once somebody has looked.
-        let may_ask = lane.may_be_looked_at() || room_of(self.inside()) == Room::None;
-        let Some(look) = lane.look() else { return };
+    /// The stream has come as far as the last event that is done, by its number and its pair's place.
+    pub(crate) fn pass(&mut self, is_done: impl Fn(u64, u64) -> bool) {
         while let Some(mark) = self.marks.first().filter(|_| self.count > 0).copied() {
-            let is_done = look.is_read(mark.place)
-                || may_ask && harvest::is_done(lane, api, mark.event) == Some(true);
-            if !is_done {
+            if !is_done(mark.event, mark.place) {
                 break;
             }
             self.passed(mark);
         }
-        if look.is_all_read() {
-            self.left = self.put;
-            self.count = 0;
-        }
+    }
+
+    /// Nothing of ours is in the queue.
+    pub(crate) fn all_passed(&mut self) {
+        self.left = self.put;
+        self.count = 0;
+    }
+
+    fn inside(&self) -> u64 {
+        self.put.wrapping_sub(self.left)
     }
 
     fn passed(&mut self, mark: Mark) {

@@ -13,7 +13,7 @@ use crate::timing::pair::Pair;
 use crate::timing::slots::Room;
 use crate::timing::stash::Stash;
 use crate::timing::{capture, chip, counters, harvester, reference};
-use crate::{emit, last_task, quiet, session, thread};
+use crate::{last_task, quiet, session, streams, thread};
 
 /// A submission between its start event and its end event.
 pub(crate) struct Submission {
@@ -64,7 +64,7 @@ pub(crate) fn begin(
     if !stream.was_made.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
-    let context = crate::lifecycle::adopt_context(state).ok_or(Untimed::Unknown)?;
+    let context = crate::contexts::adopt_context(state).ok_or(Untimed::Unknown)?;
     if stream.context.load(Relaxed) != context.serial.load(Relaxed) {
         return Err(Untimed::Unknown);
     }
@@ -124,7 +124,7 @@ pub(crate) fn begin(
         return Err(Untimed::NoEvent);
     }
     order.chain = None;
-    state.submission.set_turn(Some(lane));
+    state.submission.set_turn(Some(lane.noted()));
     Ok(Submission {
         api,
         context,
@@ -168,7 +168,7 @@ fn prepare_context(api: &Api, context: &'static ContextEntry) -> Result<(), Unti
     }
     chip::learn();
     context.timing.open();
-    crate::lifecycle::watch_exit();
+    thread::duties::watch_exit();
     harvester::ensure_running();
     Ok(())
 }
@@ -180,7 +180,7 @@ pub(crate) fn learn_id(api: &Api, stream: &'static StreamEntry) {
     }
     if let Some(id) = api.stream_id(stream.handle()) {
         stream.acl_id.store(id, Relaxed);
-        emit::stream(stream, true);
+        streams::tell(stream, true);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::timing::{anchor, counters, reference};
 /// A stream is about to be destroyed or aborted: reads what is done, and keeps everybody out until the
 /// call has returned. A question about a stream that goes meanwhile would find it gone.
 pub(crate) fn before_stream_end(stream: &StreamEntry) -> Option<KeptOut> {
-    let Some(kept_out) = harvest::lane_of(stream)?.keep_out(&mut { EXIT_ROUNDS }) else {
+    let Some(kept_out) = lane::known(stream)?.keep_out(&mut { EXIT_ROUNDS }) else {
         // Nobody touches the lane any more.
         stream.lane.store(core::ptr::null_mut(), Release);
         return None;
@@ -122,7 +122,7 @@ fn after_failure(context: &'static ContextEntry) {
 
 fn release_lanes(context: &ContextEntry) {
     for stream in objects::streams_of(context.serial.load(Relaxed)) {
-        if let Some(lane) = harvest::lane_of(stream) {
+        if let Some(lane) = lane::known(stream) {
             stream.lane.store(core::ptr::null_mut(), Release);
             if !lane.harvesting.load(Acquire) {
                 lane.release();
@@ -144,7 +144,7 @@ pub(crate) fn at_exit() {
     // The first question may only make the runtime take note.
     for pass in 0..EXIT_PASSES {
         if pass > 0 {
-            pause();
+            quiet::pause();
         }
         if !read_all(api, &mut rounds) {
             break;
@@ -181,7 +181,7 @@ fn wait_for_last(context: &ContextEntry, api: &Api) {
             return;
         }
         if round < TEARDOWN_ROUNDS {
-            pause();
+            quiet::pause();
         }
     }
 }
@@ -218,8 +218,4 @@ fn is_open_or_closing(lane: &Lane) -> bool {
     !lane
         .context()
         .is_some_and(|context| context.timing.has_failed())
-}
-
-pub(crate) fn pause() {
-    quiet::sleep(500_000);
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use ascend_trace_format::engine::ENTRY;
 
 use super::{Finding, finding, note};
-use crate::collector::exports;
 use crate::launch::elf::{self, Program};
 use crate::unpack;
+use ascend_trace_collector::exports;
 
 /// Where the kernel says whether a thread waits, and where.
 const STANDING: &str = "/proc/self/syscall";

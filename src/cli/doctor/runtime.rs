@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Finding, finding, note};
-use crate::collector::exports::{self, Export};
 use crate::launch::elf::{self, Program};
-use crate::tables;
+use ascend_trace_collector::exports::{self, Export};
+use ascend_trace_tables as tables;
 
 /// The names under which programs ask for the runtime, old and new.
 const NAMES: [&str; 2] = ["libascendcl.so", "libacl_rt.so"];

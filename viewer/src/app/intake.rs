@@ -6,7 +6,7 @@ use ascend_trace_recording::Trace;
 
 use crate::item::TrackKey;
 use crate::lanes::{self, Lanes, Row};
-use crate::part::Overview;
+use crate::overview::Overview;
 use crate::text::{bytes, count};
 use crate::unused;
 use crate::viewport::Viewport;

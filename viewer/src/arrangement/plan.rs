@@ -202,7 +202,7 @@ fn lasting(trace: &Trace, key: TrackKey) -> String {
         words.collect::<Vec<_>>().join(" ")
     };
     match key {
-        TrackKey::Cost(_) => "own cost".to_owned(),
+        TrackKey::Cost(_) => "tracer overhead".to_owned(),
         TrackKey::Losses(_) => "losses".to_owned(),
         TrackKey::Thread(id, 0) | TrackKey::Ranges(id, _) => match thread(id) {
             nameless if nameless.ends_with('*') => name,

@@ -168,7 +168,7 @@ mod tests {
             details: Some(Details::Large),
             arrows: Some(Arrows::Selection),
             filter: "stream".to_owned(),
-            hide: vec![pattern("own cost"), pattern("losses")],
+            hide: vec![pattern("tracer overhead"), pattern("losses")],
             pin: vec![pattern("stream 3")],
             fold: vec![pattern("threads")],
             order: vec![pattern("device 1"), pattern("stream 2")],

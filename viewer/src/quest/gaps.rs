@@ -50,7 +50,7 @@ impl Gap {
         let next = tasks.find(|task| task.time.is_some_and(|time| time.end > middle));
         let launch = next.map(|task| trace.call(task.call));
         let Some(call) = launch.filter(|call| call.begin > middle) else {
-            let words = "idle: too long to be read at once".to_owned();
+            let words = "idle: too large to read at once".to_owned();
             return Ok((Cause::Unknown, words));
         };
         let thread = names::thread(&trace, call.thread);

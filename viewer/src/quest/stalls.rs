@@ -8,9 +8,9 @@ use ascend_trace_recording::{Archive, Summary, Trace};
 
 use crate::arrangement::Arrangement;
 use crate::blame::{self, Known};
+use crate::identity::Identity;
 use crate::item::TrackKey;
 use crate::list::Which;
-use crate::part::Identity;
 
 use super::gaps::{self, Edges, Gap};
 use super::{Course, Found, News};

@@ -158,11 +158,7 @@ fn short_stalls_are_passed_by_and_left_out_and_the_screen_says_so() {
     let last = picture.lines().last().unwrap_or_default();
     assert!(last.contains("stalls ≥ 400 µs"), "{last}");
     player.play("tab");
-    assert!(
-        player
-            .line_with("by who is to blame")
-            .contains("stalls ≥ 400 µs")
-    );
+    assert!(player.line_with("by culprit").contains("stalls ≥ 400 µs"));
     player.play("esc home");
     for (key, step) in [("n", 1), ("N", -1)] {
         let mut begins = Vec::new();
@@ -193,7 +189,7 @@ fn what_is_no_duration_changes_nothing() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("T 5 m s enter T backspace backspace x enter");
     assert_eq!(player.app.least, 5_000_000);
-    assert!(player.line_with("is no duration").contains("“5x”"));
+    assert!(player.line_with("is not a duration").contains("“5x”"));
     player.play("T - enter");
     assert_eq!(player.app.least, 5_000_000);
     player.play("i");
@@ -210,13 +206,13 @@ fn groups_of_a_long_recording_are_those_of_its_tables_and_open_to_their_stalls()
     player.play("I");
     assert!(
         player
-            .line_with("by who is to blame")
+            .line_with("by culprit")
             .contains("of the part that is loaded")
     );
     quests::pursue_sums(&mut player, &mut archive);
     assert!(
         player
-            .line_with("by who is to blame")
+            .line_with("by culprit")
             .contains("of all of the recording")
     );
     let span = archive.span();

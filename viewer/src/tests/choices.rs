@@ -165,9 +165,9 @@ fn what_is_none_is_guessed_and_enter_types_the_guess() {
     player.play("enter enter");
     assert!(player.app.list.is_none());
     typed(&mut player, "qqqqqqqq");
-    player.line_with("no command and no name is like this");
+    player.line_with("no command or name is like this");
     player.play("enter");
-    player.line_with("no command and no name is like “qqqqqqqq”");
+    player.line_with("no command or name is like “qqqqqqqq”");
 }
 
 #[test]

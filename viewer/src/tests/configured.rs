@@ -57,7 +57,7 @@ layout = \"mine\"
 output = true
 details = \"large\"
 arrows = \"selection\"
-hide = [\"own cost\", \"losses\", \"nodes\", \"thread * t2\"]
+hide = [\"tracer overhead\", \"losses\", \"nodes\", \"thread * t2\"]
 pin = [\"stream 3\"]
 order = [\"device 1\", \"stream 5\", \"stream 2\"]
 ";
@@ -158,13 +158,13 @@ fn a_layout_that_is_kept_has_no_numbers_of_threads_and_processes() {
         player.app.lane = rows.next();
         player.play("x");
     };
-    for name in ["own cost", "losses", "thread 1002"] {
+    for name in ["tracer overhead", "losses", "thread 1002"] {
         hide(&mut player, name);
     }
     player.play("V a enter");
     let (_, text) = player.app.keeping.take().expect("something to keep");
     assert!(
-        text.contains("hide = [\"thread * t2\", \"own cost\", \"losses\"]"),
+        text.contains("hide = [\"thread * t2\", \"tracer overhead\", \"losses\"]"),
         "{text}"
     );
 }

@@ -38,8 +38,8 @@ fn regular_expressions_arguments_lengths_and_failures_are_found() {
 
 #[test]
 fn a_question_that_makes_no_sense_is_refused() {
-    assert!(found("/(/").contains("/(/ is no regular expression"));
-    assert!(found(">fast").contains("“fast” is no length of time"));
+    assert!(found("/(/").contains("/(/ is not a regular expression"));
+    assert!(found(">fast").contains("“fast” is not a duration"));
 }
 
 #[test]

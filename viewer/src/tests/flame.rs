@@ -104,7 +104,7 @@ fn keys_go_into_what_took_most_and_beside_it_and_back() {
     player.play("down");
     let line = player.line_with("2x  700 µs on screen");
     assert!(line.contains("longest 500 µs"), "{line}");
-    assert!(line.contains("own 270 µs"), "{line}");
+    assert!(line.contains("self 270 µs"), "{line}");
     player.play("tab");
     player.line_with("calls of thread 1002 t2");
     player.play("tab");

@@ -10,11 +10,13 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
 
 use crate::action::Effect;
+use crate::app::Kept;
 use crate::app::{App, Selected, World};
 use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
 use crate::keymap::key;
-use crate::part::{Derived, Extent, Kept, Overview};
+use crate::overview::Overview;
+use crate::part::{Derived, Extent};
 use crate::quest::News;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};

@@ -11,7 +11,7 @@ use ascend_trace_testkit::workload::{self, Workload};
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
 use super::quests::{message, notable, pursue, whole};
-use crate::part::Identity;
+use crate::identity::Identity;
 use crate::viewport::Viewport;
 
 /// The stream of the first thread that communicates: its serial, and its place among all.

@@ -295,7 +295,7 @@ fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
     let mut player = Player::of(trace, SMALL);
     let seconds = std::time::Duration::from_secs;
     for (second, percent) in [(10, 0), (14, 40)] {
-        player.overview = crate::part::Overview {
+        player.overview = crate::overview::Overview {
             opening: Some(percent),
             ..Default::default()
         };

@@ -14,7 +14,8 @@ use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
-use crate::part::{Derived, Extent, Overview};
+use crate::overview::Overview;
+use crate::part::{Derived, Extent};
 use crate::viewport::{MIN_LENGTH, Viewport};
 
 /// Calls and task times of one step of the workload, roughly.
@@ -249,7 +250,7 @@ fn what_is_measured_has_every_kind_of_lane() {
         "HCCL 0000 rank 1/8",
         "ranges",
         "worker1",
-        "own cost",
+        "overhead",
         "losses",
     ];
     for lane in lanes {

@@ -63,7 +63,7 @@ fn a_moment_is_gone_to_from_the_start_from_here_and_by_share() {
     let (begin, end) = player.app.span.expect("a span");
     assert!((player.app.viewport.middle() - (begin + end) / 2).abs() < 10);
     player.play("g soon enter");
-    assert!(player.picture().contains("“soon” is no moment"));
+    assert!(player.picture().contains("“soon” is not a time"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Lines of the tool's own cost and of losses.
+//! Lines of the tracer overhead and of losses.
 
 use ascend_trace_recording::TraceBuilder;
 use ascend_trace_recording::rows::{CostRow, LossRow, Row};
@@ -49,7 +49,7 @@ fn player(size: (u16, u16), losses: bool) -> Player {
 #[test]
 fn own_cost_is_drawn_over_time_on_a_fixed_scale() {
     let player = player(LARGE, false);
-    let line = player.line_with("own cost");
+    let line = player.line_with("overhead");
     assert!(line.contains("3.00%"), "{line}");
     let bars: Vec<char> = line.chars().filter(|it| "▁▂▃▄▅▆▇█".contains(*it)).collect();
     assert!(bars.len() > 150, "{line}");
@@ -62,7 +62,7 @@ fn the_cursor_on_own_cost_tells_what_it_went_for() {
     for size in [SMALL, LARGE] {
         let mut player = player(size, false);
         player.play("down down down down");
-        assert!(player.line_with("own cost  ").starts_with('▶'));
+        assert!(player.line_with("overhead  ").starts_with('▶'));
         let line = player.line_with("recording 60 calls");
         assert!(
             line.contains("30.0 µs") && line.contains("500 ns each"),

@@ -141,7 +141,7 @@ fn a_drag_in_the_ruler_chooses_a_range_and_zooms_to_it_when_it_ends() {
     drag(&mut player, (ruler.x + 100, ruler.y), ruler.x + 40);
     assert_eq!(player.app.viewport, before, "not before it ends");
     let picture = player.picture();
-    assert!(picture.contains("let go to zoom to it"), "{picture}");
+    assert!(picture.contains("release to zoom to it"), "{picture}");
     let chosen = player.app.theme.chosen().bg;
     let buffer = player.draw();
     let is_chosen = |x: u16| Some(buffer[(ruler.x + x, ruler.y)].bg) == chosen;

@@ -96,7 +96,7 @@ fn a_range_is_selected_by_key_and_click_and_tells_what_ran_in_it() {
     assert!(
         player
             .picture()
-            .contains("at work meanwhile 1, busy 390 µs in sum")
+            .contains("at work during it 1, busy 390 µs in sum")
     );
     player.play("right");
     let message = player.app.message.clone().unwrap_or_default();

@@ -9,7 +9,7 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use crate::app::Selected;
-use crate::part::Overview;
+use crate::overview::Overview;
 
 fn archive() -> Archive {
     let (session, tables) = workload::leading();

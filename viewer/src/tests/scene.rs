@@ -24,7 +24,7 @@ const RANGES: [(i64, i64, &str); 3] = [
     (695, 1_615, "backward"),
 ];
 
-/// The tool's own cost of the first thread: moment in microseconds, calls and nanoseconds so far.
+/// The tracer overhead of the first thread: time in microseconds, calls and nanoseconds so far.
 const COSTS: [(i64, u64, u64); 4] = [
     (0, 0, 0),
     (700, 14, 9_000),
@@ -110,7 +110,7 @@ fn every_kind_of_lane_is_there() {
         "HCCL 004d",
         "ranges",
         "thread 1001",
-        "own cost",
+        "overhead",
         "losses",
     ];
     for lane in wanted {

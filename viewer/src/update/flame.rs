@@ -6,8 +6,8 @@ use ascend_trace_recording::{ThreadId, Trace};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::flame::Flame;
+use crate::identity::Identity;
 use crate::item::TrackKey;
-use crate::part::Identity;
 use crate::quest::Found;
 use crate::text::short_name;
 

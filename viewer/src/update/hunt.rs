@@ -12,7 +12,7 @@ use crate::flame::SummedCalls;
 use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
 use crate::list::{Kind, Which};
 use crate::overall::Overall;
-use crate::part::Overview;
+use crate::overview::Overview;
 use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
 use crate::text::{fit, moment, short_name};
@@ -150,7 +150,7 @@ pub(super) fn blames(app: &mut App) {
         least: app.least,
         groups: None,
     };
-    let what = "who is to blame for stalls".to_owned();
+    let what = "the culprits of stalls".to_owned();
     let course = Course::new(true, i64::MIN, false);
     ask(app, what, QuestKind::Blames(Box::new(quest)), course);
 }
@@ -207,7 +207,7 @@ pub(super) fn give_up(app: &mut App) {
 
 /// Takes in how a quest goes.
 pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
-    // What comes after it was given up counts for nothing.
+    // What comes after it was cancelled counts for nothing.
     let Some(hunt) = &mut app.hunt else { return };
     match news {
         News::Reached(moment, wrapped) => {

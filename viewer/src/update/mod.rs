@@ -20,16 +20,14 @@ pub(crate) use hunt::hear;
 pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
 pub(crate) use pick::{pick, row_at};
-pub(crate) use select::{is_current, of_stall};
+pub(crate) use select::is_current;
 pub(crate) use walk::{causes, effects};
 
 use crate::action::{Action, Effect};
-use crate::app::{App, Follow, Mode, World};
+use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use crate::inside;
 use crate::list::{Kind, List, Page, Which};
 use crate::prompt::Asked;
-use crate::rank;
 use crate::source::{Progress, Recording};
 
 /// An action is not done more often at once.
@@ -40,8 +38,8 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effec
     let effects = answer(app, world, event);
     lists::refresh(app, world);
     flame::refresh(app, world);
-    rank::refresh(app, world.trace);
-    inside::refresh(app, world.trace);
+    refresh_rank(app, world.trace);
+    refresh_inside(app, world.trace);
     effects
 }
 

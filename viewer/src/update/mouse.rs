@@ -186,7 +186,7 @@ fn drag(app: &mut App, at: Position) {
             let to = moment_at(app, at.x).clamp(app.viewport.begin(), app.viewport.end());
             app.pointer.drag = Some(Drag::Range { from, to });
             let length = duration(to.saturating_sub(from).saturating_abs());
-            let zooms = "let go to zoom to it, press a key to leave it";
+            let zooms = "release to zoom to it, press a key to cancel";
             app.message = Some(format!("{length}: {zooms}"));
         }
         Some(Drag::Window {

@@ -91,7 +91,7 @@ pub(super) fn set_least(app: &mut App, world: World<'_>, text: &str) {
     };
     let Some(least) = least else {
         let text = crate::text::fit(text, 30);
-        app.message = Some(format!("“{text}” is no duration such as 50us or 1.5ms"));
+        app.message = Some(format!("“{text}” is not a duration such as 50us or 1.5ms"));
         return;
     };
     app.least = least;
@@ -122,7 +122,9 @@ pub(super) fn go_to(app: &mut App, text: &str) {
     let Some(span) = app.span else { return };
     let Some(time) = parse::moment(text, span, app.viewport) else {
         let text = crate::text::fit(text, 30);
-        app.message = Some(format!("“{text}” is no moment such as 1.5ms, +20us or 50%"));
+        app.message = Some(format!(
+            "“{text}” is not a time such as 1.5ms, +20us or 50%"
+        ));
         return;
     };
     walk::remember(app);

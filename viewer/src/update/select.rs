@@ -2,11 +2,13 @@
 
 use ascend_trace_analysis::Stall;
 
-use crate::app::{App, Selected, World, is_gap};
-use crate::item::{Item, TrackKey};
+use crate::app::{App, Selected, World};
+use crate::identity::Identity;
+use crate::item::TrackKey;
 use crate::lanes::Row;
-use crate::part::{Identity, Overview};
+use crate::overview::Overview;
 use crate::search::{Match, Search};
+use crate::selected::of_stall;
 use crate::text;
 
 use super::{along, hunt, navigate, walk};
@@ -43,7 +45,7 @@ pub(super) fn neighbour(app: &mut App, world: World<'_>, forward: bool) {
     let Some(lane) = app.lane else { return };
     if lane.is_meter() {
         app.message =
-            Some("nothing can be selected here: the details tell of this lane".to_owned());
+            Some("nothing can be selected here: the details describe this lane".to_owned());
         return;
     }
     let trace = world.trace;
@@ -72,7 +74,7 @@ pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String
         overview if overview.is_loaded(range) => {
             format!("{nothing} near here: move on to look further")
         }
-        _ => "too much is on screen to tell single calls apart: zoom in (w)".to_owned(),
+        _ => "too much is on screen to show single calls: zoom in (w)".to_owned(),
     }
 }
 
@@ -257,14 +259,6 @@ fn behind(overview: &Overview, from: i64, forward: bool) -> (bool, i64) {
         Some((_, end)) if forward => (true, end.saturating_add(1)),
         Some((begin, _)) => (true, begin.saturating_sub(1)),
         None => (false, from),
-    }
-}
-
-/// What is selected when a stall is.
-pub(crate) fn of_stall(stall: Stall) -> Selected {
-    match is_gap(&stall) {
-        true => Selected::Gap(stall),
-        false => Selected::Item(Item::from(stall.node)),
     }
 }
 

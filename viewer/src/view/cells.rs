@@ -3,7 +3,7 @@
 use ascend_trace_recording::Trace;
 
 use crate::item::{Category, Item, TrackKey};
-use crate::part::{Overview, main_category};
+use crate::overview::{Overview, main_category};
 use crate::tracks::Track;
 use crate::viewport::{STEPS, Viewport};
 

@@ -8,7 +8,7 @@ use crate::names;
 use crate::text::{bytes, count, rate};
 
 use super::Scene;
-use super::detail::flow;
+use super::facts::flow;
 
 /// Nothing for a task that is no collective.
 pub(super) fn of(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {

@@ -16,16 +16,16 @@ pub(crate) fn untimed(reason: Untimed) -> &'static str {
         Untimed::NoEvent => "no device event was left to time it",
         Untimed::Contended => "another thread was submitting to its stream",
         Untimed::Failed => "the call failed",
-        Untimed::Unreadable => "the runtime did not give its time back",
+        Untimed::Unreadable => "the runtime did not return its time",
         Untimed::Lost => "the program ended before its time was read",
         Untimed::HostCopy => "the host copied it: there was no device task",
         Untimed::InCallback => "it was submitted inside a callback",
-        Untimed::Unknown => "its stream was not seen being made",
-        Untimed::NotSampled => "only every so manieth task is timed",
+        Untimed::Unknown => "its stream was made before recording began",
+        Untimed::NotSampled => "the tool times only every N-th task",
         Untimed::ContextGone => "its context ended before its time was read",
         Untimed::QueueFull => "its stream's queue was half full of the tool's events",
-        Untimed::ContextFailed => "its context had failed: nothing more is asked there",
-        Untimed::NotLogged => "the hardware's log has no entry that is certainly its",
+        Untimed::ContextFailed => "its context had failed: the tool makes no more queries there",
+        Untimed::NotLogged => "the hardware log has no entry that certainly belongs to it",
     }
 }
 

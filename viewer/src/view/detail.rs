@@ -1,8 +1,7 @@
 //! Everything that is known about the selection.
 
-use ascend_trace_analysis::collectives::bytes_moved;
 use ascend_trace_analysis::{Cause, queue_wait};
-use ascend_trace_recording::{Call, CallId, TaskId, TaskTime, Trace};
+use ascend_trace_recording::{CallId, TaskId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -12,10 +11,11 @@ use crate::blame;
 use crate::item::Item;
 use crate::layout::Layout;
 use crate::names;
-use crate::text::{bytes, duration, fit, fixed, moment, moment_unit, rate, short_name, width};
+use crate::text::{duration, fit, short_name};
 use crate::update::{causes, effects};
 
 use super::drawn::Drawn;
+use super::facts::{Group, arguments, device_of, errors, flow, nested, since_start, span, speed};
 use super::{
     Scene, collectives, describe, gap, graphs, legend, meters, open, overall, parts, range,
     released, trail,
@@ -140,12 +140,6 @@ fn of_task(scene: &Scene<'_>, id: TaskId, room: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// How far the times may be off: against the host's clock, and against the device's other tasks.
-pub(super) fn errors(time: TaskTime) -> String {
-    let (host, device) = (duration(time.error), duration(time.local_error));
-    format!("±{host} host, ±{device} device")
-}
-
 /// When it ran and how long it waited.
 fn task_times(scene: &Scene<'_>, id: TaskId) -> Vec<Group> {
     let trace = scene.world.trace;
@@ -198,7 +192,7 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
         all if rank.longer == 0 => format!("longest of {all} (p100)"),
         all if rank.longer + rank.same == all => format!("shortest of {all}"),
         all => format!(
-            "number {} of {all} by length (p{})",
+            "number {} of {all} by duration (p{})",
             rank.longer + 1,
             rank.percentile()
         ),
@@ -209,32 +203,6 @@ fn rank(scene: &Scene<'_>) -> Option<Group> {
         true => text,
     };
     Some(vec![Span::styled(text, theme.dim())])
-}
-
-/// Bytes and bytes per second of a copy.
-pub(super) fn speed(trace: &Trace, item: Item) -> Option<String> {
-    let Item::Task(id) = item else {
-        return None;
-    };
-    let task = trace.task(id);
-    let moved = bytes_moved(trace, trace.call(task.call))?;
-    let seconds = task.time.map_or(0.0, |it| (it.end - it.begin) as f64 / 1e9);
-    Some(match seconds > 0.0 {
-        true => format!("{} at {}", bytes(moved), rate(moved as f64 / seconds)),
-        false => bytes(moved),
-    })
-}
-
-pub(super) fn nested(call: &Call) -> String {
-    match call.depth {
-        0 => String::new(),
-        depth => format!(", nested {depth} deep"),
-    }
-}
-
-pub(super) fn device_of(call: &Call) -> String {
-    let device = call.device.map(|it| format!(", device {it}"));
-    device.unwrap_or_default()
 }
 
 fn of_call(scene: &Scene<'_>, id: CallId, room: usize) -> Vec<Line<'static>> {
@@ -310,17 +278,6 @@ fn finish(scene: &Scene<'_>, item: Item, room: usize, lines: &mut Vec<Line<'stat
     lines.extend(command.map(|text| Line::styled(fit(&text, room), theme.dim())));
 }
 
-pub(super) fn arguments(scene: &Scene<'_>, call: &Call, room: usize) -> Vec<Line<'static>> {
-    let (trace, theme) = (scene.world.trace, scene.app.theme);
-    let arguments = describe::arguments(trace, call).into_iter();
-    let arguments = arguments.map(|(name, value)| {
-        let name = format!("{name}=");
-        let value = fit(&value, room.saturating_sub(width(&name)).max(8));
-        vec![Span::styled(name, theme.dim()), Span::raw(value)]
-    });
-    flow(arguments.collect(), room)
-}
-
 fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
     let trace = scene.world.trace;
     let name = |item: &Item| {
@@ -342,42 +299,4 @@ fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
         names.push(format!("and {} more", items.len() - NAMED));
     }
     names
-}
-
-/// Spans that stay together in one line.
-pub(super) type Group = Vec<Span<'static>>;
-
-/// Groups in lines of at most `room` cells.
-pub(super) fn flow(groups: Vec<Group>, room: usize) -> Vec<Line<'static>> {
-    let mut lines = Vec::new();
-    let mut line: Line<'static> = Line::default();
-    for group in groups {
-        let wide: usize = group.iter().map(Span::width).sum();
-        if line.width() > 0 && line.width() + 2 + wide > room {
-            lines.push(std::mem::take(&mut line));
-        }
-        if line.width() > 0 {
-            line.push_span(Span::raw("  "));
-        }
-        group.into_iter().for_each(|span| line.push_span(span));
-    }
-    if line.width() > 0 {
-        lines.push(line);
-    }
-    lines
-}
-
-/// Two moments in the same unit.
-pub(super) fn span(scene: &Scene<'_>, begin: i64, end: i64) -> String {
-    let start = scene.app.span.map_or(0, |span| span.0);
-    let (begin, end) = (begin.saturating_sub(start), end.saturating_sub(start));
-    let unit = moment_unit(begin.saturating_abs().max(end.saturating_abs()));
-    let decimals = unit.nanoseconds.ilog10();
-    let number = |time| fixed(time, unit.nanoseconds, decimals);
-    format!("{} → {} {}", number(begin), number(end), unit.name)
-}
-
-pub(super) fn since_start(scene: &Scene<'_>, time: i64) -> String {
-    let start = scene.app.span.map_or(0, |span| span.0);
-    moment(time.saturating_sub(start))
 }

@@ -133,7 +133,7 @@ fn cursor(scene: &Scene<'_>, flame: &Flame) -> Line<'static> {
             duration(node.inside_ns)
         ),
         _ => format!(
-            "  {}x  {} on screen, {of_window} of it, {} of what is around  own {own}  durations {}, longest {}",
+            "  {}x  {} on screen, {of_window} of it, {} of its parent  self {own}  total {}, longest {}",
             count(node.count),
             duration(node.inside_ns),
             part(node.inside_ns, nodes[node.parent].inside_ns),

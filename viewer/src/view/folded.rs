@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 use crate::arrangement::Group;
 use crate::item::{Category, TrackKey};
 use crate::lanes;
-use crate::part::{main_category, working};
+use crate::overview::{main_category, working};
 use crate::tracks::Track;
 use crate::unused;
 

@@ -11,7 +11,7 @@ use crate::names;
 use crate::text::{duration, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow, since_start, span};
+use super::facts::{Group, flow, since_start, span};
 
 /// Functions that are named of what the thread did meanwhile.
 const NAMED: usize = 4;

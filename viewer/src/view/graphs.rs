@@ -9,7 +9,7 @@ use crate::item::Item;
 use crate::nodes::Node;
 use crate::text::{duration, fit, short_name};
 
-use super::detail::{Group, flow, since_start, span};
+use super::facts::{Group, flow, since_start, span};
 use super::{Scene, describe};
 
 /// Nodes that are listed.
@@ -96,7 +96,7 @@ pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'s
     let logged = scene.world.trace.parts(node.replay);
     let time = match logged.iter().any(|part| part.node == Some(node.number)) {
         true => Span::raw(format!(
-            "{}  {} by the hardware's log",
+            "{}  {} from the hardware log",
             duration(node.end.saturating_sub(node.begin)),
             span(scene, node.begin, node.end)
         )),
@@ -104,7 +104,7 @@ pub(super) fn of_node(scene: &Scene<'_>, node: Node, room: usize) -> Vec<Line<'s
             "a replay is one task: its nodes have no times, and are drawn in their order",
             theme.dim(),
         ),
-        false => Span::styled("it is not in the hardware's log", theme.dim()),
+        false => Span::styled("it is not in the hardware log", theme.dim()),
     };
     let times = vec![
         vec![time],

@@ -83,7 +83,7 @@ fn changed(scene: &Scene<'_>) -> Vec<Line<'static>> {
     });
     let mut lines: Vec<_> = changed.collect();
     if !lines.is_empty() {
-        let title = "Changed by the configuration, whatever stands below";
+        let title = "Changed by the configuration; these win over the keys below";
         lines.insert(0, Line::styled(title, theme.strong()));
     }
     lines

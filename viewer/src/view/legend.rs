@@ -5,8 +5,8 @@ use ratatui::text::Span;
 
 use crate::item::Category;
 
-use super::detail::Group;
 use super::drawn::{Drawn, Kind};
+use super::facts::Group;
 use super::track::{CAPTURING, DOTS, FAILED, IDLE, LAUNCHED, RETURNING, STALL, UNKNOWN};
 use super::{Scene, open};
 

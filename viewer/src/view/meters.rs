@@ -10,7 +10,7 @@ use crate::names;
 use crate::text::{count, duration};
 
 use super::Scene;
-use super::detail::{Group, flow};
+use super::facts::{Group, flow};
 
 const BARS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 /// The share of time that fills a cell: the lines of all recordings have the same scale.

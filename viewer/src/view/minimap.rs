@@ -5,7 +5,7 @@ use ratatui::style::Modifier;
 
 use crate::item::TrackKey;
 use crate::layout::Layout;
-use crate::part::{Overview, working};
+use crate::overview::{Overview, working};
 use crate::text::{duration, width};
 use crate::tracks::Track;
 use crate::viewport::Viewport;

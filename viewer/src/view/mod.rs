@@ -7,6 +7,7 @@ mod collectives;
 mod describe;
 mod detail;
 mod drawn;
+mod facts;
 mod flame;
 mod folded;
 mod gap;

@@ -12,8 +12,8 @@ use crate::names;
 use crate::text::{duration, short_name, width};
 
 use super::cells::Cell;
-use super::detail::{arguments, device_of, flow, nested, since_start};
 use super::drawn::Drawn;
+use super::facts::{arguments, device_of, flow, nested, since_start};
 use super::{Scene, describe};
 
 /// The ground of a call that has not returned yet.

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::text::{duration, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow};
+use super::facts::{Group, flow};
 
 /// Parts that are named.
 const NAMED: usize = 12;
@@ -19,7 +19,7 @@ pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'stat
         return Vec::new();
     }
     let mut groups: Vec<Group> = vec![vec![Span::styled(
-        format!("{} parts by the hardware's log:", parts.len()),
+        format!("{} parts from the hardware log:", parts.len()),
         theme.accent(),
     )]];
     for part in parts.iter().take(NAMED) {

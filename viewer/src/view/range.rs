@@ -8,7 +8,7 @@ use crate::ranges::RangeId;
 use crate::text::{count, duration, fit, short_name};
 
 use super::Scene;
-use super::detail::{Group, flow, span};
+use super::facts::{Group, flow, span};
 
 pub(super) fn of(scene: &Scene<'_>, id: RangeId, room: usize) -> Vec<Line<'static>> {
     let trace = scene.world.trace;
@@ -72,7 +72,7 @@ fn counts(inside: &Inside, length: i64) -> Vec<Group> {
     if streams > 0 && length > 0 {
         let busy = i64::try_from(busy).unwrap_or(i64::MAX);
         groups.push(plain(format!(
-            "streams at work meanwhile {streams}, busy {} in sum",
+            "streams at work during it {streams}, busy {} in sum",
             duration(busy)
         )));
     }

@@ -7,7 +7,7 @@ use crate::item::{Category, Item};
 use crate::names;
 use crate::text::short_name;
 
-use super::detail::{Group, since_start};
+use super::facts::{Group, since_start};
 use super::{Scene, links};
 use ratatui::text::Span;
 

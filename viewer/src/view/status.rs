@@ -229,7 +229,7 @@ pub(crate) fn hint(scene: &Scene<'_>, layout: &Layout, hidden: Option<usize>, bu
 
 /// What the keys do among calls by nesting.
 const FLAME: &str =
-    "↓ into it   ↑ around it   ←→ beside   enter: longest one   tab: next thread   esc";
+    "↓ into it   ↑ around it   ←→ neighbour   enter: longest one   tab: next thread   esc";
 
 /// What must be said now, if anything.
 fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {

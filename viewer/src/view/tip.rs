@@ -13,7 +13,7 @@ use crate::text::{duration, fit, short_name, width};
 use crate::update::{moment_at, pick, row_at, whole_at};
 
 use super::Scene;
-use super::detail::since_start;
+use super::facts::since_start;
 
 /// Columns of a tip; names may be longer than any screen.
 const ROOM: usize = 60;

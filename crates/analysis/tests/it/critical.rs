@@ -127,7 +127,7 @@ fn program(dice: &mut Dice) -> Program {
     // It comes after all that was submitted.
     let last = submitted.iter().flatten().map(|it| it.0).max();
     let now = threads[0].map_or(0, |it| program.times[it].1);
-    let think = 1 + last.map_or(0, |last| (last - now).max(0));
+    let think = 2 + last.map_or(0, |last| (last - now).max(0));
     let thought = program.add(think, after(&threads[..1]));
     let sync = program.add(
         0,

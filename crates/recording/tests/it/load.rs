@@ -224,3 +224,11 @@ fn losses_add_up_and_counters_replace() {
 fn an_empty_trace_has_no_span() {
     assert_eq!(load([]).span(), None);
 }
+
+#[test]
+fn of_several_ends_of_a_process_the_earliest_counts() {
+    let end = |process, end_ns| Row::ProcessEnd(ProcessEndRow { process, end_ns });
+    let trace = load([end(0, 9), end(1, 4), end(0, 7), end(1, 5)]);
+    let ends = trace.processes().iter().map(|it| it.end_ns);
+    assert_eq!(ends.collect::<Vec<_>>(), [Some(7), Some(4)]);
+}

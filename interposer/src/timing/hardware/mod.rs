@@ -14,11 +14,13 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
 use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::record::{ActivityKind, LogState, told};
 
-use crate::call::Context;
+use crate::called::Context;
+use crate::contexts::adopt_context;
 use crate::errno::Errno;
 use crate::objects::StreamEntry;
+use crate::thread::duties::watch_exit;
 use crate::timing::{api, harvester, submit};
-use crate::{emit, lifecycle, quiet, real, roomy, session, until_exit};
+use crate::{emit, quiet, real, roomy, session, until_exit};
 
 const LIBRARY: &CStr = c"libmspti.so";
 /// How often entries are to be handed over, in milliseconds.
@@ -89,7 +91,7 @@ pub(crate) fn begin() {
             emit::from_inside(&told(LogState::On, 0, kinds));
             KINDS.store(kinds, Release);
             STATE.store(ON, Release);
-            lifecycle::watch_exit();
+            watch_exit();
             harvester::ensure_running();
         }
         Err(Refusal { state, code }) => {
@@ -245,7 +247,7 @@ pub(crate) fn times(stream: &'static StreamEntry, call: &Context<'_>) -> Option<
     if STATE.load(Acquire) == OFF || !session::wants_log_alone() {
         return None;
     }
-    let adopted = lifecycle::adopt_context(call.state);
+    let adopted = adopt_context(call.state);
     if let (Some(api), Some(_)) = (api::get(), adopted) {
         submit::learn_id(api, stream);
     }

@@ -25,6 +25,11 @@ pub(super) fn deref(lane: *mut Lane) -> Option<&'static Lane> {
     unsafe { lane.as_ref() }
 }
 
+/// The lane of a stream, if it has one.
+pub(crate) fn known(stream: &StreamEntry) -> Option<&'static Lane> {
+    deref(stream.lane.load(Acquire).cast())
+}
+
 /// Every lane there is, used or not.
 pub(crate) fn all() -> impl Iterator<Item = &'static Lane> {
     let mut next = deref(FIRST.load(Acquire));
@@ -51,7 +56,7 @@ pub(crate) fn is_quiet(context: &ContextEntry) -> bool {
 
 /// The lane of a stream; made, or taken over from a stream that has ended, at its first use.
 pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option<&'static Lane> {
-    if let Some(lane) = deref(stream.lane.load(Acquire)) {
+    if let Some(lane) = known(stream) {
         return Some(lane);
     }
     let lane = reuse().or_else(make)?;
@@ -64,12 +69,12 @@ pub(crate) fn of(stream: &StreamEntry, context: &'static ContextEntry) -> Option
     let raw = core::ptr::from_ref(lane).cast_mut();
     match stream
         .lane
-        .compare_exchange(core::ptr::null_mut(), raw, AcqRel, Acquire)
+        .compare_exchange(core::ptr::null_mut(), raw.cast(), AcqRel, Acquire)
     {
         Ok(_) => Some(lane),
         Err(other) => {
             lane.release();
-            deref(other)
+            deref(other.cast())
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::update::hunt;
 use super::{Content, stalls};
 
 const COLUMNS: &[Column] = &[
-    left("who is to blame"),
+    left("culprit"),
     left("cause"),
     left("of").from(100),
     right("stalls"),

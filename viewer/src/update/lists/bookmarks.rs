@@ -25,7 +25,7 @@ pub(super) fn content(app: &App) -> Content {
     Content {
         columns: COLUMNS,
         entries: app.bookmarks.iter().enumerate().map(entry).collect(),
-        note: "kept beside the trace".to_owned(),
+        note: "kept next to the trace".to_owned(),
     }
 }
 

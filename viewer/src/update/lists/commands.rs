@@ -1,5 +1,6 @@
 //! The command line: actions, commands and names that are like what was typed.
 
+use crate::app::offered;
 use crate::app::{App, World};
 use crate::choices::{self, Choice, Verb};
 use crate::event::{KeyCode, KeyEvent};
@@ -18,7 +19,7 @@ const COLUMNS: &[Column] = &[
 
 /// Learns what can be chosen.
 pub(super) fn begin(app: &mut App, world: World<'_>) {
-    app.choices = choices::all(app, world);
+    app.choices = offered(app, world);
 }
 
 pub(super) fn content(app: &App, typed: &str) -> Content {
@@ -33,8 +34,8 @@ pub(super) fn content(app: &App, typed: &str) -> Content {
         target: choice.target.clone(),
     };
     let note = match (is_guess, found.len()) {
-        (true, 0) => "no command and no name is like this".to_owned(),
-        (true, _) => "no command and no name is like this: did you mean".to_owned(),
+        (true, 0) => "no command or name is like this".to_owned(),
+        (true, _) => "no command or name is like this: did you mean".to_owned(),
         (false, _) if typed.is_empty() => {
             let names = app.choices.len() - found.len();
             format!(
@@ -91,7 +92,7 @@ fn retyped(app: &mut App, world: World<'_>) {
 
 /// What to say of a command that is none.
 pub(super) fn unknown(typed: &str) -> String {
-    format!("no command and no name is like “{}”", fit(typed, 30))
+    format!("no command or name is like “{}”", fit(typed, 30))
 }
 
 /// Does what a command says.

@@ -5,10 +5,10 @@ use ascend_trace_analysis::checks::{Finding, Findings};
 use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::app::{App, World};
+use crate::identity::Identity;
 use crate::item::TrackKey;
 use crate::list::{Cell, Column, Entry, RowId, Target, left, right};
 use crate::names;
-use crate::part::Identity;
 use crate::quest::Found;
 use crate::update::hunt;
 

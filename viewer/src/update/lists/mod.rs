@@ -16,6 +16,7 @@ use crate::item::{Item, TrackKey};
 use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
 use crate::ranges::RangeId;
 use crate::rank;
+use crate::selected::of_stall;
 
 use super::{hunt, select, walk};
 
@@ -233,7 +234,7 @@ pub(super) fn choose(app: &mut App, world: World<'_>, entry: usize) {
 fn preview(app: &mut App, world: World<'_>) {
     let target = app.list.as_ref().and_then(List::current);
     match target.map(|entry| entry.target.clone()) {
-        Some(Target::Stall(stall)) => select::select(app, world, select::of_stall(stall)),
+        Some(Target::Stall(stall)) => select::select(app, world, of_stall(stall)),
         Some(Target::Told(told)) => hunt::show(app, world, &told.found()),
         _ => {}
     }
@@ -293,7 +294,7 @@ pub(super) fn want_others(app: &mut App, world: World<'_>) {
 pub(super) fn show_blames(app: &mut App, world: World<'_>) {
     match app.list.as_ref().map(|list| list.kind) {
         Some(Kind::Blames) => remake(app, world),
-        _ => app.message = Some("who is to blame for stalls is known: I lists it".to_owned()),
+        _ => app.message = Some("the culprits of stalls are known: I lists them".to_owned()),
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) fn content(app: &App, world: World<'_>, page: Page) -> Content {
         Page::Streams if unused > 0 => format!("{note}; {} left out", unused::words(unused)),
         Page::Steps if entries.len() < stats.steps.len() => {
             let others = stats.steps.len() - entries.len();
-            format!("{note}; {others} of which not all is loaded left out")
+            format!("{note}; without {others} that are not loaded completely")
         }
         _ => note,
     };

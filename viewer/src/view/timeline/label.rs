@@ -8,7 +8,7 @@ use crate::arrangement::Group;
 use crate::item::TrackKey;
 use crate::lanes::Row;
 use crate::names;
-use crate::part::working;
+use crate::overview::working;
 use crate::text::{count, fit, share, width};
 use crate::update::is_current;
 use crate::view::{Scene, describe, folded, meters};
@@ -93,7 +93,7 @@ fn track_label(scene: &Scene<'_>, key: TrackKey, pinned: bool) -> (String, Strin
         TrackKey::Nodes(id) => (below(scene, id, "nodes", pinned), String::new()),
         TrackKey::Callbacks(id) => (below(scene, id, "callbacks", pinned), busy(scene, key)),
         TrackKey::Collectives(comm, id) => (collectives(scene, comm, id), busy(scene, key)),
-        TrackKey::Cost(_) => ("own cost".to_owned(), meters::label(scene, key)),
+        TrackKey::Cost(_) => ("overhead".to_owned(), meters::label(scene, key)),
         TrackKey::Losses(_) => ("losses".to_owned(), meters::label(scene, key)),
         TrackKey::Ranges(id, 0) => ("ranges".to_owned(), ranges_of(scene, id)),
         TrackKey::Ranges(..) => (String::new(), String::new()),

@@ -7,7 +7,7 @@ use crate::blame;
 use crate::item::Item;
 use crate::search::Match;
 use crate::text::{duration, fit, short_name, width};
-use crate::view::detail::speed;
+use crate::view::facts::speed;
 
 use super::{Cell, FULL, Painter, RETURNING};
 

@@ -15,7 +15,7 @@ const NONE: u16 = u16::MAX;
 
 /// What the file has been told.
 #[derive(Debug)]
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     /// By place in the hook table, or behind it.
     numbers: Vec<u16>,
     /// Functions that the hook table does not have: their places are behind it.
@@ -42,7 +42,7 @@ impl Dictionary {
     /// Replaces a call's place in the hook table by its function's number in the file; answers what
     /// the file must be told before the call.
     #[inline]
-    pub(crate) fn translate(&mut self, call: &mut CallRow) -> Option<TablesRow> {
+    pub fn translate(&mut self, call: &mut CallRow) -> Option<TablesRow> {
         let place = usize::from(call.function);
         let number = *self.numbers.get(place)?;
         if number == NONE || (call.ret != 0 && !self.has_codes && self.returns_code(place)) {
@@ -53,7 +53,7 @@ impl Dictionary {
     }
 
     /// A function that the hook table does not have gets the next place.
-    pub(crate) fn learn(&mut self, function: FunctionRow) {
+    pub fn learn(&mut self, function: FunctionRow) {
         self.numbers.push(NONE);
         self.found.push(function);
     }
@@ -71,12 +71,12 @@ impl Dictionary {
     }
 
     /// Whether a call failed that has not been translated yet.
-    pub(crate) fn is_failure(&self, call: &CallRow) -> bool {
+    pub fn is_failure(&self, call: &CallRow) -> bool {
         call.ret != 0 && self.returns_code(usize::from(call.function))
     }
 
     /// The names of a failed call's function and of what it returned.
-    pub(crate) fn failure(&self, call: &CallRow) -> Option<(String, String)> {
+    pub fn failure(&self, call: &CallRow) -> Option<(String, String)> {
         let place = usize::from(call.function);
         let found = || self.found.get(place.checked_sub(tables::FUNCTIONS.len())?);
         let name = match tables::FUNCTIONS.get(place) {
@@ -126,7 +126,7 @@ impl Dictionary {
 }
 
 /// What a file is told at its beginning: what success is called.
-pub(crate) fn first_tables() -> TablesRow {
+pub fn first_tables() -> TablesRow {
     let mut enumerations: BTreeMap<_, _> = enumeration(CODES).into_iter().collect();
     for constants in enumerations.values_mut() {
         constants.retain(|value, _| *value == 0);

@@ -152,9 +152,9 @@ fn period(entries: &[Entry]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collector::hardware::graphs::{Ends, Launch};
-    use crate::collector::hardware::lane::Sync;
-    use crate::collector::hardware::replays::Replays;
+    use crate::hardware::graphs::{Ends, Launch};
+    use crate::hardware::lane::Sync;
+    use crate::hardware::replays::Replays;
     use ascend_trace_format::record::told;
 
     const OFFSET: i64 = -1_000_000_000_000;

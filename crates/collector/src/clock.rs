@@ -39,7 +39,7 @@ struct Piece {
 }
 
 /// The mapping, with the counter it is for.
-pub(crate) struct Clock {
+pub struct Clock {
     source: TickSource,
     pieces: Vec<Piece>,
     window: VecDeque<Reading>,
@@ -48,7 +48,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// Starts a clock on the best counter of this machine. The caller lets some milliseconds pass
     /// before the first [`Clock::refresh`].
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         let source = if counter_is_steady() {
             TickSource::Counter
         } else {
@@ -70,17 +70,17 @@ impl Clock {
     }
 
     /// A clock for records that hold `CLOCK_MONOTONIC` already.
-    pub(crate) fn monotonic() -> Self {
+    pub fn monotonic() -> Self {
         Self::starting_with(TickSource::Monotonic, read_both())
     }
 
-    pub(crate) fn source(&self) -> TickSource {
+    pub fn source(&self) -> TickSource {
         self.source
     }
 
     /// Reads both clocks again when it is time to. Everything converted afterwards must have been
     /// recorded before the next refresh, which holds when each pass over the channels begins here.
-    pub(crate) fn refresh(&mut self) {
+    pub fn refresh(&mut self) {
         if self.source == TickSource::Monotonic {
             return;
         }
@@ -100,7 +100,7 @@ impl Clock {
     }
 
     /// How long so many ticks take.
-    pub(crate) fn length(&self, ticks: u64) -> u64 {
+    pub fn length(&self, ticks: u64) -> u64 {
         match (self.source, self.pieces.last()) {
             (TickSource::Counter, Some(piece)) => (ticks as f64 * piece.rate) as u64,
             _ => ticks,
@@ -109,7 +109,7 @@ impl Clock {
 
     /// The time at which the counter showed `ticks`.
     #[inline]
-    pub(crate) fn ns(&self, ticks: u64) -> i64 {
+    pub fn ns(&self, ticks: u64) -> i64 {
         if self.source == TickSource::Monotonic {
             return i64::try_from(ticks).unwrap_or(i64::MAX);
         }
@@ -204,7 +204,7 @@ impl Piece {
 }
 
 /// How far the wall clock is behind [`now`], and where it stands: the narrowest of a few comparisons.
-pub(crate) fn comparison() -> (i64, i64) {
+pub fn comparison() -> (i64, i64) {
     let wall = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |since| {
@@ -220,7 +220,7 @@ pub(crate) fn comparison() -> (i64, i64) {
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     i64::try_from(ticks::monotonic()).unwrap_or(i64::MAX)
 }
 

@@ -15,7 +15,7 @@ use ascend_trace_recording::rows::{EndRow, LossRow, Row};
 
 use super::file::name;
 use super::repack::{Written, repack};
-use crate::output::say;
+use crate::Say;
 
 /// Batches that may wait for the disk, a few hundred kilobytes each. When there are as many, the
 /// collector waits, the channels fill up, and what then finds no room is counted as lost there.
@@ -70,12 +70,12 @@ impl Write for Output {
 
 /// What became of the rows that were handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub struct Stored {
     /// Bytes in the file.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Calls and other rows that could not be written.
-    pub(crate) lost_calls: u64,
-    pub(crate) lost_others: u64,
+    pub lost_calls: u64,
+    pub lost_others: u64,
 }
 
 enum Message {
@@ -91,11 +91,16 @@ pub(super) struct Storage {
 
 impl Storage {
     /// `path` is where the file is; none for standard output.
-    pub(super) fn start(writer: ChunkWriter<Output>, path: Option<PathBuf>) -> io::Result<Self> {
+    pub(super) fn start(
+        writer: ChunkWriter<Output>,
+        path: Option<PathBuf>,
+        say: Say,
+    ) -> io::Result<Self> {
         let (queue, messages) = sync_channel(QUEUE);
         let store = Store {
             writer,
             path,
+            say,
             written: Written::default(),
             has_failed: false,
             stored: Stored::default(),
@@ -125,6 +130,7 @@ impl Storage {
 struct Store {
     writer: ChunkWriter<Output>,
     path: Option<PathBuf>,
+    say: Say,
     written: Written,
     has_failed: bool,
     stored: Stored,
@@ -192,7 +198,7 @@ impl Store {
     fn give_up(&mut self, error: &io::Error) {
         self.has_failed = true;
         let name = name(self.path.as_deref());
-        say(format!(
+        (self.say)(&format!(
             "cannot write to {name} any more: {error}; the program runs on, unrecorded from here"
         ));
     }
@@ -233,6 +239,7 @@ mod tests {
         let mut store = Store {
             writer: writer(&path),
             path: None,
+            say: |_| {},
             written: Written::default(),
             has_failed: false,
             stored: Stored::default(),

@@ -5,31 +5,31 @@ use std::time::Duration;
 
 /// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct End {
-    pub(crate) pid: u32,
+pub struct End {
+    pub pid: u32,
     /// The status that the tool passes on.
-    pub(crate) status: i32,
+    pub status: i32,
 }
 
 /// Set once, by whoever waited for the program.
 #[derive(Default)]
-pub(crate) struct Stop {
+pub struct Stop {
     end: Mutex<Option<End>>,
     changed: Condvar,
 }
 
 impl Stop {
-    pub(crate) fn request(&self, end: End) {
+    pub fn request(&self, end: End) {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
         self.changed.notify_all();
     }
 
-    pub(crate) fn requested(&self) -> Option<End> {
+    pub fn requested(&self) -> Option<End> {
         *self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Rests for a while, or until the program ends.
-    pub(crate) fn wait(&self, rest: Duration) {
+    pub fn wait(&self, rest: Duration) {
         let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         // Whether it was the time or the end, the caller looks again.
         let _ = self

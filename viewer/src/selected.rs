@@ -7,8 +7,6 @@ use crate::item::{Item, TrackKey};
 use crate::nodes::Node;
 use crate::ranges::RangeId;
 
-use super::App;
-
 /// What the cursor is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Selected {
@@ -90,39 +88,16 @@ impl Selected {
     }
 }
 
-impl App {
-    /// The stall that the selection is, if it is one.
-    pub(crate) fn selected_stall(&self, trace: &Trace) -> Option<Stall> {
-        match self.selected? {
-            Selected::Gap(stall) => Some(stall),
-            Selected::Item(item) => self.stall_of(trace, item),
-            Selected::Range(..) | Selected::Node(_) | Selected::Open(_) => None,
-        }
-    }
-
-    /// The stall that an item is: a wait that held its stream, or a call that blocked. Of a call that
-    /// waited and then took time to return it is the wait.
-    pub(crate) fn stall_of(&self, trace: &Trace, item: Item) -> Option<Stall> {
-        self.stalls_of(trace, item).next().copied()
-    }
-
-    /// The stalls that an item consists of.
-    pub(crate) fn stalls_of(
-        &self,
-        trace: &Trace,
-        item: Item,
-    ) -> impl Iterator<Item = &Stall> + use<'_> {
-        let (begin, end) = item.span(trace);
-        let lane = item.track(trace).lane();
-        let stalls = lane.map_or(&[][..], |lane| self.stalls.in_window(lane, begin, end));
-        let node = item.node();
-        let own = move |stall: &&Stall| stall.node == node && !stall.is_gap();
-        stalls.iter().filter(own)
-    }
-}
-
 /// Whether a stall is an idle stretch of a stream that is worth showing, rather than a task or a
 /// call.
 pub(crate) fn is_gap(stall: &Stall) -> bool {
     stall.is_gap() && stall.is_notable()
+}
+
+/// What is selected when a stall is.
+pub(crate) fn of_stall(stall: Stall) -> Selected {
+    match is_gap(&stall) {
+        true => Selected::Gap(stall),
+        false => Selected::Item(Item::from(stall.node)),
+    }
 }

@@ -11,6 +11,7 @@ use super::clock;
 use super::storage::{Output, Storage, Stored};
 use super::target::{ADVICE, Opened, Target};
 use super::under_way::UnderWay;
+use crate::Say;
 
 /// A reader of a growing file never lags by more than this.
 const FLUSH_NS: i64 = 50_000_000;
@@ -19,17 +20,19 @@ const FLUSH_NS: i64 = 50_000_000;
 const STANDARD: &str = "standard output";
 
 /// A trace file that has been begun.
-pub(crate) struct TraceFile {
+pub struct TraceFile {
     opened: Opened,
     writer: ChunkWriter<Output>,
+    say: Say,
 }
 
 impl TraceFile {
     /// Creates the file. It may have a provisional name until [`Self::settle`].
-    pub(crate) fn create(
+    pub fn create(
         target: &Target,
         session: &SessionRow,
         tables: &TablesRow,
+        say: Say,
     ) -> anyhow::Result<Self> {
         let opened = target.open()?;
         let begun = opened.file.try_clone().and_then(|file| {
@@ -37,7 +40,11 @@ impl TraceFile {
             ChunkWriter::create(output, session, tables)
         });
         match begun {
-            Ok(writer) => Ok(Self { opened, writer }),
+            Ok(writer) => Ok(Self {
+                opened,
+                writer,
+                say,
+            }),
             Err(error) => {
                 let name = name(opened.path.as_deref());
                 opened.discard();
@@ -47,26 +54,27 @@ impl TraceFile {
     }
 
     /// Gives the file its final name now that the program's pid is known.
-    pub(crate) fn settle(&mut self, pid: u32) {
-        self.opened.settle(pid);
+    pub fn settle(&mut self, pid: u32) {
+        self.opened.settle(pid, self.say);
     }
 
     /// Removes the file: the program could not be launched.
-    pub(crate) fn discard(self) {
+    pub fn discard(self) {
         self.opened.discard();
     }
 
     /// None for standard output.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         self.opened.path.as_deref()
     }
 
     /// Starts the thread that writes.
-    pub(crate) fn start(self) -> anyhow::Result<Recorder> {
+    pub fn start(self) -> anyhow::Result<Recorder> {
         let path = self.opened.path;
-        let storage = Storage::start(self.writer, path.clone());
+        let storage = Storage::start(self.writer, path.clone(), self.say);
         Ok(Recorder {
             path,
+            say: self.say,
             encoder: Encoder::new(),
             storage: storage.context("cannot start the writing thread")?,
             pending: true,
@@ -81,8 +89,9 @@ pub(super) fn name(path: Option<&Path>) -> String {
 }
 
 /// A trace file that rows are put into.
-pub(crate) struct Recorder {
+pub struct Recorder {
     path: Option<PathBuf>,
+    pub(super) say: Say,
     encoder: Encoder,
     storage: Storage,
     pending: bool,
@@ -92,11 +101,11 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// None for standard output.
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
 
-    pub(crate) fn push(&mut self, row: &Row) {
+    pub fn push(&mut self, row: &Row) {
         self.pending = true;
         if self.encoder.push(row) {
             self.write(clock::now());
@@ -111,12 +120,12 @@ impl Recorder {
     }
 
     /// Takes functions and constants that later rows mention.
-    pub(crate) fn push_tables(&mut self, tables: TablesRow) {
+    pub fn push_tables(&mut self, tables: TablesRow) {
         self.encoder.push_tables(tables);
     }
 
     /// Hands new rows to the file when it is time to.
-    pub(crate) fn flush_when_due(&mut self) {
+    pub fn flush_when_due(&mut self) {
         let now = clock::now();
         let is_pending = self.pending || self.under_way.is_due(now);
         if is_pending && now - self.flushed_ns >= FLUSH_NS {
@@ -127,7 +136,7 @@ impl Recorder {
     }
 
     /// Ends the file properly, if it can still be written. `None` if the writing thread failed.
-    pub(crate) fn finish(mut self, end: EndRow) -> Option<Stored> {
+    pub fn finish(mut self, end: EndRow) -> Option<Stored> {
         self.under_way.clear();
         self.write(clock::now());
         self.storage.finish(end)
@@ -145,7 +154,13 @@ mod tests {
     fn create(path: &Path, force: bool) -> anyhow::Result<Recorder> {
         let path = path.to_owned();
         let target = Target::Named { path, force };
-        TraceFile::create(&target, &SessionRow::default(), &TablesRow::default())?.start()
+        TraceFile::create(
+            &target,
+            &SessionRow::default(),
+            &TablesRow::default(),
+            |_| {},
+        )?
+        .start()
     }
 
     fn end() -> EndRow {
@@ -196,7 +211,12 @@ mod tests {
             path: "/dev/full".into(),
             force: false,
         };
-        let message = TraceFile::create(&target, &SessionRow::default(), &TablesRow::default());
+        let message = TraceFile::create(
+            &target,
+            &SessionRow::default(),
+            &TablesRow::default(),
+            |_| {},
+        );
         let message = format!("{:#}", message.err().unwrap());
         assert!(
             message.contains("/dev/full") && message.contains("--output"),

@@ -11,32 +11,32 @@ use super::storage::Stored;
 
 /// What has been collected so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub struct Counts {
     /// Calls of the programs, and calls that libraries made inside those.
-    pub(crate) calls: u64,
-    pub(crate) nested: u64,
+    pub calls: u64,
+    pub nested: u64,
     /// Calls that returned an error, and the first one: its function and what it returned.
-    pub(crate) failed: u64,
-    pub(crate) first_failure: Option<(String, String)>,
-    pub(crate) tasks: u64,
-    pub(crate) timed: u64,
+    pub failed: u64,
+    pub first_failure: Option<(String, String)>,
+    pub tasks: u64,
+    pub timed: u64,
     /// Tasks that ran while nothing was measured, by the user's wish.
-    pub(crate) untimed_by_choice: u64,
-    pub(crate) lost_calls: u64,
-    pub(crate) lost_times: u64,
-    pub(crate) lost_others: u64,
+    pub untimed_by_choice: u64,
+    pub lost_calls: u64,
+    pub lost_times: u64,
+    pub lost_others: u64,
     /// Calls that did not return, by process: those that were open at its end, and those that were left.
-    pub(crate) endings: BTreeMap<u32, [u64; 2]>,
+    pub endings: BTreeMap<u32, [u64; 2]>,
     /// Records that made no sense.
-    pub(crate) unreadable: u64,
+    pub unreadable: u64,
     /// Processes that made a call.
-    pub(crate) callers: HashSet<u32>,
+    pub callers: HashSet<u32>,
     /// The one that made the last call: asking the set for every call would cost more than the rest.
-    pub(crate) last_caller: Option<u32>,
+    pub last_caller: Option<u32>,
 }
 
 impl Counts {
-    pub(crate) fn add(&mut self, row: &Row, process: u32) {
+    pub fn add(&mut self, row: &Row, process: u32) {
         match row {
             Row::Call(call) => {
                 if call.depth == 0 {
@@ -82,27 +82,27 @@ impl Counts {
 
 /// How a recording went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     /// None for standard output.
-    pub(crate) path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// Processes that the interposer was loaded into.
-    pub(crate) attached: u32,
+    pub attached: u32,
     /// Processes that recorded anything.
-    pub(crate) processes: usize,
+    pub processes: usize,
     /// Processes that outlived the program; what they do is not recorded any more.
-    pub(crate) still_running: usize,
+    pub still_running: usize,
     /// What became of the file; `None` if the thread that writes it failed.
-    pub(crate) stored: Option<Stored>,
-    pub(crate) counts: Counts,
+    pub stored: Option<Stored>,
+    pub counts: Counts,
     /// What an engine that patches functions did, where there was one.
-    pub(crate) engine: Option<String>,
+    pub engine: Option<String>,
     /// What is to be said of the hardware's log, where it was asked for.
-    pub(crate) log: Vec<String>,
+    pub log: Vec<String>,
 }
 
 impl Outcome {
     /// Of a recording whose collecting thread has failed: nobody knows what it holds.
-    pub(crate) fn failed(path: Option<PathBuf>) -> Self {
+    pub fn failed(path: Option<PathBuf>) -> Self {
         Self {
             path,
             attached: 0,

@@ -14,11 +14,11 @@ use anyhow::{Context, bail};
 use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
 
 use super::pattern::{Name, Own, Surroundings};
-use crate::output::say;
+use crate::Say;
 
 /// Where the recording goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub enum Target {
     /// A file that the user named; an existing one is replaced only with `force`. The name may have
     /// patterns, as `pattern` describes.
     Named { path: PathBuf, force: bool },
@@ -83,7 +83,7 @@ impl Target {
 
 impl Opened {
     /// Gives the file its final name, now that the program runs and its pid is known.
-    pub(super) fn settle(&mut self, pid: u32) {
+    pub(super) fn settle(&mut self, pid: u32, say: Say) {
         let Some(path) = &mut self.path else { return };
         let mut is_told = false;
         let wanted = match std::mem::replace(&mut self.wanted, Wanted::This) {
@@ -112,7 +112,7 @@ impl Opened {
         }
         if is_told && *path != wanted {
             let (wanted, path) = (wanted.display(), path.display());
-            say(format!(
+            say(&format!(
                 "{wanted} could not be replaced; the trace is {path}"
             ));
         }
@@ -348,7 +348,7 @@ mod tests {
         open(&path, true).unwrap().discard();
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         let mut opened = open(&path, true).unwrap();
-        opened.settle(7);
+        opened.settle(7, |_| {});
         assert_eq!(opened.path.as_deref(), Some(path.as_path()));
         assert_eq!(fs::metadata(&path).unwrap().len(), 0);
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, MODE);
@@ -388,7 +388,7 @@ mod tests {
         let mut opened = open(&path, true).unwrap();
         fs::rename(&path, root.path().join("moved")).unwrap();
         fs::write(&path, "another").unwrap();
-        opened.settle(7);
+        opened.settle(7, |_| {});
         assert_eq!(fs::read_to_string(&path).unwrap(), "another");
         assert_eq!(names(root.path()), ["moved", "t-2.atrace", "t.atrace"]);
     }
@@ -398,7 +398,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("x-7.atrace"), "old").unwrap();
         let mut opened = open(&root.path().join("x-%p.atrace"), true).unwrap();
-        opened.settle(7);
+        opened.settle(7, |_| {});
         assert_eq!(names(root.path()), ["x-7-2.atrace", "x-7.atrace"]);
     }
 

@@ -11,7 +11,7 @@ use crate::tables;
 
 /// Memory for records that the collector has not read yet, unless the user says otherwise. What is
 /// mapped counts as the program's too, so this is most of what tracing adds to it.
-pub(crate) const BUDGET: usize = 24 << 20;
+pub const BUDGET: usize = 24 << 20;
 /// Names a folder that is tried before all others.
 const FOLDER_VARIABLE: &str = "ASCEND_TRACE_MEMORY";
 /// A directory with less room than this is passed over.
@@ -19,7 +19,7 @@ const LEAST: u64 = 32 << 20;
 
 /// Makes the session in the first directory that has room for it: usually `/dev/shm`, but that is
 /// small in containers. On a disk it works as well, only that the kernel may write it back.
-pub(crate) fn create(timing: Timing, ticks: TickSource, most: usize) -> anyhow::Result<Arena> {
+pub fn create(timing: Timing, ticks: TickSource, most: usize) -> anyhow::Result<Arena> {
     let settings = SessionSettings {
         timing,
         ticks,

@@ -1,18 +1,19 @@
 //! Collects what traced programs record and writes it to the trace file.
 //!
 //! One thread drains every channel of the session, decodes the records and puts rows into columns,
-//! until it is told that the program has ended; another one packs the columns and writes them.
+//! until it is told that the program has ended; another one packs the columns and writes them. What the user is to
+//! be told meanwhile, whoever records says: it gives a function for that ([`Say`]).
 
-pub(crate) mod clock;
+pub mod clock;
 mod command;
 mod cost;
-pub(crate) mod coverage;
+pub mod coverage;
 mod decode;
-pub(crate) mod dictionary;
-pub(crate) mod exports;
-pub(crate) mod file;
+pub mod dictionary;
+pub mod exports;
+pub mod file;
 mod found;
-pub(crate) mod gauge;
+pub mod gauge;
 mod hardware;
 mod liveness;
 mod marks;
@@ -24,10 +25,10 @@ mod ranges;
 mod repack;
 mod roster;
 mod script;
-pub(crate) mod session;
+pub mod session;
 mod stop;
 mod storage;
-pub(crate) mod target;
+pub mod target;
 mod under_way;
 
 use std::collections::BTreeMap;
@@ -36,17 +37,14 @@ use std::sync::Arc;
 use ascend_trace_format::record::{Counter, Record};
 use ascend_trace_recording::rows::{CounterRow, EndRow, LossRow, ProcessEndRow, ProcessRow, Row};
 use ascend_trace_ring::Arena;
-use ascend_trace_viewer::Counted;
-
-use crate::output::say;
-use crate::tables;
+use ascend_trace_tables as tables;
 use clock::Clock;
 use cost::Costs;
 use coverage::Coverage;
 use decode::{Decoded, Decoder};
 use dictionary::Dictionary;
 use file::Recorder;
-use gauge::Gauge;
+use gauge::{Counted, Gauge};
 use hardware::Hardware;
 use liveness::Liveness;
 use marks::Marks;
@@ -55,14 +53,17 @@ use patching::Engine;
 use ranges::Ranges;
 use roster::{Roster, Settled, possible};
 
-pub(crate) use outcome::{Counts, Outcome};
-pub(crate) use stop::{End, Stop};
+pub use outcome::{Counts, Outcome};
+pub use stop::{End, Stop};
+
+/// Tells the user one thing.
+pub type Say = fn(&str);
 
 /// Finding at least this much in a pass means that more is waiting already.
 const BUSY_RECORDS: usize = 4_000;
 
 /// Everything that is needed to collect.
-pub(crate) struct Collector {
+pub struct Collector {
     arena: Arena,
     clock: Clock,
     file: Recorder,
@@ -88,7 +89,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    pub(crate) fn new(arena: Arena, clock: Clock, file: Recorder) -> Self {
+    pub fn new(arena: Arena, clock: Clock, file: Recorder) -> Self {
         Self {
             arena,
             clock,
@@ -114,18 +115,18 @@ impl Collector {
     }
 
     /// The hardware's log is to be read.
-    pub(crate) fn with_log(mut self) -> Self {
+    pub fn with_log(mut self) -> Self {
         self.hardware.want();
         self
     }
 
     /// What it counts while it runs.
-    pub(crate) fn gauge(&self) -> Arc<Gauge> {
+    pub fn gauge(&self) -> Arc<Gauge> {
         Arc::clone(&self.gauge)
     }
 
     /// Collects until `stop` says that the program has ended, then ends the file.
-    pub(crate) fn run(mut self, stop: &Stop) -> Outcome {
+    pub fn run(mut self, stop: &Stop) -> Outcome {
         let mut idle_passes = 0;
         loop {
             let found = self.pass();
@@ -345,7 +346,7 @@ impl Collector {
         {
             self.out_of_memory = true;
             let path = self.arena.path().display();
-            say(format!(
+            (self.file.say)(&format!(
                 "no more memory for records in {path}: {error}; some may be lost"
             ));
         }

@@ -11,8 +11,6 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use core::sync::atomic::AtomicU32;
 
-use crate::thread;
-
 /// The program's own view of one stream. Moments are in ticks.
 pub(crate) struct Seen {
     /// Before the last record of an event of the program's; 0 for none.
@@ -61,6 +59,11 @@ impl Seen {
         recorded != 0 && recorded >= known
     }
 
+    /// A synchronisation of the stream begins.
+    pub(crate) fn is_waited_for(&self) {
+        self.waiting.fetch_add(1, AcqRel);
+    }
+
     /// A synchronisation is over, or will never be.
     pub(crate) fn is_left(&self) {
         // A stream that was made anew meanwhile has none.
@@ -72,31 +75,6 @@ impl Seen {
     /// Whether the program is waiting for the stream: some chips hold a lock meanwhile that a query takes.
     pub(crate) fn is_awaited(&self) -> bool {
         self.waiting.load(Acquire) != 0
-    }
-}
-
-/// A synchronisation of a stream under way. The thread notes it as well: a call that is left by a jump ends
-/// no wait, and times of the stream would never be read again.
-pub(crate) struct Waiting {
-    seen: &'static Seen,
-    /// How many calls are around the one that waits.
-    depth: u8,
-}
-
-impl Waiting {
-    /// The call that is about to be made in this thread waits.
-    pub(crate) fn begin(seen: &'static Seen) -> Self {
-        seen.waiting.fetch_add(1, AcqRel);
-        let depth = thread::with(|state| state.note_wait(seen));
-        Self { seen, depth }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if thread::with(|state| state.take_wait(self.depth, self.seen)) {
-            self.seen.is_left();
-        }
     }
 }
 

@@ -2,22 +2,28 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ascend_trace_viewer::Counted;
+/// What a recorder has counted up to now, which may not be in its file yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub calls: u64,
+    /// Calls and other records that could not be recorded.
+    pub lost: u64,
+}
 
 /// Counts of the collecting thread, which are told after each look at the shared memory.
 #[derive(Debug, Default)]
-pub(crate) struct Gauge {
+pub struct Gauge {
     calls: AtomicU64,
     lost: AtomicU64,
 }
 
 impl Gauge {
-    pub(crate) fn tell(&self, counted: Counted) {
+    pub fn tell(&self, counted: Counted) {
         self.calls.store(counted.calls, Ordering::Relaxed);
         self.lost.store(counted.lost, Ordering::Relaxed);
     }
 
-    pub(crate) fn now(&self) -> Counted {
+    pub fn now(&self) -> Counted {
         Counted {
             calls: self.calls.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),

@@ -8,14 +8,14 @@ use object::read::elf::{FileHeader, Sym};
 
 /// A function that a library exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Export {
-    pub(crate) name: String,
+pub struct Export {
+    pub name: String,
     /// It does nothing but jump to another one.
-    pub(crate) forwards: bool,
+    pub forwards: bool,
 }
 
 /// The functions that the library at `path` exports, in name order; none when it cannot be read.
-pub(crate) fn of(path: &Path) -> Vec<Export> {
+pub fn of(path: &Path) -> Vec<Export> {
     let data = std::fs::read(path).unwrap_or_default();
     let mut found = read(&data).unwrap_or_default();
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -24,7 +24,7 @@ pub(crate) fn of(path: &Path) -> Vec<Export> {
 }
 
 /// Whether a name is one of AscendCL's; POSIX access control lists have `acl_`.
-pub(crate) fn is_acl(name: &str) -> bool {
+pub fn is_acl(name: &str) -> bool {
     let after = |prefix: &str| name.strip_prefix(prefix);
     after("acl").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
         || ["Acl", "Hccl", "Lccl", "mstx"]

@@ -1,0 +1,269 @@
+//! What a trace consists of: processes, threads, streams, events, calls, tasks and ranges, and how they are named.
+
+use ascend_trace_format::api::{
+    ArgKind, Blocks, Fact, Facts, Part, RetKind, Role, TaskKind, Untimed, part_in,
+};
+use ascend_trace_format::range::RangeKind;
+use ascend_trace_format::record::Manner;
+
+use crate::rows::{Ending, GraphRef};
+
+/// Declares an index into one of the trace's tables.
+macro_rules! index_type {
+    ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in the table.
+            pub fn index(self) -> usize { self.0 as usize }
+        }
+    )+};
+}
+
+index_type! {
+    FunctionId, ProcessId, ThreadId, ContextId, StreamId, EventId, CallId, TaskId,
+}
+
+/// A function of the hook table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub name: String,
+    pub category: String,
+    pub role: Role,
+    pub task: Option<TaskKind>,
+    pub blocks: Blocks,
+    pub ret: RetKind,
+    /// Positions of the stream, event and byte-count arguments.
+    pub stream: Option<u8>,
+    pub event: Option<u8>,
+    pub bytes: Option<u8>,
+    /// Position of the argument that says what the task is.
+    pub label: Option<u8>,
+    /// Positions of further arguments.
+    pub parts: Vec<(Part, u8)>,
+    pub facts: Facts,
+    pub args: Vec<Argument>,
+}
+
+impl Function {
+    /// Position of the argument that is this part.
+    pub fn part(&self, part: Part) -> Option<usize> {
+        part_in(&self.parts, part).map(usize::from)
+    }
+
+    pub fn is(&self, fact: Fact) -> bool {
+        self.facts.has(fact)
+    }
+}
+
+/// One argument of a [`Function`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    pub name: String,
+    pub kind: ArgKind,
+    pub out: bool,
+    pub enumeration: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    /// Number of the process in the recording, by which tables and documents name it: a pid can stand
+    /// for several, in namespaces, after `exec`, and when it is used again.
+    pub serial: u32,
+    pub pid: u32,
+    pub parent_pid: u32,
+    pub begin_ns: i64,
+    /// When it had ended; `None` if it outlived the recording, or was not seen to end.
+    pub end_ns: Option<i64>,
+    pub name: String,
+    pub rank: String,
+    /// The words that it was started with, with a NUL between two; see [`Process::command`].
+    pub command: String,
+}
+
+impl Process {
+    /// The words that it was started with.
+    pub fn command(&self) -> impl Iterator<Item = &str> {
+        let words = self.command.split('\0');
+        words.take(match self.command.is_empty() {
+            true => 0,
+            false => usize::MAX,
+        })
+    }
+}
+
+impl Process {
+    /// The rank as a number; `None` where none is known.
+    pub fn rank_number(&self) -> Option<u64> {
+        self.rank.trim().parse().ok()
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    pub process: ProcessId,
+    pub tid: u32,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    pub process: ProcessId,
+    pub device: u32,
+    pub handle: u64,
+    pub is_default: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    pub process: ProcessId,
+    pub serial: u32,
+    pub context: Option<ContextId>,
+    pub device: u32,
+    pub handle: u64,
+    /// As `aclrtStreamGetId` tells it.
+    pub acl_id: Option<i32>,
+    pub flags: u32,
+    pub priority: u32,
+    pub is_default: bool,
+    /// How `--timing auto` came to time its tasks: the way that takes the fewest events of those that it chose. `None`
+    /// where it stayed with two events for each, or was not asked for.
+    pub manner: Option<Manner>,
+}
+
+impl Stream {
+    /// The number by which the stream is shown: the runtime's id, else its order of creation.
+    pub fn number(&self) -> i64 {
+        self.acl_id.map_or(i64::from(self.serial), i64::from)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Event {
+    pub process: ProcessId,
+    pub serial: u32,
+    pub handle: u64,
+    pub flags: u32,
+    /// 0: `aclrtCreateEvent`; 1: `…WithFlag`; 2: `…ExWithFlag`.
+    pub creation: u8,
+}
+
+/// One recording of an event. Waits name the recording they are bound to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Generation {
+    pub event: EventId,
+    /// Counts from 1; 0 stands for an event that has not been recorded.
+    pub number: u32,
+}
+
+/// A call that returned. Times are `CLOCK_MONOTONIC` nanoseconds of the recording host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub thread: ThreadId,
+    pub function: FunctionId,
+    pub begin: i64,
+    pub end: i64,
+    pub ret: i64,
+    /// 0 for the program's own calls; more for calls that the runtime's libraries made inside one.
+    pub depth: u8,
+    pub device: Option<u8>,
+    /// The context that a call on a stream, or on a whole context, worked in.
+    pub context: Option<ContextId>,
+    pub stream: Option<StreamId>,
+    pub event: Option<Generation>,
+    pub task: Option<TaskId>,
+    /// The graph that it captured into, replayed or otherwise worked on.
+    pub graph: Option<GraphRef>,
+    /// A call that did not return has no return value: its `ret` is 0 and means nothing.
+    pub ending: Ending,
+    pub(crate) args: (u32, u8),
+    pub(crate) strings: (u32, u8),
+}
+
+impl Call {
+    /// What it returned, if it did.
+    pub fn result(&self) -> Option<i64> {
+        self.ending.is_return().then_some(self.ret)
+    }
+}
+
+/// When a task ran, on the host's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskTime {
+    pub begin: i64,
+    pub end: i64,
+    /// The true times lie no further from these than this.
+    pub error: i64,
+    /// The same without what is left open about the host's clock: how far the task may be off
+    /// against other tasks of its device.
+    pub local_error: i64,
+}
+
+/// Work that a call put on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    pub stream: StreamId,
+    /// Position among the tasks submitted to its stream; see [`crate::Trace::runs`].
+    pub sequence: u32,
+    pub kind: TaskKind,
+    pub call: CallId,
+    /// `None` while it is not known, and for good when `untimed` says why.
+    pub time: Option<TaskTime>,
+    pub untimed: Untimed,
+}
+
+/// How well a device's clock is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeviceClock {
+    /// Position in the table of processes: each reads a device's clock for itself.
+    pub process: u32,
+    pub device: u32,
+    pub anchors: u32,
+    /// Median and largest half width of the anchors' bands, nanoseconds.
+    pub median_error_ns: i64,
+    pub max_error_ns: i64,
+    /// Readings that the driver gave, on no stream, and the median half width of their bands. They are not among the
+    /// `anchors`.
+    pub driver_anchors: u32,
+    pub driver_median_error_ns: i64,
+    /// They contradict what events tell, so they were left out: the driver told another clock.
+    pub driver_disagrees: bool,
+    /// Device clock rate over host clock rate, minus 1, in parts per million; `None` while too little is
+    /// known for one.
+    pub drift_ppm: Option<f64>,
+    /// The comparisons prove a rate beyond the 200 ppm that are assumed where they prove none: the device
+    /// has a poor clock, or one that the host's does not keep up with.
+    pub is_unusual: bool,
+    /// How often the clock was found to have stepped against the host's.
+    pub steps: u64,
+    /// Comparisons that contradicted all others around them and were left out.
+    pub mistakes: u64,
+}
+
+/// A range of a thread's time that the program named; a mark begins and ends at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The thread that began it.
+    pub thread: ThreadId,
+    pub begin: i64,
+    pub end: i64,
+    /// 0 for the default domain.
+    pub domain: u64,
+    pub name: String,
+}
+
+impl Range {
+    /// What it stands for, where the hook inside a Python program has told it.
+    pub fn kind(&self) -> Option<RangeKind> {
+        RangeKind::of_domain(self.domain)
+    }
+}
+
+/// What could not be recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    pub calls: u64,
+    pub others: u64,
+}

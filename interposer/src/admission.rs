@@ -1,0 +1,50 @@
+//! Whether a call that has been entered is recorded, where something stands in its way.
+
+use crate::thread::duties::settle;
+use crate::thread::{State, Way};
+use crate::{cost, lifecycle, session};
+
+impl State {
+    /// A call has been entered with the stack at `here`, and something may stand in its way.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn admit(&self, here: usize) -> Way {
+        if self.is_own() {
+            return Way::Past;
+        }
+        if !session::is_on() {
+            session::count_homeless();
+            return Way::Past;
+        }
+        if self.is_fragile() || self.is_blind() {
+            self.count_lost();
+            return Way::Past;
+        }
+        if self.is_busy() && !self.mend(here) {
+            return Way::Inside;
+        }
+        lifecycle::take_duties_on();
+        if !settle(self) {
+            session::count_homeless();
+            return Way::Past;
+        }
+        self.catch_up();
+        if self.is_sampling() {
+            cost::begin_sample(self);
+        }
+        Way::Straight
+    }
+
+    /// Whether something that is no call can be told now, with the stack at `here`.
+    pub(crate) fn admits_told(&self, here: usize) -> bool {
+        if self.is_own() || self.is_fragile() || self.is_blind() {
+            return false;
+        }
+        lifecycle::take_duties_on();
+        if self.is_busy() && !self.mend(here) || !settle(self) {
+            return false;
+        }
+        self.catch_up();
+        true
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known of a call under way.
+
+use ascend_trace_format::api::{Function, Untimed};
+
+use crate::objects::{ContextEntry, StreamEntry};
+use crate::thread::{self, Around};
+use crate::timing::lane::{KeptOut, Stranger};
+use crate::timing::submit::Submission;
+use crate::timing::waiting::Waiting;
+use crate::traits::Traits;
+
+/// A call under way. If the real function never returns normally (an exception, a thread that
+/// exits inside it), dropping the span still leaves the thread's state right.
+pub(crate) struct Span {
+    pub(crate) id: usize,
+    /// It came while the tracer was at work in its thread.
+    pub(crate) is_inside: bool,
+    /// Word 0 of the call as it is told of while it is under way.
+    pub(crate) head: u64,
+    pub(crate) function: &'static Function,
+    pub(crate) traits: &'static Traits,
+    pub(crate) begin: u64,
+    pub(crate) around: Around,
+    pub(crate) device: Option<u8>,
+    pub(crate) stream: Option<&'static StreamEntry>,
+    /// The context that it destroys, and whether it destroys its stream.
+    pub(crate) ends_context: Option<&'static ContextEntry>,
+    pub(crate) ends_stream: bool,
+    /// The word that names an event and its generation.
+    pub(crate) object: Option<u64>,
+    pub(crate) task: TaskState,
+    pub(crate) step: Step,
+    /// The word that names a graph and a node or replay of it.
+    pub(crate) graph: Option<u64>,
+    /// Held while a task that is not measured is being submitted.
+    pub(crate) stranger: Option<Stranger>,
+    /// What others must heed while the call lasts.
+    pub(crate) hold: Hold,
+}
+
+/// What is known of the task that a call may submit.
+pub(crate) enum TaskState {
+    /// The call submits nothing, or what it submits belongs to the task of a call around it.
+    None,
+    Untimed(Untimed),
+    Timed(Submission),
+}
+
+/// What threads that read times must heed while a call lasts.
+pub(crate) enum Hold {
+    None,
+    /// It waits for a stream.
+    Waiting {
+        #[expect(dead_code, reason = "lasts as long as the call")]
+        lasting: Waiting,
+    },
+    /// It takes a stream apart.
+    Ends(KeptOut),
+}
+
+/// What must be remembered of captures and graphs from a call's entry to its return.
+#[derive(Clone, Copy)]
+pub(crate) enum Step {
+    None,
+    /// A task for a stream that is being captured into the graph with this serial.
+    Captured(u32),
+    /// A wait for an event that was captured: the stream is about to join the capture.
+    Joining,
+    /// A task for a stream of a hand-built model, or one that replaces a captured task.
+    Bound,
+    /// The call begins a capture; holds what was noted of it.
+    Begins(Option<u32>),
+    /// The call ends a capture of the graph with this serial, 0 when it was not seen.
+    Ends(u32),
+    /// The call binds a stream, or begins an update on it, and its entry says so already.
+    Binds,
+    /// The call is about the graph with this serial.
+    About(u32),
+}
+
+impl Span {
+    /// Ticks at the call's entry.
+    pub(crate) fn begin(&self) -> u64 {
+        self.begin
+    }
+
+    /// Ends what was begun for the call: its task, and what other threads had to heed.
+    pub(crate) fn let_go(&mut self) {
+        self.stranger = None;
+        self.task = TaskState::None;
+        self.hold = Hold::None;
+    }
+}
+
+impl Drop for Span {
+    /// The real function did not return.
+    #[cold]
+    fn drop(&mut self) {
+        self.let_go();
+        thread::with(|state| match self.is_inside {
+            true => {
+                state.end_inside();
+                state.count_lost();
+            }
+            false => {
+                state.leave_behind(self.around.depth);
+                state.ascend(self.around);
+            }
+        });
+    }
+}

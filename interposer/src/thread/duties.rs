@@ -1,0 +1,50 @@
+//! What upper layers do for lower ones, which must not know them. It is told before the first call is recorded.
+
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::State;
+use crate::session;
+
+/// What is to be done when something happens that lower layers find out.
+pub(crate) struct Duties {
+    /// This process turns out to be a forked child: whatever is its parent's is forgotten.
+    pub(crate) become_child: fn(&State),
+    /// The process ends, and the runtime is still there.
+    pub(crate) exiting: extern "C" fn(),
+}
+
+static DUTIES: AtomicPtr<Duties> = AtomicPtr::new(core::ptr::null_mut());
+
+/// From now on these are done.
+pub(crate) fn take_on(duties: &'static Duties) {
+    DUTIES.store(core::ptr::from_ref(duties).cast_mut(), Release);
+}
+
+fn duties() -> Option<&'static Duties> {
+    // SAFETY: null, or what `take_on` was given.
+    unsafe { DUTIES.load(Acquire).as_ref() }
+}
+
+/// Makes a forked child a process of its own, unless that has been done. `false` while another thread
+/// does it, and when nothing is recorded there: what belongs to the parent must not be touched.
+pub(crate) fn settle(state: &State) -> bool {
+    if let Some(duties) = duties()
+        && session::is_new_child()
+    {
+        (duties.become_child)(state);
+    }
+    session::is_settled()
+}
+
+/// The runtime has been used: its end is to be met before it.
+pub(crate) fn watch_exit() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if let Some(duties) = duties()
+        && !WATCHED.swap(true, Relaxed)
+    {
+        // SAFETY: the function stays for as long as the process.
+        unsafe { libc::atexit(duties.exiting) };
+    }
+}

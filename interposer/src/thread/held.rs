@@ -1,0 +1,83 @@
+//! What the tracer holds in a thread, so that it can be let go when its work there is left by a jump.
+
+use core::cell::Cell;
+use core::sync::atomic::Ordering::{AcqRel, Release};
+use core::sync::atomic::{AtomicBool, AtomicU32};
+
+/// Locks that a thread may hold at one time.
+const MOST_HELD: usize = 4;
+
+/// The locks of plain values that the tracer holds in one thread.
+pub(crate) struct Held([Cell<*const AtomicBool>; MOST_HELD]);
+
+impl Held {
+    pub(super) const fn new() -> Self {
+        Self([const { Cell::new(core::ptr::null()) }; MOST_HELD])
+    }
+
+    pub(crate) fn replace(&self, from: *const AtomicBool, to: *const AtomicBool) {
+        if let Some(place) = self.0.iter().find(|place| place.get() == from) {
+            place.set(to);
+        }
+    }
+
+    /// What the tracer was doing in the thread has been left by a jump: its locks are free again.
+    pub(super) fn release_left(&self) {
+        for place in &self.0 {
+            let held = place.replace(core::ptr::null());
+            // SAFETY: locks that note their holders lie in static memory.
+            if let Some(held) = unsafe { held.as_ref() } {
+                held.store(false, Release);
+            }
+        }
+    }
+}
+
+/// What the submission that is under way in a thread holds. If its call never returns, somebody has to
+/// let it go.
+pub(crate) struct Submitting {
+    /// Where the lane lies whose turn the thread has, and what says that the turn is taken.
+    turn: Cell<Option<(usize, &'static AtomicBool)>>,
+    /// What counts the unmeasured submissions that are over, for one that is not.
+    stranger: Cell<Option<&'static AtomicU32>>,
+}
+
+impl Submitting {
+    pub(super) const fn new() -> Self {
+        Self {
+            turn: Cell::new(None),
+            stranger: Cell::new(None),
+        }
+    }
+
+    /// The thread has the turn of a lane, or no turn any more.
+    pub(crate) fn set_turn(&self, turn: Option<(usize, &'static AtomicBool)>) {
+        self.turn.set(turn);
+    }
+
+    /// Whether the thread has the turn of the lane at this address.
+    pub(crate) fn has_turn(&self, lane: usize) -> bool {
+        self.turn.get().is_some_and(|(turn, _)| turn == lane)
+    }
+
+    /// An unmeasured submission has begun, or is over.
+    pub(crate) fn set_stranger(&self, over: Option<&'static AtomicU32>) {
+        self.stranger.set(over);
+    }
+
+    /// The call around the submission has been left.
+    pub(super) fn release(&self) {
+        if let Some((_, taken)) = self.turn.take() {
+            taken.store(false, Release);
+        }
+        if let Some(over) = self.stranger.take() {
+            over.fetch_add(1, AcqRel);
+        }
+    }
+
+    /// Forgets what belongs to the parent process.
+    pub(super) fn forget(&self) {
+        self.turn.set(None);
+        self.stranger.set(None);
+    }
+}

@@ -1,0 +1,92 @@
+//! Writing into the calling thread's channel, where nothing more than that is known.
+
+use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
+use ascend_trace_format::record::{Call, RecordKind, Recorded, SLOT_WORDS, STUB, Text, told};
+use ascend_trace_ring::Producer;
+
+use super::{State, spill, with};
+use crate::introduce::tell;
+use crate::stubs;
+
+/// Publishes the record of a call, or counts it as lost. Answers as [`call`].
+#[inline]
+pub(crate) fn publish<'t>(
+    state: &State,
+    call: &Call<'_>,
+    texts: Option<impl Iterator<Item = ArgText<'t>> + Clone>,
+) -> bool {
+    let slots = call.slots(texts.clone());
+    let stub = call.function.checked_sub(STUB);
+    let mut is_first = false;
+    let mut has_channel = false;
+    state.record(|producer| {
+        has_channel = true;
+        let is_known = stub.is_none_or(|index| introduce_stub(state, producer, index));
+        let room = is_known.then(|| producer.reserve(slots)).flatten();
+        let Some(room) = room else {
+            producer.count_dropped(RecordKind::Call);
+            return;
+        };
+        call.put(room, texts);
+        is_first = producer.publish(slots);
+    });
+    if !has_channel {
+        state.count_lost();
+    }
+    is_first
+}
+
+/// Records a call that was under way as `words` tell, and did not return.
+pub(crate) fn left(state: &State, words: &[u64; SLOT_WORDS], end: u64) {
+    if let Some(call) = Call::take_open(words) {
+        publish(state, &Call { end, ..call }, NO_TEXTS);
+    }
+}
+
+/// Puts a call aside that has returned while the tracer was at work in its thread, or counts it.
+/// Nothing but its arguments is told of it.
+pub(crate) fn put_aside(state: &State, id: usize, args: &[u64], result: u64, times: (u64, u64)) {
+    let call = Call {
+        depth: state.depth(),
+        result,
+        ..Call::plain(id as u16, times, args)
+    };
+    let mut words = [0; spill::WORDS];
+    let room = words.get_mut(..call.slots(NO_TEXTS) * SLOT_WORDS);
+    let stub = call.function.checked_sub(STUB);
+    match room.filter(|_| !stub.is_some_and(|index| state.lacks_stub(index.into()))) {
+        Some(room) => {
+            call.put(room, NO_TEXTS);
+            state.put_aside(&words);
+        }
+        None => state.count_lost(),
+    }
+}
+
+/// Makes sure that the channel has told the name of a stub's function; `false` when it is full.
+fn introduce_stub(state: &State, producer: &mut Producer, index: u16) -> bool {
+    if !state.lacks_stub(index.into()) {
+        return true;
+    }
+    let Some((name, shape)) = stubs::known(index.into()) else {
+        return false;
+    };
+    let name = Text::new(name);
+    let is_told = tell(producer, &told::Function { shape, index, name });
+    if is_told {
+        state.has_stub_now(index.into());
+    }
+    is_told
+}
+
+/// Records something that is no call, while the tracer is at work in the thread.
+pub(crate) fn record<'a>(state: &State, record: &impl Recorded<'a>) {
+    state.record(|producer| {
+        tell(producer, record);
+    });
+}
+
+/// The same for whoever does not have the thread's state at hand.
+pub(crate) fn from_inside<'a>(told: &impl Recorded<'a>) {
+    with(|state| record(state, told));
+}

@@ -1,0 +1,35 @@
+//! Whether there is room for more of our events in a stream's queue, which takes a look at the stream where that is
+//! not known.
+
+use crate::timing::api::Api;
+use crate::timing::lane::Lane;
+use crate::timing::slots::{Room, Slots};
+use crate::timing::{chip, harvest};
+
+impl Slots {
+    /// Whether there is room for the events of one more task.
+    #[inline]
+    pub(crate) fn room(&mut self, lane: &Lane, api: &Api) -> Room {
+        if lane.pairs_held() >= chip::most_held() {
+            return Room::None;
+        }
+        if self.wants_look() {
+            self.look(lane, api);
+        }
+        self.fullness()
+    }
+
+    /// Finds out how far the stream has come.
+    #[cold]
+    fn look(&mut self, lane: &Lane, api: &Api) {
+        // The program may have records that are only readable once somebody has looked.
+        let may_ask = lane.may_be_looked_at() || self.fullness() == Room::None;
+        let Some(look) = lane.look() else { return };
+        self.pass(|event, place| {
+            look.is_read(place) || may_ask && harvest::is_done(lane, api, event) == Some(true)
+        });
+        if look.is_all_read() {
+            self.all_passed();
+        }
+    }
+}

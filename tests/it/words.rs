@@ -1,0 +1,141 @@
+//! Documents, help and messages are written as docs/STYLE.md asks.
+
+mod grade;
+mod judge;
+mod literals;
+mod prose;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use judge::{avoided, faults};
+use prose::Sentence;
+
+use crate::support::{run, tool};
+
+/// No text asks for more years of school.
+const HIGHEST_GRADE: f64 = 12.0;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Files below a folder whose names end so, by their path from the root.
+fn files(folder: &str, end: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders: Vec<PathBuf> = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            let path = entry.path();
+            let name = path.strip_prefix(root()).unwrap().to_str().unwrap();
+            if path.is_dir() {
+                folders.push(path);
+            } else if name.ends_with(end) {
+                found.push(name.to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn documents() -> Vec<String> {
+    let mut documents = files("docs", ".md");
+    let others = fs::read_dir(root()).unwrap().flatten();
+    let others = others.filter_map(|it| it.file_name().into_string().ok());
+    documents.extend(others.filter(|it| it.ends_with(".md") && it != "CHANGELOG.md"));
+    documents.sort();
+    documents
+}
+
+/// A document as STYLE.md calls it: by its file's name alone.
+fn stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+fn help() -> Vec<(String, Vec<Sentence>)> {
+    let commands = [
+        "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks", "doctor", "demo", "soft",
+    ];
+    let calls = commands.iter().map(|command| vec![*command, "--help"]);
+    let calls = std::iter::once(vec!["--help"]).chain(calls);
+    let texts = calls.map(|words| {
+        let text = run(tool().args(&words)).expect(0).out();
+        (words.join(" "), prose::of_help(&text))
+    });
+    texts.collect()
+}
+
+#[track_caller]
+fn assert_none(faults: &[String]) {
+    let count = faults.len();
+    assert!(faults.is_empty(), "{count} faults:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn documents_use_our_words_in_short_sentences() {
+    let avoided = avoided(&read("docs/STYLE.md"));
+    assert!(avoided.len() > 30);
+    let mut found = Vec::new();
+    for path in documents() {
+        let sentences = prose::of_markdown(&read(&path));
+        assert!(sentences.len() > 10, "{path}");
+        found.extend(faults(stem(&path), &sentences, &avoided));
+    }
+    assert_none(&found);
+}
+
+#[test]
+fn help_uses_our_words_in_short_sentences() {
+    let avoided = avoided(&read("docs/STYLE.md"));
+    let mut found = Vec::new();
+    for (command, sentences) in help() {
+        assert!(sentences.len() > 3, "{command}");
+        found.extend(faults(&command, &sentences, &avoided));
+    }
+    assert_none(&found);
+}
+
+/// Messages, the words of the view and those of exports: everything in quotes that is more than one word.
+#[test]
+fn texts_in_the_sources_use_our_words() {
+    let avoided = avoided(&read("docs/STYLE.md"));
+    let mut found = Vec::new();
+    let mut texts = 0;
+    for folder in ["src", "viewer/src", "interposer/src", "crates/analysis/src", "crates/export/src", "crates/recording/src"] {
+        for path in files(folder, ".rs") {
+            let is_test = path.contains("/tests") || path.ends_with("/src/cli/docs.rs");
+            let source = if is_test { String::new() } else { read(&path) };
+            for literal in literals::of(&source) {
+                if literal.text.contains(' ') {
+                    texts += 1;
+                    let sentences = prose::of_literal(&literal.text, literal.line);
+                    found.extend(faults(&path, &sentences, &avoided));
+                }
+            }
+        }
+    }
+    assert!(texts > 500, "only {texts} texts were found");
+    assert_none(&found);
+}
+
+#[test]
+fn no_text_is_above_the_grade() {
+    let documents = documents().into_iter();
+    let documents = documents.map(|path| (path.clone(), prose::of_markdown(&read(&path))));
+    let grades: BTreeMap<String, f64> = documents
+        .chain(help())
+        .map(|(name, sentences)| (name, grade::of(&sentences)))
+        .collect();
+    for (name, grade) in &grades {
+        println!("{grade:5.1}  {name}");
+    }
+    let above: Vec<_> = grades.iter().filter(|(_, grade)| **grade > HIGHEST_GRADE).collect();
+    assert!(above.is_empty(), "{above:?}");
+}

@@ -1,0 +1,95 @@
+//! What is wrong with a text, by docs/STYLE.md.
+
+use super::prose::{Place, Sentence};
+
+/// The longest sentence that a text may have, in words.
+pub(super) const LONGEST: usize = 30;
+
+/// A word or phrase that is not used. A word of it that ends in `*` stands for all that begin so.
+pub(super) struct Avoided {
+    phrase: Vec<String>,
+    instead: String,
+    except: Vec<String>,
+}
+
+/// The table of docs/STYLE.md.
+pub(super) fn avoided(style: &str) -> Vec<Avoided> {
+    let heading = "## Words that we do not use";
+    let at = style.find(heading).map_or(style.len(), |at| at + heading.len());
+    let rows = style[at..].lines().filter(|line| line.starts_with("| `"));
+    rows.flat_map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let instead = cells[1].to_owned();
+        let except = cells.get(2).map_or("", |it| *it).split(", ");
+        let except: Vec<String> = except.map(str::to_owned).collect();
+        let phrases: Vec<_> = cells[0].split(',').collect();
+        phrases.into_iter().map(move |phrase| Avoided {
+            phrase: words(phrase.trim().trim_matches('`')),
+            instead: instead.clone(),
+            except: except.clone(),
+        })
+    })
+    .collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split_whitespace().map(|word| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '*');
+        word.trim_start_matches('*').to_lowercase()
+    });
+    words.collect()
+}
+
+impl Avoided {
+    fn is_in(&self, said: &[String]) -> bool {
+        said.windows(self.phrase.len()).any(|window| {
+            let pairs = window.iter().zip(&self.phrase);
+            pairs
+                .into_iter()
+                .all(|(word, wanted)| match wanted.strip_suffix('*') {
+                    Some(begin) => word.starts_with(begin),
+                    None => word == wanted,
+                })
+        })
+    }
+}
+
+/// The faults of a text, each with its line and what to write.
+pub(super) fn faults(document: &str, sentences: &[Sentence], avoided: &[Avoided]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for sentence in sentences {
+        let at = format!("{document}:{}", sentence.line);
+        let said = words(&sentence.text);
+        let text = sentence.text.replace(super::prose::CODE, "`…`");
+        for word in avoided {
+            if word.is_in(&said) && !word.except.iter().any(|it| it == document) {
+                let phrase = word.phrase.join(" ");
+                faults.push(format!("{at}: “{phrase}”, write: {}: {text}", word.instead));
+            }
+        }
+        // A cell lists names of fields, which nobody reads as a sentence.
+        let is_listed = |word: &&str| sentence.place == Place::Cell && word.contains(super::prose::CODE);
+        let count = sentence.words().filter(|word| !is_listed(word)).count();
+        if count > LONGEST && sentence.place != Place::Heading {
+            faults.push(format!("{at}: {count} words: {text}"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn words_and_long_sentences_are_faults() {
+    let style = "## Words that we do not use\n\n| w | i | e |\n|---|---|---|\n\
+                 | `moment`, `utilize*` | timestamp | |\n| `for that` | the noun | A |\n";
+    let avoided = avoided(style);
+    let faults = |name, text: &str| {
+        let sentences = super::prose::of_markdown(text);
+        faults(name, &sentences, &avoided).len()
+    };
+    assert_eq!(avoided.len(), 3);
+    assert_eq!(faults("B", "At the Moment, it utilizes code. It is fine."), 2);
+    assert_eq!(faults("B", "It is for that, and `moment` is code."), 1);
+    assert_eq!(faults("A", "It is for that."), 0);
+    assert_eq!(faults("B", &"word ".repeat(LONGEST + 1)), 1);
+    assert_eq!(faults("B", &"word ".repeat(LONGEST)), 0);
+}

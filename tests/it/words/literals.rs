@@ -1,0 +1,125 @@
+//! The texts in the sources of a program: its string literals, without those of its tests.
+
+/// A string literal and the line on which it begins.
+#[derive(Debug, PartialEq)]
+pub(super) struct Literal {
+    pub(super) text: String,
+    pub(super) line: usize,
+}
+
+/// The string literals before the tests of a source file.
+pub(super) fn of(source: &str) -> Vec<Literal> {
+    let tests = source.find("#[cfg(test)]\nmod ").unwrap_or(source.len());
+    let mut reader = Reader {
+        rest: &source[..tests],
+        line: 1,
+    };
+    let mut found = Vec::new();
+    while !reader.rest.is_empty() {
+        found.extend(reader.next());
+    }
+    found
+}
+
+struct Reader<'s> {
+    rest: &'s str,
+    line: usize,
+}
+
+impl<'s> Reader<'s> {
+    fn take(&mut self, bytes: usize) -> &'s str {
+        let (taken, rest) = self.rest.split_at(bytes.min(self.rest.len()));
+        self.line += taken.matches('\n').count();
+        self.rest = rest;
+        taken
+    }
+
+    /// Goes on past what comes next, and returns it if it is a string.
+    fn next(&mut self) -> Option<Literal> {
+        let rest = self.rest;
+        if rest.starts_with("//") {
+            self.take(rest.find('\n').unwrap_or(rest.len()));
+        } else if rest.starts_with("r\"") || rest.starts_with("r#") {
+            return self.raw();
+        } else if rest.starts_with('"') {
+            return Some(self.string());
+        } else if let Some(character) = character(rest) {
+            self.take(character);
+        } else {
+            let first = rest.chars().next().map_or(1, char::len_utf8);
+            self.take(first);
+        }
+        None
+    }
+
+    fn raw(&mut self) -> Option<Literal> {
+        let hashes = self.rest[1..].bytes().take_while(|it| *it == b'#').count();
+        let line = self.line;
+        self.take(1 + hashes);
+        if !self.rest.starts_with('"') {
+            return None;
+        }
+        self.take(1);
+        let end = format!("\"{}", "#".repeat(hashes));
+        let bytes = self.rest.find(&end).unwrap_or(self.rest.len());
+        let text = self.take(bytes).to_owned();
+        self.take(end.len());
+        Some(Literal { text, line })
+    }
+
+    fn string(&mut self) -> Literal {
+        let line = self.line;
+        let mut text = String::new();
+        let mut characters = self.rest.char_indices().skip(1).peekable();
+        let mut end = self.rest.len();
+        while let Some((at, c)) = characters.next() {
+            match c {
+                '"' => {
+                    end = at + 1;
+                    break;
+                }
+                '\\' => match characters.next().map(|(_, c)| c) {
+                    Some('n') => text.push('\n'),
+                    Some('\n') => {
+                        while characters.next_if(|(_, c)| c.is_whitespace()).is_some() {}
+                    }
+                    Some(c) => text.push(c),
+                    None => {}
+                },
+                c => text.push(c),
+            }
+        }
+        self.take(end);
+        Literal { text, line }
+    }
+}
+
+/// How many bytes a character literal has, if one begins here: a lifetime is none.
+fn character(rest: &str) -> Option<usize> {
+    let inner = rest.strip_prefix('\'')?;
+    match inner.strip_prefix('\\') {
+        Some(escaped) => {
+            let first = escaped.chars().next()?.len_utf8();
+            Some(2 + first + escaped[first..].find('\'')? + 1)
+        }
+        None => {
+            let first = inner.chars().next()?.len_utf8();
+            inner[first..].starts_with('\'').then_some(first + 2)
+        }
+    }
+}
+
+#[test]
+fn texts_are_found_and_comments_and_tests_are_not() {
+    let source = r####"// "no"
+fn f<'a>(c: char) { c == '"' || c == '\''; g("one \"x\" \
+    two", r#"three "four""#); }
+#[cfg(test)]
+mod tests { "no" }
+"####;
+    let texts: Vec<_> = of(source).into_iter().map(|it| (it.text, it.line)).collect();
+    assert_eq!(
+        texts,
+        [("one \"x\" two".to_owned(), 2), ("three \"four\"".to_owned(), 3)]
+    );
+}

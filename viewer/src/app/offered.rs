@@ -1,0 +1,52 @@
+//! What the command line offers in a recording.
+
+use ascend_trace_recording::Trace;
+
+use crate::action::Action;
+use crate::choices::{COMMAND, Choice, NAMES, VERBS, called, choice, ranges};
+use crate::commands::COMMANDS;
+use crate::item::TrackKey;
+use crate::list::{RowId, Target};
+use crate::names;
+
+use super::{App, World};
+
+/// All of them, in the order in which they are listed while nothing is typed; names come last.
+pub(crate) fn all(app: &App, world: World<'_>) -> Vec<Choice> {
+    let known = COMMANDS
+        .iter()
+        .map(|(action, name)| (*action, (*name).to_owned()));
+    let layouts = app.config.layouts.iter().enumerate();
+    let layouts = layouts.map(|(place, it)| (Action::Layout(place), format!("layout {}", it.name)));
+    let actions = known.chain(layouts).map(|(action, name)| Choice {
+        id: RowId::Action(action),
+        keys: app.config.keys.of_action(action).join(" "),
+        name,
+        what: "action",
+        target: Target::Action(action),
+    });
+    let verbs = VERBS.iter().map(|(_, word, takes, does)| {
+        let fill = Target::Fill(format!("{word} "));
+        choice(format!("{word} {takes}: {does}"), COMMAND, fill)
+    });
+    let mut all: Vec<Choice> = actions.chain(verbs).collect();
+    all.extend(lanes(app, world.trace));
+    all.extend(app.bookmarks.iter().enumerate().map(|(index, bookmark)| {
+        choice(bookmark.name.clone(), "bookmark", Target::Bookmark(index))
+    }));
+    all.extend(called(world.trace));
+    all.extend(ranges(world.trace));
+    all
+}
+
+fn lanes(app: &App, trace: &Trace) -> Vec<Choice> {
+    let keys = app.tracks.originals().filter_map(|key| {
+        let target = match key {
+            TrackKey::Stream(id) => Target::Stream(id),
+            TrackKey::Thread(id, 0) => Target::Thread(id),
+            _ => return None,
+        };
+        Some(choice(names::lane(trace, key), "lane", target))
+    });
+    keys.take(NAMES).collect()
+}

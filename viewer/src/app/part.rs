@@ -1,0 +1,128 @@
+//! How the view moves from one part of a recording to the next.
+
+use std::sync::Arc;
+
+use ascend_trace_analysis::Stalls;
+use ascend_trace_recording::Trace;
+
+use crate::identity::Identity;
+use crate::item::Item;
+use crate::part::Derived;
+
+use super::{App, Place, Selected, Walk, World};
+
+/// What of the state names items of the present part.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Kept {
+    selected: Option<Identity>,
+    history: Vec<Option<Identity>>,
+    walk: Option<KeptWalk>,
+}
+
+impl Kept {
+    /// Notes what items of the present part the state names.
+    pub(crate) fn of(app: &App, trace: &Trace) -> Self {
+        let identity = |selected: Option<Selected>| Identity::of(selected?, trace);
+        let history = app.history.iter().map(|place| identity(place.selected));
+        Self {
+            selected: identity(app.selected).or(app.away),
+            history: history.collect(),
+            walk: app.walk.as_ref().and_then(|walk| KeptWalk::of(walk, trace)),
+        }
+    }
+}
+
+/// A walk along dependencies.
+#[derive(Clone, Debug)]
+struct KeptWalk {
+    choices: Vec<Identity>,
+    chosen: usize,
+    trail: Vec<(Identity, bool)>,
+    to_cause: bool,
+}
+
+impl KeptWalk {
+    fn of(walk: &Walk, trace: &Trace) -> Option<Self> {
+        let step = |(selected, to_cause): &(Selected, bool)| {
+            Some((Identity::of(*selected, trace)?, *to_cause))
+        };
+        let choice = |item: &Item| Identity::of_item(*item, trace);
+        Some(Self {
+            choices: walk.choices.iter().map(choice).collect(),
+            chosen: walk.chosen,
+            trail: walk.trail.iter().map(step).collect::<Option<_>>()?,
+            to_cause: walk.to_cause,
+        })
+    }
+
+    /// The same in another part, if all of it is there.
+    fn find(&self, trace: &Trace, stalls: &Stalls) -> Option<Walk> {
+        let step = |(identity, to_cause): &(Identity, bool)| {
+            Some((identity.find(trace, stalls)?, *to_cause))
+        };
+        let choice = |identity: &Identity| identity.find_item(trace);
+        Some(Walk {
+            choices: self.choices.iter().map(choice).collect::<Option<_>>()?,
+            chosen: self.chosen,
+            trail: self.trail.iter().map(step).collect::<Option<_>>()?,
+            to_cause: self.to_cause,
+        })
+    }
+}
+
+impl App {
+    /// Goes over to what has been read: another part of the recording, or more of one that is known
+    /// whole. Hands out what was derived from the one before.
+    pub(crate) fn take_part(
+        &mut self,
+        mut derived: Derived,
+        kept: Kept,
+        world: World<'_>,
+    ) -> Derived {
+        if !derived.extent.is_whole {
+            derived.tracks.keep_lines_of(&self.tracks);
+            derived.nodes = derived.nodes.with_lines_of(&self.nodes);
+            let communicators = std::mem::take(&mut derived.communicators);
+            derived.communicators = std::mem::take(&mut self.communicators);
+            derived.communicators.take(communicators);
+        }
+        self.worst = derived.running.worst.clone();
+        self.exchange(&mut derived);
+        if derived.extent.is_whole {
+            self.overall = derived.running.overall.take();
+        }
+        self.find_again(kept, world);
+        derived
+    }
+
+    fn exchange(&mut self, derived: &mut Derived) {
+        std::mem::swap(&mut self.tracks, &mut derived.tracks);
+        std::mem::swap(&mut self.dependencies, &mut derived.dependencies);
+        std::mem::swap(&mut self.stalls, &mut derived.stalls);
+        std::mem::swap(&mut self.graphs, &mut derived.graphs);
+        std::mem::swap(&mut self.nodes, &mut derived.nodes);
+        std::mem::swap(&mut self.communicators, &mut derived.communicators);
+        std::mem::swap(&mut self.failures, &mut derived.failures);
+        std::mem::swap(&mut self.ranges, &mut derived.ranges);
+        self.blamed = Arc::clone(&derived.running.blamed);
+    }
+
+    /// What the state names has other ids in another part.
+    fn find_again(&mut self, kept: Kept, world: World<'_>) {
+        let trace = world.trace;
+        self.rank = None;
+        self.inside = None;
+        self.stale = true;
+        let find = |identity: Option<Identity>| identity?.find(trace, &self.stalls);
+        let selected = find(kept.selected);
+        let history: Vec<_> = kept.history.into_iter().map(find).collect();
+        for (place, selected) in self.history.iter_mut().zip(history) {
+            let place: &mut Place = place;
+            place.selected = selected;
+        }
+        self.walk = kept.walk.and_then(|walk| walk.find(trace, &self.stalls));
+        // What is not in this part is selected again when it comes back.
+        self.away = kept.selected.filter(|_| selected.is_none());
+        self.selected = selected;
+    }
+}

@@ -1,0 +1,115 @@
+//! What is known of all of a recording.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ascend_trace_format::api::RetKind;
+use ascend_trace_recording::summary::{LaneSummary, Sums};
+use ascend_trace_recording::{Category, StreamId, Summary, ThreadId, Trace};
+
+use crate::item::TrackKey;
+
+/// What is known of a whole recording.
+#[derive(Clone, Debug, Default)]
+pub struct Overview {
+    /// First and last moment of the recording, once there is anything in it.
+    pub span: Option<(i64, i64)>,
+    pub calls: u64,
+    pub tasks: u64,
+    /// Calls that returned an error.
+    pub failed: u64,
+    /// Streams that have tasks.
+    pub used: BTreeSet<StreamId>,
+    /// All lanes summed up from begin to end.
+    pub whole: Arc<Summary>,
+    /// Lanes summed up for what is on screen, in more detail.
+    pub near: Arc<Summary>,
+    /// The range of which the trace holds every call and task.
+    pub loaded: Option<(i64, i64)>,
+    /// From when on ranges that the program named are known only of what is loaded.
+    pub ranges_until: Option<i64>,
+    /// How much of the file has been read, in percent, while it is being opened.
+    pub opening: Option<u8>,
+}
+
+impl Overview {
+    /// Of a trace that holds everything. Nothing is summed up: it is all there.
+    pub fn of_whole(trace: &Trace) -> Self {
+        let all = trace.calls().iter();
+        let failed =
+            all.filter(|call| trace.function(call.function).ret == RetKind::Error && call.ret != 0);
+        let streams = (0..trace.streams().len() as u32).map(StreamId);
+        Self {
+            span: trace.span(),
+            calls: trace.calls().len() as u64,
+            tasks: trace.tasks().len() as u64,
+            failed: failed.count() as u64,
+            used: streams
+                .filter(|id| !trace.stream_tasks(*id).is_empty())
+                .collect(),
+            loaded: Some((i64::MIN, i64::MAX)),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the trace holds everything.
+    pub fn is_whole(&self) -> bool {
+        self.is_loaded((i64::MIN, i64::MAX))
+    }
+
+    /// Whether the trace holds everything of a range.
+    pub(crate) fn is_loaded(&self, range: (i64, i64)) -> bool {
+        self.loaded.is_some_and(|loaded| covers(loaded, range))
+    }
+
+    /// What a lane did in a range, by the summary that tells most about it.
+    pub(crate) fn sums(&self, key: TrackKey, range: (i64, i64)) -> Sums {
+        let near = covers(self.near.range, range).then(|| lane(&self.near, key));
+        let known = near.unwrap_or_else(|| lane(&self.whole, key));
+        known.map_or_else(Sums::default, |lane| lane.sums(range.0, range.1))
+    }
+
+    /// Lines of the host threads that have calls.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = TrackKey> {
+        let threads: BTreeSet<(ThreadId, u8)> = [&self.whole, &self.near]
+            .into_iter()
+            .flat_map(|summary| summary.threads().map(|(thread, depth, _)| (thread, depth)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|(thread, depth)| TrackKey::Thread(thread, depth))
+    }
+}
+
+fn covers(outer: (i64, i64), inner: (i64, i64)) -> bool {
+    outer.0 <= inner.0 && inner.1 <= outer.1
+}
+
+fn lane(summary: &Summary, key: TrackKey) -> Option<&LaneSummary> {
+    match key {
+        TrackKey::Stream(id) => summary.stream(id),
+        TrackKey::Thread(id, depth) => summary.thread(id, depth),
+        _ => None,
+    }
+}
+
+/// What fills most of the time in sums of a lane.
+pub(crate) fn main_category(key: TrackKey, sums: &Sums) -> Category {
+    let slot = sums.main_slot();
+    match key {
+        TrackKey::Thread(..) => Category::of_thread_slot(slot),
+        _ => Category::of_stream_slot(slot),
+    }
+}
+
+/// Time in sums of a lane that was spent working rather than waiting.
+pub(crate) fn working(key: TrackKey, sums: &Sums) -> u64 {
+    let slots = sums.busy.iter().enumerate();
+    let category = |slot| match key {
+        TrackKey::Thread(..) => Category::of_thread_slot(slot),
+        _ => Category::of_stream_slot(slot),
+    };
+    slots
+        .filter(|(slot, _)| category(*slot).is_work())
+        .fold(0, |sum, (_, busy)| sum.saturating_add(*busy))
+}

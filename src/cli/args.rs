@@ -382,6 +382,10 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) cuda_names: bool,
 
+    /// With --format chrome or perfetto: add a track with the critical path
+    #[arg(long)]
+    pub(crate) critical: bool,
+
     /// Replace what is there
     #[arg(long)]
     pub(crate) force: bool,

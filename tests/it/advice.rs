@@ -100,3 +100,31 @@ fn a_critical_path_has_no_gaps_and_follows_steps() {
     let refused = run(&mut command).expect(2);
     assert!(refused.err().contains("no step is called step x"));
 }
+
+#[test]
+fn chrome_files_have_a_track_of_the_critical_path_on_demand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "overlap");
+    let found = document(&["critical"], &path);
+    let export = |format: &str, out: &str| {
+        let mut command = tool();
+        command.args(["export", "--critical", "--format", format, "-o"]);
+        command.arg(folder.path().join(out)).arg(&path);
+        run(&mut command)
+    };
+    export("chrome", "t.json").expect(0);
+    let text = std::fs::read_to_string(folder.path().join("t.json")).unwrap();
+    let chrome: Value = serde_json::from_str(&text).unwrap();
+    let events = chrome["traceEvents"].as_array().unwrap();
+    let pieces = || events.iter().filter(|it| it["cat"] == "critical");
+    let segments = found["segments"].as_array().unwrap();
+    assert_eq!(pieces().count(), segments.len());
+    let total: f64 = pieces().filter_map(|it| it["dur"].as_f64()).sum();
+    let length = found["end_ns"].as_i64().unwrap() - found["begin_ns"].as_i64().unwrap();
+    assert!(
+        (total * 1000.0 - length as f64).abs() < 1.0,
+        "{total} {length}"
+    );
+    let refused = export("csv", "t-csv").expect(2);
+    assert!(refused.err().contains("--critical is for"));
+}

@@ -23,6 +23,10 @@ impl Code {
         }
     }
 
+    pub(super) fn is_task(self) -> bool {
+        self.0 & TASK != 0
+    }
+
     /// Of what ends at the same moment, calls come after the tasks that they waited for.
     pub(super) fn rank(self) -> u32 {
         self.0 ^ TASK

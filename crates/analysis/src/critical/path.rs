@@ -25,8 +25,9 @@ pub(super) struct Links {
     ways: Table<Way>,
     /// Of those alone that did wait.
     ends: FxHashMap<Code, End>,
-    /// What ended last.
+    /// What ended last, and whether another thread or stream ended then as well.
     last: Option<(i64, Code)>,
+    is_tied: bool,
     causes: Causes,
 }
 
@@ -39,8 +40,27 @@ impl Links {
             ways: Table::of(Way::None),
             ends: FxHashMap::default(),
             last: None,
+            is_tied: false,
             causes: Causes::default(),
         }
+    }
+
+    /// Takes in when something ended.
+    fn note_end(&mut self, end: i64, code: Code) {
+        let key = |(end, code): (i64, Code)| (end, code.rank());
+        let found = (end, code);
+        if let Some(last) = self.last {
+            // A call ends with the task that it waited for, so that is no tie.
+            let is_like = last.0 == end && last.1.is_task() == code.is_task();
+            let is_later = (last.0, !last.1.is_task()) < (end, !code.is_task());
+            self.is_tied = is_like || self.is_tied && !is_later;
+        }
+        let known = self.last.unwrap_or(found);
+        self.last = Some(if key(found) >= key(known) {
+            found
+        } else {
+            known
+        });
     }
 
     fn end(&mut self, trace: &Trace, node: Node, cause: Cause) {
@@ -102,21 +122,22 @@ impl Fold for Links {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        let (begins, ways) = (&mut self.begins, &mut self.ways);
-        let (last, until) = (&mut self.last, self.range.1);
-        self.causes.of_begins(window, &mut |node, causes| {
+        let until = self.range.1;
+        let mut causes = std::mem::take(&mut self.causes);
+        causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
             if let Some((cause, _)) = latest(causes) {
-                begins.set(code, cause.code);
-                ways.set(code, cause.way);
+                self.begins.set(code, cause.code);
+                self.ways.set(code, cause.way);
             }
-            let end = span(trace, node).map(|it| (it.1, code));
-            let end = end.filter(|it| it.0 <= until);
-            *last = end
-                .into_iter()
-                .chain(*last)
-                .max_by_key(|it| (it.0, it.1.rank()));
+            // What was called inside of a call ends before that does.
+            let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
+            let end = span(trace, node).map(|it| it.1);
+            if let Some(end) = end.filter(|it| *it <= until && !is_inner) {
+                self.note_end(end, code);
+            }
         });
+        self.causes = causes;
         of_ends(window, &mut |node, cause| self.end(trace, node, cause));
     }
 
@@ -128,6 +149,7 @@ impl Fold for Links {
         ends.retain(|code, _| is_on.get(*code));
         Path {
             range: self.range,
+            is_tied: self.is_tied,
             ends,
             walked,
             is_on,
@@ -153,6 +175,8 @@ struct Fact {
 #[derive(Debug)]
 pub(super) struct Path {
     range: (i64, i64),
+    /// Something else ended last as well.
+    is_tied: bool,
     walked: Vec<(Code, Way)>,
     is_on: Table<bool>,
     ends: FxHashMap<Code, End>,
@@ -166,14 +190,17 @@ impl Path {
         let (from, until) = self.range;
         let mut moment = until;
         let mut found = Vec::new();
+        // A tie where no time passed is one of the piece before.
+        let mut open = self.is_tied;
         let mut push = |fact: &Fact, kind: Kind, (begin, end): (i64, i64), tie: bool| {
             let begin = begin.max(from);
+            open |= tie;
             if begin < end {
                 found.push(Segment {
                     kind,
                     begin_ns: begin,
                     end_ns: end,
-                    tie,
+                    tie: std::mem::take(&mut open),
                     ..fact.own.clone()
                 });
             }
@@ -200,7 +227,7 @@ impl Path {
                 way if way.is_of_end() => push(fact, Kind::of_way(*way), (leave, moment), tie),
                 way => {
                     let (begin, tie) = (fact.begin.min(moment), tie || fact.tie);
-                    push(fact, fact.own.kind, (begin, moment), tie);
+                    push(fact, fact.own.kind, (begin, moment), false);
                     push(fact, Kind::of_way(*way), (leave, begin), tie);
                 }
             }

@@ -100,7 +100,7 @@ pub struct Segment {
     /// The stream, of what a device did.
     pub device: Option<u32>,
     pub stream_id: Option<i64>,
-    /// By the error bars, the path may have come another way to here.
+    /// By the error bars, something else may be on the path instead.
     pub tie: bool,
 }
 

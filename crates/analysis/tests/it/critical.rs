@@ -60,7 +60,10 @@ fn program(dice: &mut Dice) -> Program {
     let mut program = Program::default();
     let mut streams: [Option<usize>; 3] = [None; 3];
     let mut threads: [Option<usize>; 2] = [None; 2];
-    let mut records: Vec<usize> = Vec::new();
+    // Records of events, with their calls.
+    let mut records: Vec<(i64, usize)> = Vec::new();
+    // The last call that waited for each stream: what it did not wait for comes after it.
+    let mut synced = [-1_i64; 3];
     let after = |nodes: &[Option<usize>]| nodes.iter().flatten().copied().collect::<Vec<_>>();
     // When the tasks of each stream were submitted.
     let mut submitted: [Vec<(i64, usize)>; 3] = Default::default();
@@ -82,6 +85,7 @@ fn program(dice: &mut Dice) -> Program {
             let waits = after(&[Some(thought), there]);
             let sync = program.add(0, waits);
             let (from, until) = (program.times[thought].1, program.times[sync].1);
+            synced[stream] = synced[stream].max(from);
             program.text += &format!("{name}: sync(s{})[{from}..{until}]\n", stream + 1);
             threads[thread] = Some(sync);
             continue;
@@ -90,7 +94,11 @@ fn program(dice: &mut Dice) -> Program {
         let (called, returned) = program.times[call];
         threads[thread] = Some(call);
         // Streams are served in the order of the calls.
-        if submitted[stream].last().is_some_and(|it| called <= it.0) {
+        let known: Vec<usize> = (0..records.len())
+            .filter(|it| records[*it].0 < called)
+            .collect();
+        let is_late = submitted[stream].last().is_some_and(|it| called <= it.0);
+        if is_late || called <= synced[stream] || kind == 5 && known.is_empty() {
             program.text += &format!("{name}: aclrtMalloc(64)[{called}..{returned}]\n");
             continue;
         }
@@ -108,14 +116,14 @@ fn program(dice: &mut Dice) -> Program {
                 let task = program.add(0, ready);
                 let at = program.times[task].0;
                 program.text += &format!("{on}: rec(E{})[{at}..{at}] {by}\n", records.len());
-                records.push(task);
+                records.push((called, task));
                 task
             }
             _ => {
-                let event = dice.roll(records.len() as u64) as usize;
+                let event = known[dice.roll(known.len() as u64) as usize];
                 // It begins when it is reached, and ends when the event is there.
                 let reached = program.add(0, ready);
-                let task = program.add(0, vec![reached, records[event]]);
+                let task = program.add(0, vec![reached, records[event].1]);
                 let (begin, end) = (program.times[reached].0, program.times[task].1);
                 program.text += &format!("{on}: wait(E{event})[{begin}..{end}] {by}\n");
                 task

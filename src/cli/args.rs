@@ -14,8 +14,8 @@ use super::topics::TOPICS;
 
 /// Trace a program that uses AscendCL, and see what every stream of every NPU did.
 ///
-/// `ascend-trace ./app` is short for `ascend-trace record ./app`. A first word that is one of the
-/// commands below is taken as that; `ascend-trace -- view` traces a program called view.
+/// `ascend-trace ./app` is short for `ascend-trace record ./app`. If the first word is one of the
+/// commands below, it is that command. `ascend-trace -- view` traces a program called view.
 #[derive(Debug, Parser)]
 #[command(
     name = "ascend-trace",
@@ -34,11 +34,11 @@ pub(crate) struct Words {
 /// How much is said, and how.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MannerArgs {
-    /// Say only what went wrong
+    /// Print only what went wrong
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 
-    /// Say more of how it is done
+    /// Print more details of the work
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 
@@ -46,7 +46,7 @@ pub(crate) struct MannerArgs {
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = ColorWord::Auto)]
     pub(crate) color: ColorWord,
 
-    /// Colours for a terminal that is dark or light; auto asks it
+    /// Colours for a dark or light terminal; auto asks the terminal
     #[arg(long, global = true, value_name = "GROUND", value_enum, default_value_t = ThemeWord::Auto)]
     pub(crate) theme: ThemeWord,
 
@@ -54,14 +54,14 @@ pub(crate) struct MannerArgs {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Take no configuration of the view
+    /// Use no configuration of the view
     #[arg(long, global = true, conflicts_with = "config")]
     pub(crate) no_config: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThemeWord {
-    /// As the terminal answers, else as COLORFGBG says, else dark
+    /// What the terminal reports, else COLORFGBG, else dark
     Auto,
     /// Light text on a dark ground
     Dark,
@@ -71,7 +71,7 @@ pub(crate) enum ThemeWord {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWord {
-    /// As the terminal and NO_COLOR say
+    /// By the terminal and NO_COLOR
     Auto,
     /// Even where NO_COLOR is set
     Always,
@@ -112,27 +112,27 @@ pub(crate) const STDIN: &str = "/dev/stdin";
 pub(crate) enum Command {
     /// Run a program and record it (the default command)
     Record(RecordArgs),
-    /// Show a trace as a timeline, also while it is being recorded
+    /// Show a trace as a timeline, also during the recording
     View(ViewArgs),
     /// Write a trace in another format
     Export(ExportArgs),
-    /// Tables per operation, stream and API function: how often, how long
+    /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
     Steps(StepsArgs),
     /// Print the critical path: what the end of the recording waited for
     Critical(CriticalArgs),
-    /// What the program does wrong or at a cost
+    /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
-    /// What a trace holds: processes, devices, streams, counts, losses, clocks
+    /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
     Info(ReportArgs),
-    /// Every function that is caught, and what is decoded of it
+    /// List every intercepted function, and what is decoded of its calls
     Hooks(HooksArgs),
-    /// Look at what tracing would meet here, or with a given program
+    /// Check whether tracing works here, or with a given program
     Doctor(DoctorArgs),
     /// Record and show a bundled multi-stream program on the software runtime
     Demo(DemoArgs),
-    /// Where the software runtime's headers and libraries are
+    /// Print where the software runtime's headers and libraries are
     Soft(SoftArgs),
 }
 
@@ -148,14 +148,14 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
-    /// How tasks are timed: `auto` finds out for each stream by the lengths of its tasks, `events` puts a
-    /// pair of events around each, `chained` saves one where a task begins as the one before it ends,
-    /// `sample=N` times every N-th task of a stream, `hardware` reads the hardware's own log by msPTI and
-    /// records no event, `both` does that beside `events`, `off` makes no AscendCL call of the tracer's own
+    /// How tasks are timed. `auto` selects for each stream by the durations of its tasks. `events` puts a
+    /// pair of events around each task. `chained` leaves one out where a task begins when the one before
+    /// it ends. `sample=N` times every N-th task of a stream. `hardware` reads the hardware log with msPTI
+    /// and records no event. `both` does this as well as `events`. `off` makes no AscendCL call
     #[arg(long, value_name = "HOW", value_parser = timing, default_value = "auto")]
     pub(crate) timing: Timing,
 
-    /// Run APP on the bundled software runtime instead of an installed CANN; options as
+    /// Run APP on the bundled software runtime instead of an installed CANN. Options are
     /// KEY=VALUE, separated by commas
     #[arg(
         long,
@@ -166,7 +166,7 @@ pub(crate) struct RecordArgs {
     )]
     pub(crate) soft: Option<String>,
 
-    /// Memory for what is not written yet, as a number of MiB: bursts beyond it are lost and counted
+    /// Memory for data that is not written yet, in MiB. Bursts beyond it are lost and counted
     #[arg(long, value_name = "MIB", default_value_t = 24, value_parser = clap::value_parser!(u32).range(4..=65536))]
     pub(crate) buffer: u32,
 
@@ -174,28 +174,28 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) wait: bool,
 
-    /// Load no `libmspti.so`: torch_npu then keeps its ranges (steps, data loading) to itself
+    /// Load no `libmspti.so`: torch_npu then reports no ranges (steps, data loading)
     #[arg(long)]
     pub(crate) no_mstx: bool,
 
-    /// Have Python programs tell what PyTorch does: steps, phases, modules, the loading of data and
-    /// `record_function`. A hook is put into the program's own interpreter (`ascend-trace help pytorch`)
+    /// Record what PyTorch does in Python programs: steps, phases, modules, the loading of data and
+    /// `record_function`. This puts a hook into the program's own interpreter (`ascend-trace help pytorch`)
     #[arg(long)]
     pub(crate) python: bool,
 
-    /// How calls are caught; `frida` needs a build with that feature, see `ascend-trace help engines`
+    /// How calls are intercepted. `frida` needs a build with that feature, see `ascend-trace help engines`
     #[arg(long, value_name = "ENGINE", value_enum, default_value_t = EngineWord::Preload)]
     pub(crate) engine: EngineWord,
 
-    /// The program to trace and its arguments, which are left alone
+    /// The program to trace, and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "APP [ARGS]")]
     pub(crate) app: Vec<OsString>,
 }
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In it %p stands for APP's
-    /// pid, %r for its rank, %h for the host, %q{NAME} for a variable of the environment, %% for %
+    /// The trace file [default: ./APP-PID.atrace; - is standard output]. In its name, %p is APP's
+    /// pid, %r its rank, %h the host, %q{NAME} a variable of the environment, %% a percent sign
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -238,9 +238,9 @@ const MOST_SAMPLED: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineWord {
-    /// A library that the loader puts first
+    /// Wrappers in a library that the loader loads first
     Preload,
-    /// Functions patched in memory
+    /// Patches of functions in memory as well
     Frida,
 }
 
@@ -274,8 +274,8 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 
-    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
-    /// end may be left out
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
+    /// leave either end out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,
 }
@@ -324,7 +324,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// End with status 1 where anything is found that is at least so severe
+    /// End with status 1 if a finding has at least this severity
     #[arg(long, value_name = "SEVERITY", value_enum)]
     pub(crate) deny: Option<SeverityWord>,
 
@@ -343,7 +343,7 @@ pub(crate) enum SeverityWord {
     Error,
     /// It loses time, or a mistake shows
     Warning,
-    /// It may be meant so
+    /// It may be intended
     Info,
 }
 
@@ -357,28 +357,28 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum)]
     pub(crate) format: FormatWord,
 
-    /// The file or folder to write [default: named after the trace; - is standard output; what ends
-    /// in .gz is compressed]
+    /// The file or folder to write [default: named after the trace; - is standard output; a name
+    /// that ends in .gz is compressed]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
-    /// end may be left out
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
+    /// leave either end out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,
 
-    /// Only calls and tasks that are so; of several values any will do, of several --only all must
-    /// hold. Keys: device, stream, kind and name (of tasks), call, tid, process, pid,
-    /// rank; names may hold *
+    /// Only calls and tasks that match. Of several values any one must match, of several --only all.
+    /// Keys: device, stream, kind and name (of tasks), call, tid, process, pid, rank. Names may
+    /// contain *
     #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
     pub(crate) only: Vec<String>,
 
-    /// What slices of chrome, perfetto and kineto say beside their names and times
+    /// How many details the slices of chrome, perfetto and kineto have
     #[arg(long, value_enum, default_value_t, value_name = "AMOUNT")]
     pub(crate) args: ArgsWord,
 
-    /// With --format kineto: call what CUDA has by CUDA's names, such as cudaLaunchKernel and Memcpy HtoD, which some
-    /// questions of its readers are about
+    /// With --format kineto: use CUDA's names, such as cudaLaunchKernel and Memcpy HtoD. Some of its
+    /// readers look for them
     #[arg(long)]
     pub(crate) cuda_names: bool,
 
@@ -386,7 +386,7 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     pub(crate) critical: bool,
 
-    /// Replace what is there
+    /// Replace an existing file or folder
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -397,10 +397,10 @@ pub(crate) struct ExportArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ArgsWord {
-    /// All that is known
+    /// All details
     #[default]
     Full,
-    /// Devices, streams and bytes of tasks, errors, and which call submitted which task
+    /// Devices, streams and bytes of tasks, errors, and the link from a call to its task
     Minimal,
     /// Nothing
     None,
@@ -429,7 +429,7 @@ pub(crate) struct HooksArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Look at the bundled software runtime instead of an installed CANN, as `record --soft` would use it
+    /// Check the bundled software runtime instead of an installed CANN, as `record --soft` would use it
     #[arg(
         long,
         value_name = "KEY=VALUE,..",
@@ -439,8 +439,8 @@ pub(crate) struct DoctorArgs {
     )]
     pub(crate) soft: Option<String>,
 
-    /// Run a program on a device that measures what timing tasks does there: to submitting and synchronising, and how
-    /// long an event record takes [default device: 0]
+    /// Run a program on a device. It measures how timing affects submitting and synchronising, and the
+    /// duration of an event record [default device: 0]
     #[arg(
         long,
         value_name = "DEVICE",
@@ -450,7 +450,7 @@ pub(crate) struct DoctorArgs {
     )]
     pub(crate) measure: Option<u32>,
 
-    /// A program to look at, after --
+    /// A program to check, after --
     #[arg(last = true, value_name = "APP")]
     pub(crate) app: Vec<OsString>,
 }
@@ -483,7 +483,7 @@ pub(crate) struct SoftArgs {
     #[arg(long)]
     pub(crate) env: bool,
 
-    /// Print the operators that the program of a recording asked for in vain
+    /// Print the operators that the recorded program looked up and did not find
     #[arg(long, value_name = "FILE")]
     pub(crate) missing: Option<PathBuf>,
 }

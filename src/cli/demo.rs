@@ -7,7 +7,7 @@ use super::record::{exit_code, is_live, named_target};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
 use crate::recording::{self, Plan};
-use crate::table::{Align, Table};
+use crate::table::Rows;
 use crate::unpack;
 use ascend_trace_collector::session::BUDGET;
 use ascend_trace_collector::target::Target;
@@ -37,7 +37,7 @@ const DEMOS: [Demo; 4] = [
     },
     Demo {
         name: "transformer",
-        shows: "operators by name, copies beside them, graphs, named steps, and a host that lingers",
+        shows: "operators by name, copies next to them, graphs, named steps, and a host that lingers",
         rounds: 160,
     },
 ];
@@ -81,9 +81,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
 }
 
 fn list() -> String {
-    let mut table = Table::new([("demo", Align::Left), ("shows", Align::Left)]);
-    for demo in &DEMOS {
-        table.row([demo.name.to_owned(), demo.shows.to_owned()]);
-    }
-    table.render(0)
+    let rows = Rows::of(&DEMOS).left("demo", |it| it.name);
+    rows.left("shows", |it| it.shows).table().render(0)
 }

@@ -134,7 +134,7 @@ impl Job {
         trace::say_warnings(&args.file, &self.archive);
         if !self.has_any && !args.only.is_empty() {
             say(format!(
-                "nothing is so: --only {}",
+                "nothing matches: --only {}",
                 args.only.join(" --only ")
             ));
         } else if !self.has_any {
@@ -192,7 +192,7 @@ fn amount(word: ArgsWord, exporter: &dyn Exporter) -> anyhow::Result<Args> {
         ),
         ArgsWord::Minimal => Ok(Args::Minimal),
         ArgsWord::None if matches!(exporter.layout(), Layout::Ranks { .. }) => bail!(
-            "--args none leaves readers of {} nothing to go by: minimal is the least",
+            "--args none is too little for readers of {}: use at least minimal",
             exporter.name()
         ),
         ArgsWord::None => Ok(Args::None),
@@ -282,7 +282,7 @@ fn present(folder: &Path, layout: Layout) -> Vec<String> {
 fn check_folder(path: &Path, present: &[String], force: bool) -> anyhow::Result<()> {
     let shown = path.display();
     if path == Path::new(STDOUT) || (path.exists() && !path.is_dir()) {
-        bail!("{shown} is no folder: this format writes several files into one");
+        bail!("{shown} is not a folder: this format writes several files into one");
     }
     match present.first() {
         Some(name) if !force => bail!("{shown}/{name} exists: --force replaces it"),
@@ -428,7 +428,7 @@ mod tests {
     fn a_condition_that_means_nothing_is_refused() {
         let refused = |condition: &str| format!("{:#}", only(&[condition.to_owned()]).unwrap_err());
         assert!(refused("strm=1").contains("device, stream, kind"));
-        assert!(refused("stream=one").contains("`one` is no number"));
+        assert!(refused("stream=one").contains("`one` is not a number"));
         assert!(refused("kind=kernal").contains("kernel, "));
         assert!(only(&["stream=1,2".to_owned(), "name=*MatMul*".to_owned()]).is_ok());
     }
@@ -459,7 +459,7 @@ mod tests {
         assert!(check_folder(root.path(), &there, true).is_ok());
         assert!(
             check_folder(&path, &[], true).is_err(),
-            "a file is no folder"
+            "a file is not a folder"
         );
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn question(words: &[OsString]) -> Option<String> {
         .map(|word| format!(" {word}"))
         .collect::<String>();
     Some(format!(
-        "{text} is no command: did you mean `ascend-trace {command}{rest}`? \
+        "{text} is not a command: did you mean `ascend-trace {command}{rest}`? \
          `ascend-trace -- {text}{rest}` records a program of that name"
     ))
 }

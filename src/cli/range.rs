@@ -58,7 +58,7 @@ fn time(text: &str) -> Result<i64, String> {
     let ns = parse_duration(text).map_err(|why| format!("`{text}` {why}"))?;
     match ns {
         0.. => Ok(ns),
-        _ => Err(format!("`{text}` is before the first moment")),
+        _ => Err(format!("`{text}` is before the begin of the recording")),
     }
 }
 

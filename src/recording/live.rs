@@ -60,11 +60,7 @@ pub(crate) fn follow(running: Running, screen: Screen, title: String) -> anyhow:
 /// by then, and the mistake told.
 fn unharmed<T>(show: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let shown = std::panic::catch_unwind(AssertUnwindSafe(show));
-    shown.unwrap_or_else(|_| {
-        Err(anyhow::anyhow!(
-            "it failed; please report what is said above"
-        ))
-    })
+    shown.unwrap_or_else(|_| Err(anyhow::anyhow!("it failed; please report the lines above")))
 }
 
 /// Whether the program wrote anything; the file of one that did not is removed.

@@ -46,22 +46,22 @@ fn known_reason(recorded: &Recorded<'_>) -> Option<String> {
     if let Some(user) = exit.user.filter(|user| *user != own) {
         return Some(format!(
             "the program went on as user {user}, who can read neither the tracer's library nor the recording's \
-             memory: record as that user, with ascend-trace after the command that changes the user"
+             memory. Record as that user: put ascend-trace after the command that changes the user"
         ));
     }
     let name = recorded.launch.program.file_name().unwrap_or_default();
     if let Some(name) = USER_CHANGERS.iter().find(|known| name == **known) {
         return Some(format!(
             "{name} starts programs as another user, who can read neither the tracer's library nor the \
-             recording's memory: record as that user, as in {name} … -- ascend-trace ./app"
+             recording's memory. Record as that user: {name} … -- ascend-trace ./app"
         ));
     }
     let needed = recorded.memory + LIBRARY_BYTES;
     let space = exit.space.filter(|space| *space < needed)?;
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     Some(format!(
-        "the program's address space was limited to {} MiB (ulimit -v); recording takes {} MiB of it: raise the \
-         limit by so much",
+        "the program's address space was limited to {} MiB (ulimit -v). Recording needs {} MiB of it: raise \
+         the limit by this amount",
         mib(space),
         mib(needed),
     ))
@@ -75,14 +75,14 @@ fn possible_reasons(recorded: &Recorded<'_>) -> Vec<String> {
             if let Some(path) = std::env::var_os(INTERPOSER_VARIABLE) {
                 let path = path.display();
                 lines.push(format!(
-                    "{INTERPOSER_VARIABLE} names {path}, which is perhaps of another version"
+                    "{INTERPOSER_VARIABLE} names {path}, which may be from another version"
                 ));
             }
             lines.push(
-                "no process has joined the recording: check that the program and what it starts are \
-                 dynamically linked to glibc, keep LD_PRELOAD and ASCEND_TRACE_SESSION in their \
-                 environment, have no limits on their address space (ulimit -v) or files, and are not run by \
-                 sudo or inside a container"
+                "no process has joined the recording. Check that the program, and each program that it starts, is \
+                 dynamically linked to glibc. They must keep LD_PRELOAD and ASCEND_TRACE_SESSION in their \
+                 environment. They must have no limits on their address space (ulimit -v) or files, and must \
+                 not run by sudo or inside a container"
                     .to_owned(),
             );
         }
@@ -92,9 +92,9 @@ fn possible_reasons(recorded: &Recorded<'_>) -> Vec<String> {
                 many => format!("{many} processes"),
             };
             lines.push(format!(
-                "{attached} joined the recording, but no call of AscendCL was caught there: check that \
-                 the program got as far as its AscendCL code, that it is linked against libascendcl.so, not a \
-                 static copy, and that whatever it starts keeps LD_PRELOAD in its environment"
+                "{attached} joined the recording, but called no AscendCL function that was intercepted. Check that \
+                 the program reached its AscendCL code, and that it is linked against libascendcl.so, not a \
+                 static copy. What it starts must keep LD_PRELOAD in its environment"
             ));
         }
     }

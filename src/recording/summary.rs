@@ -141,38 +141,38 @@ fn losses(outcome: &Outcome) -> Vec<String> {
         counts.lost_calls,
         "call",
         "calls",
-        "for which there was no room in memory, or no channel yet",
+        "had no room in memory, or no channel yet",
     );
     tell(
         counts.lost_times,
         "task time",
         "task times",
-        "for which there was no room in memory",
+        "had no room in memory",
     );
     tell(
         counts.lost_others,
         "other record",
         "other records",
-        "for which there was no room",
+        "had no room",
     );
     let stored = outcome.stored.unwrap_or_default();
     tell(
         stored.lost_calls,
         "call",
         "calls",
-        "that could not be written to the file",
+        "could not be written to the file",
     );
     tell(
         stored.lost_others,
         "other row",
         "other rows",
-        "that could not be written to the file",
+        "could not be written to the file",
     );
-    tell(counts.unreadable, "record", "records", "that made no sense");
+    tell(counts.unreadable, "record", "records", "made no sense");
     if outcome.stored.is_none() {
         lines.push(
             "LOST: a thread that collects or writes has failed; the file ends with what was written until \
-             then. Please report what is said above"
+             then. Please report the lines above"
                 .to_owned(),
         );
     }

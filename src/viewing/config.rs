@@ -55,7 +55,7 @@ fn read_from(path: &Path, is_wanted: bool) -> Result<Config, String> {
 fn text_of(path: &Path) -> io::Result<String> {
     // What is no file might never end, or never begin.
     if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     let mut text = String::new();
     File::open(path)?

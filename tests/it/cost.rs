@@ -1,4 +1,4 @@
-//! What the tool says of its own cost must add up to what it did.
+//! What the tool says of its overhead must add up to what it did.
 
 use ascend_trace_recording::{Cost, ProcessId, ThreadId, Trace};
 use serde_json::Value;

@@ -398,7 +398,7 @@ fn line(tasks: usize, submit: i64, tick: i64, drift: i64) -> (String, Vec<&'stat
 #[ignore = "18 recordings of 100,000 tasks take some minutes, and need a machine with nothing else to do"]
 fn times_are_true_with_every_kind_of_device() {
     let mut table = vec![
-        "| submit ns | tick ns | drift ppm | begin to begin | length | begin, busy | begin, idle \
+        "| submit ns | tick ns | drift ppm | begin to begin | duration | begin, busy | begin, idle \
          | bar | truth inside | timed | bounds |"
             .to_owned(),
         "|---|---|---|---|---|---|---|---|---|---|---|".to_owned(),

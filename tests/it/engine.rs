@@ -245,9 +245,9 @@ fn the_doctor_says_which_engines_there_are_and_why_not() {
     }
     let usable = line(library().as_deref());
     assert!(usable.contains("--engine frida"), "{usable}");
-    assert!(line(Some(&own)).contains("is no engine of ascend-trace"));
+    assert!(line(Some(&own)).contains("is not an engine of ascend-trace"));
     assert!(line(Some(Path::new("/nowhere/engine.so"))).contains("/nowhere/engine.so"));
-    assert!(line(Some(Path::new("/dev/null"))).contains("is no library"));
+    assert!(line(Some(Path::new("/dev/null"))).contains("is not a library"));
 }
 
 #[test]
@@ -257,12 +257,15 @@ fn what_is_no_engine_leaves_the_program_as_it_is_and_is_told() {
     let recording = run.compared();
     let said = recording.outcome.said().join("\n");
     assert!(said.contains("the engine could not be loaded"), "{said}");
-    assert!(said.contains("it is no engine of ascend-trace"), "{said}");
+    assert!(
+        said.contains("it is not an engine of ascend-trace"),
+        "{said}"
+    );
     assert_eq!(Tables::of(&recording).count_calls("aclrtGetDevice"), 1);
     let found = coverage(&recording, "libacl_engine_now.so");
     let refused = found["aclrtGetDevice"].1.as_deref().unwrap();
     assert!(
-        refused.contains("it is no engine of ascend-trace"),
+        refused.contains("it is not an engine of ascend-trace"),
         "{refused}"
     );
 }

@@ -18,13 +18,13 @@ mod chips;
 mod chrome;
 /// Exit codes, streams, names of files: what scripts rely on.
 mod contract;
-/// What the tool says of its own cost.
+/// What the tool says of its overhead.
 mod cost;
 /// Times of a made-up workload, each held against the true one.
 mod device_time;
 /// What the driver tells of devices' clocks.
 mod driver_clock;
-/// Functions that are patched are caught wherever they are called from.
+/// Calls of patched functions are intercepted from every caller.
 mod engine;
 /// Every example, held against what it counts itself and against the true device times.
 mod examples;
@@ -56,13 +56,17 @@ mod streamed;
 mod terminal;
 /// PyTorch, where an interpreter that has it is named.
 mod torch;
+/// The tutorials, copied and pasted.
+mod tutorials;
 /// Functions that no table has.
 mod untyped;
 /// Streams that never had a task.
 mod unused_streams;
 /// The timeline in a terminal.
 mod view;
-/// However a program gets at a function, its calls are caught, and nothing else changes.
+/// Calls are intercepted by every way to a function, and nothing else changes.
 mod ways;
-/// Whatever is used wrongly gets one clear line and its status.
+/// Documents, help and messages are written as docs/STYLE.md asks.
+mod words;
+/// Wrong use gets one clear line and its status.
 mod wrong_use;

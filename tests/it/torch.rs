@@ -2,6 +2,7 @@
 //! (docs/HOOKING.md says how to get one).
 
 mod kinds;
+mod models;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +53,7 @@ fn torch_sees_the_same_and_no_call_of_a_fetched_function_is_missed() {
 
 /// The interpreter, or that there is none.
 #[expect(clippy::print_stderr, reason = "what is skipped is told")]
-fn interpreter() -> Option<std::ffi::OsString> {
+pub(crate) fn interpreter() -> Option<std::ffi::OsString> {
     let python = std::env::var_os("ASCEND_TRACE_TORCH_PYTHON");
     if python.is_none() {
         eprintln!("skipped: ASCEND_TRACE_TORCH_PYTHON names no interpreter");
@@ -170,7 +171,7 @@ fn small_program(python: &OsStr) -> Run {
 
 /// The usual wheel of torch does not load without the libraries of CUDA. Where they are missing,
 /// libraries take their place in which every function says that there is no such device.
-fn cuda(python: &OsStr) {
+pub(crate) fn cuda(python: &OsStr) {
     let needs = run(clean("ldd")
         .arg("-r")
         .arg(torch_folder(python).join("lib/libtorch_python.so")));

@@ -192,7 +192,7 @@ fn words_that_are_no_command_line() {
         TOOL,
         &["frida"],
     );
-    // A word that is no command is a program.
+    // A word that is not a command is a program.
     refused(&mut command(&["frobnicate"]), NOT_FOUND, &["frobnicate"]);
 }
 

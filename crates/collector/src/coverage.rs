@@ -1,4 +1,4 @@
-//! What was caught and what was not: gathered while records come in, told at the end.
+//! How calls were intercepted and what was not: gathered while records come in, told at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

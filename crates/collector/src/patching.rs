@@ -54,7 +54,7 @@ impl Engine {
     pub(crate) fn summary(&self) -> Option<String> {
         if let Some(failure) = &self.failure {
             return Some(format!(
-                "{}, calls were caught by name only: {failure}",
+                "{}; calls were intercepted by name only: {failure}",
                 Outcome::NoEngine.reason()
             ));
         }

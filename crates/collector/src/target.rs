@@ -259,8 +259,8 @@ fn busy(path: &Path) -> String {
 /// How several recordings that are started alike get files of their own.
 fn several() -> &'static str {
     match Own.rank() {
-        Some(_) => "; %r in the name stands for the rank, so that each has a file of its own",
-        None => "; %p in the name stands for the program's pid, so that each run has its own file",
+        Some(_) => "; put %r (the rank) in the name to give each its own file",
+        None => "; put %p (the program's pid) in the name to give each run its own file",
     }
 }
 

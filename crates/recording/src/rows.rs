@@ -225,7 +225,7 @@ passed_on! { rows {
             calls: u64,
             /// other records lost
             others: u64,
-            /// those of the other records that told when a task ran
+            /// those of the other records that had times of tasks
             times: u64,
         }
 
@@ -240,8 +240,8 @@ passed_on! { rows {
             begin_ns: i64,
             /// end − begin; 0 for a mark
             end_ns: i64 as since(begin_ns),
-            /// handle of its domain, 0 for the default one; what `--python` tells: 2^63 + 1 step, 2 phase, 3 module, 4
-            /// loader, 5 function, 6 fetch, 7 backward
+            /// handle of its domain, 0 for the default one; ranges of `--python`: 2^63 + 1 step, 2 phase, 3
+            /// module, 4 loader, 5 function, 6 fetch, 7 backward
             domain: u64,
             /// name
             name: String,
@@ -252,7 +252,7 @@ passed_on! { rows {
         ProcessEnd ProcessEndRow = b"PEND", thing of 32 {
             /// process
             process: u32,
-            /// host time at which the recorder saw that, some milliseconds later at most
+            /// host time at which the recorder saw the end, some milliseconds later at most
             end_ns: i64,
         }
 
@@ -261,15 +261,15 @@ passed_on! { rows {
         Coverage CoverageRow = b"COVR", thing of 192 {
             /// the library's path, empty for functions in no library
             library: String,
-            /// function; empty in a row that stands for several
+            /// function; empty in a row for several functions
             function: String,
-            /// 1 calls by name are seen + 2 it was fetched by name with a wrapper + 4 it was asked for in vain + 8
-            /// it was fetched without a wrapper + 16 its calls are recorded without their arguments + 32 it is
-            /// patched: all its calls are seen
+            /// sum of: 1 the tool sees calls by name; 2 it was looked up by name, with a wrapper; 4 it was
+            /// looked up and not there; 8 it was looked up without a wrapper; 16 its calls are recorded without
+            /// their arguments; 32 it is patched, so the tool sees all its calls
             ways: u8,
             /// calls
             calls: u64,
-            /// how many functions the row stands for
+            /// number of functions of the row
             functions: u64,
             /// why an engine did not patch it; empty if it did, or there was none
             refused: String,
@@ -301,12 +301,12 @@ passed_on! { rows {
         Log LogRow = b"HLOG", thing of 96 {
             /// process
             process: u32 as process,
-            /// 1 it is read, 2 there is no msPTI, 3 another profiler has it, 4 msPTI refused, 5 it is not read any
-            /// more, since the program has begun a profiler
+            /// 1 the tool reads it; 2 there is no msPTI; 3 another profiler has it; 4 msPTI refused; 5 the tool
+            /// stopped, because the program has begun a profiler
             state: u8,
-            /// what msPTI answered, 0 where it was not asked
+            /// the return value of msPTI, 0 without a call
             code: u32,
-            /// a bit for each kind that it tells of, see `ACTV`
+            /// a bit for each kind that it reports, see `ACTV`
             kinds: u32,
             /// 1: tasks have no other times
             is_alone: bool,
@@ -321,17 +321,17 @@ passed_on! { rows {
             process: u32 as process,
             /// device
             device: u32,
-            /// id of its stream, as `aclrtStreamGetId` tells it
+            /// id of its stream, as `aclrtStreamGetId` returns it
             acl_id: u32,
             /// serial of that stream; none when the program has no such stream
             stream: Option<u32>,
             /// sequence of its task, or of the task that replays its graph; none when it is not certainly part of one
             sequence: Option<u32>,
-            /// how many parts of its task, or of its node, came before it
+            /// number of earlier parts of its task, or of its node
             part: u32,
             /// what it is: 2 kernel, 4 or 9 communication, 6 memset, 7 memcpy
             kind: u8,
-            /// number of the call that submitted it, as msPTI counts calls; 0 when it does not tell
+            /// number of the call that submitted it, as msPTI counts calls; 0 when unknown
             correlation: u64,
             /// key of its name, see `NAME`; 0 for none
             name: u64,
@@ -339,8 +339,8 @@ passed_on! { rows {
             begin_ns: i64,
             /// end − begin
             end_ns: i64 as since(begin_ns),
-            /// number of the node that it is part of, in the graph that is replayed: 0 for one of several that cannot be
-            /// told apart; none outside of replays
+            /// number of its node in the replayed graph: 0 for one of several nodes that look the same; none
+            /// outside of replays
             node: Option<u32>,
         }
 

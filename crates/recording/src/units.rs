@@ -134,7 +134,7 @@ pub enum NoDuration {
     Unitless,
     #[error("has an unknown unit: write ns, us, ms, s, min or h")]
     UnknownUnit,
-    #[error("is no time")]
+    #[error("is not a time")]
     NoNumber,
     #[error("is out of range")]
     OutOfRange,

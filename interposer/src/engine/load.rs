@@ -80,7 +80,7 @@ fn open(path: &'static CStr) -> Result<&'static Engine, &'static CStr> {
     // SAFETY: the handle is that of the library.
     let entry = unsafe { libc::dlsym(handle, ENTRY.as_ptr()) };
     if entry.is_null() {
-        return Err(c"it is no engine of ascend-trace");
+        return Err(c"it is not an engine of ascend-trace");
     }
     // SAFETY: a function of this name is of this type.
     let entry = unsafe { core::mem::transmute::<*mut c_void, Entry>(entry) };
@@ -119,7 +119,7 @@ mod tests {
         assert!(missing.to_str().unwrap().contains("/nowhere/libengine.so"));
         assert_eq!(
             open(c"libc.so.6").unwrap_err(),
-            c"it is no engine of ascend-trace"
+            c"it is not an engine of ascend-trace"
         );
     }
 }

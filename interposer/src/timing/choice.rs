@@ -1,6 +1,6 @@
 //! `--timing auto`: how the tasks of a stream are timed, by how long they are. Two events around a task of
 //! a few microseconds take the device longer than a part of it: then one has to do. Where even that takes
-//! longer than the task, or a chip has few places for events, only every so manieth task is timed.
+//! longer than the task, or a chip has few places for events, the tool times only every N-th task.
 
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicI32, AtomicU8};

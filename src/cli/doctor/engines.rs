@@ -54,13 +54,13 @@ fn judge(path: &Path) -> Result<(), String> {
                 "{shown} is built for {machine}, this machine is {own}"
             ));
         }
-        Program::Other => return Err(format!("{shown} is no library")),
+        Program::Other => return Err(format!("{shown} is not a library")),
         Program::Dynamic(_) | Program::Static => {}
     }
     let exports = exports::of(path);
     let is_engine = |export: &exports::Export| export.name.as_bytes() == ENTRY.to_bytes();
     match exports.iter().any(is_engine) {
         true => Ok(()),
-        false => Err(format!("{shown} is no engine of ascend-trace")),
+        false => Err(format!("{shown} is not an engine of ascend-trace")),
     }
 }

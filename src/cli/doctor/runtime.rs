@@ -19,7 +19,7 @@ const DEFAULT: [&str; 4] = ["/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 pub(super) fn found() -> Vec<Finding> {
     let Some((path, how)) = NAMES.iter().find_map(|name| search(name)) else {
         let text = "no libascendcl.so or libacl_rt.so is found by name: source CANN's set_env.sh, or \
-                    use --soft; a program with a path of its own may still find one";
+                    use --soft; a program may still find one by its own path";
         return vec![note("runtime", text)];
     };
     let mut findings = vec![finding("runtime", library(&path, &how))];
@@ -45,7 +45,7 @@ pub(super) fn library(path: &Path, how: &str) -> Result<String, String> {
                 "{shown} ({how}) is built for {machine}, this machine is {own}: install CANN for {own}"
             ));
         }
-        Ok(Program::Other) => return Err(format!("{shown} ({how}) is no library")),
+        Ok(Program::Other) => return Err(format!("{shown} ({how}) is not a library")),
         Ok(_) => {}
         Err(error) => return Err(format!("{error:#}")),
     }
@@ -64,12 +64,12 @@ fn summary(exports: &[Export]) -> String {
     let hooked = acl.iter().filter(|export| is_known(export)).count();
     let forwards = acl.iter().filter(|export| export.forwards).count();
     let unknown = acl.len() - hooked;
-    let mut text = format!("{} functions, {hooked} caught", acl.len());
+    let mut text = format!("{} functions, {hooked} intercepted", acl.len());
     if unknown > 0 {
         text.push_str(&format!(", {unknown} more without their arguments"));
     }
     if forwards > 0 {
-        text.push_str(&format!("; {forwards} do nothing but call another library"));
+        text.push_str(&format!("; {forwards} only call another library"));
     }
     text
 }
@@ -150,8 +150,8 @@ fn preload(path: &str) -> Finding {
         return note(
             what,
             format!(
-                "{path} is the vendor's profiler, which goes straight to the runtime: it is put \
-                 after ours, so both see the calls; what a wrapper script puts before ours hides them"
+                "{path} is the vendor's profiler, which calls the runtime directly. The tracer's library \
+                 comes before it, so both see the calls. A wrapper script that puts it first hides them"
             ),
         );
     }
@@ -159,10 +159,13 @@ fn preload(path: &str) -> Finding {
     if path.contains('/') && !path.contains('$') && !Path::new(path).exists() {
         return note(
             what,
-            format!("{path} does not exist; the loader will say so"),
+            format!("{path} does not exist; the loader will report it"),
         );
     }
-    note(what, format!("{path} is loaded too, after ours"))
+    note(
+        what,
+        format!("{path} is loaded too, after the tracer's library"),
+    )
 }
 
 #[cfg(test)]
@@ -194,7 +197,7 @@ mod tests {
         assert!(
             library(&path, "here")
                 .unwrap_err()
-                .contains("is no library")
+                .contains("is not a library")
         );
         let mut bytes = std::fs::read("/proc/self/exe").unwrap();
         bytes[18..20].copy_from_slice(&243u16.to_le_bytes());
@@ -210,7 +213,10 @@ mod tests {
         assert_eq!(texts.len(), 3);
         assert!(texts[0].contains("vendor's profiler"));
         assert!(texts[1].contains("does not exist"));
-        assert_eq!(texts[2], "libplain.so is loaded too, after ours");
+        assert_eq!(
+            texts[2],
+            "libplain.so is loaded too, after the tracer's library"
+        );
         assert!(preloads(None).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! What was caught of each library, and what was not.
+//! How calls were intercepted of each library, and what was not.
 
 use std::collections::BTreeMap;
 

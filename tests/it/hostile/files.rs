@@ -319,7 +319,7 @@ fn a_selection_of_nothing_is_told_of() {
     let words = ["export", "--format", "csv", "--only", "stream=99"];
     let outcome = run(&words, &path).expect(0);
     assert!(
-        outcome.err().contains("nothing is so: --only stream=99"),
+        outcome.err().contains("nothing matches: --only stream=99"),
         "{outcome}"
     );
 }

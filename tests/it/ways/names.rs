@@ -162,7 +162,7 @@ fn a_function_that_the_tables_lack_is_caught_only_where_a_library_has_it() {
     let run = Run::new(&fetch).words(&[library.to_str().unwrap()]);
     let recording = run.compared();
     let told = crate::support::run(tool().arg("info").arg(recording.trace())).expect(0);
-    let lines = "Asked for by name, in no library\n  function\n  aclrtOlder\n  aclrtOldest\n";
+    let lines = "Looked up by name, in no library\n  function\n  aclrtOlder\n  aclrtOldest\n";
     assert!(told.out().contains(lines), "{told}");
     let info = info(&recording);
     let coverage = info["coverage"].as_array().unwrap().iter();

@@ -1,6 +1,6 @@
 //! What is wrong with a text, by docs/STYLE.md.
 
-use super::prose::{Place, Sentence};
+use super::prose::{CODE, Place, Sentence};
 
 /// The longest sentence that a text may have, in words.
 pub(super) const LONGEST: usize = 30;
@@ -15,7 +15,9 @@ pub(super) struct Avoided {
 /// The table of docs/STYLE.md.
 pub(super) fn avoided(style: &str) -> Vec<Avoided> {
     let heading = "## Words that we do not use";
-    let at = style.find(heading).map_or(style.len(), |at| at + heading.len());
+    let at = style
+        .find(heading)
+        .map_or(style.len(), |at| at + heading.len());
     let rows = style[at..].lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -54,22 +56,32 @@ impl Avoided {
     }
 }
 
+/// Words of a sentence. Names of code that follow each other are a list and count once; in a cell none counts.
+fn length(sentence: &Sentence) -> usize {
+    let mut before = false;
+    let counted = sentence.words().filter(|word| {
+        let is_code = word.contains(CODE);
+        let is_listed = is_code && (before || sentence.place == Place::Cell);
+        before = is_code;
+        !is_listed
+    });
+    counted.count()
+}
+
 /// The faults of a text, each with its line and what to write.
 pub(super) fn faults(document: &str, sentences: &[Sentence], avoided: &[Avoided]) -> Vec<String> {
     let mut faults = Vec::new();
     for sentence in sentences {
         let at = format!("{document}:{}", sentence.line);
         let said = words(&sentence.text);
-        let text = sentence.text.replace(super::prose::CODE, "`…`");
+        let text = sentence.text.replace(CODE, "`…`");
         for word in avoided {
             if word.is_in(&said) && !word.except.iter().any(|it| it == document) {
                 let phrase = word.phrase.join(" ");
                 faults.push(format!("{at}: “{phrase}”, write: {}: {text}", word.instead));
             }
         }
-        // A cell lists names of fields, which nobody reads as a sentence.
-        let is_listed = |word: &&str| sentence.place == Place::Cell && word.contains(super::prose::CODE);
-        let count = sentence.words().filter(|word| !is_listed(word)).count();
+        let count = length(sentence);
         if count > LONGEST && sentence.place != Place::Heading {
             faults.push(format!("{at}: {count} words: {text}"));
         }
@@ -87,7 +99,10 @@ fn words_and_long_sentences_are_faults() {
         faults(name, &sentences, &avoided).len()
     };
     assert_eq!(avoided.len(), 3);
-    assert_eq!(faults("B", "At the Moment, it utilizes code. It is fine."), 2);
+    assert_eq!(
+        faults("B", "At the Moment, it utilizes code. It is fine."),
+        2
+    );
     assert_eq!(faults("B", "It is for that, and `moment` is code."), 1);
     assert_eq!(faults("A", "It is for that."), 0);
     assert_eq!(faults("B", &"word ".repeat(LONGEST + 1)), 1);

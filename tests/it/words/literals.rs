@@ -5,12 +5,15 @@
 pub(super) struct Literal {
     pub(super) text: String,
     pub(super) line: usize,
+    /// Whether it is the message of an error or warning.
+    pub(super) is_error: bool,
 }
 
 /// The string literals before the tests of a source file.
 pub(super) fn of(source: &str) -> Vec<Literal> {
     let tests = source.find("#[cfg(test)]\nmod ").unwrap_or(source.len());
     let mut reader = Reader {
+        source: &source[..tests],
         rest: &source[..tests],
         line: 1,
     };
@@ -22,6 +25,7 @@ pub(super) fn of(source: &str) -> Vec<Literal> {
 }
 
 struct Reader<'s> {
+    source: &'s str,
     rest: &'s str,
     line: usize,
 }
@@ -64,11 +68,18 @@ impl<'s> Reader<'s> {
         let bytes = self.rest.find(&end).unwrap_or(self.rest.len());
         let text = self.take(bytes).to_owned();
         self.take(end.len());
-        Some(Literal { text, line })
+        let is_error = false;
+        Some(Literal {
+            text,
+            line,
+            is_error,
+        })
     }
 
     fn string(&mut self) -> Literal {
         let line = self.line;
+        let begin = self.source.len() - self.rest.len();
+        let is_error = is_error(&self.source[..begin]);
         let mut text = String::new();
         let mut characters = self.rest.char_indices().skip(1).peekable();
         let mut end = self.rest.len();
@@ -80,9 +91,7 @@ impl<'s> Reader<'s> {
                 }
                 '\\' => match characters.next().map(|(_, c)| c) {
                     Some('n') => text.push('\n'),
-                    Some('\n') => {
-                        while characters.next_if(|(_, c)| c.is_whitespace()).is_some() {}
-                    }
+                    Some('\n') => while characters.next_if(|(_, c)| c.is_whitespace()).is_some() {},
                     Some(c) => text.push(c),
                     None => {}
                 },
@@ -90,8 +99,32 @@ impl<'s> Reader<'s> {
             }
         }
         self.take(end);
-        Literal { text, line }
+        Literal {
+            text,
+            line,
+            is_error,
+        }
     }
+}
+
+/// Whether what stands before a string makes an error or a warning of it.
+fn is_error(before: &str) -> bool {
+    const MAKERS: [&str; 8] = [
+        "bail!(", "anyhow!(", "ensure!(", "context(", "Err(", "other(", "say(", "#[error(",
+    ];
+    let near = before.char_indices().rev().nth(120).map_or(0, |(at, _)| at);
+    let mut code: String = before[near..].split_whitespace().collect();
+    while let Some(shorter) = ["format!(", "||", "{", "&"]
+        .iter()
+        .find_map(|end| code.strip_suffix(end))
+    {
+        code = shorter.to_owned();
+    }
+    let failure = code.strip_suffix(',').map(|code| {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+        code.trim_end_matches(is_name).ends_with("Failure::new(")
+    });
+    failure == Some(true) || MAKERS.iter().any(|maker| code.ends_with(maker))
 }
 
 /// How many bytes a character literal has, if one begins here: a lifetime is none.
@@ -117,9 +150,28 @@ fn f<'a>(c: char) { c == '"' || c == '\''; g("one \"x\" \
 #[cfg(test)]
 mod tests { "no" }
 "####;
-    let texts: Vec<_> = of(source).into_iter().map(|it| (it.text, it.line)).collect();
+    let texts: Vec<_> = of(source)
+        .into_iter()
+        .map(|it| (it.text, it.line))
+        .collect();
     assert_eq!(
         texts,
-        [("one \"x\" two".to_owned(), 2), ("three \"four\"".to_owned(), 3)]
+        [
+            ("one \"x\" two".to_owned(), 2),
+            ("three \"four\"".to_owned(), 3)
+        ]
     );
+}
+
+#[test]
+fn messages_of_errors_are_known_by_the_code_around() {
+    for code in [
+        "bail!(\"a b\")",
+        ".with_context(|| format!(\"a {b}\"))",
+        "Failure::new(error::TROUBLE, format!(\"a b\"))",
+        "#[error(\n    \"a b\")]",
+    ] {
+        assert!(of(code)[0].is_error, "{code}");
+    }
+    assert!(!of("line(format!(\"a b\"))")[0].is_error);
 }

@@ -45,6 +45,11 @@ impl Blocks {
 
     fn close(&mut self, place: Place) {
         let text = plain(&std::mem::take(&mut self.open));
+        // Items of a cell end with a semicolon.
+        let text = match place {
+            Place::Cell => text.replace("; ", ". "),
+            _ => text,
+        };
         for text in split(&text) {
             let line = self.line;
             self.sentences.push(Sentence { text, line, place });
@@ -204,10 +209,7 @@ fn a_document_is_cut_into_sentences() {
     let text = "# A head\n\nOne `code()` here.\nTwo [a link](b.md), and\nmore.\n\n```\nno prose.\n```\n\n\
                 - item one\n  goes on\n- item two\n\n| a | b |\n|---|---|\n| `x` | What it is. And more |\n";
     let found = of_markdown(text);
-    let texts: Vec<String> = found
-        .iter()
-        .map(|it| it.text.replace(CODE, "@"))
-        .collect();
+    let texts: Vec<String> = found.iter().map(|it| it.text.replace(CODE, "@")).collect();
     let expected = [
         "A head",
         "One @ here.",
@@ -232,5 +234,8 @@ fn help_is_cut_into_sentences() {
     let text = "Does it\n\nUsage: x [Y]\n\nOptions:\n  -o, --out <F>  The file\n                 it writes\n      \
                 --more\n          More of it. Much\n";
     let texts: Vec<String> = of_help(text).into_iter().map(|it| it.text).collect();
-    assert_eq!(texts, ["Does it", "The file it writes", "More of it.", "Much"]);
+    assert_eq!(
+        texts,
+        ["Does it", "The file it writes", "More of it.", "Much"]
+    );
 }

@@ -1,7 +1,7 @@
-//! A call waited for the whole device while only one stream had anything left to do. Waiting for that stream does
-//! the same. When another stream gets work as well, a device sync waits for both, and a stream sync does not.
+//! A call waited for the whole device while only one stream had work left. A wait for that stream has the same
+//! effect. If another stream gets work as well, a device sync waits for both streams, and a stream sync does not.
 //!
-//! Use `aclrtSynchronizeStream`, or `aclrtSynchronizeEvent` where one task is all that is needed; in PyTorch
+//! Use `aclrtSynchronizeStream`. If you need only one task, use `aclrtSynchronizeEvent`. In PyTorch, use
 //! `stream.synchronize()` or `event.synchronize()` instead of `torch.npu.synchronize()`.
 
 use std::collections::HashSet;
@@ -11,7 +11,7 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{CallId, StreamId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::{EdgeKind, Node, Window};
 
 #[derive(Debug, Default)]
@@ -20,18 +20,6 @@ pub(super) struct DeviceSync {
 }
 
 impl Check for DeviceSync {
-    fn id(&self) -> &'static str {
-        "device-sync"
-    }
-
-    fn summary(&self) -> &'static str {
-        "device syncs that waited for one stream"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Info
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

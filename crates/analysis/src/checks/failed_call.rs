@@ -1,7 +1,7 @@
-//! A call returned an error. A program that goes on as if nothing had happened computes with what is not there.
-//! A recording does not show whether the program looked at the code, so this is a warning.
+//! A call returned an error. A program that ignores the error computes with missing data. A recording does not
+//! show whether the program looked at the code, so this is a warning.
 //!
-//! Calls that a capture refused are reported with the capture.
+//! The check `failed-capture` reports calls that a capture refused.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use ascend_trace_format::api::RetKind;
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
@@ -28,18 +28,6 @@ impl FailedCall {
 }
 
 impl Check for FailedCall {
-    fn id(&self) -> &'static str {
-        "failed-call"
-    }
-
-    fn summary(&self) -> &'static str {
-        "calls that returned an error"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

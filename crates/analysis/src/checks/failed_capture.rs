@@ -1,11 +1,11 @@
-//! The capture of a graph failed or was never ended. The runtime returns a code and little else; here is the rule
-//! that was broken and the call that broke it.
+//! The capture of a graph failed or was never ended. The runtime returns a code and little else. The finding names
+//! the broken rule and the call that broke it.
 //!
-//! GRAPHS.md tells the rules of a capture.
+//! GRAPHS.md has the rules of a capture.
 
 use ascend_trace_recording::{CallId, Trace};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::{Graph, Window};
 
 #[derive(Debug, Default)]
@@ -14,18 +14,6 @@ pub(super) struct FailedCapture {
 }
 
 impl Check for FailedCapture {
-    fn id(&self) -> &'static str {
-        "failed-capture"
-    }
-
-    fn summary(&self) -> &'static str {
-        "captures of graphs that failed, and why"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         // The calls of graphs are kept to the end, when all of a capture is known.
         if window.part.is_last {

@@ -1,7 +1,7 @@
-//! An asynchronous copy names memory of the host that is pageable: memory of `malloc`, of `new`, of a tensor that
-//! is not pinned. The runtime cannot let the device read it. It waits until the stream has run dry and copies
-//! while the program waits inside the call. So the copy overlaps nothing, neither the host nor other work of the
-//! stream, whatever its name says.
+//! An asynchronous copy uses pageable memory of the host: memory of `malloc`, of `new`, or of a tensor that is not
+//! pinned. The device cannot read such memory. So the runtime waits until the stream is empty, and then copies
+//! while the program waits inside the call. In spite of its name, the copy overlaps neither the host nor other
+//! work of the stream.
 //!
 //! Allocate the memory with `aclrtMallocHost`, or pin it: in PyTorch `tensor.pin_memory()` and
 //! `DataLoader(pin_memory=True)`.
@@ -11,7 +11,7 @@ use ascend_trace_recording::CallId;
 use ascend_trace_recording::units::{bytes, duration};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
@@ -20,18 +20,6 @@ pub(super) struct PageableCopy {
 }
 
 impl Check for PageableCopy {
-    fn id(&self) -> &'static str {
-        "pageable-copy"
-    }
-
-    fn summary(&self) -> &'static str {
-        "asynchronous copies of pageable memory, which the host does itself"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

@@ -1,7 +1,7 @@
-//! Streams or events were made again and again after others of the process had been destroyed. Each costs the host a
-//! call or two and the runtime a place on the device, and a stream that is destroyed waits for its work first.
+//! The process made streams or events again and again, after it had destroyed others. Each costs the host a call or
+//! two, and the runtime a place on the device. A stream that is destroyed waits for its work first.
 //!
-//! Keep them and use them again: an event can be recorded any number of times.
+//! Keep them and reuse them: you can record an event any number of times.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId, Trace};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// Fewer are not worth a word.
@@ -57,18 +57,6 @@ pub(super) struct ShortLived {
 }
 
 impl Check for ShortLived {
-    fn id(&self) -> &'static str {
-        "short-lived"
-    }
-
-    fn summary(&self) -> &'static str {
-        "streams and events that are made anew instead of being used again"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Info
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         let kind = |id: &CallId| Kind::of(trace.function(trace.call(*id).function).role);

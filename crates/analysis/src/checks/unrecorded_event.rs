@@ -1,15 +1,15 @@
-//! A stream or a thread waited for an event that had never been recorded. The call succeeds and waits for nothing:
-//! what comes after it may run before what it was meant to wait for. The result is then right or wrong by chance.
+//! A stream or a thread waited for an event that had never been recorded. The call succeeds and waits for nothing.
+//! Work after it may run before the work that it should wait for. The result is then right or wrong by chance.
 //!
-//! Record the event before the wait is submitted. Where another thread records it, let that thread tell when it has.
-//! Only events of `aclrtCreateEventExWithFlag` do this, which PyTorch uses. Of the others, some refuse the wait, and
-//! those of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` let it hold until the next record.
+//! Record the event before you submit the wait. If another thread records it, let that thread signal when it has.
+//! Only events of `aclrtCreateEventExWithFlag` do this; PyTorch uses them. Some other events refuse the wait. Events
+//! of `aclrtCreateEventWithFlag` with `ACL_EVENT_SYNC` hold the stream until the next record.
 
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// `EventRow::creation` of `aclrtCreateEventExWithFlag`.
@@ -21,18 +21,6 @@ pub(super) struct UnrecordedEvent {
 }
 
 impl Check for UnrecordedEvent {
-    fn id(&self) -> &'static str {
-        "unrecorded-event"
-    }
-
-    fn summary(&self) -> &'static str {
-        "waits for events that had not been recorded, which wait for nothing"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

@@ -1,15 +1,16 @@
-//! A callback was launched, and no thread of the program processed reports. `aclrtLaunchCallback` runs the function
-//! in a thread that the program sets aside: one that subscribed to the stream's reports with `aclrtSubscribeReport`
-//! and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that waits for it is stuck.
+//! The program launched a callback, and no thread of the program processed reports. `aclrtLaunchCallback` runs the
+//! function on a thread that the program must provide. This thread subscribes to the stream's reports with
+//! `aclrtSubscribeReport`, and calls `aclrtProcessReport`. Without it, the callback never runs, and a stream that
+//! waits for the callback hangs.
 //!
-//! Start such a thread before the first callback, or use `aclrtLaunchHostFunc`, which needs none.
+//! Start such a thread before the first callback. Or use `aclrtLaunchHostFunc`, which needs none.
 
 use std::collections::HashMap;
 
 use ascend_trace_format::api::{Part, Role, TaskKind};
 use ascend_trace_recording::{CallId, ProcessId, ThreadId};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// What is known of a process.
@@ -26,18 +27,6 @@ pub(super) struct UnservedCallback {
 }
 
 impl Check for UnservedCallback {
-    fn id(&self) -> &'static str {
-        "unserved-callback"
-    }
-
-    fn summary(&self) -> &'static str {
-        "callbacks that no thread of the program could run"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls() {

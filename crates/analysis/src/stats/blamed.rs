@@ -19,7 +19,7 @@ pub struct StallGroup {
     pub share: f64,
 }
 
-/// Sums of stalls by who is to blame. What is left out of the groups counts for the shares all the same.
+/// Sums of stalls by culprit. What is left out of the groups counts for the shares all the same.
 #[derive(Clone, Debug, Default)]
 pub struct StallGroups {
     sums: HashMap<Blame, Sum>,

@@ -201,12 +201,12 @@ impl Hardware {
                 LogState::Busy => "another profiler is active".to_owned(),
                 LogState::Refused => format!("msPTI refused with code {code}"),
                 LogState::GaveWay => {
-                    let text = "the hardware's log was not read any more: the program began a profiler of its own";
+                    let text = "the tool stopped reading the hardware log: the program began its own profiler";
                     return Some(text.to_owned());
                 }
             };
             Some(format!(
-                "the hardware's log was not read: {why}; tasks were timed by events"
+                "the tool did not read the hardware log: {why}; it timed tasks by events"
             ))
         });
         let mismatches: u64 = (self.processes.values())
@@ -214,8 +214,8 @@ impl Hardware {
             .sum();
         let unclear = (mismatches > 0).then(|| {
             format!(
-                "in {mismatches} stretches of streams the hardware's log did not agree with what was \
-                 submitted: their tasks have no times of it"
+                "in {mismatches} stretches of streams the hardware log did not match the submitted tasks: \
+                 these tasks have no times from it"
             )
         });
         refusals.chain(unclear).collect()

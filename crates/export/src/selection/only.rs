@@ -31,9 +31,9 @@ pub enum OnlyError {
          process, pid, rank"
     )]
     Form,
-    #[error("`{0}` is no number")]
+    #[error("`{0}` is not a number")]
     Number(String),
-    #[error("`{text}` is no kind of task: {known}")]
+    #[error("`{text}` is not a kind of task: {known}")]
     Kind { text: String, known: String },
 }
 

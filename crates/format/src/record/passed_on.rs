@@ -43,7 +43,7 @@ macro_rules! passed_on {
                 device: u32,
                 /// handle
                 handle: u64,
-                /// id, as `aclrtStreamGetId` tells it
+                /// id, as `aclrtStreamGetId` returns it
                 acl_id: Option<i32>,
                 /// creation flags
                 flags: u32,
@@ -51,8 +51,8 @@ macro_rules! passed_on {
                 priority: u32,
                 /// 1: it is a default stream
                 is_default: bool,
-                /// how `--timing auto` times its tasks from here on: 1 two events for each, 2 one, 3 every so
-                /// manieth task; 0 where nothing is said. Of several rows of a stream the largest counts
+                /// how `--timing auto` times its tasks from here on: 1 two events for each; 2 one; 3 every N-th
+                /// task; 0 no statement. Of several rows of a stream the largest counts
                 manner: u8,
             }
 
@@ -72,19 +72,19 @@ macro_rules! passed_on {
 
             /// A counter of the tool itself.
             Counter CounterRow = 9 b"CNTR", figure of 192 {
-                /// which: 1 device events injected, 2 event pairs lost, 3 tasks with events around them, 4
-                /// nanoseconds that the program spent on these, 5 nanoseconds that it spent on reading times, 6
-                /// most pairs of one stream that were pending, 7 nanoseconds for which the host was suspended, 8
-                /// how often its wall clock was set, 9 functions that no table has and that got no stub, 10 calls
-                /// that were open when their process or the recording ended, 11 calls that were left, 12 and 13
-                /// streams that `--timing auto` came to time by one event a task, and only every so manieth task
-                /// of, 14 timed tasks that took less time than an event record, 15
-                /// entries of the hardware's log, 16 those without times, 17 how often there was no memory for more,
-                /// 18 entries that were joined to tasks, 19 entries that were not, 20 stretches of streams in which
-                /// the log did not agree with what had been submitted
+                /// which: 1 device events injected; 2 event pairs lost; 3 tasks with events around them; 4
+                /// nanoseconds that the program spent on these; 5 nanoseconds that it spent on reading times; 6
+                /// most pending pairs of one stream; 7 nanoseconds for which the host was suspended; 8 how
+                /// often its wall clock was set; 9 functions that no table has and that got no stub; 10 calls
+                /// that were open when their process or the recording ended; 11 calls that were left; 12
+                /// streams that `--timing auto` timed by one event a task; 13 streams that it timed by every
+                /// N-th task; 14 timed tasks that took less time than an event record; 15 entries of the
+                /// hardware log; 16 those without times; 17 how often there was no memory for more; 18 entries
+                /// that were joined to tasks; 19 entries that were not; 20 stretches of streams in which the
+                /// log did not match the submitted tasks
                 what: u16,
-                /// its value so far; it only grows, so the largest of several rows is the latest: they need not
-                /// come in the order in which threads told them
+                /// its value so far. It only grows, so the largest of several rows is the latest. Rows need not
+                /// be in the order in which threads sent them
                 value: u64,
             }
         }

@@ -55,17 +55,17 @@ pub(super) mod column {
         STRINGS: "number",
         /// each different string of the chunk once
         TEXTS: "text",
-        /// three values for each call that has to do with a graph: the number of calls between it and the one
-        /// before it (or the chunk's first row); serial − that of the one before it; index − that of the one
-        /// before it (0 and 0 at first). Calls after the last one have none
+        /// three values for each call on a graph. First: the number of calls between it and the one before it
+        /// (or the chunk's first row). Second: serial − that of the one before it. Third: index − that of the
+        /// one before it (0 and 0 at first). Calls after the last one have none
         GRAPHS: "number, signed, signed",
         /// one per argument: 0 if its word is the last one in the slot that column 15 names; 1 if it is in
         /// column 15; else the place of a remembered word, plus 2
         ARG_CODES: "number",
-        /// two values for each call that did not return: the number of calls between it and the one before it
-        /// (or the chunk's first row); how it ended: 1 it was left, by an exception, a jump or the end of its
-        /// thread, at its end or before; 2 it was open when its process or the recording ended, which is its
-        /// end. Calls after the last one returned
+        /// two values for each call that did not return. First: the number of calls between it and the one
+        /// before it (or the chunk's first row). Second: 1 if it was left by an exception, a jump or the end of
+        /// its thread, at its end or before; 2 if it was open when its process or the recording ended, which is
+        /// its end. Calls after the last one returned
         ENDINGS: "number, number",
     }
 }

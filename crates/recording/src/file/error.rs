@@ -22,8 +22,8 @@ pub enum OpenError {
     #[error("the file has become shorter while it was read: it was replaced or cut")]
     Shrunk,
     #[error(
-        "the file asks for more memory than one of its length may take: it was made to, or some of its \
-         tasks ended very much later than they were submitted"
+        "the file needs more memory than a file of its size may take: it was made to do so, or some of its \
+         tasks ended very long after their submission"
     )]
     TooMuch,
     #[error("reading the file was stopped")]

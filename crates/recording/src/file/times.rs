@@ -26,10 +26,10 @@ mod task {
         /// host time at which the task had certainly completed − that of the last row that had one
         SEEN: "signed",
         /// the event before the task was submitted no earlier than this × 32 ns before the begin of the call
-        /// that submitted the task, 0 when that is not known; has an entry where column 6 has one
+        /// that submitted the task. 0 when unknown; has an entry where column 6 has one
         ARMING: "number",
         /// the event after the task was submitted no later than this × 32 ns after the begin of the call that
-        /// submitted the task, 0 when that is not known; has an entry where column 6 has one
+        /// submitted the task. 0 when unknown; has an entry where column 6 has one
         SUBMITTING: "number",
         /// nanoseconds that the event after the task took itself: the task ended so much before column 5's
         /// end; has an entry where column 6 has one
@@ -52,7 +52,7 @@ mod anchor {
         WIDTH: "signed",
         /// device time − (device time of the last anchor in slot *device* of 256 + p)
         DEVICE_TIME: "signed",
-        /// who told it: 0 an event on an idle stream; 1 the driver, on no stream. A reader leaves out a row with
+        /// source: 0 an event on an idle stream; 1 the driver, on no stream. A reader leaves out a row with
         /// another number
         SOURCE: "number",
     }

@@ -9,7 +9,7 @@ use crate::viewport::Viewport;
 
 use super::{Content, remake};
 
-const COLUMNS: &[Column] = &[left("name"), right("from"), right("length")];
+const COLUMNS: &[Column] = &[left("name"), right("from"), right("duration")];
 
 pub(super) fn content(app: &App) -> Content {
     let start = app.span.map_or(0, |span| span.0);

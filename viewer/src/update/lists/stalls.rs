@@ -10,15 +10,15 @@ use crate::list::{Cell, Column, Entry, RowId, Target, Which, left, right};
 use crate::names;
 use crate::text::moment;
 
-use crate::hunt::Longest;
 use crate::quest::Told;
+use crate::results::Longest;
 use crate::update::hunt::{self, LISTED};
 
 use super::Content;
 use super::blames::least;
 
 const COLUMNS: &[Column] = &[
-    right("length"),
+    right("duration"),
     left("lane").from(60),
     left("cause"),
     right("at").from(100),

@@ -16,7 +16,7 @@ pub(super) const COLUMNS: &[Column] = &[
     left("step"),
     left("bound by"),
     right("by %"),
-    right("length"),
+    right("duration"),
     right("compute"),
     right("communication").from(100),
     right("copies").from(90),

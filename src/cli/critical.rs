@@ -53,7 +53,7 @@ pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
 fn step(plan: &Plan, name: &str) -> anyhow::Result<(i64, i64)> {
     let mut cuts = plan.laps.values().flat_map(|lap| &lap.cuts);
     let Some(Cut { begin, end, .. }) = cuts.find(|cut| cut.name == name) else {
-        bail!("no step is called {name}: `ascend-trace steps` lists them");
+        bail!("no step is called {name}: steps lists the names");
     };
     Ok((*begin, *end))
 }

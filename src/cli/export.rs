@@ -159,8 +159,8 @@ fn critical(
     if !["chrome", "perfetto"].contains(&exporter.name()) {
         bail!("--critical is for --format chrome and perfetto: leave it out");
     }
-    let path = Critical::of_archive(archive, Step::default(), range);
-    Ok(path.context("cannot read the trace")?.segments.into())
+    let path = Critical::of_archive(archive, Step::default(), range)?;
+    Ok(path.segments.into())
 }
 
 /// The conditions of all `--only`.

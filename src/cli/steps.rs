@@ -30,7 +30,7 @@ pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
     trace::say_warnings(file, &archive);
     let condition = Condition::of_archive(&archive);
     if let Some(by) = args.by.as_deref().filter(|_| report.steps.is_empty()) {
-        bail!("no range or mark matches {by}: `ascend-trace stats` lists the names of ranges");
+        bail!("no range or mark matches {by}: stats lists the names of ranges");
     }
     let begin = archive.span().map_or(0, |span| span.0);
     match args.report.json {

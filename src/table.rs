@@ -1,43 +1,67 @@
 //! Text tables for terminals: aligned columns, two spaces apart.
 
-use std::borrow::Cow;
-
 use ascend_trace_recording::text::plain;
 use unicode_width::UnicodeWidthStr;
 
 /// Where the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Align {
+enum Align {
     Left,
     Right,
 }
 
-/// A table that is being filled row by row.
+/// Rows of which a table is made, column by column: title, and what it says of a row.
+pub(crate) struct Rows<T> {
+    rows: Vec<T>,
+    table: Table,
+}
+
+impl<T> Rows<T> {
+    pub(crate) fn of(rows: impl IntoIterator<Item = T>) -> Self {
+        let rows: Vec<T> = rows.into_iter().collect();
+        let table = Table {
+            columns: Vec::new(),
+            rows: rows.iter().map(|_| Vec::new()).collect(),
+        };
+        Self { rows, table }
+    }
+
+    /// A column of texts.
+    pub(crate) fn left<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
+        self.column(title, Align::Left, cell)
+    }
+
+    /// A column of numbers.
+    pub(crate) fn right<S: ToString>(self, title: &'static str, cell: impl Fn(&T) -> S) -> Self {
+        self.column(title, Align::Right, cell)
+    }
+
+    fn column<S: ToString>(
+        mut self,
+        title: &'static str,
+        align: Align,
+        cell: impl Fn(&T) -> S,
+    ) -> Self {
+        self.table.columns.push((title, align));
+        for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
+            // Names come from the traced program.
+            cells.push(plain(&cell(row).to_string()).into_owned());
+        }
+        self
+    }
+
+    pub(crate) fn table(self) -> Table {
+        self.table
+    }
+}
+
+/// A table, ready to be written.
 pub(crate) struct Table {
-    columns: Vec<(String, Align)>,
+    columns: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new<'a>(columns: impl IntoIterator<Item = (&'a str, Align)>) -> Self {
-        Self {
-            columns: columns
-                .into_iter()
-                .map(|(title, align)| (title.to_owned(), align))
-                .collect(),
-            rows: Vec::new(),
-        }
-    }
-
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        // Names come from the traced program.
-        let cells = cells.into_iter().map(|cell| match plain(&cell) {
-            Cow::Borrowed(_) => cell,
-            Cow::Owned(shown) => shown,
-        });
-        self.rows.push(cells.collect());
-    }
-
     /// The same without the column of this title, unless it is to be kept.
     pub(crate) fn with_only_if(mut self, title: &str, kept: bool) -> Self {
         let place = self.columns.iter().position(|column| column.0 == title);
@@ -57,7 +81,7 @@ impl Table {
     /// The table as text, one line per row, indented by `indent` spaces.
     pub(crate) fn render(&self, indent: usize) -> String {
         let widths = self.widths();
-        let titles: Vec<String> = self.columns.iter().map(|column| column.0.clone()).collect();
+        let titles: Vec<String> = self.columns.iter().map(|it| it.0.to_owned()).collect();
         let mut text = String::new();
         for row in std::iter::once(&titles).chain(&self.rows) {
             let mut line = " ".repeat(indent);
@@ -118,13 +142,11 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_lines_have_no_trailing_space() {
-        let mut table = Table::new([
-            ("name", Align::Left),
-            ("n", Align::Right),
-            ("", Align::Left),
-        ]);
-        table.row(["aclInit".into(), "1".into(), String::new()]);
-        table.row(["aclrtMemcpyAsync".into(), "250".into(), "x".into()]);
+        let table = Rows::of([("aclInit", 1, ""), ("aclrtMemcpyAsync", 250, "x")])
+            .left("name", |it| it.0)
+            .right("n", |it| it.1)
+            .left("", |it| it.2)
+            .table();
         assert_eq!(
             table.render(1),
             " name                n\n aclInit             1\n aclrtMemcpyAsync  250  x\n"
@@ -133,31 +155,27 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_cells() {
-        let mut table = Table::new([("name", Align::Left), ("n", Align::Right)]);
-        table.row(["矩阵乘法".into(), "1".into()]);
-        table.row(["matmul".into(), "2".into()]);
+        let rows = Rows::of([("矩阵乘法", 1), ("matmul", 2)]);
+        let table = rows.left("name", |it| it.0).right("n", |it| it.1).table();
         assert_eq!(table.render(0), "name      n\n矩阵乘法  1\nmatmul    2\n");
     }
 
     #[test]
     fn a_column_is_there_where_it_is_wanted() {
-        let table = || {
-            let mut table = Table::new([("process", Align::Right), ("pid", Align::Right)]);
-            table.row(["1".into(), "77".into()]);
-            table
+        let table = |kept| {
+            let rows = Rows::of([(1, 77)]).right("process", |it| it.0);
+            rows.right("pid", |it| it.1)
+                .table()
+                .with_only_if("process", kept)
         };
-        let (with, without) = (
-            table().with_only_if("process", true),
-            table().with_only_if("process", false),
-        );
-        assert_eq!(with.render(0), "process  pid\n      1   77\n");
-        assert_eq!(without.render(0), "pid\n 77\n");
+        assert_eq!(table(true).render(0), "process  pid\n      1   77\n");
+        assert_eq!(table(false).render(0), "pid\n 77\n");
     }
 
     #[test]
     fn names_cannot_command_the_terminal() {
-        let mut table = Table::new([("name", Align::Left)]);
-        table.row(["a\x1b]0;x\x07b\nc".to_owned()]);
+        let rows = Rows::of(["a\x1b]0;x\x07b\nc"]);
+        let table = rows.left("name", |it| *it).table();
         assert_eq!(table.render(0), "name\na\\u{1b}]0;x\\u{7}b\\nc\n");
     }
 

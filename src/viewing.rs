@@ -22,8 +22,8 @@ use anyhow::Context;
 
 use ascend_trace_recording::Trace;
 use ascend_trace_viewer::{
-    Bookmark, ColorMode, Counted, Derived, ExportNews, Log, News, Options, Outcome, Overview,
-    Progress, Quest, Recording, Source,
+    Bookmark, ColorMode, Counted, Derived, Job, Log, News, Options, Outcome, Overview, Progress,
+    Recording, Source,
 };
 
 use crate::cli::trace::Condition;
@@ -47,6 +47,8 @@ pub(crate) struct FileSource {
     file: PathBuf,
     lag: Option<Lag>,
     export: Option<Export>,
+    /// Why an export could not even begin.
+    refused: Option<News>,
     /// The name that is proposed for an export.
     export_name: String,
 }
@@ -86,6 +88,7 @@ impl FileSource {
             file: path.to_owned(),
             lag: None,
             export: None,
+            refused: None,
             export_name: path.with_extension("json").display().to_string(),
         })
     }
@@ -183,35 +186,35 @@ impl Source for FileSource {
         self.loader.take_back(old);
     }
 
-    fn ask(&mut self, quest: Option<Box<Quest>>) {
-        self.loader.ask(quest);
+    fn start(&mut self, job: Job) {
+        match job {
+            Job::Quest(quest) => self.loader.ask(Some(quest)),
+            Job::Export(wanted) => {
+                let number = wanted.number;
+                match Export::start(self.file.clone(), wanted) {
+                    Ok(export) => self.export = Some(export),
+                    Err(error) => self.refused = Some(News::Failed(number, error.to_string())),
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, number: u64) {
+        match &self.export {
+            Some(export) if export.number == number => export.stop(),
+            _ => self.loader.give_up(number),
+        }
     }
 
     fn news(&mut self) -> Option<News> {
-        self.loader.news()
+        let of_export = |export: &Export| export.news();
+        let refused = self.refused.take();
+        let exported = || self.export.as_ref().and_then(of_export);
+        refused.or_else(exported).or_else(|| self.loader.news())
     }
 
     fn export_name(&self) -> Option<&str> {
         Some(&self.export_name)
-    }
-
-    fn export(
-        &mut self,
-        path: &str,
-        range: Option<(i64, i64)>,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        self.export = Some(Export::start(self.file.clone(), path, range)?);
-        Ok(())
-    }
-
-    fn stop_export(&mut self) {
-        if let Some(export) = &self.export {
-            export.stop();
-        }
-    }
-
-    fn export_news(&mut self) -> Option<ExportNews> {
-        self.export.as_ref()?.news()
     }
 
     fn bookmarks(&self) -> Vec<Bookmark> {

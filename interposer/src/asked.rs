@@ -5,6 +5,7 @@ use core::sync::atomic::AtomicU8;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
+use ascend_trace_format::fnv;
 use ascend_trace_format::record::{Counter, Lookup, Text, told};
 
 use crate::errno::Errno;
@@ -53,10 +54,9 @@ pub(crate) fn untyped(name: &CStr) {
     tell(Lookup::Untyped, name.to_bytes());
 }
 
-/// 64-bit FNV-1a, never 0.
+/// Never 0.
 fn hash(name: &[u8]) -> u64 {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    name.iter().fold(0xcbf2_9ce4_8422_2325, add) | 1
+    fnv::hash(name) | 1
 }
 
 fn is_new(hash: u64) -> bool {

@@ -11,7 +11,7 @@ use super::args::{CheckArgs, SeverityWord};
 use super::trace::{self, Condition};
 use crate::error::DENIED;
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count};
+use crate::table::{Rows, Table, count};
 
 pub(crate) fn run(args: &CheckArgs) -> anyhow::Result<u8> {
     if args.list {
@@ -70,20 +70,11 @@ impl<'f> Document<'f> {
 
 /// The checks that there are.
 fn list() -> Table {
-    let mut table = Table::new([
-        ("check", Align::Left),
-        ("severity", Align::Left),
-        ("finds", Align::Left),
-    ]);
-    for entry in all() {
-        let check = entry.check;
-        table.row([
-            check.id().to_owned(),
-            check.severity().name().to_owned(),
-            check.summary().to_owned(),
-        ]);
-    }
-    table
+    Rows::of(all())
+        .left("check", |it| it.id)
+        .left("severity", |it| it.severity.name())
+        .left("finds", |it| it.summary)
+        .table()
 }
 
 /// Timestamps are counted from the begin of the recording, as ranges are given.

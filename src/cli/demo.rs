@@ -7,7 +7,7 @@ use super::record::{exit_code, is_live, named_target};
 use crate::error::{Failure, OrStatus, TOOL_FAILED};
 use crate::output::print;
 use crate::recording::{self, Plan};
-use crate::table::{Align, Table};
+use crate::table::Rows;
 use crate::unpack;
 use ascend_trace_collector::session::BUDGET;
 use ascend_trace_collector::target::Target;
@@ -81,9 +81,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<u8, Failure> {
 }
 
 fn list() -> String {
-    let mut table = Table::new([("demo", Align::Left), ("shows", Align::Left)]);
-    for demo in &DEMOS {
-        table.row([demo.name.to_owned(), demo.shows.to_owned()]);
-    }
-    table.render(0)
+    let rows = Rows::of(&DEMOS).left("demo", |it| it.name);
+    rows.left("shows", |it| it.shows).table().render(0)
 }

@@ -13,7 +13,7 @@ use super::args::DoctorArgs;
 use crate::launch::elf::{Dynamic, Program};
 use crate::launch::{Environment, check, glibc, libraries, lookup};
 use crate::output::print;
-use crate::table::{Align, Table};
+use crate::table::Rows;
 use crate::unpack;
 use ascend_trace_collector::clock::Clock;
 use ascend_trace_collector::session;
@@ -54,19 +54,16 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     if let Some(name) = args.app.first() {
         findings.extend(program(name, &environment));
     }
-    let mut table = Table::new([("", Align::Left), ("", Align::Left), ("", Align::Left)]);
-    for finding in &findings {
-        let state = match finding.state {
-            State::Fine => "ok",
-            State::Note => "note",
-            State::Problem => "PROBLEM",
-        };
-        table.row([
-            finding.what.to_owned(),
-            state.to_owned(),
-            finding.text.clone(),
-        ]);
-    }
+    let state = |it: &&Finding| match it.state {
+        State::Fine => "ok",
+        State::Note => "note",
+        State::Problem => "PROBLEM",
+    };
+    let table = Rows::of(&findings)
+        .left("", |it| it.what)
+        .left("", state)
+        .left("", |it| it.text.clone())
+        .table();
     print(table.render(0).trim_start_matches('\n'))?;
     if let Some(device) = args.measure {
         let measured = measure::on_device(device, &environment)?;

@@ -6,7 +6,7 @@ use ascend_trace_format::api::{ArgKind, Blocks, Function, TaskKind};
 
 use super::args::HooksArgs;
 use crate::output::{print, print_json};
-use crate::table::{Align, Table};
+use crate::table::Rows;
 use ascend_trace_tables as tables;
 
 /// The document of `hooks --json`.
@@ -94,31 +94,18 @@ fn hook(function: &Function) -> Hook {
 }
 
 fn text() -> String {
-    let mut table = Table::new([
-        ("function", Align::Left),
-        ("library", Align::Left),
-        ("role", Align::Left),
-        ("task", Align::Left),
-        ("timed", Align::Left),
-        ("blocks", Align::Left),
-        ("decoded", Align::Left),
-    ]);
-    for function in tables::FUNCTIONS {
-        table.row([
-            function.name.to_owned(),
-            function.library.to_owned(),
-            function.role.name().to_owned(),
-            function.task.map_or("", TaskKind::name).to_owned(),
-            if function.timed { "yes" } else { "" }.to_owned(),
-            if function.blocks == Blocks::No {
-                ""
-            } else {
-                function.blocks.name()
-            }
-            .to_owned(),
-            decoded(function),
-        ]);
-    }
+    let table = Rows::of(tables::FUNCTIONS)
+        .left("function", |it| it.name)
+        .left("library", |it| it.library)
+        .left("role", |it| it.role.name())
+        .left("task", |it| it.task.map_or("", TaskKind::name))
+        .left("timed", |it| if it.timed { "yes" } else { "" })
+        .left("blocks", |it| match it.blocks {
+            Blocks::No => "",
+            blocks => blocks.name(),
+        })
+        .left("decoded", |it| decoded(it))
+        .table();
     format!(
         "{}\n{} functions are intercepted by preloaded wrappers, {} are not (--json lists them)\n",
         table.render(0),

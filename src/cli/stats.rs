@@ -6,14 +6,16 @@ use anyhow::Context;
 use serde_json::Value;
 
 use ascend_trace_analysis::Stats;
-use ascend_trace_analysis::stats::{Site, Spent, StallStats, StreamStats};
+use ascend_trace_analysis::stats::{
+    Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
+};
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::units::duration;
 
 use super::args::StatsArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count};
+use crate::table::{Rows, Table, count};
 
 /// Rows of a table before the rest is summed up.
 const ROWS: usize = 40;
@@ -150,25 +152,14 @@ fn text(
     text
 }
 
-const DURATIONS: [(&str, Align); 6] = [
-    ("total", Align::Right),
-    ("mean", Align::Right),
-    ("p50", Align::Right),
-    ("p90", Align::Right),
-    ("p99", Align::Right),
-    ("max", Align::Right),
-];
-
-fn durations(durations: &ascend_trace_analysis::stats::Durations) -> [String; 6] {
-    [
-        durations.total_ns,
-        durations.mean_ns,
-        durations.p50_ns,
-        durations.p90_ns,
-        durations.p99_ns,
-        durations.max_ns,
-    ]
-    .map(duration)
+/// Adds the columns that say how long something took.
+fn durations<T>(rows: Rows<T>, of: impl Fn(&T) -> &Durations) -> Rows<T> {
+    rows.right("total", |it| duration(of(it).total_ns))
+        .right("mean", |it| duration(of(it).mean_ns))
+        .right("p50", |it| duration(of(it).p50_ns))
+        .right("p90", |it| duration(of(it).p90_ns))
+        .right("p99", |it| duration(of(it).p99_ns))
+        .right("max", |it| duration(of(it).max_ns))
 }
 
 /// The causes that took most of some time.
@@ -187,6 +178,10 @@ fn percent(part: i64, whole: i64) -> String {
     }
 }
 
+fn or_dash(known: Option<impl ToString>) -> String {
+    known.map_or_else(|| "-".to_owned(), |it| it.to_string())
+}
+
 /// Streams that had something to do.
 fn used(stats: &Stats) -> impl Iterator<Item = &StreamStats> {
     stats.streams.iter().filter(|row| !row.is_unused())
@@ -202,288 +197,159 @@ fn unused(stats: &Stats) -> String {
 }
 
 fn streams(stats: &Stats) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("device", Align::Right),
-        ("stream", Align::Right),
-        ("tasks", Align::Right),
-        ("untimed", Align::Right),
-        ("busy", Align::Right),
-        ("waiting", Align::Right),
-        ("idle", Align::Right),
-        ("busy %", Align::Right),
-        ("timing", Align::Left),
-        ("mostly because of", Align::Left),
-    ]);
-    for stream in used(stats).take(ROWS) {
-        let default = if stream.is_default { " (default)" } else { "" };
-        table.row([
-            stream.process.to_string(),
-            stream.pid.to_string(),
-            stream.device.to_string(),
-            format!("{}{default}", stream.stream_id),
-            count(stream.tasks),
-            count(stream.untimed),
-            duration(stream.busy_ns),
-            duration(stream.waiting_ns),
-            duration(stream.idle_ns),
-            format!("{:.1}", stream.busy_share * 100.0),
-            stream.timing.clone(),
-            main_causes(&stream.causes),
-        ]);
-    }
-    table
+    let named = |it: &&StreamStats| match it.is_default {
+        true => format!("{} (default)", it.stream_id),
+        false => it.stream_id.to_string(),
+    };
+    Rows::of(used(stats).take(ROWS))
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("device", |it| it.device)
+        .right("stream", named)
+        .right("tasks", |it| count(it.tasks))
+        .right("untimed", |it| count(it.untimed))
+        .right("busy", |it| duration(it.busy_ns))
+        .right("waiting", |it| duration(it.waiting_ns))
+        .right("idle", |it| duration(it.idle_ns))
+        .right("busy %", |it| format!("{:.1}", it.busy_share * 100.0))
+        .left("timing", |it| it.timing.clone())
+        .left("mostly because of", |it| main_causes(&it.causes))
+        .table()
 }
 
 fn devices(stats: &Stats) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("device", Align::Right),
-        ("streams", Align::Right),
-        ("busy", Align::Right),
-        ("idle", Align::Right),
-        ("busy %", Align::Right),
-        ("copy", Align::Right),
-        ("compute", Align::Right),
-        ("both", Align::Right),
-        ("2+ streams", Align::Right),
-    ]);
-    for device in stats.devices.iter().take(ROWS) {
-        table.row([
-            device.process.to_string(),
-            device.pid.to_string(),
-            device.device.to_string(),
-            count(device.streams),
-            duration(device.busy_ns),
-            duration(device.idle_ns),
-            percent(device.busy_ns, device.end_ns - device.begin_ns),
-            duration(device.copy_ns),
-            duration(device.compute_ns),
-            duration(device.copy_compute_ns),
-            duration(device.shared_ns),
-        ]);
-    }
-    table
+    Rows::of(stats.devices.iter().take(ROWS))
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("device", |it| it.device)
+        .right("streams", |it| count(it.streams))
+        .right("busy", |it| duration(it.busy_ns))
+        .right("idle", |it| duration(it.idle_ns))
+        .right("busy %", |it| percent(it.busy_ns, it.end_ns - it.begin_ns))
+        .right("copy", |it| duration(it.copy_ns))
+        .right("compute", |it| duration(it.compute_ns))
+        .right("both", |it| duration(it.copy_compute_ns))
+        .right("2+ streams", |it| duration(it.shared_ns))
+        .table()
 }
 
 fn threads(stats: &Stats) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("tid", Align::Right),
-        ("name", Align::Left),
-        ("calls", Align::Right),
-        ("in calls", Align::Right),
-        ("blocked", Align::Right),
-        ("mostly in", Align::Left),
-        ("streams waited for it", Align::Left),
-    ]);
-    for thread in stats.threads.iter().take(ROWS) {
-        table.row([
-            thread.process.to_string(),
-            thread.pid.to_string(),
-            thread.tid.to_string(),
-            thread.name.clone(),
-            count(thread.calls),
-            duration(thread.in_calls_ns),
-            duration(thread.blocked_ns),
-            main_causes(&thread.causes),
-            main_causes(&thread.streams_late),
-        ]);
-    }
-    table
+    Rows::of(stats.threads.iter().take(ROWS))
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("tid", |it| it.tid)
+        .left("name", |it| it.name.clone())
+        .right("calls", |it| count(it.calls))
+        .right("in calls", |it| duration(it.in_calls_ns))
+        .right("blocked", |it| duration(it.blocked_ns))
+        .left("mostly in", |it| main_causes(&it.causes))
+        .left("streams waited for it", |it| main_causes(&it.streams_late))
+        .table()
 }
 
 fn operations(stats: &Stats) -> Table {
-    let columns = [
-        ("operation", Align::Left),
-        ("kind", Align::Left),
-        ("count", Align::Right),
-    ];
-    let share = ("share %", Align::Right);
-    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([share]));
-    for operation in stats.operations.iter().take(ROWS) {
-        let share = operation
-            .share
-            .map_or_else(|| "-".to_owned(), |share| format!("{:.1}", share * 100.0));
-        let cells = [
-            operation.name.clone(),
-            operation.kind.to_owned(),
-            count(operation.count),
-        ];
-        table.row(
-            cells
-                .into_iter()
-                .chain(durations(&operation.time))
-                .chain([share]),
-        );
-    }
-    table
+    let rows = Rows::of(stats.operations.iter().take(ROWS))
+        .left("operation", |it| it.name.clone())
+        .left("kind", |it| it.kind)
+        .right("count", |it| count(it.count));
+    durations(rows, |it| &it.time)
+        .right("share %", |it| {
+            or_dash(it.share.map(|share| format!("{:.1}", share * 100.0)))
+        })
+        .table()
 }
 
 fn parts(stats: &Stats) -> Table {
-    let columns = [
-        ("operation", Align::Left),
-        ("node", Align::Right),
-        ("part", Align::Left),
-        ("kind", Align::Left),
-        ("count", Align::Right),
-    ];
-    let mut table = Table::new(columns.into_iter().chain(DURATIONS));
-    for part in stats.parts.iter().take(ROWS) {
-        let cells = [
-            part.operation.clone(),
-            part.node
-                .map_or_else(|| "-".to_owned(), |node| node.to_string()),
-            part.name.clone(),
-            part.kind.to_owned(),
-            count(part.time.count),
-        ];
-        table.row(cells.into_iter().chain(durations(&part.time)));
-    }
-    table
+    let rows = Rows::of(stats.parts.iter().take(ROWS))
+        .left("operation", |it| it.operation.clone())
+        .right("node", |it| or_dash(it.node))
+        .left("part", |it| it.name.clone())
+        .left("kind", |it| it.kind)
+        .right("count", |it| count(it.time.count));
+    durations(rows, |it| &it.time).table()
 }
 
 fn graphs(stats: &Stats) -> Table {
-    let columns = [
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("graph", Align::Right),
-        ("outcome", Align::Left),
-        ("streams", Align::Left),
-        ("nodes", Align::Right),
-        ("replays", Align::Right),
-    ];
-    let reason = ("reason", Align::Left);
-    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([reason]));
-    for graph in stats.graphs.iter().take(ROWS) {
-        let streams = graph.streams.iter().map(i64::to_string);
-        let outcome = match graph.code {
-            Some(code) => format!("{} {code}", graph.outcome),
-            None => graph.outcome.to_owned(),
-        };
-        let cells = [
-            graph.process.to_string(),
-            graph.pid.to_string(),
-            graph.graph.to_string(),
-            outcome,
-            streams.collect::<Vec<_>>().join(" "),
-            count(graph.nodes),
-            count(graph.replays),
-        ];
-        let reason = graph.reason.clone().unwrap_or_default();
-        let cells = cells.into_iter().chain(durations(&graph.time));
-        table.row(cells.chain([reason]));
-    }
-    table
+    let outcome = |it: &&GraphStats| match it.code {
+        Some(code) => format!("{} {code}", it.outcome),
+        None => it.outcome.to_owned(),
+    };
+    let streams = |it: &&GraphStats| {
+        let streams = it.streams.iter().map(i64::to_string);
+        streams.collect::<Vec<_>>().join(" ")
+    };
+    let rows = Rows::of(stats.graphs.iter().take(ROWS))
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("graph", |it| it.graph)
+        .left("outcome", outcome)
+        .left("streams", streams)
+        .right("nodes", |it| count(it.nodes))
+        .right("replays", |it| count(it.replays));
+    durations(rows, |it| &it.time)
+        .left("reason", |it| it.reason.clone().unwrap_or_default())
+        .table()
 }
 
 fn apis(stats: &Stats) -> Table {
-    let columns = [
-        ("function", Align::Left),
-        ("count", Align::Right),
-        ("errors", Align::Right),
-    ];
-    let mut table = Table::new(columns.into_iter().chain(DURATIONS));
-    for api in stats.apis.iter().take(ROWS) {
-        let cells = [api.name.clone(), count(api.count), count(api.errors)];
-        table.row(cells.into_iter().chain(durations(&api.time)));
-    }
-    table
+    let rows = Rows::of(stats.apis.iter().take(ROWS))
+        .left("function", |it| it.name.clone())
+        .right("count", |it| count(it.count))
+        .right("errors", |it| count(it.errors));
+    durations(rows, |it| &it.time).table()
 }
 
 /// Moments are told from the begin of the recording on, as ranges are given.
 fn open_calls(stats: &Stats, begin: i64) -> Table {
-    let mut table = Table::new([
-        ("function", Align::Left),
-        ("pid", Align::Right),
-        ("tid", Align::Right),
-        ("thread", Align::Left),
-        ("stream", Align::Left),
-        ("since", Align::Right),
-        ("for", Align::Right),
-    ]);
-    for call in stats.open_calls.iter().take(ROWS) {
-        let stream = call.device.zip(call.stream_id);
-        table.row([
-            call.name.clone(),
-            call.pid.to_string(),
-            call.tid.to_string(),
-            call.thread.clone(),
-            stream.map_or_else(String::new, |(device, stream)| {
-                format!("device {device} stream {stream}")
-            }),
-            duration(call.begin_ns.saturating_sub(begin)),
-            duration(call.length_ns),
-        ]);
-    }
-    table
+    let stream = |it: &&OpenCallStats| it.device.zip(it.stream_id).map(of_device);
+    Rows::of(stats.open_calls.iter().take(ROWS))
+        .left("function", |it| it.name.clone())
+        .right("pid", |it| it.pid)
+        .right("tid", |it| it.tid)
+        .left("thread", |it| it.thread.clone())
+        .left("stream", move |it| stream(it).unwrap_or_default())
+        .right("since", move |it| {
+            duration(it.begin_ns.saturating_sub(begin))
+        })
+        .right("for", |it| duration(it.length_ns))
+        .table()
+}
+
+fn of_device((device, stream): (u32, i64)) -> String {
+    format!("device {device} stream {stream}")
 }
 
 fn causes(stats: &Stats) -> Table {
-    let columns = [
-        ("cause", Align::Left),
-        ("of", Align::Left),
-        ("count", Align::Right),
-    ];
-    let share = ("share %", Align::Right);
-    let mut table = Table::new(columns.into_iter().chain(DURATIONS).chain([share]));
-    for cause in stats.stall_causes.iter().take(ROWS) {
-        let lengths = [
-            cause.total_ns,
-            cause.mean_ns,
-            cause.p50_ns,
-            cause.p90_ns,
-            cause.p99_ns,
-            cause.max_ns,
-        ];
-        let cells = [
-            cause.cause.to_owned(),
-            format!("{}s", cause.lane),
-            count(cause.count),
-        ];
-        let share = format!("{:.1}", cause.share * 100.0);
-        table.row(
-            cells
-                .into_iter()
-                .chain(lengths.map(duration))
-                .chain([share]),
-        );
-    }
-    table
+    Rows::of(stats.stall_causes.iter().take(ROWS))
+        .left("cause", |it| it.cause)
+        .left("of", |it| format!("{}s", it.lane))
+        .right("count", |it| count(it.count))
+        .right("total", |it| duration(it.total_ns))
+        .right("mean", |it| duration(it.mean_ns))
+        .right("p50", |it| duration(it.p50_ns))
+        .right("p90", |it| duration(it.p90_ns))
+        .right("p99", |it| duration(it.p99_ns))
+        .right("max", |it| duration(it.max_ns))
+        .right("share %", |it| format!("{:.1}", it.share * 100.0))
+        .table()
 }
 
 fn worst(stats: &Stats) -> Table {
-    let mut table = Table::new([
-        ("duration", Align::Right),
-        ("cause", Align::Left),
-        ("process", Align::Right),
-        ("where", Align::Left),
-        ("what", Align::Left),
-        ("because of", Align::Left),
-        ("call", Align::Left),
-        ("culprit", Align::Left),
-    ]);
-    for stall in stats.worst_stalls.iter().take(ROWS) {
-        let place = match (stall.tid, stall.device, stall.stream_id) {
-            (Some(tid), ..) => format!("thread {tid}"),
-            (None, Some(device), Some(stream)) => format!("device {device} stream {stream}"),
-            _ => format!("process {}", stall.pid),
-        };
-        table.row([
-            duration(stall.length_ns),
-            stall.cause.to_owned(),
-            stall.process.to_string(),
-            place,
-            stall.name.clone(),
-            culprit(stall),
-            site(Some(&stall.site)),
-            site(stall.culprit_site.as_ref()),
-        ]);
-    }
-    table
+    let place = |it: &&StallStats| match (it.tid, it.device, it.stream_id) {
+        (Some(tid), ..) => format!("thread {tid}"),
+        (None, Some(device), Some(stream)) => of_device((device, stream)),
+        _ => format!("process {}", it.pid),
+    };
+    Rows::of(stats.worst_stalls.iter().take(ROWS))
+        .right("duration", |it| duration(it.length_ns))
+        .left("cause", |it| it.cause)
+        .right("process", |it| it.process)
+        .left("where", place)
+        .left("what", |it| it.name.clone())
+        .left("because of", |it| culprit(it))
+        .left("call", |it| site(Some(&it.site)))
+        .left("culprit", |it| site(it.culprit_site.as_ref()))
+        .table()
 }
 
 /// A call by its number in `calls.csv` and its thread.
@@ -495,16 +361,19 @@ fn site(site: Option<&Site>) -> String {
 
 fn culprit(stall: &StallStats) -> String {
     let event = stall.event.map(|event| format!("event {event}"));
-    let stream = stall
-        .culprit_device
-        .zip(stall.culprit_stream_id)
-        .map(|(device, stream)| format!("device {device} stream {stream}"));
+    let stream = stall.culprit_device.zip(stall.culprit_stream_id);
     let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
     let root = stall.root.as_ref().map(|root| format!("root {root}"));
-    let meanwhile = stall.meanwhile.first().map(|it| {
+    // What the host was late with says more than that no call was running.
+    let says_more = |name: &str| stall.late.is_none() || name != MeanwhileStats::OUTSIDE;
+    let meanwhile = stall.meanwhile.first().filter(|it| says_more(&it.name));
+    let meanwhile = meanwhile.map(|it| {
         let time = duration(it.total_ns);
         match it.count {
+            0 if it.name == MeanwhileStats::EARLIER => {
+                format!("meanwhile {time} before the last calls")
+            }
             0 => format!("meanwhile {} for {time}", it.name),
             1 => format!("meanwhile 1 call of {} for {time}", it.name),
             count => format!("meanwhile {count} calls of {} for {time}", it.name),
@@ -512,13 +381,13 @@ fn culprit(stall: &StallStats) -> String {
     });
     let parts = [
         event,
-        stream,
+        stream.map(of_device),
         stall.culprit_task.clone(),
         chain,
         root,
-        stall.culprit_call.clone(),
-        meanwhile,
+        stall.culprit_call.clone().filter(|it| *it != stall.name),
         stall.late.as_ref().map(training::late),
+        meanwhile,
         stall.why.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 
 use ascend_trace_export::{Exporter, Single, Source, Step, Wanted, format, stream};
 use ascend_trace_recording::Archive;
-use ascend_trace_viewer::ExportNews;
+use ascend_trace_viewer::{self as viewer, News, Reached};
 
 /// Calls and tasks of a range that is exported: all of it is in memory meanwhile.
 const MOST: u64 = 10_000_000;
@@ -25,18 +25,20 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// An export that is under way.
 pub(super) struct Export {
-    news: Receiver<ExportNews>,
+    pub(super) number: u64,
+    news: Receiver<News>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Export {
-    /// Begins to write `path`, which must not exist.
-    pub(super) fn start(
-        trace: PathBuf,
-        path: &str,
-        range: Option<(i64, i64)>,
-    ) -> anyhow::Result<Self> {
+    /// Begins to write a file, which must not exist.
+    pub(super) fn start(trace: PathBuf, wanted: viewer::Export) -> anyhow::Result<Self> {
+        let viewer::Export {
+            number,
+            path,
+            range,
+        } = wanted;
         let path = PathBuf::from(path);
         let exporter = exporter(&path)?;
         if path.exists() {
@@ -45,6 +47,7 @@ impl Export {
         let (sender, news) = channel();
         let stop = Arc::<AtomicBool>::default();
         let job = Job {
+            number,
             trace,
             path,
             range,
@@ -57,13 +60,14 @@ impl Export {
             .spawn(move || job.run())
             .context("cannot export in the background")?;
         Ok(Self {
+            number,
             news,
             stop,
             thread: Some(thread),
         })
     }
 
-    pub(super) fn news(&self) -> Option<ExportNews> {
+    pub(super) fn news(&self) -> Option<News> {
         self.news.try_recv().ok()
     }
 
@@ -96,11 +100,12 @@ fn exporter(path: &Path) -> anyhow::Result<&'static dyn Exporter> {
 }
 
 struct Job {
+    number: u64,
     trace: PathBuf,
     path: PathBuf,
     range: Option<(i64, i64)>,
     exporter: &'static dyn Exporter,
-    sender: Sender<ExportNews>,
+    sender: Sender<News>,
     stop: Arc<AtomicBool>,
 }
 
@@ -108,9 +113,11 @@ impl Job {
     fn run(self) {
         let shown = self.path.display();
         let news = match self.write() {
-            Ok(bytes) => ExportNews::Done(format!("wrote {shown}, {bytes} bytes")),
-            Err(_) if self.is_stopped() => ExportNews::Failed(format!("stopped writing {shown}")),
-            Err(error) => ExportNews::Failed(format!("{error:#}")),
+            Ok(bytes) => News::Done(self.number, format!("wrote {shown}, {bytes} bytes")),
+            Err(_) if self.is_stopped() => {
+                News::Failed(self.number, format!("stopped writing {shown}"))
+            }
+            Err(error) => News::Failed(self.number, format!("{error:#}")),
         };
         // A view that has ended does not listen any more.
         let _ = self.sender.send(news);
@@ -169,7 +176,8 @@ impl Job {
             stream(&mut archive, what, step, sink, &mut |done, all| {
                 if told.elapsed() > PAUSE {
                     told = Instant::now();
-                    let _ = self.sender.send(ExportNews::Reached(done, all));
+                    let reached = Reached::Part(done, all);
+                    let _ = self.sender.send(News::Reached(self.number, reached));
                 }
             })?;
             return Ok(());

@@ -78,6 +78,8 @@ pub(super) struct Loader {
     answered: u64,
     position: u64,
     ended: Option<Option<i32>>,
+    /// The quest that was asked for last.
+    asked: Option<u64>,
 }
 
 impl Loader {
@@ -105,6 +107,7 @@ impl Loader {
             answered: 0,
             position: 0,
             ended: None,
+            asked: None,
         })
     }
 
@@ -142,9 +145,18 @@ impl Loader {
         }
     }
 
+    /// Begins to look for something, instead of what was looked for.
     pub(super) fn ask(&mut self, quest: Option<Box<Quest>>) {
+        self.asked = quest.as_ref().map(|quest| quest.number());
         self.mail.open().news.clear();
         self.wishes.ask(quest);
+    }
+
+    /// Looks for something no longer, if that is what is looked for.
+    pub(super) fn give_up(&mut self, number: u64) {
+        if self.asked == Some(number) {
+            self.ask(None);
+        }
     }
 
     pub(super) fn news(&mut self) -> Option<News> {

@@ -103,13 +103,15 @@ impl Mail {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_viewer::Reached;
+
     use super::*;
 
     #[test]
     fn what_nobody_takes_does_not_pile_up() {
         let mail = Mail::default();
         for moment in 0..1_000 {
-            mail.tell(News::Reached(moment, false));
+            mail.tell(News::Reached(1, Reached::Moment(moment, false)));
             let part = Part {
                 trace: Trace::default(),
                 derived: Derived::default(),
@@ -123,7 +125,7 @@ mod tests {
         assert_eq!(letters.news.len(), 1);
         assert!(matches!(
             letters.news.pop_front(),
-            Some(News::Reached(999, false))
+            Some(News::Reached(1, Reached::Moment(999, false)))
         ));
         let part = letters.part.take().unwrap();
         assert_eq!(part.loaded, Some((999, 999)));

@@ -182,10 +182,10 @@ impl Reader {
             self.mail.open().answered = wish.number;
             if let Some(mut own) = quest.take() {
                 match self.pursue(&mut archive, &mut own, wish) {
-                    Ok(true) => self.mail.tell(News::Done(own)),
+                    Ok(true) => self.mail.tell(News::Found(own)),
                     Ok(false) => quest = Some(own),
                     Err(WindowError::Open(error)) => return Err(error),
-                    Err(WindowError::TooMany(_)) => self.mail.tell(News::Done(own)),
+                    Err(WindowError::TooMany(_)) => self.mail.tell(News::Found(own)),
                 }
             }
         }
@@ -199,11 +199,11 @@ impl Reader {
         wish: Wish,
     ) -> Result<bool, WindowError> {
         let mut told: Option<Instant> = None;
-        quest.advance(archive, &mut |news| {
-            let is_due = told.is_none_or(|told| told.elapsed() > TICK);
-            if let (true, News::Reached(moment, wrapped)) = (is_due, news) {
+        let number = quest.number();
+        quest.advance(archive, &mut |reached| {
+            if told.is_none_or(|told| told.elapsed() > TICK) {
                 told = Some(Instant::now());
-                self.mail.tell(News::Reached(*moment, *wrapped));
+                self.mail.tell(News::Reached(number, reached));
             }
             self.wishes.now() == wish
         })

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::EndRow;
 use ascend_trace_testkit::workload::{self, Workload};
-use ascend_trace_viewer::{Counted, ExportNews, Recording, Source};
+use ascend_trace_viewer::{Counted, Export, Job, News, Reached, Recording, Source};
 
 use super::FileSource;
 use crate::log::LogBook;
@@ -127,16 +127,25 @@ fn a_file_that_is_no_trace_is_refused_at_once() {
 }
 
 /// Waits for the last news of an export.
-fn exported(source: &mut FileSource) -> ExportNews {
+fn exported(source: &mut FileSource) -> News {
     let begin = Instant::now();
     loop {
-        match source.export_news() {
-            Some(ExportNews::Reached(done, all)) => assert!(done <= all),
+        match source.news() {
+            Some(News::Reached(1, Reached::Part(done, all))) => assert!(done <= all),
             Some(news) => return news,
             None => std::thread::sleep(Duration::from_millis(1)),
         }
         assert!(begin.elapsed() < Duration::from_secs(300), "no export");
     }
+}
+
+fn export(source: &mut FileSource, path: String, range: Option<(i64, i64)>) {
+    let number = 1;
+    source.start(Job::Export(Export {
+        number,
+        path,
+        range,
+    }));
 }
 
 #[test]
@@ -148,10 +157,10 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
     let name = |name: &str| folder.path().join(name).display().to_string();
     let range = Some((begin, begin + (end - begin) / 20));
     for (file, range) in [("part.json", range), ("part.pftrace.gz", range)] {
-        source.export(&name(file), range).unwrap();
+        export(&mut source, name(file), range);
         let news = exported(&mut source);
         assert!(
-            matches!(&news, ExportNews::Done(text) if text.contains(file)),
+            matches!(&news, News::Done(1, text) if text.contains(file)),
             "{news:?}"
         );
     }
@@ -163,8 +172,11 @@ fn all_and_ranges_are_exported_by_the_name_of_the_file() {
     );
     // What is there is not replaced, and what is no format is refused.
     let refused = |source: &mut FileSource, file: &str| {
-        let error = source.export(&name(file), None).unwrap_err();
-        error.to_string()
+        export(source, name(file), None);
+        match source.news() {
+            Some(News::Failed(1, text)) => text,
+            other => panic!("{file} is not refused: {other:?}"),
+        }
     };
     assert!(refused(&mut source, "part.json").contains("exists"));
     assert!(refused(&mut source, "part.txt").contains(".pftrace"));
@@ -175,11 +187,11 @@ fn an_export_that_is_stopped_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut source = write(&folder.path().join("long.atrace"), &long_file());
     let path = folder.path().join("all.json");
-    source.export(&path.display().to_string(), None).unwrap();
-    source.stop_export();
+    export(&mut source, path.display().to_string(), None);
+    source.stop(1);
     let news = exported(&mut source);
     assert!(
-        matches!(&news, ExportNews::Failed(text) if text.contains("stopped")),
+        matches!(&news, News::Failed(1, text) if text.contains("stopped")),
         "{news:?}"
     );
     let left = fs::read_dir(folder.path()).unwrap().count();

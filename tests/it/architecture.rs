@@ -8,6 +8,9 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use crate::support::run;
+use sources::Sources;
+
+mod sources;
 
 #[track_caller]
 fn cargo(words: &[&str]) -> String {
@@ -300,4 +303,115 @@ fn what_functions_mean_is_said_in_the_table_of_hooks_and_nowhere_else() {
         let strange: Vec<_> = strange.filter(|_| !is_test).collect();
         assert!(strange.is_empty(), "{place}: {strange:?}");
     }
+}
+
+/// The folder with the sources of each package, by the package's short name.
+fn source_folders() -> Vec<(String, PathBuf)> {
+    let own = list(&metadata()["packages"]).filter(|it| it["source"].is_null());
+    own.map(|package| {
+        let manifest = Path::new(text(&package["manifest_path"]));
+        let folder = manifest.parent().unwrap().join("src");
+        (short(text(&package["name"])).to_owned(), folder)
+    })
+    .collect()
+}
+
+/// More files than this must not name each other in a circle.
+const LARGEST_CIRCLE: usize = 6;
+/// Packages that still have a larger one, and how large exactly: it may not grow, and is told when it shrinks.
+const LARGER: [(&str, usize); 1] = [("softacl", 27)];
+
+#[test]
+fn no_large_group_of_files_names_each_other_in_a_circle() {
+    let folders = source_folders();
+    assert!(folders.len() > 12, "{folders:?}");
+    for (name, folder) in folders {
+        let sources = Sources::read(&folder);
+        let circles = sources.circles();
+        let largest = circles.iter().max_by_key(|it| it.len());
+        let files: Vec<String> = largest
+            .into_iter()
+            .flatten()
+            .map(|it| it.join("/"))
+            .collect();
+        match LARGER.iter().find(|it| it.0 == name) {
+            Some((_, known)) => assert_eq!(files.len(), *known, "{name}: {files:?}"),
+            None => assert!(
+                files.len() <= LARGEST_CIRCLE,
+                "{name}, {} files: {files:?}",
+                files.len()
+            ),
+        }
+    }
+}
+
+/// The layers of the interposer by ARCHITECTURE.md, lowest first: each with its modules. What no layer names
+/// is in the lowest.
+fn layers() -> Vec<(String, Vec<Vec<String>>)> {
+    let text = include_str!("../../ARCHITECTURE.md");
+    let rows = text
+        .lines()
+        .skip_while(|line| !line.starts_with("| layer of the interposer |"))
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    rows.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let modules = cells[2].split('`').skip(1).step_by(2);
+        let modules = modules.map(|it| it.split('/').map(str::to_owned).collect());
+        (cells[1].to_owned(), modules.collect())
+    })
+    .collect()
+}
+
+/// The number of a module's layer: that of the longest path in the table that it begins with.
+fn layer(layers: &[(String, Vec<Vec<String>>)], module: &[String]) -> usize {
+    let all = layers.iter().enumerate();
+    let named = all.flat_map(|(at, (_, modules))| modules.iter().map(move |it| (it.len(), at, it)));
+    let own = named.filter(|(_, _, it)| module.starts_with(it));
+    own.max().map_or(0, |(_, at, _)| at)
+}
+
+#[test]
+fn files_of_the_interposer_name_none_of_a_higher_layer() {
+    let layers = layers();
+    let names: Vec<&str> = layers.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(names, ["core", "objects", "timing", "roles", "hooks"]);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("interposer/src");
+    let sources = Sources::read(&folder);
+    for module in layers.iter().flat_map(|it| &it.1) {
+        assert!(sources.names.contains_key(module), "{module:?} is no file");
+    }
+    for (module, named) in &sources.names {
+        for other in named {
+            let (own, above) = (layer(&layers, module), layer(&layers, other));
+            let (file, other) = (module.join("/"), other.join("/"));
+            let [from, to] = [own, above].map(|it| names[it]);
+            assert!(above <= own, "{file} ({from}) names {other} ({to})");
+        }
+    }
+}
+
+#[test]
+fn references_are_read_off_sources() {
+    let text = r##"
+        use crate::{a::{self, B}, c as d};
+        use super::{e::F, g::*};
+        fn f<'a>(x: &'a str) -> char { "crate::no"; r#"crate::no " "#; '"'; crate::h::i(); '\'' } // crate::no
+        #[cfg(test)]
+        use crate::no;
+        #[cfg(test)]
+        mod tests { use crate::no; }
+        macro_rules! m { () => { $crate::j::k() } }
+    "##;
+    let read: Vec<String> = sources::references(text);
+    let expected = [
+        "crate::a",
+        "crate::a::B",
+        "crate::c",
+        "super::e::F",
+        "super::g",
+        "crate::h::i",
+        "crate::j::k",
+    ];
+    assert_eq!(read, expected);
 }

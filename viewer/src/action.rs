@@ -1,89 +1,94 @@
 //! What a user can ask for, apart from the key that asks for it.
 
-/// A request of the user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Action {
-    /// Move by hundredths of the visible range.
-    Pan(i64),
-    ZoomIn,
-    ZoomOut,
-    ZoomInFast,
-    ZoomOutFast,
-    FitAll,
-    FitSelection,
-    Begin,
-    End,
-    NextItem,
-    PreviousItem,
-    LaneDown,
-    LaneUp,
-    PageDown,
-    PageUp,
-    /// To what the selection waited for.
-    ToCause,
-    /// To what waited for the selection.
-    ToEffect,
-    /// To another cause or effect of the last step.
-    Alternative,
-    /// Undoes the last change of what is looked at.
-    Back,
-    /// Does again what [`Self::Back`] undid.
-    Forward,
-    NextStall,
-    PreviousStall,
-    /// The longest stalls.
-    ListStalls,
-    /// Stalls summed up by who is to blame.
-    ListBlames,
-    /// What the program does wrong or at a cost.
-    ListFindings,
+/// Declares every action with the name that one can search for and that the configuration uses, in the order in
+/// which the palette lists them.
+macro_rules! actions {
+    ($($(#[$meaning:meta])* $action:ident = $command:literal,)+) => {
+        /// A request of the user.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Action {
+            $($(#[$meaning])* $action,)+
+            /// Shows the panels and lanes of a layout of the configuration.
+            Layout(usize),
+        }
+
+        /// All actions by name.
+        pub(crate) const COMMANDS: &[(Action, &str)] = &[$((Action::$action, $command)),+];
+    };
+}
+
+actions! {
+    NextStall = "next stall",
+    PreviousStall = "previous stall",
+    ListStalls = "list the longest stalls",
+    ListBlames = "list stalls by culprit",
+    ListFindings = "list the findings of checks",
     /// How short a stall may be that is gone to or listed.
-    LeastStall,
-    /// Tables of the visible range.
-    ListStatistics,
-    /// The calls of a thread by nesting.
-    Flame,
-    ListBookmarks,
-    /// Writes what is on screen, or everything, for another viewer.
-    ExportRange,
-    ExportAll,
-    /// Every action by name.
-    Palette,
-    Search,
-    NextMatch,
-    PreviousMatch,
+    LeastStall = "set the least duration of stalls",
+    ListStatistics = "statistics of the visible range",
+    Flame = "calls of the thread by nesting",
+    Search = "find by name, argument, duration, failure",
+    NextMatch = "next match",
+    PreviousMatch = "previous match",
     /// To the next call that failed; the others are then matches.
-    NextFailure,
-    GoTo,
-    Mark,
-    ClearMarks,
-    FitMarks,
-    Bookmark,
+    NextFailure = "next call that failed",
+    ToCause = "go to what the selection waited for",
+    ToEffect = "go to what waited for the selection",
+    /// To another cause or effect of the last step.
+    Alternative = "go to another cause or effect",
+    Back = "undo the last jump or move",
+    /// Does again what [`Self::Back`] undid.
+    Forward = "redo what was undone",
+    NextItem = "select the next slice of the lane",
+    PreviousItem = "select the previous slice of the lane",
+    LaneDown = "go to the lane below",
+    LaneUp = "go to the lane above",
+    PageDown = "scroll the lanes down",
+    PageUp = "scroll the lanes up",
+    Escape = "select nothing",
+    ZoomIn = "zoom in",
+    ZoomOut = "zoom out",
+    ZoomInFast = "zoom in fast",
+    ZoomOutFast = "zoom out fast",
+    PanLeft = "move left",
+    PanRight = "move right",
+    PanScreenLeft = "move left by a screen",
+    PanScreenRight = "move right by a screen",
+    FitAll = "show everything",
+    FitSelection = "zoom to the selection",
+    FitMarks = "zoom to the range between the marks",
+    Begin = "go to the beginning",
+    End = "go to the end",
+    GoTo = "go to a time",
+    Mark = "set a mark and measure",
+    ClearMarks = "clear the marks",
+    Bookmark = "bookmark what is on screen",
+    ListBookmarks = "list the bookmarks",
+    ExportRange = "export what is on screen to a file",
+    ExportAll = "export everything to a file",
     /// Puts the lanes around the current one together in one line, or takes them apart again.
-    Fold,
-    UnfoldAll,
-    Pin,
-    Hide,
-    ShowAll,
-    FilterLanes,
-    /// Shows the panels and lanes of a layout of the configuration.
-    Layout(usize),
-    /// Keeps the present ones as such a layout.
-    SaveLayout,
-    Follow,
-    Pause,
-    ToggleLog,
-    LogUp,
-    LogDown,
-    ToggleDetail,
+    Fold = "fold or unfold the lanes here",
+    UnfoldAll = "unfold all lanes",
+    Pin = "pin or unpin the lane",
+    Hide = "hide the lane",
+    ShowAll = "show all lanes again",
+    FilterLanes = "show only lanes whose name contains a text",
+    /// Keeps the present panels and lanes as a layout of the configuration.
+    SaveLayout = "keep this layout",
+    Follow = "follow the newest data",
+    Pause = "pause the view, not the recording",
+    ToggleLog = "show or hide the program's output",
+    LogUp = "scroll the output up",
+    LogDown = "scroll the output down",
     /// Gives the details to the terminal's clipboard.
-    Copy,
-    ToggleArrows,
-    Help,
-    Escape,
-    Redraw,
-    Suspend,
-    Quit,
+    Copy = "copy the details to the clipboard",
+    ToggleDetail = "larger or smaller details",
+    ToggleArrows = "arrows of everything, or of the selection",
+    Palette = "every action by name",
+    Help = "help",
+    Redraw = "redraw the screen",
+    Suspend = "suspend",
+    Quit = "quit",
 }
 
 /// A request to the world outside the view.
@@ -96,4 +101,30 @@ pub(crate) enum Effect {
     Redraw,
     /// Give the details to the terminal's clipboard.
     Copy,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::keymap::{KEYS, keys_of};
+
+    #[test]
+    fn every_key_has_a_command_and_every_command_a_key() {
+        let entries = KEYS.iter().flat_map(|group| group.entries);
+        for (key, action) in entries.flat_map(|entry| entry.keys) {
+            let known = COMMANDS.iter().any(|(command, _)| command == action);
+            assert!(known, "{key} asks for {action:?}, which the palette lacks");
+        }
+        for (action, name) in COMMANDS {
+            assert!(!keys_of(*action).is_empty(), "no key for “{name}”");
+        }
+    }
+
+    #[test]
+    fn no_name_is_given_twice() {
+        let names: BTreeSet<_> = COMMANDS.iter().map(|(_, name)| name).collect();
+        assert_eq!(names.len(), COMMANDS.len());
+    }
 }

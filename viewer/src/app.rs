@@ -19,13 +19,12 @@ use crate::blame::Known;
 use crate::blamed::{BlamedStalls, Blames};
 use crate::choices::Choice;
 use crate::config::Config;
-use crate::exporting::{Exporting, Wish};
 use crate::failures::Failures;
 use crate::flame::{Flame, SummedCalls};
-use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
 use crate::identity::Identity;
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
+use crate::job::Jobs;
 use crate::lanes::Row;
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
@@ -36,10 +35,10 @@ use crate::overall::Overall;
 use crate::overview::Overview;
 use crate::pointer::Pointer;
 use crate::prompt::Prompt;
-use crate::quest::Quest;
 use crate::ranges::{RangeId, Ranges};
 use crate::rank::Rank;
 use crate::rates::Rates;
+use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
 use crate::search::Search;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::Theme;
@@ -156,12 +155,8 @@ pub(crate) struct App {
     /// When a long file began to be opened.
     pub(crate) opening_since: Option<Duration>,
     pub(crate) pointer: Pointer,
-    /// What is looked for in all of the recording.
-    pub(crate) hunt: Option<Hunt>,
-    /// Counts these.
-    pub(crate) hunts: u64,
-    /// What the source is to be asked; `Some(None)` makes it give up.
-    pub(crate) asking: Option<Option<Box<Quest>>>,
+    /// What takes time, and is done by the source.
+    pub(crate) jobs: Jobs,
     /// The longest stalls of all of the recording, once they have been asked for.
     pub(crate) longest: Option<Longest>,
     /// Who is to blame for each stall of what is loaded, and in all of the recording once that has been
@@ -177,9 +172,6 @@ pub(crate) struct App {
     pub(crate) summed: Option<Summed>,
     /// Calls of a thread in a range that is not loaded.
     pub(crate) summed_calls: Option<SummedCalls>,
-    /// The export that is under way, and what is wanted of the source.
-    pub(crate) exporting: Option<Exporting>,
-    pub(crate) export_wish: Option<Wish>,
     /// What the user must know now.
     pub(crate) message: Option<String>,
     /// Why the source can no longer be read.
@@ -243,9 +235,7 @@ impl App {
             ranges: Ranges::default(),
             opening_since: None,
             pointer: Pointer::default(),
-            hunt: None,
-            hunts: 0,
-            asking: None,
+            jobs: Jobs::default(),
             longest: None,
             blamed: Arc::default(),
             blamed_all: None,
@@ -254,8 +244,6 @@ impl App {
             least: 0,
             summed: None,
             summed_calls: None,
-            exporting: None,
-            export_wish: None,
             message: None,
             failure: None,
         }

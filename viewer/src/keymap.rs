@@ -17,273 +17,87 @@ pub(crate) struct Group {
     pub(crate) entries: &'static [Entry],
 }
 
-const fn entry(
-    shown: &'static str,
-    help: &'static str,
-    keys: &'static [(&'static str, Action)],
-) -> Entry {
-    Entry { help, shown, keys }
+/// An entry is the keys as the help shows them, what it says of them, and which key asks for what.
+macro_rules! keys {
+    ($($title:literal { $(
+        $shown:literal, $help:literal: $($key:literal => $action:ident),+;
+    )+ })+) => {
+        /// Every key.
+        pub(crate) const KEYS: &[Group] = &[$(Group {
+            title: $title,
+            entries: &[$(Entry {
+                help: $help,
+                shown: $shown,
+                keys: &[$(($key, Action::$action)),+],
+            }),+],
+        }),+];
+    };
 }
 
-/// Every key.
-pub(crate) const KEYS: &[Group] = &[
-    Group {
-        title: "Time",
-        entries: &[
-            entry(
-                "w s  + -",
-                "zoom in, out (W S: faster)",
-                &[
-                    ("w", Action::ZoomIn),
-                    ("s", Action::ZoomOut),
-                    ("+", Action::ZoomIn),
-                    ("=", Action::ZoomIn),
-                    ("-", Action::ZoomOut),
-                    ("W", Action::ZoomInFast),
-                    ("S", Action::ZoomOutFast),
-                ],
-            ),
-            entry(
-                "a d",
-                "move left, right (A D: by a screen)",
-                &[
-                    ("a", Action::Pan(-20)),
-                    ("d", Action::Pan(20)),
-                    ("A", Action::Pan(-90)),
-                    ("D", Action::Pan(90)),
-                    ("shift-left", Action::Pan(-20)),
-                    ("shift-right", Action::Pan(20)),
-                ],
-            ),
-            entry(
-                "0 F Z",
-                "show everything, the selection, between the marks",
-                &[
-                    ("0", Action::FitAll),
-                    ("F", Action::FitSelection),
-                    ("z", Action::FitSelection),
-                    ("Z", Action::FitMarks),
-                ],
-            ),
-            entry("g", "go to a time and mark it", &[("g", Action::GoTo)]),
-            entry(
-                "home end",
-                "to the beginning, the end",
-                &[("home", Action::Begin), ("end", Action::End)],
-            ),
-        ],
-    },
-    Group {
-        title: "Selection",
-        entries: &[
-            entry(
-                "← →  h l",
-                "previous, next slice of the lane",
-                &[
-                    ("left", Action::PreviousItem),
-                    ("right", Action::NextItem),
-                    ("h", Action::PreviousItem),
-                    ("l", Action::NextItem),
-                    (",", Action::PreviousItem),
-                    (".", Action::NextItem),
-                ],
-            ),
-            entry(
-                "↑ ↓  k j",
-                "lane above, below",
-                &[
-                    ("up", Action::LaneUp),
-                    ("down", Action::LaneDown),
-                    ("k", Action::LaneUp),
-                    ("j", Action::LaneDown),
-                ],
-            ),
-            entry(
-                "pgup pgdn",
-                "scroll the lanes",
-                &[("pgup", Action::PageUp), ("pgdn", Action::PageDown)],
-            ),
-            entry(
-                "[ ]",
-                "what it waited for, what waited for it",
-                &[("[", Action::ToCause), ("]", Action::ToEffect)],
-            ),
-            entry(
-                "tab",
-                "another one of these",
-                &[("tab", Action::Alternative)],
-            ),
-            entry(
-                "u U",
-                "undo, redo a jump or move (also backspace)",
-                &[
-                    ("u", Action::Back),
-                    ("backspace", Action::Back),
-                    ("U", Action::Forward),
-                ],
-            ),
-            entry("esc", "select nothing", &[("esc", Action::Escape)]),
-        ],
-    },
-    Group {
-        title: "Find",
-        entries: &[
-            entry(
-                "n N",
-                "next, previous stall",
-                &[("n", Action::NextStall), ("N", Action::PreviousStall)],
-            ),
-            entry(
-                "i I",
-                "the longest stalls, stalls by culprit",
-                &[("i", Action::ListStalls), ("I", Action::ListBlames)],
-            ),
-            entry(
-                "P",
-                "mistakes and costs that checks found",
-                &[("P", Action::ListFindings)],
-            ),
-            entry(
-                "T",
-                "least duration of stalls to go to and list",
-                &[("T", Action::LeastStall)],
-            ),
-            entry(
-                "t",
-                "statistics of the visible range",
-                &[("t", Action::ListStatistics)],
-            ),
-            entry(
-                "H",
-                "calls of the host thread by nesting",
-                &[("H", Action::Flame)],
-            ),
-            entry(
-                "/",
-                "find: name /regex/ arg=value >1ms !",
-                &[("/", Action::Search)],
-            ),
-            entry(
-                "> <",
-                "next, previous match",
-                &[(">", Action::NextMatch), ("<", Action::PreviousMatch)],
-            ),
-            entry(
-                "!",
-                "next call that failed (then also > <)",
-                &[("!", Action::NextFailure)],
-            ),
-        ],
-    },
-    Group {
-        title: "Marks",
-        entries: &[
-            entry(
-                "m M",
-                "mark and measure, clear the marks",
-                &[("m", Action::Mark), ("M", Action::ClearMarks)],
-            ),
-            entry(
-                "b B",
-                "bookmark this, list the bookmarks",
-                &[("b", Action::Bookmark), ("B", Action::ListBookmarks)],
-            ),
-        ],
-    },
-    Group {
-        title: "Export",
-        entries: &[entry(
-            "e E",
-            "export what is on screen, everything",
-            &[("e", Action::ExportRange), ("E", Action::ExportAll)],
-        )],
-    },
-    Group {
-        title: "Lanes",
-        entries: &[
-            entry(
-                "c C",
-                "fold the lanes here, unfold all",
-                &[("c", Action::Fold), ("C", Action::UnfoldAll)],
-            ),
-            entry(
-                "v x X",
-                "pin, hide this lane, show all",
-                &[
-                    ("v", Action::Pin),
-                    ("x", Action::Hide),
-                    ("X", Action::ShowAll),
-                ],
-            ),
-            entry(
-                "\\",
-                "show only lanes whose name contains a text",
-                &[("\\", Action::FilterLanes)],
-            ),
-        ],
-    },
-    Group {
-        title: "View",
-        entries: &[
-            entry(
-                "f",
-                "follow the newest data (not live: F)",
-                &[("f", Action::Follow)],
-            ),
-            entry(
-                "p space",
-                "pause the view, not the recording",
-                &[("p", Action::Pause), ("space", Action::Pause)],
-            ),
-            entry(
-                "o L",
-                "output of the program (J K: scroll)",
-                &[
-                    ("o", Action::ToggleLog),
-                    ("L", Action::ToggleLog),
-                    ("J", Action::LogDown),
-                    ("K", Action::LogUp),
-                ],
-            ),
-            entry(
-                "enter",
-                "larger or smaller details",
-                &[("enter", Action::ToggleDetail)],
-            ),
-            entry(
-                "V",
-                "keep this layout in the configuration",
-                &[("V", Action::SaveLayout)],
-            ),
-            entry("y", "copy the details (OSC 52)", &[("y", Action::Copy)]),
-            entry(
-                "r",
-                "arrows: all, only the selection's",
-                &[("r", Action::ToggleArrows)],
-            ),
-            entry(
-                ":",
-                "commands, and names to go to",
-                &[(":", Action::Palette)],
-            ),
-            entry(
-                "?",
-                "this help",
-                &[("?", Action::Help), ("f1", Action::Help)],
-            ),
-            entry(
-                "q ctrl-z",
-                "quit, suspend",
-                &[
-                    ("q", Action::Quit),
-                    ("ctrl-c", Action::Quit),
-                    ("ctrl-z", Action::Suspend),
-                    ("ctrl-l", Action::Redraw),
-                ],
-            ),
-        ],
-    },
-];
+keys! {
+    "Time" {
+        "w s  + -", "zoom in, out (W S: faster)":
+            "w" => ZoomIn, "s" => ZoomOut, "+" => ZoomIn, "=" => ZoomIn, "-" => ZoomOut,
+            "W" => ZoomInFast, "S" => ZoomOutFast;
+        "a d", "move left, right (A D: by a screen)":
+            "a" => PanLeft, "d" => PanRight, "A" => PanScreenLeft, "D" => PanScreenRight,
+            "shift-left" => PanLeft, "shift-right" => PanRight;
+        "0 F Z", "show everything, the selection, between the marks":
+            "0" => FitAll, "F" => FitSelection, "z" => FitSelection, "Z" => FitMarks;
+        "g", "go to a time and mark it": "g" => GoTo;
+        "home end", "to the beginning, the end": "home" => Begin, "end" => End;
+    }
+    "Selection" {
+        "← →  h l", "previous, next slice of the lane":
+            "left" => PreviousItem, "right" => NextItem, "h" => PreviousItem, "l" => NextItem,
+            "," => PreviousItem, "." => NextItem;
+        "↑ ↓  k j", "lane above, below":
+            "up" => LaneUp, "down" => LaneDown, "k" => LaneUp, "j" => LaneDown;
+        "pgup pgdn", "scroll the lanes": "pgup" => PageUp, "pgdn" => PageDown;
+        "[ ]", "what it waited for, what waited for it": "[" => ToCause, "]" => ToEffect;
+        "tab", "another one of these": "tab" => Alternative;
+        "u U", "undo, redo a jump or move (also backspace)":
+            "u" => Back, "backspace" => Back, "U" => Forward;
+        "esc", "select nothing": "esc" => Escape;
+    }
+    "Find" {
+        "n N", "next, previous stall": "n" => NextStall, "N" => PreviousStall;
+        "i I", "the longest stalls, stalls by culprit": "i" => ListStalls, "I" => ListBlames;
+        "P", "mistakes and costs that checks found": "P" => ListFindings;
+        "T", "least duration of stalls to go to and list": "T" => LeastStall;
+        "t", "statistics of the visible range": "t" => ListStatistics;
+        "H", "calls of the host thread by nesting": "H" => Flame;
+        "/", "find: name /regex/ arg=value >1ms !": "/" => Search;
+        "> <", "next, previous match": ">" => NextMatch, "<" => PreviousMatch;
+        "!", "next call that failed (then also > <)": "!" => NextFailure;
+    }
+    "Marks" {
+        "m M", "mark and measure, clear the marks": "m" => Mark, "M" => ClearMarks;
+        "b B", "bookmark this, list the bookmarks": "b" => Bookmark, "B" => ListBookmarks;
+    }
+    "Export" {
+        "e E", "export what is on screen, everything": "e" => ExportRange, "E" => ExportAll;
+    }
+    "Lanes" {
+        "c C", "fold the lanes here, unfold all": "c" => Fold, "C" => UnfoldAll;
+        "v x X", "pin, hide this lane, show all": "v" => Pin, "x" => Hide, "X" => ShowAll;
+        "\\", "show only lanes whose name contains a text": "\\" => FilterLanes;
+    }
+    "View" {
+        "f", "follow the newest data (not live: F)": "f" => Follow;
+        "p space", "pause the view, not the recording": "p" => Pause, "space" => Pause;
+        "o L", "output of the program (J K: scroll)":
+            "o" => ToggleLog, "L" => ToggleLog, "J" => LogDown, "K" => LogUp;
+        "enter", "larger or smaller details": "enter" => ToggleDetail;
+        "V", "keep this layout in the configuration": "V" => SaveLayout;
+        "y", "copy the details (OSC 52)": "y" => Copy;
+        "r", "arrows: all, only the selection's": "r" => ToggleArrows;
+        ":", "commands, and names to go to": ":" => Palette;
+        "?", "this help": "?" => Help, "f1" => Help;
+        "q ctrl-z", "quit, suspend":
+            "q" => Quit, "ctrl-c" => Quit, "ctrl-z" => Suspend, "ctrl-l" => Redraw;
+    }
+}
 
 /// The keys that ask for an action, as they are written in the help.
 pub(crate) fn keys_of(action: Action) -> Vec<&'static str> {

@@ -21,13 +21,14 @@ pub(crate) use sums::{SlowestQuest, StatsQuest};
 
 use crate::identity::Identity;
 use crate::item::{Item, TrackKey};
+use crate::job::Reached;
 use crate::ranges::Ranges;
 use crate::search::Match;
 
 /// What is looked for.
 #[derive(Debug)]
 pub struct Quest {
-    /// Counts the quests of a view.
+    /// Counts the jobs of a view.
     pub(crate) number: u64,
     pub(crate) kind: Kind,
     pub(crate) course: Course,
@@ -147,15 +148,12 @@ impl Course {
     }
 }
 
-/// What a source has to say of a quest.
-#[derive(Debug)]
-pub enum News {
-    /// It has come to this moment, with or without having started over.
-    Reached(i64, bool),
-    Done(Box<Quest>),
-}
-
 impl Quest {
+    /// Counts the jobs of a view.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// Goes on until it is done. `keep_on` is told how far it has come, and lets it wait by answering
     /// false. Tells whether it is done.
     ///
@@ -164,7 +162,7 @@ impl Quest {
     pub fn advance(
         &mut self,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         match &mut self.kind {
             Kind::Match(quest) => quest.advance(&mut self.course, archive, keep_on),

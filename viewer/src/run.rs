@@ -8,7 +8,7 @@ use crate::app::Kept;
 use crate::app::{App, Follow, World};
 use crate::config::Config;
 use crate::event::Event;
-use crate::exporting::{ExportNews, Wish};
+use crate::job::Order;
 use crate::reply;
 use crate::source::{Recording, Source};
 use crate::term::{self, Guard, Input};
@@ -144,10 +144,7 @@ pub fn run(source: &mut dyn Source, options: Options) -> Result<Outcome, ViewErr
         }
         keep_bookmarks(&mut app, source);
         keep_layout(&mut app, source);
-        if let Some(quest) = app.asking.take() {
-            source.ask(quest);
-        }
-        export(&mut app, source);
+        order(&mut app, source);
     }
 }
 
@@ -181,7 +178,7 @@ impl Seen {
 
 /// Whether what is on screen depends on the time.
 fn is_busy(app: &App) -> bool {
-    app.is_running() || app.hunt.is_some() || app.exporting.is_some()
+    app.is_running() || app.jobs.is_any()
 }
 
 /// Tells the state what time it is.
@@ -286,26 +283,19 @@ fn take_next(app: &mut App, source: &mut dyn Source) -> bool {
     true
 }
 
-/// Asks the source for what the user wants exported.
-fn export(app: &mut App, source: &mut dyn Source) {
-    match app.export_wish.take() {
-        Some(Wish::Begin(path, range)) => {
-            if let Err(error) = source.export(&path, range) {
-                crate::update::hear_export(app, ExportNews::Failed(error.to_string()));
-            }
+/// Tells the source which jobs to begin and to stop.
+fn order(app: &mut App, source: &mut dyn Source) {
+    for order in app.jobs.take_orders() {
+        match order {
+            Order::Start(job) => source.start(job),
+            Order::Stop(number) => source.stop(number),
         }
-        Some(Wish::Stop) => source.stop_export(),
-        None => {}
     }
 }
 
-/// Tells the state what the source found, and answers whether that was anything.
+/// Tells the state how its jobs go, and answers whether that was anything.
 fn hear(app: &mut App, source: &mut dyn Source) -> bool {
     let mut heard = false;
-    while let Some(news) = source.export_news() {
-        crate::update::hear_export(app, news);
-        heard = true;
-    }
     while let Some(news) = source.news() {
         crate::update::hear(app, self::world(source), news);
         heard = true;

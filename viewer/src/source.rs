@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use ascend_trace_recording::Trace;
 
-use crate::exporting::ExportNews;
+use crate::job::{Job, News};
 use crate::marks::Bookmark;
 use crate::overview::Overview;
 use crate::part::Derived;
-use crate::quest::{News, Quest};
 
 /// A trace that is there, or is still being recorded.
 pub trait Source {
@@ -44,38 +43,19 @@ pub trait Source {
     /// Takes back what was shown before, so that the thread that draws need not free it.
     fn take_back(&mut self, _old: Derived) {}
 
-    /// Begins to look for something in all of a recording that is not loaded whole, instead of what was looked
-    /// for, or gives that up.
-    fn ask(&mut self, _quest: Option<Box<Quest>>) {}
+    /// Begins a job, and does not wait. Why one cannot even begin is told by its news.
+    fn start(&mut self, _job: Job) {}
 
-    /// What there is to say of what it was asked for.
+    /// Stops a job that is under way.
+    fn stop(&mut self, _number: u64) {}
+
+    /// What there is to say of jobs, one after the other.
     fn news(&mut self) -> Option<News> {
         None
     }
 
     /// The name that is proposed for the file of an export; `None` when there can be none.
     fn export_name(&self) -> Option<&str> {
-        None
-    }
-
-    /// Begins to write all, or what lies in a range, into a file whose format its name tells. Does not
-    /// wait.
-    ///
-    /// # Errors
-    /// When that cannot even begin: the message says why.
-    fn export(
-        &mut self,
-        _path: &str,
-        _range: Option<(i64, i64)>,
-    ) -> Result<(), Box<dyn Error + Send + Sync>> {
-        Ok(())
-    }
-
-    /// Stops the export that is under way; its last news says so.
-    fn stop_export(&mut self) {}
-
-    /// What there is to say of the export.
-    fn export_news(&mut self) -> Option<ExportNews> {
         None
     }
 

@@ -17,14 +17,6 @@ pub use list::{Entry, all};
 /// Looks for one kind of finding, window by window. Its state is bounded, and what it finds does not depend on where
 /// the windows are cut.
 pub trait Check: Send {
-    /// Its name in tables, in JSON and on the command line.
-    fn id(&self) -> &'static str;
-
-    /// What its findings are, in one line.
-    fn summary(&self) -> &'static str;
-
-    fn severity(&self) -> Severity;
-
     /// Takes in what the next window has of the calls that are `wanted`.
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool);
 
@@ -34,20 +26,18 @@ pub trait Check: Send {
 
 /// All checks at once. The answer has the worst findings first.
 pub struct Findings {
-    checks: Vec<Box<dyn Check>>,
+    checks: Vec<Entry>,
 }
 
 impl Default for Findings {
     fn default() -> Self {
-        Self {
-            checks: all().into_iter().map(|entry| entry.check).collect(),
-        }
+        Self { checks: all() }
     }
 }
 
 impl std::fmt::Debug for Findings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ids = self.checks.iter().map(|check| check.id());
+        let ids = self.checks.iter().map(|entry| entry.id);
         f.debug_list().entries(ids).finish()
     }
 }
@@ -55,8 +45,8 @@ impl std::fmt::Debug for Findings {
 impl Findings {
     /// Takes in what the next window has of some calls.
     pub fn take_those(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
-        for check in &mut self.checks {
-            check.take(window, wanted);
+        for entry in &mut self.checks {
+            entry.check.take(window, wanted);
         }
     }
 }
@@ -69,9 +59,9 @@ impl Fold for Findings {
     }
 
     fn finish(mut self) -> Vec<Finding> {
-        let found = self.checks.iter_mut().flat_map(|check| {
-            let (id, severity) = (check.id(), check.severity());
-            let found = check.findings().into_iter();
+        let found = self.checks.iter_mut().flat_map(|entry| {
+            let (id, severity) = (entry.id, entry.severity);
+            let found = entry.check.findings().into_iter();
             found.map(move |finding| Finding {
                 check: id,
                 severity,

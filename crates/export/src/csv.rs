@@ -20,29 +20,17 @@ const CHUNK: usize = 256 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Csv;
 
-const FILES: [&str; Table::ALL.len()] = [
-    "calls.csv",
-    "tasks.csv",
-    "dependencies.csv",
-    "stalls.csv",
-    "graphs.csv",
-    "findings.csv",
-    "ranges.csv",
-    "steps.csv",
-    "activities.csv",
-];
-
 impl Exporter for Csv {
     fn name(&self) -> &'static str {
         "csv"
     }
 
     fn layout(&self) -> Layout {
-        Layout::Directory { files: &FILES }
+        Layout::Directory { files: &Table::CSV }
     }
 
     fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        let mut names = FILES.into_iter();
+        let mut names = Table::CSV.into_iter();
         let tables = Tables::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;
             let mut writer = Writer {

@@ -36,29 +36,19 @@ const TEXT: usize = 16 << 20;
 #[derive(Clone, Copy, Debug)]
 pub struct Parquet;
 
-const FILES: [&str; Table::ALL.len()] = [
-    "calls.parquet",
-    "tasks.parquet",
-    "dependencies.parquet",
-    "stalls.parquet",
-    "graphs.parquet",
-    "findings.parquet",
-    "ranges.parquet",
-    "steps.parquet",
-    "activities.parquet",
-];
-
 impl Exporter for Parquet {
     fn name(&self) -> &'static str {
         "parquet"
     }
 
     fn layout(&self) -> Layout {
-        Layout::Directory { files: &FILES }
+        Layout::Directory {
+            files: &Table::PARQUET,
+        }
     }
 
     fn begin<'w>(&self, sink: &mut dyn Sink<'w>) -> Result<Box<dyn Pass<'w> + 'w>, ExportError> {
-        let mut names = FILES.into_iter();
+        let mut names = Table::PARQUET.into_iter();
         let tables = Tables::new(|table| {
             let file = open(sink, names.next().unwrap_or_default())?;
             Ok::<_, ExportError>(Writer::new(file, &table.columns())?)

@@ -1,10 +1,8 @@
 //! The tables of a trace, whatever they are written as: `calls`, `tasks`, `dependencies`, `stalls`, `graphs`,
 //! `findings`, `ranges`, `steps` and `activities`.
 //!
-//! The columns are declared, each in one place, in [`calls`], [`tasks`], [`dependencies`],
-//! [`stalls`], [`graphs`], [`findings`],
-//! [`ranges`], [`steps`] and [`activities`]. Times are nanoseconds of the recording host's `CLOCK_MONOTONIC`; the
-//! unit is in the column's name.
+//! The columns are declared, each in one place, in the module of their table. Times are nanoseconds of the
+//! recording host's `CLOCK_MONOTONIC`; the unit is in the column's name.
 
 mod activities;
 mod calls;
@@ -27,48 +25,46 @@ use crate::{ExportError, Pass, Sink, Source};
 
 pub(crate) use cell::{Cell, Value};
 
-/// One of the tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
-    Calls,
-    Tasks,
-    Dependencies,
-    Stalls,
-    Graphs,
-    Findings,
-    Ranges,
-    Steps,
-    Activities,
+/// Declares the tables, each with the module that has its columns and gives its files their name.
+macro_rules! tables {
+    ($($table:ident $module:ident,)+) => {
+        /// One of the tables.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Table {
+            $($table,)+
+        }
+
+        impl Table {
+            pub(crate) const ALL: [Self; [$(stringify!($table)),+].len()] = [$(Self::$table),+];
+            pub(crate) const CSV: [&str; Self::ALL.len()] =
+                [$(concat!(stringify!($module), ".csv")),+];
+            #[cfg(feature = "parquet")]
+            pub(crate) const PARQUET: [&str; Self::ALL.len()] =
+                [$(concat!(stringify!($module), ".parquet")),+];
+
+            /// The columns of the table.
+            pub(crate) fn columns(self) -> Vec<(&'static str, Kind)> {
+                match self {
+                    $(Self::$table => heads(&$module::columns()),)+
+                }
+            }
+        }
+    };
+}
+
+tables! {
+    Calls calls,
+    Tasks tasks,
+    Dependencies dependencies,
+    Stalls stalls,
+    Graphs graphs,
+    Findings findings,
+    Ranges ranges,
+    Steps steps,
+    Activities activities,
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Calls,
-        Self::Tasks,
-        Self::Dependencies,
-        Self::Stalls,
-        Self::Graphs,
-        Self::Findings,
-        Self::Ranges,
-        Self::Steps,
-        Self::Activities,
-    ];
-
-    /// The columns of the table.
-    pub(crate) fn columns(self) -> Vec<(&'static str, Kind)> {
-        match self {
-            Self::Calls => heads(&calls::columns()),
-            Self::Tasks => heads(&tasks::columns()),
-            Self::Dependencies => heads(&dependencies::columns()),
-            Self::Stalls => heads(&stalls::columns()),
-            Self::Graphs => heads(&graphs::columns()),
-            Self::Findings => heads(&findings::columns()),
-            Self::Ranges => heads(&ranges::columns()),
-            Self::Steps => heads(&steps::columns()),
-            Self::Activities => heads(&activities::columns()),
-        }
-    }
-
     /// Writes the rows that belong to a part of a trace.
     fn write(
         self,
@@ -239,18 +235,6 @@ mod tests {
     use super::*;
 
     const DOCUMENT: &str = include_str!("../../../docs/EXPORT.md");
-    const NAMES: [&str; Table::ALL.len()] = [
-        "calls",
-        "tasks",
-        "dependencies",
-        "stalls",
-        "graphs",
-        "findings",
-        "ranges",
-        "steps",
-        "activities",
-    ];
-
     fn section<'d>(name: &str) -> &'d str {
         let heading = format!("#### `{name}`\n");
         let begin = DOCUMENT.find(&heading).expect("each table has a section");
@@ -260,7 +244,8 @@ mod tests {
 
     #[test]
     fn the_document_has_every_column_with_its_type_and_meaning() {
-        for (table, name) in Table::ALL.into_iter().zip(NAMES) {
+        for (table, file) in Table::ALL.into_iter().zip(Table::CSV) {
+            let name = file.trim_end_matches(".csv");
             let rows = section(name).lines().filter(|line| line.starts_with("| `"));
             let told: Vec<Vec<&str>> = rows
                 .map(|row| {

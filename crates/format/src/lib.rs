@@ -9,6 +9,7 @@
 pub mod api;
 mod coded;
 pub mod engine;
+pub mod fnv;
 pub mod range;
 pub mod rank;
 pub mod record;

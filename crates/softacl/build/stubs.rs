@@ -58,20 +58,25 @@ pub(crate) fn implemented(root: &Path) -> io::Result<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The names that a line of source defines, if it defines any: a row of a table of operators both phases.
+/// The names that a line of source defines, if it defines any: several that share a body stand in brackets, and a
+/// row of a table of operators defines both phases.
 fn defined(line: &str) -> Vec<String> {
-    let name = line
+    let line = line
         .trim()
         .trim_start_matches("pub(crate) extern \"C\" fn ");
-    let name = name.strip_prefix("fn ").unwrap_or(name);
-    let end = name
-        .find(|c: char| !c.is_ascii_alphanumeric())
-        .unwrap_or(name.len());
-    let (name, rest) = name.split_at(end);
-    let planning = rest
-        .starts_with(" |call")
-        .then(|| format!("{name}GetWorkspaceSize"));
-    planning.into_iter().chain([name.to_owned()]).collect()
+    let line = line.strip_prefix("fn ").unwrap_or(line);
+    let line = line.trim_start_matches('[');
+    let end = line
+        .find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, ',' | ' '))
+        .unwrap_or(line.len());
+    let (names, rest) = line.split_at(end);
+    let names = names.split(',').map(|name| name.trim().to_owned());
+    match rest.starts_with("|call") {
+        true => names
+            .flat_map(|name| [format!("{name}GetWorkspaceSize"), name])
+            .collect(),
+        false => names.collect(),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

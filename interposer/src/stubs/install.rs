@@ -4,6 +4,7 @@ use core::ffi::CStr;
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
+use ascend_trace_format::fnv;
 use ascend_trace_format::record::Shape;
 
 use super::table::Kind;
@@ -66,7 +67,7 @@ pub fn install(name: &CStr, address: usize) -> Result<usize, Refusal> {
     } else {
         Kind::Of(shape)
     };
-    let Some(index) = table::add(bytes, address, kind, hash(operator)) else {
+    let Some(index) = table::add(bytes, address, kind, fnv::hash(operator)) else {
         asked::short(SHORT.fetch_add(1, Relaxed) + 1);
         return Err(Refusal::Full);
     };
@@ -125,12 +126,6 @@ fn planning_of<'a>(name: &[u8], buffer: &'a mut [u8; LONGEST]) -> Option<&'a [u8
     front.copy_from_slice(name);
     back.copy_from_slice(planning::ENDING);
     buffer.get(..length)
-}
-
-/// 64-bit FNV-1a.
-fn hash(name: &[u8]) -> u64 {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    name.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use ascend_trace_recording::units::duration;
 
 use crate::launch::Environment;
-use crate::table::{Align, Table};
+use crate::table::Rows;
 use crate::unpack;
 
 /// What was measured, in nanoseconds, by the names that the program gives it.
@@ -86,29 +86,22 @@ impl Measured {
             "Measured on device {device} ({}), medians of 200\n",
             self.chip
         );
-        let mut table = Table::new([
-            ("what", Align::Left),
-            ("untimed", Align::Right),
-            ("timed", Align::Right),
-            ("more", Align::Right),
-        ]);
-        for (what, bare, timed) in TWO_WAYS {
-            let more = self.numbers.get(timed).zip(self.numbers.get(bare));
-            table.row([
-                what.to_owned(),
-                self.number(bare),
-                self.number(timed),
-                more.map_or_else(String::new, |(timed, bare)| duration(timed - bare)),
-            ]);
-        }
-        for (what, name) in ONE_WAY {
-            table.row([
-                what.to_owned(),
-                self.number(name),
-                String::new(),
-                String::new(),
-            ]);
-        }
+        let more = |bare: &str, timed: &str| {
+            let pair = self.numbers.get(timed).zip(self.numbers.get(bare));
+            pair.map_or_else(String::new, |(timed, bare)| duration(timed - bare))
+        };
+        let two = TWO_WAYS.map(|(what, bare, timed)| (what, bare, Some(timed)));
+        let one = ONE_WAY.map(|(what, name)| (what, name, None));
+        let table = Rows::of(two.into_iter().chain(one))
+            .left("what", |it| it.0)
+            .right("untimed", |it| self.number(it.1))
+            .right("timed", |it| {
+                it.2.map_or_else(String::new, |it| self.number(it))
+            })
+            .right("more", |(_, bare, timed)| {
+                timed.map_or_else(String::new, |timed| more(bare, timed))
+            })
+            .table();
         text.push_str(&table.render(2));
         text.push_str(&format!(
             "  event records took {} to {} each; the tool subtracts this from the times of tasks\n",

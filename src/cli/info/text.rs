@@ -4,9 +4,9 @@ use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::duration;
 
 use super::coverage::Coverage;
-use super::document::Document;
+use super::document::{Device, Document};
 use crate::cli::trace::unusual_clock;
-use crate::table::{Align, Table, count, percent};
+use crate::table::{Rows, Table, count, percent};
 
 pub(crate) fn text(document: &Document) -> String {
     let mut text = head(document);
@@ -184,72 +184,53 @@ fn head(document: &Document) -> String {
 }
 
 fn coverage(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("library", Align::Left),
-        ("functions", Align::Right),
-        ("hooked", Align::Right),
-        ("fetched", Align::Right),
-        ("called", Align::Right),
-    ]);
-    for library in &document.coverage {
-        let path = library.library.clone();
-        table.row([
-            path.unwrap_or_else(|| "(in no library)".to_owned()),
-            count(library.exported),
-            count(library.hooked),
-            count(library.fetched),
-            count(library.called),
-        ]);
-    }
-    table
+    Rows::of(&document.coverage)
+        .left("library", |it: &&Coverage| {
+            let path = it.library.clone();
+            path.unwrap_or_else(|| "(in no library)".to_owned())
+        })
+        .right("functions", |it| count(it.exported))
+        .right("hooked", |it| count(it.hooked))
+        .right("fetched", |it| count(it.fetched))
+        .right("called", |it| count(it.called))
+        .table()
 }
 
 fn unseen(document: &Document) -> Table {
-    let mut table = Table::new([("function", Align::Left), ("library", Align::Left)]);
-    for library in &document.coverage {
-        for function in library.unseen() {
-            let path = library.library.clone();
-            table.row([function.to_owned(), path.unwrap_or_default()]);
-        }
-    }
-    table
+    let of_library = |it| {
+        let functions = Coverage::unseen(it);
+        functions.map(move |function| (function, it.library.clone()))
+    };
+    Rows::of(document.coverage.iter().flat_map(of_library))
+        .left("function", |it| it.0.to_owned())
+        .left("library", |it| it.1.clone().unwrap_or_default())
+        .table()
 }
 
 /// Programs ask for what newer releases have, so there may be many: the first ones, and how many more there are.
 fn absent(document: &Document) -> Table {
     const SHOWN: usize = 20;
-    let mut table = Table::new([("function", Align::Left)]);
     let names: Vec<&str> = document
         .coverage
         .iter()
         .flat_map(Coverage::absent)
         .collect();
-    for name in names.iter().take(SHOWN) {
-        table.row([(*name).to_owned()]);
-    }
-    if let Some(more @ 1..) = names.len().checked_sub(SHOWN) {
-        table.row([format!("{more} more: info --json")]);
-    }
-    table
+    let more = names.len().checked_sub(SHOWN).filter(|more| *more > 0);
+    let more = more.map(|more| format!("{more} more: info --json"));
+    let shown = names.iter().take(SHOWN).map(|name| (*name).to_owned());
+    Rows::of(shown.chain(more))
+        .left("function", String::clone)
+        .table()
 }
 
 fn refused(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("functions", Align::Right),
-        ("reason", Align::Left),
-        ("such as", Align::Left),
-    ]);
-    for library in &document.coverage {
-        for (reason, names) in library.refused() {
-            let first = names.first().copied().unwrap_or_default();
-            table.row([
-                count(names.len() as u64),
-                reason.to_owned(),
-                first.to_owned(),
-            ]);
-        }
-    }
-    table
+    Rows::of(document.coverage.iter().flat_map(Coverage::refused))
+        .right("functions", |it| count(it.1.len() as u64))
+        .left("reason", |it| it.0.to_owned())
+        .left("such as", |it| {
+            it.1.first().copied().unwrap_or_default().to_owned()
+        })
+        .table()
 }
 
 fn graphs(document: &Document) -> String {
@@ -267,25 +248,16 @@ fn graphs(document: &Document) -> String {
 }
 
 fn failed_graphs(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("graph", Align::Right),
-        ("code", Align::Right),
-        ("reason", Align::Left),
-    ]);
-    for graph in &document.graphs.failed {
-        table.row([
-            graph.process.to_string(),
-            graph.pid.to_string(),
-            graph.graph.to_string(),
-            graph
-                .code
-                .map_or_else(|| "-".to_owned(), |code| code.to_string()),
-            graph.reason.clone(),
-        ]);
-    }
-    table
+    Rows::of(&document.graphs.failed)
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("graph", |it| it.graph)
+        .right("code", |it| {
+            it.code
+                .map_or_else(|| "-".to_owned(), |code| code.to_string())
+        })
+        .left("reason", |it| it.reason.clone())
+        .table()
 }
 
 /// Characters of a command line that are shown.
@@ -306,42 +278,24 @@ fn command(words: &[String]) -> String {
 }
 
 fn processes(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("parent", Align::Right),
-        ("rank", Align::Left),
-        ("begin", Align::Right),
-        ("end", Align::Right),
-        ("devices", Align::Left),
-        ("threads", Align::Right),
-        ("calls", Align::Right),
-        ("name", Align::Left),
-        ("command", Align::Left),
-    ]);
     // Since the recording began. A process that outlives it has no end.
     let since = |moment: i64| duration(moment - document.session.start_ns);
-    for process in &document.processes {
-        table.row([
-            process.process.to_string(),
-            process.pid.to_string(),
-            process.parent_pid.to_string(),
-            process
-                .rank
-                .map_or_else(String::new, |rank| rank.to_string()),
-            since(process.begin_ns),
-            process.end_ns.map_or_else(String::new, since),
-            listed(&process.devices),
-            count(process.threads),
-            count(process.calls),
-            process.name.clone(),
-            command(&process.command),
-        ]);
-    }
-    table
+    Rows::of(&document.processes)
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("parent", |it| it.parent_pid)
+        .left("rank", |it| number(it.rank))
+        .right("begin", |it| since(it.begin_ns))
+        .right("end", |it| it.end_ns.map_or_else(String::new, since))
+        .left("devices", |it| listed(&it.devices))
+        .right("threads", |it| count(it.threads))
+        .right("calls", |it| count(it.calls))
+        .left("name", |it| it.name.clone())
+        .left("command", |it| command(&it.command))
+        .table()
 }
 
-fn number(known: Option<u32>) -> String {
+fn number(known: Option<impl ToString>) -> String {
     known.map_or_else(String::new, |number| number.to_string())
 }
 
@@ -351,99 +305,61 @@ fn listed(numbers: &[u32]) -> String {
 }
 
 fn streams(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("device", Align::Right),
-        ("stream", Align::Right),
-        ("tasks", Align::Right),
-        ("timed", Align::Right),
-        ("timing", Align::Left),
-        ("", Align::Left),
-    ]);
-    for stream in &document.streams {
-        table.row([
-            stream.process.to_string(),
-            stream.pid.to_string(),
-            stream.device.to_string(),
-            stream.stream_id.to_string(),
-            count(stream.tasks),
-            percent(stream.timed, stream.tasks),
-            stream.timing.clone(),
-            if stream.is_default { "default" } else { "" }.to_owned(),
-        ]);
-    }
-    table
+    Rows::of(&document.streams)
+        .right("process", |it| it.process)
+        .right("pid", |it| it.pid)
+        .right("device", |it| it.device)
+        .right("stream", |it| it.stream_id)
+        .right("tasks", |it| count(it.tasks))
+        .right("timed", |it| percent(it.timed, it.tasks))
+        .left("timing", |it| it.timing.clone())
+        .left("", |it| if it.is_default { "default" } else { "" })
+        .table()
 }
 
 fn kinds(document: &Document) -> Table {
-    let mut table = Table::new([("kind", Align::Left), ("tasks", Align::Right)]);
-    for (kind, number) in &document.tasks.kinds {
-        table.row([(*kind).to_owned(), count(*number)]);
-    }
-    table
+    let rows = Rows::of(&document.tasks.kinds).left("kind", |it| *it.0);
+    rows.right("tasks", |it| count(*it.1)).table()
 }
 
 fn untimed(document: &Document) -> Table {
-    let mut table = Table::new([("reason", Align::Left), ("tasks", Align::Right)]);
-    for (reason, number) in &document.tasks.untimed {
-        table.row([(*reason).to_owned(), count(*number)]);
-    }
-    table
+    let rows = Rows::of(&document.tasks.untimed).left("reason", |it| *it.0);
+    rows.right("tasks", |it| count(*it.1)).table()
 }
 
 fn clocks(document: &Document) -> Table {
-    let mut table = Table::new([
-        ("process", Align::Right),
-        ("pid", Align::Right),
-        ("device", Align::Right),
-        ("anchors", Align::Right),
-        ("median error", Align::Right),
-        ("largest error", Align::Right),
-        ("by driver", Align::Right),
-        ("median error", Align::Right),
-        ("drift ppm", Align::Right),
-        ("steps", Align::Right),
-        ("mistakes", Align::Right),
-    ]);
-    for device in &document.devices {
-        // Without a comparison there is nothing to judge the clock by.
-        let known = |text: String| {
-            if device.anchors == 0 {
-                "-".to_owned()
-            } else {
-                text
-            }
-        };
-        table.row([
-            number(device.process),
-            number(device.pid),
-            device.device.to_string(),
-            count(u64::from(device.anchors)),
-            known(duration(device.median_error_ns)),
-            known(duration(device.max_error_ns)),
-            count(u64::from(device.driver_anchors)),
-            match device.driver_anchors {
-                0 => "-".to_owned(),
-                _ if device.driver_disagrees => "disagrees".to_owned(),
-                _ => duration(device.driver_median_error_ns),
-            },
-            device
-                .drift_ppm
-                .map_or_else(|| "not known".to_owned(), |ppm| format!("{ppm:.3}")),
-            count(device.steps),
-            count(device.mistakes),
-        ]);
-    }
-    table
+    // Without a comparison there is nothing to judge the clock by.
+    let known = |it: &&Device, error: i64| match it.anchors {
+        0 => "-".to_owned(),
+        _ => duration(error),
+    };
+    let by_driver = |it: &&Device| match it.driver_anchors {
+        0 => "-".to_owned(),
+        _ if it.driver_disagrees => "disagrees".to_owned(),
+        _ => duration(it.driver_median_error_ns),
+    };
+    let drift = |it: &&Device| {
+        let known = it.drift_ppm.map(|ppm| format!("{ppm:.3}"));
+        known.unwrap_or_else(|| "not known".to_owned())
+    };
+    Rows::of(&document.devices)
+        .right("process", |it| number(it.process))
+        .right("pid", |it| number(it.pid))
+        .right("device", |it| it.device)
+        .right("anchors", |it| count(u64::from(it.anchors)))
+        .right("median error", move |it| known(it, it.median_error_ns))
+        .right("largest error", move |it| known(it, it.max_error_ns))
+        .right("by driver", |it| count(u64::from(it.driver_anchors)))
+        .right("median error", by_driver)
+        .right("drift ppm", drift)
+        .right("steps", |it| count(it.steps))
+        .right("mistakes", |it| count(it.mistakes))
+        .table()
 }
 
 fn functions(document: &Document) -> Table {
-    let mut table = Table::new([("function", Align::Left), ("calls", Align::Right)]);
-    for (name, calls) in &document.calls.functions {
-        table.row([name.clone(), count(*calls)]);
-    }
-    table
+    let rows = Rows::of(&document.calls.functions).left("function", |it| it.0.clone());
+    rows.right("calls", |it| count(*it.1)).table()
 }
 
 /// Calls that did not return, where there are any.

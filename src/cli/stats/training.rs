@@ -2,42 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_analysis::stats::{ModuleStats, RangeStats, StepStats, Verdict};
+use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_analysis::{Late, Stats};
 use ascend_trace_recording::units::duration;
 
-use super::{DURATIONS, ROWS, durations, percent};
-use crate::table::{Align, Table, count};
+use super::{ROWS, durations, or_dash, percent};
+use crate::table::{Rows, Table, count};
 
 /// Steps of a table, of which the longest are listed.
 const LONGEST: usize = 10;
 
-/// The columns that say what steps spent their time on.
-const SPENT: [(&str, Align); 9] = [
-    ("compute", Align::Right),
-    ("communication", Align::Right),
-    ("exposed", Align::Right),
-    ("copies exposed", Align::Right),
-    ("loading", Align::Right),
-    ("python", Align::Right),
-    ("planning", Align::Right),
-    ("queue", Align::Right),
-    ("launch", Align::Right),
-];
+/// The name of a time, and where it is.
+type Time = (&'static str, fn(&StepStats) -> i64);
 
-fn spent(step: &StepStats) -> [i64; 9] {
-    [
-        step.compute_ns,
-        step.communication_ns,
-        step.exposed_communication_ns,
-        step.exposed_copy_ns,
-        step.loading_ns,
-        step.python_ns,
-        step.planning_ns,
-        step.queue_ns,
-        step.launch_ns,
-    ]
-}
+/// What steps spent their time on: the columns, and what fills them.
+const SPENT: [Time; 9] = [
+    ("compute", |it| it.compute_ns),
+    ("communication", |it| it.communication_ns),
+    ("exposed", |it| it.exposed_communication_ns),
+    ("copies exposed", |it| it.exposed_copy_ns),
+    ("loading", |it| it.loading_ns),
+    ("python", |it| it.python_ns),
+    ("planning", |it| it.planning_ns),
+    ("queue", |it| it.queue_ns),
+    ("launch", |it| it.launch_ns),
+];
 
 /// Several steps of one verdict in a process.
 #[derive(Default)]
@@ -49,65 +38,53 @@ struct Sum {
     share: i64,
 }
 
+impl Sum {
+    fn mean(&self, total: i64) -> String {
+        duration(total / self.steps.max(1) as i64)
+    }
+}
+
 /// Mean times of the steps of each process by verdict.
 pub(super) fn verdicts(stats: &Stats) -> Table {
-    let head = [
-        ("process", Align::Right),
-        ("verdict", Align::Left),
-        ("steps", Align::Right),
-        ("by %", Align::Right),
-        ("mean", Align::Right),
-    ];
     let mut sums: BTreeMap<(u32, Option<Verdict>), Sum> = BTreeMap::new();
     for step in &stats.steps {
         let sum = sums.entry((step.process, step.verdict)).or_default();
         sum.steps += 1;
         sum.length += step.length_ns;
         sum.share += step.share_ns();
-        let parts = sum.spent.iter_mut().zip(spent(step));
-        parts.for_each(|(sum, part)| *sum += part);
+        let parts = sum.spent.iter_mut().zip(SPENT);
+        parts.for_each(|(sum, (_, part))| *sum += part(step));
     }
-    let mut table = Table::new(head.into_iter().chain(SPENT));
-    for ((process, verdict), sum) in sums {
-        let mean = |total: i64| duration(total / sum.steps.max(1) as i64);
-        let cells = [
-            process.to_string(),
-            word(verdict),
-            count(sum.steps),
-            verdict.map_or_else(|| "-".to_owned(), |_| percent(sum.share, sum.length)),
-            mean(sum.length),
-        ];
-        table.row(cells.into_iter().chain(sum.spent.map(mean)));
+    let mut rows = Rows::of(sums)
+        .right("process", |it| it.0.0)
+        .left("verdict", |it| word(it.0.1))
+        .right("steps", |it| count(it.1.steps))
+        .right("by %", |((_, verdict), sum)| {
+            or_dash(verdict.map(|_| percent(sum.share, sum.length)))
+        })
+        .right("mean", |it| it.1.mean(it.1.length));
+    for (place, (title, _)) in SPENT.into_iter().enumerate() {
+        rows = rows.right(title, |it| it.1.mean(it.1.spent[place]));
     }
-    table
+    rows.table()
 }
 
 /// The longest steps.
 pub(super) fn longest(stats: &Stats) -> Table {
-    let head = [
-        ("process", Align::Right),
-        ("step", Align::Left),
-        ("verdict", Align::Left),
-        ("by %", Align::Right),
-        ("duration", Align::Right),
-    ];
     let mut steps: Vec<&StepStats> = stats.steps.iter().collect();
     steps.sort_by_key(|step| (-step.length_ns, step.begin_ns, step.process));
-    let mut table = Table::new(head.into_iter().chain(SPENT));
-    for step in steps.into_iter().take(LONGEST) {
-        let cells = [
-            step.process.to_string(),
-            step.name.clone(),
-            word(step.verdict),
-            match step.verdict {
-                Some(_) => percent(step.share_ns(), step.length_ns),
-                None => "-".to_owned(),
-            },
-            duration(step.length_ns),
-        ];
-        table.row(cells.into_iter().chain(spent(step).map(duration)));
+    let mut rows = Rows::of(steps.into_iter().take(LONGEST))
+        .right("process", |it| it.process)
+        .left("step", |it| it.name.clone())
+        .left("verdict", |it| word(it.verdict))
+        .right("by %", |it| {
+            or_dash(it.verdict.map(|_| percent(it.share_ns(), it.length_ns)))
+        })
+        .right("duration", |it| duration(it.length_ns));
+    for (title, part) in SPENT {
+        rows = rows.right(title, |it| duration(part(it)));
     }
-    table
+    rows.table()
 }
 
 fn word(verdict: Option<Verdict>) -> String {
@@ -115,57 +92,24 @@ fn word(verdict: Option<Verdict>) -> String {
 }
 
 pub(super) fn ranges(stats: &Stats) -> Table {
-    let head = [
-        ("range", Align::Left),
-        ("kind", Align::Left),
-        ("count", Align::Right),
-    ];
-    let tail = [
-        ("self", Align::Right),
-        ("tasks", Align::Right),
-        ("device time", Align::Right),
-    ];
-    let mut table = Table::new(head.into_iter().chain(DURATIONS).chain(tail));
-    for range in stats.ranges.iter().take(ROWS) {
-        let RangeStats {
-            kind, name, time, ..
-        } = range;
-        let head = [name.clone(), kind.clone(), count(time.count)];
-        let tail = [
-            duration(range.self_ns),
-            count(range.tasks),
-            duration(range.device_ns),
-        ];
-        table.row(head.into_iter().chain(durations(time)).chain(tail));
-    }
-    table
+    let rows = Rows::of(stats.ranges.iter().take(ROWS))
+        .left("range", |it| it.name.clone())
+        .left("kind", |it| it.kind.clone())
+        .right("count", |it| count(it.time.count));
+    durations(rows, |it| &it.time)
+        .right("self", |it| duration(it.self_ns))
+        .right("tasks", |it| count(it.tasks))
+        .right("device time", |it| duration(it.device_ns))
+        .table()
 }
 
 pub(super) fn modules(stats: &Stats) -> Table {
-    let head = [
-        ("phase", Align::Left),
-        ("module", Align::Left),
-        ("operation", Align::Left),
-        ("count", Align::Right),
-    ];
-    let mut table = Table::new(head.into_iter().chain(DURATIONS));
-    for row in stats.module_operations.iter().take(ROWS) {
-        let ModuleStats {
-            phase,
-            module,
-            operation,
-            ..
-        } = row;
-        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
-        let head = [
-            known(phase),
-            known(module),
-            operation.clone(),
-            count(row.count),
-        ];
-        table.row(head.into_iter().chain(durations(&row.time)));
-    }
-    table
+    let rows = Rows::of(stats.module_operations.iter().take(ROWS))
+        .left("phase", |it| or_dash(it.phase.as_ref()))
+        .left("module", |it| or_dash(it.module.as_ref()))
+        .left("operation", |it| it.operation.clone())
+        .right("count", |it| count(it.count));
+    durations(rows, |it| &it.time).table()
 }
 
 /// What held up the threads that plan and submit: `main thread in range dataloader 30.1 ms; python …`.

@@ -2,9 +2,8 @@
 
 use ascend_trace_recording::Trace;
 
-use crate::action::Action;
+use crate::action::{Action, COMMANDS};
 use crate::choices::{COMMAND, Choice, NAMES, VERBS, called, choice, ranges};
-use crate::commands::COMMANDS;
 use crate::item::TrackKey;
 use crate::list::{RowId, Target};
 use crate::names;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use crate::action::Action;
-use crate::commands::COMMANDS;
+use crate::action::{Action, COMMANDS};
 use crate::event::{KeyCode, KeyEvent, KeyModifiers};
 use crate::keymap;
 

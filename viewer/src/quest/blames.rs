@@ -8,8 +8,8 @@ use ascend_trace_recording::{Archive, Trace};
 use crate::arrangement::Arrangement;
 use crate::blamed::is_grouped;
 
-use super::News;
 use super::stalls::track;
+use crate::job::Reached;
 
 /// It starts over when it has to wait, like other sums.
 #[derive(Debug)]
@@ -24,12 +24,12 @@ impl BlameQuest {
     pub(super) fn advance(
         &mut self,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let grouping = Grouping::of_those(|trace: &Trace, stall: &Stall| {
             is_grouped(stall, self.least) && self.arrangement.wants(trace, track(stall.lane))
         });
-        let told = |reached| keep_on(&News::Reached(reached, false));
+        let told = |reached| keep_on(Reached::Moment(reached, false));
         let groups = grouping.of_archive(archive, Step::default(), told)?;
         self.groups = groups.map(StallGroups::rows);
         Ok(self.groups.is_some())

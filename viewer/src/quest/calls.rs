@@ -4,7 +4,8 @@ use ascend_trace_analysis::calls::CallTree;
 use ascend_trace_recording::archive::{Answer, Towards, WindowError};
 use ascend_trace_recording::{Archive, ThreadId, Trace};
 
-use super::{Course, News};
+use super::Course;
+use crate::job::Reached;
 
 #[derive(Debug)]
 pub(crate) struct CallsQuest {
@@ -18,7 +19,7 @@ impl CallsQuest {
         &mut self,
         course: &mut Course,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let (mut next, mut is_over) = (course.next, false);
         let end = self.range.1;
@@ -29,7 +30,7 @@ impl CallsQuest {
             |reached| {
                 next = reached;
                 is_over = reached > end;
-                !is_over && keep_on(&News::Reached(reached, false))
+                !is_over && keep_on(Reached::Moment(reached, false))
             },
             |trace: &Trace, own| {
                 self.tree.add(trace, self.thread, self.range, own);

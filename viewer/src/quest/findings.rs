@@ -5,7 +5,7 @@ use ascend_trace_analysis::{Fold, Step};
 use ascend_trace_recording::Archive;
 use ascend_trace_recording::archive::WindowError;
 
-use super::News;
+use crate::job::Reached;
 
 /// It starts over when it has to wait, like sums.
 #[derive(Debug, Default)]
@@ -17,9 +17,9 @@ impl FindingsQuest {
     pub(super) fn advance(
         &mut self,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(&News::Reached(reached, false));
+        let told = |reached| keep_on(Reached::Moment(reached, false));
         self.findings = Findings::default().of_archive(archive, Step::default(), told)?;
         Ok(self.findings.is_some())
     }

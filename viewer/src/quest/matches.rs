@@ -5,7 +5,8 @@ use ascend_trace_recording::{Archive, FunctionId, Trace};
 
 use crate::search::{Match, Search, all_in};
 
-use super::{Course, Found, News};
+use super::{Course, Found};
+use crate::job::Reached;
 
 #[derive(Debug)]
 pub(crate) struct MatchQuest {
@@ -18,7 +19,7 @@ impl MatchQuest {
         &mut self,
         course: &mut Course,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         self.search.update(archive.things());
         let ranges = self.search.ranges(archive.things());
@@ -34,7 +35,7 @@ impl MatchQuest {
                 |reached| {
                     next = reached;
                     is_round = now.is_round(reached);
-                    !is_round && keep_on(&News::Reached(reached, now.wrapped))
+                    !is_round && keep_on(Reached::Moment(reached, now.wrapped))
                 },
                 |trace, range| find(trace, search, range, now.towards),
             )?;

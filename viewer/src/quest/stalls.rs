@@ -13,7 +13,8 @@ use crate::item::TrackKey;
 use crate::list::Which;
 
 use super::gaps::{self, Edges, Gap};
-use super::{Course, Found, News};
+use super::{Course, Found};
+use crate::job::Reached;
 
 /// A stall of a part that need not be loaded.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +117,7 @@ impl StallQuest {
         &mut self,
         course: &mut Course,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         loop {
             let now = *course;
@@ -127,7 +128,7 @@ impl StallQuest {
                 |_| true,
                 |reached| {
                     next = reached;
-                    keep_on(&News::Reached(reached, now.wrapped))
+                    keep_on(Reached::Moment(reached, now.wrapped))
                 },
                 |trace, range| Some((self.part(trace, range, now.towards), range)),
             )?;

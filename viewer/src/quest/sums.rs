@@ -7,7 +7,8 @@ use ascend_trace_recording::{Archive, Trace};
 use crate::item::Item;
 use crate::rank;
 
-use super::{Course, Found, News};
+use super::{Course, Found};
+use crate::job::Reached;
 
 /// Tables of a range. It starts over when it has to wait, since then another range is looked at.
 #[derive(Debug)]
@@ -20,9 +21,9 @@ impl StatsQuest {
     pub(super) fn advance(
         &mut self,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
-        let told = |reached| keep_on(&News::Reached(reached, false));
+        let told = |reached| keep_on(Reached::Moment(reached, false));
         self.stats = Stats::of_archive(archive, Some(self.range), told)?;
         Ok(self.stats.is_some())
     }
@@ -42,7 +43,7 @@ impl SlowestQuest {
         &mut self,
         course: &mut Course,
         archive: &mut Archive,
-        keep_on: &mut dyn FnMut(&News) -> bool,
+        keep_on: &mut dyn FnMut(Reached) -> bool,
     ) -> Result<bool, WindowError> {
         let (begin, end) = self.range;
         let mut next = course.next.max(begin);
@@ -54,7 +55,7 @@ impl SlowestQuest {
             |reached| {
                 next = reached;
                 is_over = reached > end;
-                !is_over && keep_on(&News::Reached(reached, false))
+                !is_over && keep_on(Reached::Moment(reached, false))
             },
             |trace, part| {
                 self.take(trace, part);

@@ -353,7 +353,7 @@ fn busy(size: (u16, u16)) -> Player {
 #[test]
 fn no_action_is_without_an_answer_at_any_size() {
     for size in [SMALL, LARGE] {
-        for (action, name) in crate::commands::COMMANDS {
+        for (action, name) in crate::action::COMMANDS {
             let mut player = busy(size);
             let before = (player.picture(), player.effects.clone());
             let key = crate::keymap::keys_of(*action)[0];
@@ -377,7 +377,7 @@ fn no_action_is_without_an_answer_at_any_size() {
 
 #[test]
 fn every_action_of_the_palette_does_what_its_key_does() {
-    for (action, name) in crate::commands::COMMANDS {
+    for (action, name) in crate::action::COMMANDS {
         let mut by_key = busy(SMALL);
         by_key.play(crate::keymap::keys_of(*action)[0]);
         let mut by_name = busy(SMALL);

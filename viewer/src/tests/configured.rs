@@ -184,7 +184,7 @@ fn a_layout_that_cannot_be_kept_is_gone_and_says_why() {
 #[test]
 fn the_manual_has_every_action_by_its_name() {
     let manual = include_str!("../../../docs/VIEWER.md");
-    for (action, name) in crate::commands::COMMANDS {
+    for (action, name) in crate::action::COMMANDS {
         assert!(manual.contains(&format!("`{name}`")), "{name}");
         let keys = keymap::keys_of(*action);
         let row = manual

@@ -62,7 +62,7 @@ fn sessions_are_short() {
 
 #[test]
 fn every_key_and_action_is_in_the_manual() {
-    for (action, name) in crate::commands::COMMANDS {
+    for (action, name) in crate::action::COMMANDS {
         let keys = crate::keymap::keys_of(*action);
         let documented = keys.iter().any(|key| MANUAL.contains(&format!("`{key}`")));
         assert!(

@@ -9,8 +9,7 @@ use std::fmt::Write as _;
 
 use ratatui::buffer::Buffer;
 
-use crate::action::Action;
-use crate::commands::COMMANDS;
+use crate::action::{Action, COMMANDS};
 use crate::keymap::{self, KEYS};
 
 use super::harness::{LARGE, Lines, Player, SMALL, line};
@@ -50,10 +49,10 @@ const ENDED: &[Case] = &[
     Case(Action::ZoomOut, "W", "s"),
     Case(Action::ZoomInFast, "", "W"),
     Case(Action::ZoomOutFast, "W W", "S"),
-    Case(Action::Pan(-20), "W", "a"),
-    Case(Action::Pan(20), "W", "d"),
-    Case(Action::Pan(-90), "W", "A"),
-    Case(Action::Pan(90), "W", "D"),
+    Case(Action::PanLeft, "W", "a"),
+    Case(Action::PanRight, "W", "d"),
+    Case(Action::PanScreenLeft, "W", "A"),
+    Case(Action::PanScreenRight, "W", "D"),
     Case(Action::FitAll, "W", "0"),
     Case(Action::FitSelection, "", "F"),
     Case(Action::FitMarks, "", "Z"),

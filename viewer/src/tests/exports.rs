@@ -4,8 +4,16 @@ use std::time::Duration;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 use crate::event::Event;
-use crate::exporting::{ExportNews, Wish};
-use crate::update::hear_export;
+use crate::job::{Export, Job, Kind, News, Order, Reached};
+
+/// The export that the source is to begin.
+fn begun(player: &mut Player) -> Export {
+    let orders = player.app.jobs.take_orders();
+    match orders.into_iter().next() {
+        Some(Order::Start(Job::Export(export))) => export,
+        other => panic!("no export: {other:?}"),
+    }
+}
 
 #[test]
 fn an_export_is_named_followed_and_over() {
@@ -16,26 +24,27 @@ fn an_export_is_named_followed_and_over() {
         assert!(prompt.contains("Chrome") || size == SMALL, "{prompt}");
         player.play(". g z enter");
         let range = (player.app.viewport.begin(), player.app.viewport.end());
-        let wish = Wish::Begin("train.json.gz".to_owned(), Some(range));
-        assert_eq!(player.app.export_wish.take(), Some(wish));
+        let export = begun(&mut player);
+        assert_eq!(
+            (export.path.as_str(), export.range),
+            ("train.json.gz", Some(range))
+        );
         assert!(
             player
                 .line_with("writing train.json.gz")
                 .contains("esc: stop")
         );
         player.event(Event::Clock(Duration::from_secs(10)));
-        hear_export(&mut player.app, ExportNews::Reached(1, 4));
+        player.hear(News::Reached(export.number, Reached::Part(1, 4)));
         player.line_with("writing train.json.gz: 25 %, 30.0 s left");
         // One at a time; what one looks at may change meanwhile.
         player.play("E");
         assert!(player.line_with("another export").contains("esc stops it"));
         player.play("a");
-        hear_export(
-            &mut player.app,
-            ExportNews::Done("wrote train.json.gz".to_owned()),
-        );
+        assert!(player.app.jobs.take_orders().is_empty());
+        player.hear(News::Done(export.number, "wrote train.json.gz".to_owned()));
         player.line_with("wrote train.json.gz");
-        assert!(player.app.exporting.is_none());
+        assert!(player.app.jobs.of(Kind::Export).is_none());
     }
 }
 
@@ -43,11 +52,15 @@ fn an_export_is_named_followed_and_over() {
 fn everything_is_exported_whatever_is_on_screen_and_esc_stops_it() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("W E enter");
-    let wish = Wish::Begin("train.json".to_owned(), None);
-    assert_eq!(player.app.export_wish.take(), Some(wish));
+    let export = begun(&mut player);
+    assert_eq!((export.path.as_str(), export.range), ("train.json", None));
     player.play("esc");
-    assert_eq!(player.app.export_wish.take(), Some(Wish::Stop));
-    hear_export(&mut player.app, ExportNews::Failed("stopped".to_owned()));
+    let orders = player.app.jobs.take_orders();
+    assert!(
+        matches!(orders[..], [Order::Stop(number)] if number == export.number),
+        "{orders:?}"
+    );
+    player.hear(News::Failed(export.number, "stopped".to_owned()));
     player.line_with("stopped");
     // Esc has its other meanings again.
     player.play("n esc");
@@ -58,5 +71,5 @@ fn everything_is_exported_whatever_is_on_screen_and_esc_stops_it() {
 fn a_name_that_is_taken_back_exports_nothing() {
     let mut player = Player::new(PIPELINE, SMALL);
     player.play("e esc");
-    assert!(player.app.export_wish.is_none() && player.app.exporting.is_none());
+    assert!(player.app.jobs.take_orders().is_empty() && !player.app.jobs.is_any());
 }

@@ -14,10 +14,11 @@ use crate::app::Kept;
 use crate::app::{App, Selected, World};
 use crate::event::{Event, KeyModifiers};
 use crate::item::Item;
+use crate::job::{Job, Kind, News, Order};
 use crate::keymap::key;
 use crate::overview::Overview;
 use crate::part::{Derived, Extent};
-use crate::quest::News;
+use crate::quest::Quest;
 use crate::source::{Log, Progress, Recording};
 use crate::theme::{ColorMode, Theme};
 use crate::update::update;
@@ -188,7 +189,22 @@ impl Player {
         crate::update::begin(&mut self.app, world);
     }
 
-    /// Tells the state how a quest goes.
+    /// What the source is asked to look for, if anything.
+    pub(super) fn asked(&mut self) -> Option<Box<Quest>> {
+        let orders = self.app.jobs.take_orders().into_iter();
+        let quests = orders.filter_map(|order| match order {
+            Order::Start(Job::Quest(quest)) => Some(quest),
+            Order::Start(Job::Export(_)) | Order::Stop(_) => None,
+        });
+        quests.last()
+    }
+
+    /// Whether something is looked for.
+    pub(super) fn is_looking(&self) -> bool {
+        self.app.jobs.of(Kind::Quest).is_some()
+    }
+
+    /// Tells the state how a job goes.
     pub(super) fn hear(&mut self, news: News) {
         let world = World {
             trace: &self.trace,

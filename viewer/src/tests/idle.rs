@@ -75,7 +75,7 @@ fn before_the_rest(archive: &mut Archive) -> (Player, (i64, i64)) {
 /// Goes to the next stall. Answers where it begins and who has it.
 fn next(player: &mut Player, archive: &mut Archive) -> (i64, Option<Lane>) {
     player.play("n");
-    if player.app.asking.is_some() {
+    if player.is_looking() {
         pursue(player, archive);
     }
     match (player.app.selected_stall(&player.trace), player.app.away) {

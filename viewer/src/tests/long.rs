@@ -181,7 +181,7 @@ fn look_around(player: &mut Player, archive: &mut Archive, length: i64) -> (Fram
         });
         player.play(["right", "n", "down", "up"][place as usize % 4]);
         player.app.viewport = Viewport::new(from, from + length);
-        player.app.hunt = None;
+        player.app.jobs = Default::default();
         frames.draw(player);
     }
     (frames, looks)

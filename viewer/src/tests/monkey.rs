@@ -5,7 +5,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::action::Effect;
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
-use crate::exporting::ExportNews;
+use crate::job::{Kind, News};
 use crate::keymap::{KEYS, key};
 use crate::theme::{ColorMode, Ground, Theme};
 
@@ -114,8 +114,11 @@ fn end_source(player: &mut Player) {
     if let Some((name, _)) = player.app.keeping.take() {
         crate::update::hear_kept(&mut player.app, &name, Err("no room".to_owned()));
     }
-    player.app.export_wish = None;
-    crate::update::hear_export(&mut player.app, ExportNews::Failed("no room".to_owned()));
+    drop(player.app.jobs.take_orders());
+    let export = player.app.jobs.of(Kind::Export).map(|job| job.number);
+    if let Some(number) = export {
+        player.hear(News::Failed(number, "no room".to_owned()));
+    }
 }
 
 fn step(player: &mut Player, random: &mut Random, names: &[&str]) {

@@ -10,8 +10,9 @@ use ascend_trace_testkit::workload::{self, Workload};
 
 use super::harness::{LARGE, Player};
 use super::parts::{load, overview};
+use crate::job::{News, Order};
 use crate::list::Kind;
-use crate::quest::{News, Quest};
+use crate::quest::Quest;
 
 /// Calls that fail.
 const FAILED: [usize; 3] = [9_000, 150_000, 280_000];
@@ -72,20 +73,19 @@ fn player_of(mut archive: Archive) -> (Player, Archive) {
 
 /// What the source was asked for.
 fn asked(player: &mut Player) -> Box<Quest> {
-    let asked = player.app.asking.take().flatten();
+    let asked = player.asked();
     asked.unwrap_or_else(|| panic!("nothing is looked for: {:?}", player.app.message))
 }
 
 /// Looks for what was asked for, with a pause after every part, and loads what is on screen then.
 pub(super) fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
     let mut quest = asked(player);
+    let number = quest.number;
     let mut pauses = 0;
     loop {
         let mut news = Vec::new();
         let done = quest.advance(archive, &mut |it| {
-            if let News::Reached(moment, wrapped) = it {
-                news.push(News::Reached(*moment, *wrapped));
-            }
+            news.push(News::Reached(number, it));
             news.len() < 2
         });
         let done = done.expect("it is in memory");
@@ -96,7 +96,7 @@ pub(super) fn pursue(player: &mut Player, archive: &mut Archive) -> usize {
         pauses += 1;
         assert!(pauses < 100, "it does not come to an end");
     }
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
     load(player, archive);
     pauses
 }
@@ -106,7 +106,7 @@ pub(super) fn pursue_sums(player: &mut Player, archive: &mut Archive) {
     let mut quest = asked(player);
     let done = quest.advance(archive, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
 }
 
 /// Looks for what was asked for with a pause after every part.
@@ -123,7 +123,7 @@ pub(super) fn pursue_in_parts(player: &mut Player, archive: &mut Archive) {
         assert!(pauses < 100, "it does not come to an end");
     }
     assert!(pauses > 2, "it can be stopped after each part");
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
 }
 
 pub(super) fn whole(archive: &mut Archive) -> (Trace, Dependencies, Stalls) {
@@ -159,7 +159,7 @@ fn a_match_far_behind_what_is_loaded_is_found_and_selected() {
     let mut pauses = 0;
     for begin in &failed {
         pauses += pursue(&mut player, &mut archive);
-        assert!(player.app.hunt.is_none());
+        assert!(!player.is_looking());
         let selected = player.app.selected.expect("it is loaded and selected");
         assert_eq!(
             selected.span(&player.trace).0,
@@ -212,7 +212,7 @@ fn a_range_far_behind_what_is_loaded_is_found_by_its_name() {
     let mut pauses = 0;
     for begin in &begins {
         // The threads go through a step at about the same time.
-        if player.app.hunt.is_some() {
+        if player.is_looking() {
             pauses += pursue(&mut player, &mut archive);
         }
         assert_eq!(player.selected(), format!("range step 5000 at {begin}"));
@@ -248,18 +248,22 @@ fn a_search_can_be_given_up_and_its_answer_then_counts_for_nothing() {
     let mut quest = asked(&mut player);
     let before = (player.app.viewport, player.app.away);
     player.play("esc");
-    assert!(matches!(player.app.asking, Some(None)));
+    let orders = player.app.jobs.take_orders();
+    assert!(
+        matches!(orders[..], [Order::Stop(number)] if number == quest.number),
+        "{orders:?}"
+    );
     assert!(message(&player).contains("stopped looking for “!”"));
     let done = quest.advance(&mut archive, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
     assert_eq!((player.app.viewport, player.app.away), before);
     // Another one after it is not mistaken for it.
     player.play("/ ! enter");
     let quest = asked(&mut player);
     player.play("/ >100s enter");
-    player.hear(News::Done(quest));
-    assert!(player.app.hunt.is_some());
+    player.hear(News::Found(quest));
+    assert!(player.is_looking());
 }
 
 pub(super) fn notable(stalls: &Stalls) -> Vec<Stall> {
@@ -305,7 +309,7 @@ fn the_longest_stalls_are_those_of_the_whole_recording() {
     assert!((selected.span(&player.trace).0 - first.begin).abs() < 1_000);
     // A second look costs nothing.
     player.play("enter i");
-    assert!(player.app.asking.is_none() && player.app.hunt.is_none());
+    assert!(player.asked().is_none() && !player.is_looking());
     assert_eq!(
         player.app.list.as_ref().map(|it| it.entries.len()),
         Some(200)
@@ -321,7 +325,7 @@ fn the_next_stall_is_looked_for_behind_what_is_loaded() {
     let mut asked = 0;
     let mut seen = Vec::new();
     while asked < 3 {
-        if player.app.asking.is_some() {
+        if player.is_looking() {
             asked += 1;
             pursue(&mut player, &mut archive);
         }
@@ -348,7 +352,7 @@ fn the_stall_before_is_looked_for_too() {
     let mut seen: Vec<i64> = Vec::new();
     let mut asked = 0;
     while asked < 2 {
-        if player.app.asking.is_some() {
+        if player.is_looking() {
             asked += 1;
             pursue(&mut player, &mut archive);
         }
@@ -411,7 +415,7 @@ fn statistics_of_what_is_not_loaded_are_summed_up_from_the_file() {
     assert!(!done.expect("it is in memory"));
     let done = quest.advance(&mut archive, &mut |_| true);
     assert!(done.expect("it is in memory"));
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
     let stats = ascend_trace_analysis::Stats::of(&whole(&mut archive).0);
     // The whole recording was summed up: the panel has it from now on.
     let overall = player.app.overall.as_ref().expect("it is known");

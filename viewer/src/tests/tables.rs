@@ -5,8 +5,9 @@ use std::time::Duration;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::event::Event;
+use crate::job::News;
 use crate::list::{List, RowId};
-use crate::quest::{News, Quest};
+use crate::quest::Quest;
 
 use super::harness::{LARGE, PIPELINE, Player};
 use super::lists::entries;
@@ -233,11 +234,11 @@ fn stalls_of_a_long_recording_keep_order_filter_and_row_when_all_are_known() {
     player.play("i > > / h o s t enter down");
     let row = current(&player);
     let sort = list(&player).sort;
-    let mut quest: Box<Quest> = player.app.asking.take().flatten().expect("it is asked");
+    let mut quest: Box<Quest> = player.asked().expect("it is asked");
     let done = quest.advance(&mut archive, &mut |_| true);
     assert!(done.expect("it is in memory"));
     let loaded = list(&player).entries.len();
-    player.hear(News::Done(quest));
+    player.hear(News::Found(quest));
     assert!(list(&player).entries.len() >= loaded);
     assert_eq!(list(&player).sort, sort);
     assert!(entries(&player).iter().all(|it| it.contains("host")));

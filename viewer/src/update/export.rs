@@ -1,14 +1,14 @@
-//! Exports: asked for, followed, stopped.
+//! Exports: asked for.
 
 use crate::app::{App, World};
-use crate::exporting::{ExportNews, Exporting, Wish};
+use crate::job::{Export, Job, Kind};
 use crate::prompt::{Asked, Prompt};
 
 use crate::app::Mode;
 
 /// Asks for the name of a file.
 pub(super) fn ask(app: &mut App, world: World<'_>, whole: bool) {
-    if app.exporting.is_some() {
+    if app.jobs.of(Kind::Export).is_some() {
         app.message = Some("another export is under way: esc stops it".to_owned());
         return;
     }
@@ -29,32 +29,10 @@ pub(super) fn begin(app: &mut App, name: &str, whole: bool) {
         return;
     }
     let range = (app.viewport.begin(), app.viewport.end());
-    let range = (!whole).then_some(range);
-    app.export_wish = Some(Wish::Begin(name.to_owned(), range));
-    app.exporting = Some(Exporting {
-        name: name.to_owned(),
-        since: app.clock,
-        reached: (0, 0),
+    let job = Job::Export(Export {
+        number: app.jobs.next(),
+        path: name.to_owned(),
+        range: (!whole).then_some(range),
     });
-}
-
-pub(super) fn stop(app: &mut App) {
-    if app.exporting.is_some() {
-        app.export_wish = Some(Wish::Stop);
-    }
-}
-
-/// Takes in how an export goes.
-pub(crate) fn hear_export(app: &mut App, news: ExportNews) {
-    match news {
-        ExportNews::Reached(done, all) => {
-            if let Some(exporting) = &mut app.exporting {
-                exporting.reached = (done, all);
-            }
-        }
-        ExportNews::Done(text) | ExportNews::Failed(text) => {
-            app.exporting = None;
-            app.message = Some(text);
-        }
-    }
+    app.jobs.begin(job, name.to_owned(), None, app.clock);
 }

@@ -9,12 +9,13 @@ use ascend_trace_recording::ThreadId;
 
 use crate::app::{App, Follow, World};
 use crate::flame::SummedCalls;
-use crate::hunt::{BlamedAll, FindingsAll, Hunt, Longest, Summed};
+use crate::job::{Job, Kind as JobKind, News};
 use crate::list::{Kind, Which};
 use crate::overall::Overall;
 use crate::overview::Overview;
 use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
-use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, News, Quest};
+use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, Quest};
+use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
 use crate::text::{fit, moment, short_name};
 use crate::viewport::Viewport;
 
@@ -181,45 +182,35 @@ pub(super) fn known_findings(app: &App) -> Option<&[Finding]> {
 }
 
 fn ask(app: &mut App, what: String, kind: QuestKind, course: Course) {
-    app.hunts += 1;
-    let number = app.hunts;
-    app.hunt = Some(Hunt {
-        number,
-        what,
-        course,
-        reached: course.begun,
-        since: app.clock,
-    });
-    app.asking = Some(Some(Box::new(Quest {
+    let number = app.jobs.next();
+    let quest = Quest {
         number,
         kind,
         course,
-    })));
+    };
+    let job = Job::Quest(Box::new(quest));
+    app.jobs.begin(job, what, Some(course), app.clock);
 }
 
 /// Stops looking.
 pub(super) fn give_up(app: &mut App) {
-    if let Some(hunt) = app.hunt.take() {
-        app.asking = Some(None);
-        app.message = Some(format!("stopped looking for {}", hunt.what));
+    if let Some(given_up) = app.jobs.give_up(JobKind::Quest) {
+        app.message = Some(format!("stopped looking for {}", given_up.what));
     }
 }
 
-/// Takes in how a quest goes.
+/// Takes in how a job goes. What comes after it was cancelled counts for nothing.
 pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
-    // What comes after it was cancelled counts for nothing.
-    let Some(hunt) = &mut app.hunt else { return };
+    if let News::Reached(number, reached) = news {
+        return app.jobs.reach(number, reached);
+    }
+    let Some(job) = app.jobs.end(news.number()) else {
+        return;
+    };
     match news {
-        News::Reached(moment, wrapped) => {
-            hunt.reached = moment;
-            hunt.course.wrapped = wrapped;
-        }
-        News::Done(quest) if quest.number != hunt.number => {}
-        News::Done(quest) => {
-            let what = hunt.what.clone();
-            app.hunt = None;
-            done(app, world, *quest, &what);
-        }
+        News::Reached(..) => {}
+        News::Found(quest) => done(app, world, *quest, &job.what),
+        News::Done(_, text) | News::Failed(_, text) => app.message = Some(text),
     }
 }
 

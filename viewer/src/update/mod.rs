@@ -15,7 +15,6 @@ mod prompts;
 mod select;
 mod walk;
 
-pub(crate) use export::hear_export;
 pub(crate) use hunt::hear;
 pub(crate) use layouts::{begin, hear_kept};
 pub(crate) use mouse::{moment_at, whole_at};
@@ -26,6 +25,7 @@ pub(crate) use walk::{causes, effects};
 use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
 use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::job;
 use crate::list::{Kind, List, Page, Which};
 use crate::prompt::Asked;
 use crate::source::{Progress, Recording};
@@ -100,12 +100,12 @@ fn on_key(app: &mut App, world: World<'_>, key: &KeyEvent) -> Vec<Effect> {
             on_help_key(app, key);
             Vec::new()
         }
-        Mode::Timeline if key.code == KeyCode::Esc && app.hunt.is_some() => {
+        Mode::Timeline if key.code == KeyCode::Esc && app.jobs.of(job::Kind::Quest).is_some() => {
             hunt::give_up(app);
             Vec::new()
         }
-        Mode::Timeline if key.code == KeyCode::Esc && app.exporting.is_some() => {
-            export::stop(app);
+        Mode::Timeline if key.code == KeyCode::Esc && app.jobs.of(job::Kind::Export).is_some() => {
+            app.jobs.stop(job::Kind::Export);
             Vec::new()
         }
         _ if !is_interrupt && app.list.is_some() => on_list_key(app, world, key),
@@ -150,7 +150,10 @@ fn count(app: &mut App, digit: char) -> bool {
 fn is_step(action: Action) -> bool {
     matches!(
         action,
-        Action::Pan(_)
+        Action::PanLeft
+            | Action::PanRight
+            | Action::PanScreenLeft
+            | Action::PanScreenRight
             | Action::ZoomIn
             | Action::ZoomOut
             | Action::NextItem
@@ -219,7 +222,10 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
             app.message = Some("sent to the terminal's clipboard, if it has one".to_owned());
             return vec![Effect::Copy];
         }
-        Action::Pan(hundredths) => navigate::pan(app, hundredths),
+        Action::PanLeft => navigate::pan(app, -20),
+        Action::PanRight => navigate::pan(app, 20),
+        Action::PanScreenLeft => navigate::pan(app, -90),
+        Action::PanScreenRight => navigate::pan(app, 90),
         Action::ZoomIn => navigate::zoom(app, world, (2, 3)),
         Action::ZoomOut => navigate::zoom(app, world, (3, 2)),
         Action::ZoomInFast => navigate::zoom(app, world, (1, 5)),
@@ -288,7 +294,10 @@ pub(crate) fn perform(app: &mut App, world: World<'_>, action: Action) -> Vec<Ef
 fn is_move(action: Action) -> bool {
     matches!(
         action,
-        Action::Pan(_)
+        Action::PanLeft
+            | Action::PanRight
+            | Action::PanScreenLeft
+            | Action::PanScreenRight
             | Action::ZoomIn
             | Action::ZoomOut
             | Action::ZoomInFast

@@ -7,6 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::app::{Follow, Mode};
+use crate::job;
 use crate::layout::Layout;
 use crate::prompt::Prompt;
 use crate::source::Recording;
@@ -238,12 +239,12 @@ fn said_now(scene: &Scene<'_>, room: usize) -> Option<Line<'static>> {
     let measured = || app.marks.measure().map(super::marks::words);
     Some(match (&app.mode, &app.message, &app.failure) {
         (Mode::Prompt(asked), ..) => prompt(asked, room, scene),
-        _ if let Some(hunt) = &app.hunt => {
-            let text = hunt.words(app.span.unwrap_or_default(), app.clock);
+        _ if let Some(job) = app.jobs.of(job::Kind::Quest) => {
+            let text = job.words(app.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
-        (_, None, _) if let Some(exporting) = &app.exporting => {
-            let text = exporting.words(app.clock);
+        (_, None, _) if let Some(job) = app.jobs.of(job::Kind::Export) => {
+            let text = job.words(app.span.unwrap_or_default(), app.clock);
             Line::styled(fit(&text, room), theme.accent())
         }
         (_, Some(message), _) => Line::styled(fit(message, room), theme.strong()),

@@ -11,7 +11,7 @@ use ascend_trace_recording::units::duration;
 use ascend_trace_recording::{CallId, StreamId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::{EdgeKind, Node, Window};
 
 #[derive(Debug, Default)]
@@ -20,18 +20,6 @@ pub(super) struct DeviceSync {
 }
 
 impl Check for DeviceSync {
-    fn id(&self) -> &'static str {
-        "device-sync"
-    }
-
-    fn summary(&self) -> &'static str {
-        "device syncs that waited for one stream"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Info
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

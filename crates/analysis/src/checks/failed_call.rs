@@ -9,7 +9,7 @@ use ascend_trace_format::api::RetKind;
 use ascend_trace_recording::{CallId, Trace, is_capture_code};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
@@ -28,18 +28,6 @@ impl FailedCall {
 }
 
 impl Check for FailedCall {
-    fn id(&self) -> &'static str {
-        "failed-call"
-    }
-
-    fn summary(&self) -> &'static str {
-        "calls that returned an error"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

@@ -5,7 +5,7 @@
 
 use ascend_trace_recording::{CallId, Trace};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::{Graph, Window};
 
 #[derive(Debug, Default)]
@@ -14,18 +14,6 @@ pub(super) struct FailedCapture {
 }
 
 impl Check for FailedCapture {
-    fn id(&self) -> &'static str {
-        "failed-capture"
-    }
-
-    fn summary(&self) -> &'static str {
-        "captures of graphs that failed, and why"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         // The calls of graphs are kept to the end, when all of a capture is known.
         if window.part.is_last {

@@ -1,16 +1,21 @@
 //! The list of all checks.
 
-use super::Check;
+use super::{Check, Severity};
 
 /// A check, with its page of the manual.
 pub struct Entry {
+    /// Its name in tables, in JSON and on the command line.
+    pub id: &'static str,
+    pub severity: Severity,
+    /// What its findings are, in one line.
+    pub summary: &'static str,
     pub check: Box<dyn Check>,
     /// Paragraphs of plain text in Markdown.
     pub manual: String,
 }
 
 macro_rules! list {
-    ($($file:literal $module:ident $check:ident,)*) => {
+    ($($file:literal $module:ident $check:ident $id:literal $severity:ident $summary:literal,)*) => {
         $(
             #[path = $file]
             mod $module;
@@ -20,6 +25,9 @@ macro_rules! list {
         pub fn all() -> Vec<Entry> {
             vec![$(
                 Entry {
+                    id: $id,
+                    severity: Severity::$severity,
+                    summary: $summary,
                     check: Box::new($module::$check::default()),
                     manual: manual(include_str!($file)),
                 },
@@ -29,13 +37,20 @@ macro_rules! list {
 }
 
 list! {
-    "device_sync.rs" device_sync DeviceSync,
-    "failed_call.rs" failed_call FailedCall,
-    "failed_capture.rs" failed_capture FailedCapture,
-    "pageable_copy.rs" pageable_copy PageableCopy,
-    "short_lived.rs" short_lived ShortLived,
-    "unrecorded_event.rs" unrecorded_event UnrecordedEvent,
-    "unserved_callback.rs" unserved_callback UnservedCallback,
+    "device_sync.rs" device_sync DeviceSync "device-sync" Info
+        "device syncs that waited for one stream",
+    "failed_call.rs" failed_call FailedCall "failed-call" Warning
+        "calls that returned an error",
+    "failed_capture.rs" failed_capture FailedCapture "failed-capture" Error
+        "captures of graphs that failed, and why",
+    "pageable_copy.rs" pageable_copy PageableCopy "pageable-copy" Warning
+        "asynchronous copies of pageable memory, which the host does itself",
+    "short_lived.rs" short_lived ShortLived "short-lived" Info
+        "streams and events that are made again instead of being reused",
+    "unrecorded_event.rs" unrecorded_event UnrecordedEvent "unrecorded-event" Error
+        "waits for events that had not been recorded, which wait for nothing",
+    "unserved_callback.rs" unserved_callback UnservedCallback "unserved-callback" Error
+        "callbacks that no thread of the program could run",
 }
 
 /// The comment at the top of a file.

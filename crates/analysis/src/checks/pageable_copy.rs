@@ -11,7 +11,7 @@ use ascend_trace_recording::CallId;
 use ascend_trace_recording::units::{bytes, duration};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 #[derive(Debug, Default)]
@@ -20,18 +20,6 @@ pub(super) struct PageableCopy {
 }
 
 impl Check for PageableCopy {
-    fn id(&self) -> &'static str {
-        "pageable-copy"
-    }
-
-    fn summary(&self) -> &'static str {
-        "asynchronous copies of pageable memory, which the host does itself"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Warning
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

@@ -9,7 +9,7 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::units::count;
 use ascend_trace_recording::{CallId, ProcessId, Trace};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// Fewer are not worth a word.
@@ -57,18 +57,6 @@ pub(super) struct ShortLived {
 }
 
 impl Check for ShortLived {
-    fn id(&self) -> &'static str {
-        "short-lived"
-    }
-
-    fn summary(&self) -> &'static str {
-        "streams and events that are made again instead of being reused"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Info
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         let kind = |id: &CallId| Kind::of(trace.function(trace.call(*id).function).role);

@@ -9,7 +9,7 @@ use ascend_trace_format::api::Role;
 use ascend_trace_recording::{CallId, Trace};
 
 use super::super::grouping::Groups;
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// `EventRow::creation` of `aclrtCreateEventExWithFlag`.
@@ -21,18 +21,6 @@ pub(super) struct UnrecordedEvent {
 }
 
 impl Check for UnrecordedEvent {
-    fn id(&self) -> &'static str {
-        "unrecorded-event"
-    }
-
-    fn summary(&self) -> &'static str {
-        "waits for events that had not been recorded, which wait for nothing"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls().filter(|id| wanted(*id)) {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use ascend_trace_format::api::{Part, Role, TaskKind};
 use ascend_trace_recording::{CallId, ProcessId, ThreadId};
 
-use super::super::{Check, Finding, Severity};
+use super::super::{Check, Finding};
 use crate::Window;
 
 /// What is known of a process.
@@ -27,18 +27,6 @@ pub(super) struct UnservedCallback {
 }
 
 impl Check for UnservedCallback {
-    fn id(&self) -> &'static str {
-        "unserved-callback"
-    }
-
-    fn summary(&self) -> &'static str {
-        "callbacks that no thread of the program could run"
-    }
-
-    fn severity(&self) -> Severity {
-        Severity::Error
-    }
-
     fn take(&mut self, window: &Window<'_>, wanted: &dyn Fn(CallId) -> bool) {
         let trace = window.trace;
         for id in window.calls() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::TimeRange;
 use crate::rows::{NameRow, RangeRow};
 
 use super::column::Cursors;
@@ -29,14 +30,14 @@ impl Remember<NameRow> for Given {
 
 impl RangeRow {
     /// First and last moment of a row, which is taken as whole as [`Table::take`](super::table::Table::take) does and not made.
-    pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<(i64, i64)> {
+    pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<TimeRange> {
         cursors.take_as::<u32>(0)?;
         cursors.take_as::<u32>(1)?;
         let begin = cursors.take_signed(2)?;
         let end = begin.wrapping_add(cursors.take_signed(3)?);
         cursors.take(4)?;
         cursors.take_bytes(5)?;
-        Some((begin, end.max(begin)))
+        Some(TimeRange::new(begin, end.max(begin)))
     }
 }
 

@@ -160,86 +160,28 @@ acl! {
 
     fn aclDestroyAclOpExecutor(made: usize) { executor::destroy(made) }
 
-    fn aclSetTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
+    fn [aclSetTensorAddr, AclSetTensorAddr](
+        made: usize, index: usize, tensor: usize, address: usize,
+    ) {
         executor::set_address(made, index, ANY, tensor, address)
     }
 
-    fn AclSetTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
-        executor::set_address(made, index, ANY, tensor, address)
-    }
-
-    fn aclSetInputTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
+    fn [aclSetInputTensorAddr, AclSetInputTensorAddr](
+        made: usize, index: usize, tensor: usize, address: usize,
+    ) {
         executor::set_address(made, index, READ, tensor, address)
     }
 
-    fn AclSetInputTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
-        executor::set_address(made, index, READ, tensor, address)
-    }
-
-    fn aclSetOutputTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
+    fn [aclSetOutputTensorAddr, AclSetOutputTensorAddr](
+        made: usize, index: usize, tensor: usize, address: usize,
+    ) {
         executor::set_address(made, index, WRITTEN, tensor, address)
     }
 
-    fn AclSetOutputTensorAddr(made: usize, index: usize, tensor: usize, address: usize) {
-        executor::set_address(made, index, WRITTEN, tensor, address)
-    }
-
-    fn aclSetDynamicTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
-    ) {
-        executor::set_member_address(made, index, list, address)
-    }
-
-    fn AclSetDynamicTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
-    ) {
-        executor::set_member_address(made, index, list, address)
-    }
-
-    fn aclSetDynamicInputTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
-    ) {
-        executor::set_member_address(made, index, list, address)
-    }
-
-    fn AclSetDynamicInputTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
-    ) {
-        executor::set_member_address(made, index, list, address)
-    }
-
-    fn aclSetDynamicOutputTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
-    ) {
-        executor::set_member_address(made, index, list, address)
-    }
-
-    fn AclSetDynamicOutputTensorAddr(
-        made: usize,
-        _parameter: usize,
-        index: usize,
-        list: usize,
-        address: usize,
+    fn [aclSetDynamicTensorAddr, AclSetDynamicTensorAddr, aclSetDynamicInputTensorAddr,
+       AclSetDynamicInputTensorAddr, aclSetDynamicOutputTensorAddr,
+       AclSetDynamicOutputTensorAddr](
+        made: usize, _parameter: usize, index: usize, list: usize, address: usize,
     ) {
         executor::set_member_address(made, index, list, address)
     }

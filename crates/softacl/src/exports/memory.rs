@@ -6,17 +6,9 @@ use crate::memory::copy::{self, Fill, Transfer};
 use crate::{memory, stream};
 
 acl! {
-    fn aclrtMalloc(address: Out<usize>, size: usize, policy: u32) {
-        address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
-    }
-
-    fn aclrtMallocCached(address: Out<usize>, size: usize, policy: u32) {
-        address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
-    }
-
-    fn aclrtMallocAlign32(address: Out<usize>, size: usize, policy: u32) {
+    fn [aclrtMalloc, aclrtMallocCached, aclrtMallocAlign32](
+        address: Out<usize>, size: usize, policy: u32,
+    ) {
         address.check()?;
         address.put(memory::allocate_device(size, policy)?)
     }

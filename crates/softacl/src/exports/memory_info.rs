@@ -24,12 +24,9 @@ pub(crate) struct PointerAttributes {
 }
 
 acl! {
-    fn aclrtMallocWithCfg(address: Out<usize>, size: usize, policy: u32, _config: usize) {
-        address.check()?;
-        address.put(memory::allocate_device(size, policy)?)
-    }
-
-    fn aclrtMallocForTaskScheduler(address: Out<usize>, size: usize, policy: u32, _config: usize) {
+    fn [aclrtMallocWithCfg, aclrtMallocForTaskScheduler](
+        address: Out<usize>, size: usize, policy: u32, _config: usize,
+    ) {
         address.check()?;
         address.put(memory::allocate_device(size, policy)?)
     }
@@ -118,9 +115,7 @@ acl! {
         Ok(())
     }
 
-    fn aclrtMemFlush(address: usize, size: usize) { cached(address, size) }
-
-    fn aclrtMemInvalidate(address: usize, size: usize) { cached(address, size) }
+    fn [aclrtMemFlush, aclrtMemInvalidate](address: usize, size: usize) { cached(address, size) }
 }
 
 fn register(address: usize, size: u64) -> crate::code::Outcome {

@@ -31,14 +31,21 @@ mod tools;
 mod versions;
 mod vmm;
 
-/// Declares exported functions whose bodies yield an `Outcome`. Each is run by `ffi::call`.
+/// Declares exported functions whose bodies yield an `Outcome`. Each is run by `ffi::call`. Names that do the same
+/// share a body: `fn [one, other](…)`.
 macro_rules! acl {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {$(
+    (@each [$($name:ident),+] $arguments:tt $body:block) => {
+        $($crate::exports::acl!(@each $name $arguments $body);)+
+    };
+    (@each $name:ident ($($arg:ident: $type:ty),* $(,)?) $body:block) => {
         // SAFETY: the name is AscendCL's; nothing else in this library defines it.
         #[unsafe(no_mangle)]
         pub(crate) extern "C" fn $name($($arg: $type),*) -> $crate::code::Code {
             $crate::ffi::call(stringify!($name), || $body)
         }
-    )*};
+    };
+    ($(fn $names:tt $arguments:tt $body:block)*) => {
+        $($crate::exports::acl!(@each $names $arguments $body);)*
+    };
 }
 pub(crate) use acl;

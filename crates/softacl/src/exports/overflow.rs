@@ -23,9 +23,9 @@ acl! {
         no_overflow(output, size as usize, stream)
     }
 
-    fn aclrtResetOverflowStatus(stream: usize) { stream::of_context(stream)?.mark() }
-
-    fn aclrtResetFloatOverflowStatus(stream: usize) { stream::of_context(stream)?.mark() }
+    fn [aclrtResetOverflowStatus, aclrtResetFloatOverflowStatus](stream: usize) {
+        stream::of_context(stream)?.mark()
+    }
 
     fn aclrtNpuClearFloatOverFlowStatus(_mode: u32, stream: usize) {
         stream::of_context(stream)?.mark()

@@ -87,11 +87,7 @@ acl! {
         Ok(())
     }
 
-    fn aclrtUseStreamResInCurrentThread(stream: usize) {
-        stream::of_context(stream).map(drop)
-    }
-
-    fn aclrtUnuseStreamResInCurrentThread(stream: usize) {
+    fn [aclrtUseStreamResInCurrentThread, aclrtUnuseStreamResInCurrentThread](stream: usize) {
         stream::of_context(stream).map(drop)
     }
 

@@ -144,24 +144,15 @@ acl! {
         }
     }
 
-    fn aclSetTensorFormat(desc: Out<TensorDesc>, format: i32) { change(&desc, |desc| desc.format = format) }
+    fn [aclSetTensorFormat, aclSetTensorStorageFormat, aclSetTensorOriginFormat](
+        desc: Out<TensorDesc>, format: i32,
+    ) { change(&desc, |desc| desc.format = format) }
 
-    fn aclSetTensorShape(desc: Out<TensorDesc>, count: i32, shape: In<i64>) {
+    fn [aclSetTensorShape, aclSetTensorStorageShape](
+        desc: Out<TensorDesc>, count: i32, shape: In<i64>,
+    ) {
         let shape = dims(count, &shape)?;
         change(&desc, |desc| desc.storage = Some(shape))
-    }
-
-    fn aclSetTensorStorageFormat(desc: Out<TensorDesc>, format: i32) {
-        change(&desc, |desc| desc.format = format)
-    }
-
-    fn aclSetTensorStorageShape(desc: Out<TensorDesc>, count: i32, shape: In<i64>) {
-        let shape = dims(count, &shape)?;
-        change(&desc, |desc| desc.storage = Some(shape))
-    }
-
-    fn aclSetTensorOriginFormat(desc: Out<TensorDesc>, format: i32) {
-        change(&desc, |desc| desc.format = format)
     }
 
     fn aclSetTensorOriginShape(desc: Out<TensorDesc>, count: i32, shape: In<i64>) {

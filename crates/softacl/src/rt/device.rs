@@ -17,11 +17,7 @@ rt! {
 
     fn rtDeviceTaskAbort(id: i32, timeout_ms: u32) { device::abort_tasks(id, timeout_ms) }
 
-    fn rtSetDevice(id: i32) { device::set(id) }
-
-    fn rtSetDeviceEx(id: i32) { device::set(id) }
-
-    fn rtSetDeviceWithoutTsd(id: i32) { device::set(id) }
+    fn [rtSetDevice, rtSetDeviceEx, rtSetDeviceWithoutTsd](id: i32) { device::set(id) }
 
     fn rtSetDeviceWithFlags(id: i32, _flags: u64) { device::set(id) }
 
@@ -32,11 +28,9 @@ rt! {
         Ok(())
     }
 
-    fn rtDeviceReset(id: i32) { device::reset(id, false) }
-
-    fn rtDeviceResetEx(id: i32) { device::reset(id, false) }
-
-    fn rtDeviceResetWithoutTsd(id: i32) { device::reset(id, false) }
+    fn [rtDeviceReset, rtDeviceResetEx, rtDeviceResetWithoutTsd](id: i32) {
+        device::reset(id, false)
+    }
 
     fn rtDeviceResetForce(id: i32) { device::reset(id, true) }
 
@@ -47,35 +41,24 @@ rt! {
         runtime::get().context()?.synchronize_device(limit)
     }
 
-    fn rtGetDevice(id: Out<i32>) {
+    fn [rtGetDevice, rtCtxGetDevice](id: Out<i32>) {
         id.check()?;
         runtime::get().with_context(|context| id.put(context.device.id as i32))
     }
 
     fn rtGetDeviceCount(count: Out<i32>) { count.put(runtime::get().devices.len() as i32) }
 
-    fn rtCtxCreate(context: Out<usize>, _flags: u32, device: i32) {
+    fn [rtCtxCreate, rtCtxCreateEx](context: Out<usize>, _flags: u32, device: i32) {
         create_context(&context, device)
     }
 
-    fn rtCtxCreateEx(context: Out<usize>, _flags: u32, device: i32) {
-        create_context(&context, device)
-    }
-
-    fn rtCtxDestroy(context: usize) { context::destroy(context) }
-
-    fn rtCtxDestroyEx(context: usize) { context::destroy(context) }
+    fn [rtCtxDestroy, rtCtxDestroyEx](context: usize) { context::destroy(context) }
 
     fn rtCtxSetCurrent(context: usize) { context::set_current(context) }
 
     fn rtCtxGetCurrent(context: Out<usize>) {
         context.check()?;
         runtime::get().with_context(|current| context.put(current.handle))
-    }
-
-    fn rtCtxGetDevice(id: Out<i32>) {
-        id.check()?;
-        runtime::get().with_context(|context| id.put(context.device.id as i32))
     }
 
     fn rtCtxGetCurrentDefaultStream(stream: Out<usize>) {

@@ -28,11 +28,58 @@ pub(crate) struct DeviceBinary {
 
 type Function = Option<extern "C" fn(usize)>;
 
-rt! {
-    fn rtKernelLaunch(_f: usize, _n: u32, _args: usize, _size: u32, _sm: usize, stream: usize) {
-        launch("rtKernelLaunch", stream)
-    }
+/// Declares functions that launch a kernel, told by their own name.
+macro_rules! launches {
+    (@each [$($name:ident),+] $arguments:tt $stream:ident) => {
+        $(launches!(@each $name $arguments $stream);)+
+    };
+    (@each $name:ident $arguments:tt $stream:ident) => {
+        rt! { fn $name $arguments { launch(stringify!($name), $stream) } }
+    };
+    ($($names:tt $arguments:tt on $stream:ident;)+) => {
+        $(launches!(@each $names $arguments $stream);)+
+    };
+}
 
+launches! {
+    rtKernelLaunch(
+        _f: usize, _n: u32, _args: usize, _size: u32, _sm: usize, stream: usize,
+    ) on stream;
+    rtKernelLaunchEx(_args: usize, _size: u32, _flags: u32, stream: usize) on stream;
+    rtKernelLaunchFwk(_name: usize, _args: usize, _size: u32, _flags: u32, stream: usize) on stream;
+    [rtKernelLaunchWithFlag, rtAicpuKernelLaunchWithFlag](
+        _f: usize, _n: u32, _args: usize, _sm: usize, stream: usize, _flags: u32,
+    ) on stream;
+    [rtKernelLaunchWithFlagV2, rtVectorCoreKernelLaunch](
+        _f: usize, _n: u32, _args: usize, _sm: usize, stream: usize, _flags: u32, _config: usize,
+    ) on stream;
+    [rtKernelLaunchWithHandle, rtKernelLaunchWithHandleV2, rtVectorCoreKernelLaunchWithHandle](
+        _handle: usize, _key: u64, _n: u32, _args: usize, _sm: usize, stream: usize, _info: usize,
+    ) on stream;
+    [rtFftsPlusTaskLaunch, rtMultipleTaskInfoLaunch, rtCCULaunch](
+        _info: usize, stream: usize,
+    ) on stream;
+    rtFftsPlusTaskLaunchWithFlag(_info: usize, stream: usize, _flags: u32) on stream;
+    rtStarsTaskLaunch(_sqe: usize, _len: u32, stream: usize) on stream;
+    rtStarsTaskLaunchWithFlag(_sqe: usize, _len: u32, stream: usize, _flags: u32) on stream;
+    rtCpuKernelLaunchWithFlag(
+        _library: usize, _name: usize, _n: u32, _args: usize, _sm: usize, stream: usize, _flags: u32,
+    ) on stream;
+    rtAicpuKernelLaunchExWithArgs(
+        _kind: u32, _name: usize, _n: u32, _args: usize, _sm: usize, stream: usize, _flags: u32,
+    ) on stream;
+    rtLaunchKernelByFuncHandle(_f: usize, _n: u32, _args: usize, stream: usize) on stream;
+    [rtLaunchKernelByFuncHandleV2, rtLaunchKernelByFuncHandleV3](
+        _f: usize, _n: u32, _args: usize, stream: usize, _c: usize,
+    ) on stream;
+    rtLaunchKernelWithArgsArray(
+        _f: usize, _n: u32, stream: usize, _c: usize, _args: usize,
+    ) on stream;
+    rtLaunchDqsTask(stream: usize, _config: usize) on stream;
+    rtLaunchDvppTask(_sqe: usize, _len: u32, stream: usize, _config: usize) on stream;
+}
+
+rt! {
     fn rtDevBinaryRegister(binary: In<DeviceBinary>, handle: Out<usize>) {
         handle.check()?;
         let binary = binary.get()?;
@@ -46,169 +93,11 @@ rt! {
         kernel::binary(binary).map(drop)
     }
 
-    fn rtBinaryUnLoad(binary: usize) { kernel::unload(binary) }
-
-    fn rtDevBinaryUnRegister(binary: usize) { kernel::unload(binary) }
-
-    fn rtKernelLaunchEx(_args: usize, _size: u32, _flags: u32, stream: usize) {
-        launch("rtKernelLaunchEx", stream)
-    }
-
-    fn rtKernelLaunchFwk(_name: usize, _args: usize, _size: u32, _flags: u32, stream: usize) {
-        launch("rtKernelLaunchFwk", stream)
-    }
-
-    fn rtKernelLaunchWithFlag(
-        _f: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-    ) {
-        launch("rtKernelLaunchWithFlag", stream)
-    }
-
-    fn rtKernelLaunchWithFlagV2(
-        _f: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-        _config: usize,
-    ) {
-        launch("rtKernelLaunchWithFlagV2", stream)
-    }
-
-    fn rtKernelLaunchWithHandle(
-        _handle: usize,
-        _key: u64,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _info: usize,
-    ) {
-        launch("rtKernelLaunchWithHandle", stream)
-    }
-
-    fn rtKernelLaunchWithHandleV2(
-        _handle: usize,
-        _key: u64,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _config: usize,
-    ) {
-        launch("rtKernelLaunchWithHandleV2", stream)
-    }
-
-    fn rtFftsPlusTaskLaunch(_info: usize, stream: usize) { launch("rtFftsPlusTaskLaunch", stream) }
-
-    fn rtFftsPlusTaskLaunchWithFlag(_info: usize, stream: usize, _flags: u32) {
-        launch("rtFftsPlusTaskLaunchWithFlag", stream)
-    }
-
-    fn rtStarsTaskLaunch(_sqe: usize, _len: u32, stream: usize) {
-        launch("rtStarsTaskLaunch", stream)
-    }
-
-    fn rtStarsTaskLaunchWithFlag(_sqe: usize, _len: u32, stream: usize, _flags: u32) {
-        launch("rtStarsTaskLaunchWithFlag", stream)
-    }
+    fn [rtBinaryUnLoad, rtDevBinaryUnRegister](binary: usize) { kernel::unload(binary) }
 
     fn rtCallbackLaunch(function: Function, data: usize, stream: usize, blocks: bool) {
         let bound = function.map(|function| Callback { function, data });
         callback::launch(bound, u32::from(blocks), stream)
-    }
-
-    fn rtVectorCoreKernelLaunch(
-        _f: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-        _config: usize,
-    ) {
-        launch("rtVectorCoreKernelLaunch", stream)
-    }
-
-    fn rtVectorCoreKernelLaunchWithHandle(
-        _handle: usize,
-        _key: u64,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _config: usize,
-    ) {
-        launch("rtVectorCoreKernelLaunchWithHandle", stream)
-    }
-
-    fn rtCpuKernelLaunchWithFlag(
-        _library: usize,
-        _name: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-    ) {
-        launch("rtCpuKernelLaunchWithFlag", stream)
-    }
-
-    fn rtAicpuKernelLaunchExWithArgs(
-        _kind: u32,
-        _name: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-    ) {
-        launch("rtAicpuKernelLaunchExWithArgs", stream)
-    }
-
-    fn rtAicpuKernelLaunchWithFlag(
-        _names: usize,
-        _n: u32,
-        _args: usize,
-        _sm: usize,
-        stream: usize,
-        _flags: u32,
-    ) {
-        launch("rtAicpuKernelLaunchWithFlag", stream)
-    }
-
-    fn rtLaunchKernelByFuncHandle(_f: usize, _n: u32, _args: usize, stream: usize) {
-        launch("rtLaunchKernelByFuncHandle", stream)
-    }
-
-    fn rtLaunchKernelByFuncHandleV2(_f: usize, _n: u32, _args: usize, stream: usize, _c: usize) {
-        launch("rtLaunchKernelByFuncHandleV2", stream)
-    }
-
-    fn rtLaunchKernelByFuncHandleV3(_f: usize, _n: u32, _args: usize, stream: usize, _c: usize) {
-        launch("rtLaunchKernelByFuncHandleV3", stream)
-    }
-
-    fn rtLaunchKernelWithArgsArray(_f: usize, _n: u32, stream: usize, _c: usize, _args: usize) {
-        launch("rtLaunchKernelWithArgsArray", stream)
-    }
-
-    fn rtMultipleTaskInfoLaunch(_info: usize, stream: usize) {
-        launch("rtMultipleTaskInfoLaunch", stream)
-    }
-
-    fn rtCCULaunch(_info: usize, stream: usize) { launch("rtCCULaunch", stream) }
-
-    fn rtLaunchDqsTask(stream: usize, _config: usize) { launch("rtLaunchDqsTask", stream) }
-
-    fn rtLaunchDvppTask(_sqe: usize, _len: u32, stream: usize, _config: usize) {
-        launch("rtLaunchDvppTask", stream)
     }
 
     fn rtProcessHostFunc(timeout_ms: i32) { callback::process_host(timeout_ms) }

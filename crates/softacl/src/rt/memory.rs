@@ -49,11 +49,7 @@ rt! {
 
     fn rtFreeHost(address: usize) { memory::free_host(address) }
 
-    fn rtMemcpy(dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
-        copy::copy_now(linear(dst, room, src, len))
-    }
-
-    fn rtMemcpyEx(dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
+    fn [rtMemcpy, rtMemcpyEx](dst: usize, room: u64, src: usize, len: u64, _kind: u32) {
         copy::copy_now(linear(dst, room, src, len))
     }
 

@@ -24,29 +24,14 @@ fn copy_described(descriptor: &In<Descriptor>, room: u64, len: u64, stream: usiz
 }
 
 rt! {
-    fn rtMemcpyAsync(dst: usize, room: u64, src: usize, len: u64, _kind: u32, stream: usize) {
-        copy_async(dst, room, src, len, stream)
-    }
-
-    fn rtMemcpyAsyncWithoutCheckKind(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
+    fn [rtMemcpyAsync, rtMemcpyAsyncWithoutCheckKind, rtMemcpyHostTask](
+        dst: usize, room: u64, src: usize, len: u64, _kind: u32, stream: usize,
     ) {
         copy_async(dst, room, src, len, stream)
     }
 
-    fn rtMemcpyAsyncEx(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
-        _config: usize,
+    fn [rtMemcpyAsyncEx, rtMemcpyAsyncWithCfgV2](
+        dst: usize, room: u64, src: usize, len: u64, _kind: u32, stream: usize, _config: usize,
     ) {
         copy_async(dst, room, src, len, stream)
     }
@@ -60,22 +45,6 @@ rt! {
         stream: usize,
         _quality: u32,
     ) {
-        copy_async(dst, room, src, len, stream)
-    }
-
-    fn rtMemcpyAsyncWithCfgV2(
-        dst: usize,
-        room: u64,
-        src: usize,
-        len: u64,
-        _kind: u32,
-        stream: usize,
-        _config: usize,
-    ) {
-        copy_async(dst, room, src, len, stream)
-    }
-
-    fn rtMemcpyHostTask(dst: usize, room: u64, src: usize, len: u64, _kind: u32, stream: usize) {
         copy_async(dst, room, src, len, stream)
     }
 
@@ -162,7 +131,7 @@ rt! {
         reduce::submit(dst, src, len, kind, data_type, stream)
     }
 
-    fn rtReduceAsyncV2(
+    fn [rtReduceAsyncV2, rtReduceAsyncWithCfgV2](
         dst: usize,
         _room: u64,
         src: usize,
@@ -184,19 +153,6 @@ rt! {
         data_type: i32,
         stream: usize,
         _quality: u32,
-    ) {
-        reduce::submit(dst, src, len, kind, data_type, stream)
-    }
-
-    fn rtReduceAsyncWithCfgV2(
-        dst: usize,
-        _room: u64,
-        src: usize,
-        len: u64,
-        kind: u32,
-        data_type: i32,
-        stream: usize,
-        _config: usize,
     ) {
         reduce::submit(dst, src, len, kind, data_type, stream)
     }

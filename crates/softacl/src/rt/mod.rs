@@ -22,14 +22,10 @@ fn below(body: impl FnOnce() -> Outcome) -> Outcome {
     }
 }
 
-/// Declares exported functions of this layer.
+/// Declares exported functions of this layer, as `acl!` does.
 macro_rules! rt {
-    ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) $body:block)*) => {$(
-        // SAFETY: the name is the runtime's; nothing else in this library defines it.
-        #[unsafe(no_mangle)]
-        pub(crate) extern "C" fn $name($($arg: $type),*) -> $crate::code::Code {
-            $crate::ffi::call(stringify!($name), || $crate::rt::below(|| $body))
-        }
-    )*};
+    ($(fn $names:tt $arguments:tt $body:block)*) => {
+        $($crate::exports::acl!(@each $names $arguments { $crate::rt::below(|| $body) });)*
+    };
 }
 use rt;

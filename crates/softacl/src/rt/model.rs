@@ -60,15 +60,17 @@ rt! {
 
     fn rtModelAbort(_model: usize) { missing() }
 
-    fn rtModelExit(_model: usize, _stream: usize) { missing() }
+    fn [rtModelExit, rtStreamActive, rtLabelGoto, rtLabelGotoEx](_of: usize, _stream: usize) {
+        missing()
+    }
 
-    fn rtModelTaskUpdate(_stream: usize, _task: u32, _sink: usize, _info: usize) { missing() }
+    fn [rtModelTaskUpdate, rtLabelSwitchByIndex](
+        _stream: usize, _task: u32, _sink: usize, _info: usize,
+    ) { missing() }
 
     fn rtLaunchSqeUpdateTask(_stream: u32, _task: u32, _src: usize, _len: u64, _on: usize) {
         missing()
     }
-
-    fn rtStreamActive(_active: usize, _stream: usize) { missing() }
 
     fn rtStreamSwitchEx(_l: usize, _c: u32, _r: usize, _to: usize, _stream: usize, _t: u32) {
         missing()
@@ -99,14 +101,6 @@ rt! {
     fn rtLabelDestroy(label: usize) { label::destroy(label) }
 
     fn rtLabelSet(label: usize, stream: usize) { graph::set_label(label, stream) }
-
-    fn rtLabelGoto(_label: usize, _stream: usize) { missing() }
-
-    fn rtLabelGotoEx(_label: usize, _stream: usize) { missing() }
-
-    fn rtLabelSwitchByIndex(_index: usize, _count: u32, _list: usize, _stream: usize) {
-        missing()
-    }
 
     fn rtLabelListCpy(_labels: usize, _count: u32, _dst: usize, _room: u32) { missing() }
 }

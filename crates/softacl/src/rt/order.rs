@@ -19,11 +19,11 @@ fn no_overflow(output: usize, size: u64, stream: usize) -> Outcome {
 }
 
 rt! {
-    fn rtNopTask(stream: usize) { mark(stream) }
+    fn [rtNopTask, rtCleanDeviceSatStatus](stream: usize) { mark(stream) }
 
-    fn rtBarrierTaskLaunch(_info: usize, stream: usize, _flags: u32) { mark(stream) }
-
-    fn rtCmoTaskLaunch(_info: usize, stream: usize, _flags: u32) { mark(stream) }
+    fn [rtBarrierTaskLaunch, rtCmoTaskLaunch](_info: usize, stream: usize, _flags: u32) {
+        mark(stream)
+    }
 
     fn rtCmoAddrTaskLaunch(_info: usize, _room: u64, _code: u32, stream: usize, _flags: u32) {
         mark(stream)
@@ -35,29 +35,23 @@ rt! {
 
     fn rtRDMADBSend(_bell: u32, _info: u64, stream: usize) { mark(stream) }
 
-    fn rtUbDbSend(_info: usize, stream: usize) { mark(stream) }
-
-    fn rtUbDirectSend(_info: usize, stream: usize) { mark(stream) }
+    fn [rtUbDbSend, rtUbDirectSend](_info: usize, stream: usize) { mark(stream) }
 
     fn rtProfilerTrace(_id: u64, _notify: bool, _flags: u32, stream: usize) { mark(stream) }
 
     fn rtProfilerTraceEx(_id: u64, _model: u64, _tag: u16, stream: usize) { mark(stream) }
 
-    fn rtCleanDeviceSatStatus(stream: usize) { mark(stream) }
-
     fn rtGetDeviceSatStatus(output: usize, size: u64, stream: usize) {
         no_overflow(output, size, stream)
     }
 
-    fn rtNpuGetFloatStatus(output: usize, size: u64, _mode: u32, stream: usize) {
+    fn [rtNpuGetFloatStatus, rtNpuGetFloatDebugStatus](
+        output: usize, size: u64, _mode: u32, stream: usize,
+    ) {
         no_overflow(output, size, stream)
     }
 
-    fn rtNpuGetFloatDebugStatus(output: usize, size: u64, _mode: u32, stream: usize) {
-        no_overflow(output, size, stream)
+    fn [rtNpuClearFloatStatus, rtNpuClearFloatDebugStatus](_mode: u32, stream: usize) {
+        mark(stream)
     }
-
-    fn rtNpuClearFloatStatus(_mode: u32, stream: usize) { mark(stream) }
-
-    fn rtNpuClearFloatDebugStatus(_mode: u32, stream: usize) { mark(stream) }
 }

@@ -24,11 +24,9 @@ fn synchronize(handle: usize, timeout_ms: i32) -> Outcome {
 rt! {
     fn rtStreamCreate(out: Out<usize>, priority: i32) { create(&out, priority, 0) }
 
-    fn rtStreamCreateWithFlags(out: Out<usize>, priority: i32, flags: u32) {
-        create(&out, priority, flags)
-    }
-
-    fn rtStreamCreateWithFlagsExternal(out: Out<usize>, priority: i32, flags: u32) {
+    fn [rtStreamCreateWithFlags, rtStreamCreateWithFlagsExternal](
+        out: Out<usize>, priority: i32, flags: u32,
+    ) {
         create(&out, priority, flags)
     }
 

@@ -4,6 +4,7 @@ use core::ffi::c_char;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize};
 
+use ascend_trace_format::fnv;
 use ascend_trace_format::record::{ActivityKind, LogState, MAX_STRING, Text, told};
 
 use super::{Refusal, buffers};
@@ -167,7 +168,7 @@ fn key_of(state: &thread::State, address: usize) -> u64 {
     let length = unsafe { libc::strnlen(start, MAX_STRING) };
     // SAFETY: `length` bytes were just read.
     let text = unsafe { core::slice::from_raw_parts(start.cast::<u8>(), length) };
-    let key = NAMES | hash(text);
+    let key = NAMES | fnv::hash(text);
     let known = TOLD.get_or_insert(key);
     if known.is_none_or(|known| known.is_told.swap(1, AcqRel) == 0) {
         let name = Text::new(text);
@@ -181,13 +182,6 @@ fn key_of(state: &thread::State, address: usize) -> u64 {
         );
     }
     key
-}
-
-/// 64-bit FNV-1a.
-fn hash(text: &[u8]) -> u64 {
-    text.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// A child's channel has none of the names.

@@ -13,6 +13,7 @@ use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Selected, World};
 use crate::event::{KeyCode, KeyEvent};
 use crate::item::{Item, TrackKey};
+use crate::job;
 use crate::list::{self, Basis, Column, Entry, Kind, List, Page, RowId, Target, Which};
 use crate::ranges::RangeId;
 use crate::rank;
@@ -48,7 +49,10 @@ fn open(app: &mut App, world: World<'_>, kind: Kind) {
         hunt::statistics(app, world);
     }
     let content = content(app, world, kind, "");
-    if content.entries.is_empty() && kind != Kind::Commands && app.hunt.is_none() {
+    if content.entries.is_empty()
+        && kind != Kind::Commands
+        && app.jobs.of(job::Kind::Quest).is_none()
+    {
         app.list = None;
         app.message = Some(match kind {
             Kind::Stalls(_) | Kind::Blames => {

@@ -10,8 +10,8 @@ use crate::list::{Cell, Column, Entry, RowId, Target, Which, left, right};
 use crate::names;
 use crate::text::moment;
 
-use crate::hunt::Longest;
 use crate::quest::Told;
+use crate::results::Longest;
 use crate::update::hunt::{self, LISTED};
 
 use super::Content;

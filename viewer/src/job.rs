@@ -1,0 +1,226 @@
+//! What takes time. The view asks its source for it, hears how far it has come, can stop it, and goes on meanwhile:
+//! the thread that draws does nothing of it.
+
+use std::time::Duration;
+
+use crate::quest::{Course, Quest};
+use crate::text::{duration, fit};
+
+/// Something that takes time.
+#[derive(Debug)]
+pub enum Job {
+    /// Looks for something, or sums something up, in all of a recording that is not loaded whole.
+    Quest(Box<Quest>),
+    /// Writes a file.
+    Export(Export),
+}
+
+/// All of a recording, or what lies in a range, goes into a file whose format its name tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    pub number: u64,
+    pub path: String,
+    pub range: Option<(i64, i64)>,
+}
+
+impl Job {
+    /// Counts the jobs of a view.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Quest(quest) => quest.number,
+            Self::Export(export) => export.number,
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Quest(_) => Kind::Quest,
+            Self::Export(_) => Kind::Export,
+        }
+    }
+}
+
+/// How far a job has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// This moment of the recording, with or without having started over at the other end.
+    Moment(i64, bool),
+    /// So much of so much is done.
+    Part(u64, u64),
+}
+
+/// What a source has to say of a job, which is named by its number.
+#[derive(Debug)]
+pub enum News {
+    Reached(u64, Reached),
+    /// A quest is done.
+    Found(Box<Quest>),
+    /// Another job is done, and this is what there is to say.
+    Done(u64, String),
+    /// It is not, and this is why.
+    Failed(u64, String),
+}
+
+impl News {
+    /// Which job it is of.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Reached(number, _) | Self::Done(number, _) | Self::Failed(number, _) => *number,
+            Self::Found(quest) => quest.number,
+        }
+    }
+}
+
+/// Of each kind, one job at a time is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Quest,
+    Export,
+}
+
+/// What the source is to do.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Start(Job),
+    Stop(u64),
+}
+
+/// A job that is under way, as the view knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    pub(crate) number: u64,
+    pub(crate) kind: Kind,
+    /// What is looked for, or written.
+    pub(crate) what: String,
+    /// The way of what goes through the recording.
+    pub(crate) course: Option<Course>,
+    /// How far it had come when it was last heard of.
+    reached: Option<Reached>,
+    since: Duration,
+}
+
+impl Running {
+    /// The share that is done, from 0 to 1.
+    fn share(&self, span: (i64, i64)) -> f64 {
+        match (self.reached, self.course) {
+            (Some(Reached::Moment(moment, _)), Some(course)) => course.share(span, moment),
+            (Some(Reached::Part(done, all)), _) if all > 0 => (done as f64 / all as f64).min(1.0),
+            _ => 0.0,
+        }
+    }
+
+    /// How far it is, and when it will be done.
+    pub(crate) fn words(&self, span: (i64, i64), now: Duration) -> String {
+        let share = self.share(span);
+        let elapsed = now.saturating_sub(self.since).as_nanos() as f64;
+        let left = duration((elapsed * (1.0 - share) / share.max(1e-9)) as i64);
+        let percent = share * 100.0;
+        match self.kind {
+            Kind::Quest => {
+                let left = match share {
+                    // It is too early to tell.
+                    ..0.03 => String::new(),
+                    _ => format!(", at most {left} left"),
+                };
+                let over = match self.course.is_some_and(|course| course.wrapped) {
+                    true => ", from the other end now",
+                    false => "",
+                };
+                let what = &self.what;
+                format!("looking for {what}: {percent:.0} %{left}{over}  esc: stop")
+            }
+            Kind::Export => {
+                let name = fit(&self.what, 40);
+                match share > 0.0 {
+                    true => format!("writing {name}: {percent:.0} %, {left} left  esc: stop"),
+                    false => format!("writing {name}  esc: stop"),
+                }
+            }
+        }
+    }
+}
+
+/// The jobs of a view.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    /// Jobs so far.
+    count: u64,
+    running: Vec<Running>,
+    /// What the source is still to be told.
+    orders: Vec<Order>,
+}
+
+impl Jobs {
+    /// The number of the next job.
+    pub(crate) fn next(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// Begins a job, which has the place of one of its kind.
+    pub(crate) fn begin(&mut self, job: Job, what: String, course: Option<Course>, now: Duration) {
+        let kind = job.kind();
+        if let Some(before) = self.take(kind) {
+            self.orders.push(Order::Stop(before.number));
+        }
+        self.running.push(Running {
+            number: job.number(),
+            kind,
+            what,
+            course,
+            reached: course.map(|course| Reached::Moment(course.begun, false)),
+            since: now,
+        });
+        self.orders.push(Order::Start(job));
+    }
+
+    /// What is under way of a kind.
+    pub(crate) fn of(&self, kind: Kind) -> Option<&Running> {
+        self.running.iter().find(|it| it.kind == kind)
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    fn take(&mut self, kind: Kind) -> Option<Running> {
+        let place = self.running.iter().position(|it| it.kind == kind)?;
+        Some(self.running.remove(place))
+    }
+
+    /// Gives a job up: whatever comes of it counts for nothing.
+    pub(crate) fn give_up(&mut self, kind: Kind) -> Option<Running> {
+        let given_up = self.take(kind)?;
+        self.orders.push(Order::Stop(given_up.number));
+        Some(given_up)
+    }
+
+    /// Has a job stopped, whose last news say so.
+    pub(crate) fn stop(&mut self, kind: Kind) {
+        if let Some(number) = self.of(kind).map(|it| it.number) {
+            self.orders.push(Order::Stop(number));
+        }
+    }
+
+    /// A job has come so far.
+    pub(crate) fn reach(&mut self, number: u64, reached: Reached) {
+        let Some(job) = self.running.iter_mut().find(|it| it.number == number) else {
+            return;
+        };
+        job.reached = Some(reached);
+        if let (Reached::Moment(_, wrapped), Some(course)) = (reached, &mut job.course) {
+            course.wrapped = wrapped;
+        }
+    }
+
+    /// A job is over. `None` when it was given up before.
+    pub(crate) fn end(&mut self, number: u64) -> Option<Running> {
+        let place = self.running.iter().position(|it| it.number == number)?;
+        Some(self.running.remove(place))
+    }
+
+    /// What the source is to be told.
+    pub(crate) fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+}

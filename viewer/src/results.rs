@@ -1,0 +1,46 @@
+//! What quests have brought, for as long as the recording is the same.
+
+use ascend_trace_analysis::Stats;
+use ascend_trace_analysis::checks::Finding;
+use ascend_trace_analysis::stats::StallGroup;
+
+use crate::list::Which;
+use crate::quest::Told;
+
+/// The longest stalls of all of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Longest {
+    pub(crate) which: Which,
+    pub(crate) least: i64,
+    /// Tasks and calls when they were found.
+    pub(crate) counts: (u64, u64),
+    pub(crate) hidden: usize,
+    pub(crate) stalls: Vec<Told>,
+}
+
+/// Stalls of all of a recording, by who is to blame.
+#[derive(Clone, Debug)]
+pub(crate) struct BlamedAll {
+    pub(crate) least: i64,
+    /// Tasks and calls when they were found.
+    pub(crate) counts: (u64, u64),
+    pub(crate) hidden: usize,
+    pub(crate) groups: Vec<StallGroup>,
+}
+
+/// What checks found in all of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct FindingsAll {
+    /// Tasks and calls when they looked.
+    pub(crate) counts: (u64, u64),
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Tables of a range of a recording.
+#[derive(Clone, Debug)]
+pub(crate) struct Summed {
+    pub(crate) range: (i64, i64),
+    /// Tasks and calls when they were made.
+    pub(crate) counts: (u64, u64),
+    pub(crate) stats: Stats,
+}

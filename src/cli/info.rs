@@ -2,16 +2,22 @@
 
 mod coverage;
 mod document;
+mod refused;
 mod text;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+
+use anyhow::Context;
+
+use ascend_trace_analysis::{Fold, Step};
 
 use super::args::ReportArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
 use coverage::Coverage;
 use document::{Document, Facts};
+use refused::Refused;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut archive = trace::open_any(&args.file)?;
@@ -29,12 +35,18 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(status)
 }
 
-/// The operators that a program asked for by name and no library has, each once.
+/// The operators that a program asked for and no library has, each once: functions that it fetched, and operators that
+/// it called by name.
 pub(super) fn missing_operators(file: &Path) -> anyhow::Result<BTreeSet<String>> {
-    let archive = trace::open_any(file)?;
+    let mut archive = trace::open_any(file)?;
+    let refused = Refused::default()
+        .of_archive(&mut archive, Step::default(), |_| true)
+        .with_context(|| format!("cannot read {}", file.display()))?;
     let coverage = coverage::of(archive.things());
     let absent = coverage.iter().flat_map(Coverage::absent);
-    Ok(operators(absent))
+    let mut missing = operators(absent);
+    missing.extend(refused.unwrap_or_default());
+    Ok(missing)
 }
 
 /// The operators of some functions, which have two phases each.

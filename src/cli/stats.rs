@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use ascend_trace_analysis::Stats;
 use ascend_trace_analysis::stats::{
-    Durations, GraphStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
+    Durations, GraphStats, MeanwhileStats, OpenCallStats, Site, Spent, StallStats, StreamStats,
 };
 use ascend_trace_recording::Trace;
 use ascend_trace_recording::units::duration;
@@ -365,9 +365,15 @@ fn culprit(stall: &StallStats) -> String {
     let chain = stall.chain.get(1..).filter(|it| !it.is_empty());
     let chain = chain.map(|links| format!("via {}", links.join(", ")));
     let root = stall.root.as_ref().map(|root| format!("root {root}"));
-    let meanwhile = stall.meanwhile.first().map(|it| {
+    // What the host was late with says more than that no call was running.
+    let says_more = |name: &str| stall.late.is_none() || name != MeanwhileStats::OUTSIDE;
+    let meanwhile = stall.meanwhile.first().filter(|it| says_more(&it.name));
+    let meanwhile = meanwhile.map(|it| {
         let time = duration(it.total_ns);
         match it.count {
+            0 if it.name == MeanwhileStats::EARLIER => {
+                format!("meanwhile {time} before the last calls")
+            }
             0 => format!("meanwhile {} for {time}", it.name),
             1 => format!("meanwhile 1 call of {} for {time}", it.name),
             count => format!("meanwhile {count} calls of {} for {time}", it.name),
@@ -379,9 +385,9 @@ fn culprit(stall: &StallStats) -> String {
         stall.culprit_task.clone(),
         chain,
         root,
-        stall.culprit_call.clone(),
-        meanwhile,
+        stall.culprit_call.clone().filter(|it| *it != stall.name),
         stall.late.as_ref().map(training::late),
+        meanwhile,
         stall.why.clone(),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -2,6 +2,7 @@
 //! (docs/HOOKING.md says how to get one).
 
 mod kinds;
+mod models;
 mod ranges;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -93,6 +93,77 @@ def exchanging():
     same("batch_isend_irecv", back, [float((rank - 1) % ranks)] * 3)
 
 
+def later():
+    """Work that is waited for later, and lists of it."""
+    tensors = [filled(rank + index) for index in range(5)]
+    works = [dist.all_reduce(x, async_op=True) for x in tensors]
+    for work in reversed(works):
+        work.wait()
+    both = ranks * (ranks - 1) / 2
+    same("all_reduce later", torch.stack(tensors), [[both + ranks * index] * 3 for index in range(5)])
+    whole = torch.empty(sum(range(1, ranks + 1)), device=device)
+    counts = [other + 1 for other in range(ranks)]
+    dist.all_to_all_single(whole, filled(rank, (rank + 1) * ranks), counts, [rank + 1] * ranks)
+    same("all_to_all_single of parts", whole, [float(other) for other in range(ranks) for _ in range(other + 1)])
+    x = filled(rank)
+    dist.all_reduce(x, dist.ReduceOp.AVG)
+    same("all_reduce mean", x, [(ranks - 1) / 2] * 3)
+    told = [{"from": 0}] if rank == 0 else [None]
+    dist.broadcast_object_list(told, 0)
+    assert told == [{"from": 0}]
+
+
+def normalized():
+    """Batch norm of what all ranks have."""
+    torch.manual_seed(4)
+    alone, whole = nn.BatchNorm2d(3), torch.randn(2 * ranks, 3, 4, 4).requires_grad_()
+    weights = torch.randn(whole.shape)
+    (alone(whole) * weights).sum().backward()
+    own = slice(2 * rank, 2 * rank + 2)
+    shared = nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm2d(3)).to(device)
+    shared = nn.parallel.DistributedDataParallel(shared, device_ids=[local])
+    part = whole.detach()[own].to(device).requires_grad_()
+    (shared(part) * weights[own].to(device)).sum().backward()
+    found = {name: tensor.cpu() for name, tensor in shared.module.named_buffers()}
+    for name, tensor in alone.named_buffers():
+        assert torch.allclose(tensor, found[name], rtol=1e-4, atol=1e-5), name
+    assert torch.allclose(whole.grad[own], part.grad.cpu(), rtol=1e-3, atol=1e-4)
+    for a, b in zip(alone.parameters(), shared.parameters()):
+        assert torch.allclose(a.grad / ranks, b.grad.cpu(), rtol=1e-3, atol=1e-4), (a.grad, b.grad)
+
+
+def parts_of_a_model():
+    """Each rank has a part of the weights, in two ways; the optimizer's state is spread in a third."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+    from torch.distributed.optim import ZeroRedundancyOptimizer
+
+    def model():
+        torch.manual_seed(0)
+        return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+
+    def losses(model, optimizer, x):
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = (model(x) ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            yield loss.item()
+
+    adam = torch.optim.Adam
+    x, alone = torch.linspace(-1, 1, 16).view(2, 8), model()
+    expected = list(losses(alone, adam(alone.parameters(), lr=0.01), x))
+    whole = FullyShardedDataParallel(model().to(device), device_id=local)
+    newer = model().to(device)
+    fully_shard(newer, mesh=init_device_mesh("npu", (ranks,)))
+    spread = nn.parallel.DistributedDataParallel(model().to(device), device_ids=[local])
+    optimizers = [adam(whole.parameters(), lr=0.01), adam(newer.parameters(), lr=0.01)]
+    optimizers.append(ZeroRedundancyOptimizer(spread.parameters(), adam, lr=0.01))
+    for way, optimizer in zip((whole, newer, spread), optimizers):
+        found = list(losses(way, optimizer, x.to(device)))
+        assert torch.allclose(torch.tensor(found), torch.tensor(expected), rtol=1e-3), (type(way), found, expected)
+
+
 def some_of_them():
     group = dist.new_group([0, 1])
     if rank < 2:
@@ -124,7 +195,7 @@ def training():
         assert torch.allclose(a.grad, b.grad.cpu(), rtol=1e-4, atol=1e-5), (a.grad, b.grad)
 
 
-for part in (all_reduce, gathering, reducing, exchanging, some_of_them, training):
+for part in (all_reduce, gathering, reducing, exchanging, later, some_of_them, training, normalized, parts_of_a_model):
     part()
     dist.barrier()
     say(part.__name__, "good")

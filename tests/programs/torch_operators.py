@@ -327,6 +327,18 @@ case("addmv", torch.addmv, near(4), near(4, 5), near(5), dtypes=WIDE)
 case("addr", torch.addr, near(4, 3), near(4), near(3), dtypes=WIDE)
 case("outer", torch.outer, near(4), near(3))
 case("einsum", lambda a, b: torch.einsum("bij,bkj->bik", a, b), near(2, 3, 4), near(2, 5, 4))
+def square(x):
+    return x + 8 * torch.eye(x.shape[-1], device=x.device)
+
+
+case("inverse", lambda x: torch.inverse(square(x)), near(2, 4, 4), dtypes=F32)
+case("solve_triangular", lambda x, b: torch.linalg.solve_triangular(square(x).triu(), b, upper=True), near(4, 4), near(4, 2), dtypes=F32)
+case("solve_triangular lower", lambda x, b: torch.linalg.solve_triangular(square(x).tril(), b, upper=False), near(2, 4, 4), near(2, 4, 3), dtypes=F32)
+case("cross", torch.linalg.cross, near(4, 3), near(4, 3), dtypes=F32)
+# torch_npu has its gradient of tensors without gaps only.
+case("cdist", lambda a, b: torch.cdist(a.contiguous(), b.contiguous()), near(2, 4, 5), near(2, 3, 5), dtypes=F32)
+case("cdist of sums", lambda a, b: torch.cdist(a.contiguous(), b.contiguous(), p=1.0), near(4, 5), near(3, 5), dtypes=F32)
+case("renorm", lambda x: x.renorm(2, 0, 1.0), near(4, 5), dtypes=F32, grad=False)
 case("linear", F.linear, near(2, 3, 5), near(4, 5), near(4))
 case("linear without bias", F.linear, near(6, 5), near(4, 5))
 case("bilinear", F.bilinear, near(3, 4), near(3, 5), near(2, 4, 5), dtypes=F32)
@@ -381,6 +393,16 @@ case("index mask", lambda x: x[x > 0], near(6, 4), dtypes=FLOAT + I64)
 case("index_put", lambda x, i, v: x.index_put((i,), v, accumulate=True), near(6, 4), near(5, low=0, high=5, dtype=torch.int64), near(5, 4))
 case("set by mask", lambda x: [y := x.clone(), y.__setitem__(x > 0, 0)], near(6, 4), dtypes=FLOAT, grad=False)
 case("set rows", lambda x: [y := x.clone(), y.__setitem__(torch.tensor([4, 1], device=x.device), 7)], near(6, 4), dtypes=FLOAT, grad=False)
+# Nothing is picked: by a mask that is false everywhere, or by no index at all.
+for name, key in {
+    "mask": lambda x: x > 9,
+    "rows": lambda x: x[:, 0] > 9,
+    "columns": lambda x: (slice(None), x[0] > 9),
+    "no index": lambda x: torch.zeros(0, dtype=torch.int64, device=x.device),
+}.items():
+    case(f"pick nothing by {name}", lambda x, key=key: x[key(x)], near(6, 4), dtypes=FLOAT + I64)
+    case(f"set nothing by {name}", lambda x, key=key: [y := x.clone(), y.__setitem__(key(x), 7)], near(6, 4), dtypes=FLOAT + I64, grad=False)
+case("add nothing", lambda x: x.index_put((x[:, 0] > 9,), x.sum(), accumulate=True), near(6, 4), grad=False)
 case("masked_select", lambda x: torch.masked_select(x, x > 0), near(6, 4), dtypes=NUMBER, grad=False)
 case("masked_scatter", lambda x, s: x.masked_scatter(x > 0, s), near(6, 4), near(24), dtypes=F32, grad=False)
 case("nonzero", lambda x: torch.nonzero(x), near(4, 5), dtypes=ANY, grad=False)
@@ -399,6 +421,13 @@ case("bincount", lambda x: torch.bincount(x, minlength=8), near(20, low=0, high=
 case("histc", lambda x: torch.histc(x, 5, -3, 3), near(20), dtypes=F32, grad=False)
 case("searchsorted", lambda x, v: torch.searchsorted(x.sort()[0].contiguous(), v.contiguous()), near(9), near(4, 3), dtypes=F32, grad=False)
 case("bucketize", lambda v: torch.bucketize(v, torch.tensor([-1.0, 0.0, 1.0], device=v.device)), near(4, 3), dtypes=F32, grad=False)
+
+case("repeat_interleave by row", lambda x, n: x.repeat_interleave(n, 0), near(4, 3), near(4, low=0, high=3, dtype=torch.int64), dtypes=F32)
+OFFSETS = torch.tensor([0, 3, 7])
+for mode in ("sum", "mean", "max"):
+    case(f"embedding_bag {mode}", lambda w, i, mode=mode: F.embedding_bag(i, w, OFFSETS.to(w.device), mode=mode), near(10, 4), near(12, low=0, high=9, dtype=torch.int64), dtypes=F32)
+    case(f"embedding_bag of rows {mode}", lambda w, i, mode=mode: F.embedding_bag(i, w, mode=mode), near(10, 4), near(3, 4, low=0, high=9, dtype=torch.int64), dtypes=F32, grad=mode != "max")
+case("embedding max_norm", lambda w, i: F.embedding(i, w.clone(), max_norm=1.0), near(7, 4), near(2, 5, low=0, high=6, dtype=torch.int64), dtypes=F32, grad=False)
 
 # Losses.
 CLASSES = near(6, low=0, high=4, dtype=torch.int64)
@@ -457,6 +486,26 @@ case("interpolate bicubic", lambda x: F.interpolate(x, size=(7, 9), mode="bicubi
 case("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), near(2, 8, 3, 3), dtypes=F32)
 case("unfold images", lambda x: F.unfold(x, 3, padding=1), near(2, 3, 5, 5), dtypes=F32)
 case("fold images", lambda x: F.fold(x, (5, 5), 3, padding=1), near(2, 27, 25), dtypes=F32)
+
+case("interpolate trilinear", lambda x: F.interpolate(x, scale_factor=2, mode="trilinear"), near(1, 2, 3, 3, 3), dtypes=F32)
+case("interpolate nearest 3d", lambda x: F.interpolate(x, scale_factor=2), near(1, 2, 3, 3, 3), dtypes=F32)
+for padding in ("zeros", "border", "reflection"):
+    for corners in (False, True):
+        words = dict(padding_mode=padding, align_corners=corners)
+        case(f"grid_sample {words}", lambda x, g, words=words: F.grid_sample(x, g, **words), near(2, 3, 5, 4), near(2, 3, 3, 2, low=-1.4, high=1.4), dtypes=F32)
+case("grid_sample nearest", lambda x, g: F.grid_sample(x, g, mode="nearest", align_corners=False), near(2, 3, 5, 4), near(2, 3, 3, 2, **UNIT, grad=False), dtypes=F32)
+case("affine_grid", lambda t: (F.affine_grid(t, (2, 3, 4, 5), align_corners=False), F.affine_grid(t, (2, 3, 4, 5), align_corners=True)), near(2, 2, 3), dtypes=F32)
+
+# Layers with a state.
+STATE = [near(6, 4, 3), near(1, 4, 5), near(1, 4, 5)]
+WEIGHTS = [near(20, 3, **UNIT), near(20, 5, **UNIT), near(20, **UNIT), near(20, **UNIT)]
+case("lstm", lambda x, h, c, *w: torch.lstm(x, (h, c), w, True, 1, 0.0, True, False, False), *STATE, *WEIGHTS, dtypes=F32)
+case("lstm without bias", lambda x, h, c, *w: torch.lstm(x, (h, c), w, False, 1, 0.0, True, False, False), *STATE, *WEIGHTS[:2], dtypes=F32)
+case("lstm_cell", lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w), near(4, 3), near(4, 5), near(4, 5), *WEIGHTS, dtypes=F32)
+WEIGHTS = [near(15, 3, **UNIT), near(15, 5, **UNIT), near(15, **UNIT), near(15, **UNIT)]
+case("gru", lambda x, h, *w: torch.gru(x, h, w, True, 1, 0.0, True, False, False), *STATE[:2], *WEIGHTS, dtypes=F32)
+case("gru both ways", lambda x, h, *w: torch.gru(x, h, w + w, True, 1, 0.0, True, True, False), STATE[0], near(2, 4, 5), *WEIGHTS, dtypes=F32)
+case("gru_cell", lambda x, h, *w: torch.gru_cell(x, h, *w), near(4, 3), near(4, 5), *WEIGHTS, dtypes=F32)
 
 # Attention.
 case("attention", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), near(2, 3, 5, 16), near(2, 3, 7, 16), near(2, 3, 7, 16))

@@ -16,7 +16,7 @@ fn written(run_it: &Run, options: &[&str], status: i32) -> (String, Outcome) {
 }
 
 #[track_caller]
-fn check(run_it: &Run, status: i32) -> String {
+pub(super) fn check(run_it: &Run, status: i32) -> String {
     let bare = run_it.clone().bare().expect(status);
     for options in [&["--python"][..], &[]] {
         let (out, traced) = written(run_it, options, status);

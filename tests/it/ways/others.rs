@@ -135,3 +135,14 @@ fn ordinary_programs_run_as_without_the_tracer() {
     let outcome = run(&mut list).expect(0);
     assert_eq!(outcome.program_err(), "");
 }
+
+/// With softacl, which has few operators by name.
+#[test]
+fn an_operator_that_was_called_by_name_in_vain_is_listed() {
+    let recording = Run::new(&program("by_name", LINKED)).compared();
+    assert_eq!(recording.outcome.out(), "200001\n200001\n");
+    let mut soft = tool();
+    soft.arg("soft").arg("--missing").arg(recording.trace());
+    let listed = run(&mut soft).expect(0);
+    assert_eq!(listed.out(), "Nonesuch\n");
+}

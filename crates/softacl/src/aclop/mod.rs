@@ -63,6 +63,15 @@ impl Attributes {
             _ => 0.0,
         }
     }
+
+    /// A text, or none.
+    #[cfg(feature = "operators")]
+    pub(crate) fn text(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Attribute::Text(text)) => text,
+            _ => "",
+        }
+    }
 }
 
 #[cfg(feature = "operators")]

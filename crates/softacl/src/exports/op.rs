@@ -101,4 +101,25 @@ acl! {
         let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
         aclop::execute(&operator.get()?, inputs, outputs, &attributes, stream)
     }
+
+    // For operators whose outputs' shapes follow from the data; those that are here have none of them.
+    fn aclopCompileAndExecuteV2(
+        operator: Text,
+        inputs: i32,
+        input_descs: In<usize>,
+        input_buffers: In<usize>,
+        outputs: i32,
+        output_descs: In<usize>,
+        output_buffers: In<usize>,
+        attributes: Out<Attributes>,
+        _engine: i32,
+        _flag: i32,
+        _path: Text,
+        stream: usize,
+    ) {
+        let inputs = operands(inputs, &input_descs, &input_buffers)?;
+        let outputs = operands(outputs, &output_descs, &output_buffers)?;
+        let attributes = attributes.with(|all| all.clone()).unwrap_or_default();
+        aclop::execute(&operator.get()?, inputs, outputs, &attributes, stream)
+    }
 }

@@ -362,6 +362,9 @@ impl Advanced {
 
 fn indexed(call: &mut Call, [x, list, out]: [usize; 3]) -> Outcome {
     let (x, given, out) = (call.input(x)?, call.inputs(list)?, call.output(out)?);
+    if out.view.is_empty() {
+        return Ok(());
+    }
     let (advanced, used) = Advanced::new(&x, &given)?;
     require(
         x.view.kind == out.view.kind,
@@ -389,6 +392,10 @@ fn indexed(call: &mut Call, [x, list, out]: [usize; 3]) -> Outcome {
 fn put(call: &mut Call, [x, list, values]: [usize; 3], accumulate: bool) -> Outcome {
     let (x, given, source) = (call.in_place(x)?, call.inputs(list)?, call.input(values)?);
     let (advanced, used) = Advanced::new(&x, &given)?;
+    // Of all indices none has an element: they are no missing ones, and name no place.
+    if used.is_empty() {
+        return Ok(());
+    }
     let picked = advanced.picked();
     let Some(view) = source.view.clone().broadcast(&picked) else {
         return crate::aclnn::status::refuse("the values do not broadcast to what is indexed");
@@ -618,6 +625,22 @@ operators! {
         let (x, times, out) = (call.input(x)?, call.input(times)?, call.output(out)?);
         let shape = split(&x, along)?;
         interleaved(call, x, shape, Times::Each(times), out)
+    };
+    aclnnRepeatInterleaveGrad |call, grad: In, times: In, along: i64, out: Written| {
+        let (grad, times, out) = (call.input(grad)?, call.input(times)?, call.output(out)?);
+        let ([outer, rows, inner], elements) = (split(&out, along)?, out.elements());
+        call.dense(vec![grad, times], vec![out], 0, move |values: &[Vec<f64>]| {
+            let mut parts = values[0].chunks(inner.max(1));
+            let mut sums = vec![0.0; elements];
+            for place in 0..outer * rows {
+                let row = if values[1].len() == 1 { 0 } else { place % rows };
+                for part in parts.by_ref().take(values[1][row].max(0.0) as usize) {
+                    let sums = &mut sums[place * inner..][..inner];
+                    sums.iter_mut().zip(part).for_each(|(sum, grad)| *sum += grad);
+                }
+            }
+            vec![sums]
+        })
     };
     aclnnRepeatInterleaveInt |call, x: In, times: i64, _size: i64, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);

@@ -1,9 +1,12 @@
 //! The tables of operators. A row is an operator: its name, the parameters of its first phase, and what is computed of
 //! them. In-place variants stand beside those with an output.
 
+mod algebra;
 mod attention;
+mod bags;
 mod convolution;
 mod functions;
+mod gated;
 mod gradients;
 mod indices;
 mod lists;
@@ -15,10 +18,13 @@ mod norms;
 mod optimizers;
 mod pooling;
 mod random;
+mod recurrent;
 mod reductions;
 mod resize;
+mod sampling;
 mod shapes;
 mod sorting;
+mod sync_norms;
 
 /// A tensor that may be missing; arrays and lists.
 type Maybe = usize;

@@ -6,8 +6,9 @@ use super::convolution::{self, Given};
 use super::functions::larger;
 use super::norms::channels_first;
 use super::pooling::{self, Divisor};
+use super::{algebra, gated, recurrent, shapes, sync_norms};
 use crate::aclnn::call::Call;
-use crate::aclnn::dense::dimensions;
+use crate::aclnn::dense::{dimension, dimensions};
 use crate::aclnn::executor;
 use crate::aclnn::formula::{Formula, float, number};
 use crate::aclnn::kernels::multiply;
@@ -20,18 +21,18 @@ use crate::aclop::{Attributes, Operand};
 use crate::code::Outcome;
 
 /// What one operator does: handles of its tensors, those that the host holds as numbers, and attributes.
-struct Arguments<'a> {
+pub(super) struct Arguments<'a> {
     inputs: Vec<usize>,
     /// The numbers of each input that lies in the host's memory.
     host: Vec<Vec<i64>>,
-    outputs: Vec<usize>,
-    attributes: &'a Attributes,
+    pub(super) outputs: Vec<usize>,
+    pub(super) attributes: &'a Attributes,
 }
 
 type Describe = fn(&mut Call, &Arguments<'_>) -> Outcome;
 
 /// The operators, by name.
-const KNOWN: [(&str, Describe); 27] = [
+const KNOWN: &[(&str, Describe)] = &[
     ("Add", |call, all| {
         two(
             call,
@@ -55,6 +56,24 @@ const KNOWN: [(&str, Describe); 27] = [
     ("BNTrainingUpdate", trained_normal),
     ("BNTrainingUpdateGrad", normal_sums),
     ("Cast", same),
+    ("Cdist", |call, all| {
+        let (a, b) = (call.input(all.input(0))?, call.input(all.input(1))?);
+        let out = call.output(all.output())?;
+        algebra::distances(call, [&a, &b], all.attributes.float("p"), &out)
+    }),
+    ("CdistGrad", |call, all| {
+        let inputs = [0, 1, 2, 3].map(|it| all.input(it));
+        algebra::distances_back(call, inputs, all.attributes.float("p"), all.output())
+    }),
+    ("ConcatD", |call, all| {
+        let mut parts = Vec::new();
+        for handle in &all.inputs {
+            parts.push(call.input(*handle)?);
+        }
+        let out = call.output(all.output())?;
+        let along = dimension(all.attributes.integer("concat_dim", 0), out.rank())?;
+        shapes::joined(call, parts, along, &out)
+    }),
     ("Conv2D", |call, all| {
         let [x, weight, bias] = [all.input(0), all.input(1), all.input(2)];
         convolution::convolution(
@@ -97,7 +116,26 @@ const KNOWN: [(&str, Describe); 27] = [
             all.groups(),
         )
     }),
+    ("DynamicGRUV2", gated::gru),
+    ("DynamicGRUV2Grad", gated::gru_gradient),
+    ("DynamicRNN", |call, all| recurrent::lstm(call, all, 1)),
+    ("DynamicRNNGrad", |call, all| {
+        recurrent::lstm_gradient(call, all, 1)
+    }),
+    ("DynamicRNNV2", |call, all| recurrent::lstm(call, all, 2)),
+    ("DynamicRNNV2Grad", |call, all| {
+        recurrent::lstm_gradient(call, all, 2)
+    }),
     ("Identity", same),
+    ("LeakyRelu", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let slope = all.attributes.float("negative_slope");
+        call.each(
+            float(move |[x]| if x > 0.0 { x } else { x * slope }),
+            [&x],
+            &out,
+        )
+    }),
     ("MatMul", matrix_product),
     ("MatMulV2", matrix_product),
     ("MaxPoolGradWithArgmaxV1", |call, all| {
@@ -155,6 +193,11 @@ const KNOWN: [(&str, Describe); 27] = [
             &out,
         )
     }),
+    ("ReverseV2", |call, all| {
+        let (x, out) = (call.input(all.input(0))?, call.output(all.output())?);
+        let along = all.host.first().map_or(&[][..], Vec::as_slice);
+        shapes::flipped(call, &x, along, &out)
+    }),
     ("Sub", |call, all| {
         two(
             call,
@@ -162,6 +205,12 @@ const KNOWN: [(&str, Describe); 27] = [
             number(|[a, b]| a - b, |[a, b]: [i64; 2]| a.wrapping_sub(b)),
         )
     }),
+    (
+        "SyncBatchNormBackwardElemt",
+        sync_norms::gradient_by_element,
+    ),
+    ("SyncBatchNormBackwardReduce", sync_norms::gradient_sums),
+    ("SyncBatchNormGatherStats", sync_norms::gathered_sums),
     ("TransData", same),
 ];
 
@@ -381,11 +430,11 @@ fn matrix_product(call: &mut Call, all: &Arguments<'_>) -> Outcome {
 
 impl Arguments<'_> {
     /// An input's handle; 0 where there is none.
-    fn input(&self, index: usize) -> usize {
+    pub(super) fn input(&self, index: usize) -> usize {
         self.inputs.get(index).copied().unwrap_or(0)
     }
 
-    fn output(&self) -> usize {
+    pub(super) fn output(&self) -> usize {
         self.outputs.first().copied().unwrap_or(0)
     }
 
@@ -493,9 +542,11 @@ fn fill(arguments: &mut Arguments<'_>, inputs: &[Operand], outputs: &[Operand]) 
         if is_on_host {
             arguments.host.push(input.numbers());
         }
-        arguments
-            .inputs
-            .push(if is_on_host { 0 } else { tensor(input)? });
+        let is_missing = input.desc.data_type == UNDEFINED;
+        arguments.inputs.push(match is_on_host || is_missing {
+            true => 0,
+            false => tensor(input)?,
+        });
     }
     for output in outputs {
         arguments.outputs.push(tensor(output)?);
@@ -506,6 +557,8 @@ fn fill(arguments: &mut Arguments<'_>, inputs: &[Operand], outputs: &[Operand]) 
 /// Layouts whose elements lie as the shape says: ND and the named orders of dimensions.
 const PLAIN_FORMATS: [i32; 7] = [2, 0, 1, 16, 27, 30, 47];
 const ND: i32 = 2;
+/// The data type of a tensor that is not there.
+const UNDEFINED: i32 = -1;
 
 /// A device's own layouts are this library's business: elements lie in order at the beginning of the storage, which is
 /// never smaller.

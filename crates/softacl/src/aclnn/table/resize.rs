@@ -199,6 +199,12 @@ operators! {
     aclnnUpsampleTrilinear3d |call, x: In, _size: Integers, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
         resized(call, [x, out], Way::Linear { corners }, &[deep, down, across])
     };
+    aclnnUpsampleTrilinear3dBackward |call, grad: In, _size: Integers, _image: Integers, corners: bool, deep: f64, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], Way::Linear { corners }, &[deep, down, across])
+    };
+    aclnnUpsampleNearest3dBackward |call, grad: In, _size: Integers, _image: Integers, deep: f64, down: f64, across: f64, out: Written| {
+        resized_back(call, [grad, out], Way::Nearest, &[deep, down, across])
+    };
     aclnnUpsampleNearest3d |call, x: In, _size: Integers, deep: f64, down: f64, across: f64, out: Written| {
         resized(call, [x, out], Way::Nearest, &[deep, down, across])
     };

@@ -158,7 +158,22 @@ fn padded_back(call: &mut Call, [grad, x, padding, out]: [usize; 4], edge: Edge)
 }
 
 macro_rules! paddings {
-    ($($forward:ident $backward:ident $edge:ident;)*) => { operators! {$(
+    ($($forward:ident $backward:ident $edge:ident;)*) => { /// Elements in the opposite order along some dimensions.
+pub(super) fn flipped(call: &mut Call, x: &Operand, along: &[i64], out: &Operand) -> Outcome {
+    let flipped = match along {
+        [] => Vec::new(),
+        along => dimensions(along, x.rank())?,
+    };
+    let shape = x.shape().to_vec();
+    arranged(call, x, out, move |dimension, at| {
+        Some(match flipped.contains(&dimension) {
+            true => shape[dimension] - 1 - at,
+            false => at,
+        })
+    })
+}
+
+operators! {$(
         $forward |call, x: In, padding: Integers, out: Written| padded(call, [x, padding, out], Edge::$edge);
         $backward |call, grad: In, x: In, padding: Integers, out: Written| {
             padded_back(call, [grad, x, padding, out], Edge::$edge)
@@ -223,7 +238,7 @@ fn each_row(views: &[View; 2], mut visit: impl FnMut([usize; 2])) {
 }
 
 /// Parts of the output one after the other along a dimension.
-fn joined(call: &mut Call, parts: Vec<Operand>, along: usize, out: &Operand) -> Outcome {
+pub(super) fn joined(call: &mut Call, parts: Vec<Operand>, along: usize, out: &Operand) -> Outcome {
     let mut first = 0;
     let begin = call.mark();
     for part in parts {
@@ -343,12 +358,7 @@ operators! {
     };
     aclnnFlip |call, x: In, along: Integers, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);
-        let given = arrays::integers(along)?;
-        let flipped = if given.is_empty() { Vec::new() } else { dimensions(&given, x.rank())? };
-        let shape = x.shape().to_vec();
-        arranged(call, &x, &out, move |dimension, at| {
-            Some(if flipped.contains(&dimension) { shape[dimension] - 1 - at } else { at })
-        })
+        flipped(call, &x, &arrays::integers(along)?, &out)
     };
     aclnnRoll |call, x: In, shifts: Integers, along: Integers, out: Written| {
         let (x, out) = (call.input(x)?, call.output(out)?);

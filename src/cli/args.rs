@@ -118,6 +118,10 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
+    /// Print the steps of a training loop, and why the slowest was slow
+    Steps(StepsArgs),
+    /// Print the critical path: what the end of the recording waited for
+    Critical(CriticalArgs),
     /// Report mistakes of the program, and what costs it time
     Check(CheckArgs),
     /// Print what a trace contains: processes, devices, streams, counts, losses, clocks
@@ -133,8 +137,9 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 11] = [
-    "record", "view", "export", "stats", "check", "info", "hooks", "doctor", "demo", "soft", "help",
+pub(crate) const COMMANDS: [&str; 13] = [
+    "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks", "doctor",
+    "demo", "soft", "help",
 ];
 
 #[derive(Debug, Args)]
@@ -276,6 +281,40 @@ pub(crate) struct StatsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct StepsArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// The ranges or marks that are steps: * matches any text, ? matches one character. With marks, a
+    /// step lasts from one to the next [default: ranges with names of steps, else work that repeats]
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) by: Option<String>,
+
+    /// Find work that repeats, also if the program names its steps
+    #[arg(long, conflicts_with = "by")]
+    pub(crate) repeated: bool,
+
+    /// List all steps, not only the first 40 of each process
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CriticalArgs {
+    #[command(flatten)]
+    pub(crate) report: ReportArgs,
+
+    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
+    /// end may be left out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<TimeRange>,
+
+    /// Only this step; `ascend-trace steps` lists the names
+    #[arg(long, value_name = "NAME", conflicts_with = "range")]
+    pub(crate) step: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The trace file; - is standard input
     #[arg(value_parser = trace_file(), required_unless_present = "list")]
@@ -342,6 +381,10 @@ pub(crate) struct ExportArgs {
     /// readers look for them
     #[arg(long)]
     pub(crate) cuda_names: bool,
+
+    /// With --format chrome or perfetto: add a track with the critical path
+    #[arg(long)]
+    pub(crate) critical: bool,
 
     /// Replace an existing file or folder
     #[arg(long)]

@@ -1,6 +1,8 @@
 //! Holds the documents against the program: whatever can be asked for, or is answered, is in them.
 
 use ascend_trace_analysis::checks::Findings;
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::steps::{Report, Wanted};
 use ascend_trace_analysis::{Fold, Window};
 use clap::CommandFactory;
 use serde_json::Value;
@@ -112,6 +114,36 @@ fn every_field_of_check_is_described() {
     assert_named(&document, section(JSON, "## ascend-trace/check"), &|_| {
         false
     });
+}
+
+#[test]
+fn every_field_of_steps_is_described() {
+    let mut text = String::new();
+    for begin in (0..5).map(|step| step * 100) {
+        let (end, slow) = (begin + 50 + begin / 10, begin + 5);
+        text += &format!("s1: MatMul[{slow}us..{end}us]\nt1: sync(s1)[{slow}us..{end}us]\n");
+    }
+    let trace = ascend_trace_testkit::timeline(&text);
+    let report = Report::of(&Window::whole(&trace), Wanted::Any);
+    assert!(!report.comparisons[0].more.is_empty());
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::steps::Document::of(&report, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert_named(&document, section(JSON, "## ascend-trace/steps"), &|_| {
+        false
+    });
+}
+
+#[test]
+fn every_field_of_critical_is_described() {
+    let trace = ascend_trace_testkit::timeline("s1: MatMul[2us..9us]\nt1: sync(s1)[3us..10us]");
+    let path = Critical::of(&Window::whole(&trace), (0, 10_000));
+    let condition = super::trace::Condition::of(&trace, &[]);
+    let document = super::critical::Document::of(&path, &condition);
+    let document = serde_json::to_value(document).unwrap();
+    assert!(document["segments"][0].is_object());
+    let described = section(JSON, "## ascend-trace/critical");
+    assert_named(&document, described, &|_| false);
 }
 
 #[test]

@@ -8,9 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 
+use ascend_trace_analysis::critical::{Critical, Segment};
 use ascend_trace_analysis::part::Streams;
 use ascend_trace_export::{
     Args, ExportError, Exporter, Kineto, Layout, Only, Single, Sink, Source, Step, StreamError,
@@ -80,10 +82,14 @@ impl Job {
         exporter: &'static dyn Exporter,
         (only, amount): (Only, Args),
     ) -> anyhow::Result<Self> {
-        let archive = trace::open_any(&args.file)?;
+        let mut archive = trace::open_any(&args.file)?;
         let range = match args.range {
             Some(range) => range.of(archive.span())?,
             None => None,
+        };
+        let critical = match (args.critical, range.or(archive.span())) {
+            (true, Some(range)) => critical(&mut archive, exporter, range)?,
+            _ => Arc::default(),
         };
         Ok(Self {
             archive,
@@ -92,6 +98,7 @@ impl Job {
                 range,
                 only,
                 args: amount,
+                critical,
             },
             has_any: true,
         })
@@ -141,6 +148,19 @@ impl Job {
             ));
         }
     }
+}
+
+/// The critical path of a range, for a format that has a track for it.
+fn critical(
+    archive: &mut Archive,
+    exporter: &dyn Exporter,
+    range: (i64, i64),
+) -> anyhow::Result<Arc<[Segment]>> {
+    if !["chrome", "perfetto"].contains(&exporter.name()) {
+        bail!("--critical is for --format chrome and perfetto: leave it out");
+    }
+    let path = Critical::of_archive(archive, Step::default(), range)?;
+    Ok(path.segments.into())
 }
 
 /// The conditions of all `--only`.

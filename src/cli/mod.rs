@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod critical;
 mod demo;
 #[cfg(test)]
 mod docs;
@@ -14,6 +15,7 @@ mod range;
 mod record;
 mod soft;
 mod stats;
+mod steps;
 mod topics;
 pub(crate) mod trace;
 mod view;
@@ -94,6 +96,8 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
+        Command::Steps(args) => steps::run(&args).map_err(Failure::from),
+        Command::Critical(args) => critical::run(&args).map_err(Failure::from),
         Command::Check(args) => check::run(&args).map_err(Failure::from),
         Command::Info(args) => info::run(&args).map_err(Failure::from),
         Command::Hooks(args) => done(hooks::run(&args)),

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 /// Each document by the name under which it is asked for.
 pub(super) const TOPICS: &[(&str, &str)] = &[
     ("readme", include_str!("../../README.md")),
+    ("analysis", include_str!("../../docs/ANALYSIS.md")),
     ("architecture", include_str!("../../ARCHITECTURE.md")),
     ("changelog", include_str!("../../CHANGELOG.md")),
     ("checks", include_str!("../../docs/CHECKS.md")),

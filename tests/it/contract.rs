@@ -264,10 +264,12 @@ fn a_process_that_stays_behind_is_not_waited_for() {
 fn json_documents_carry_their_schema_and_version() {
     let recording = ends("status", "0").traced();
     let trace = recording.trace();
-    let documents: [(&str, &[&str]); 3] = [
+    let documents: [(&str, &[&str]); 5] = [
         ("hooks", &[]),
         ("info", &[trace.to_str().unwrap()]),
         ("stats", &[trace.to_str().unwrap()]),
+        ("steps", &[trace.to_str().unwrap()]),
+        ("critical", &[trace.to_str().unwrap()]),
     ];
     for (name, words) in documents {
         let mut command = tool();

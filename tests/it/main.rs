@@ -4,6 +4,8 @@
 
 mod support;
 
+/// What is said of steps and of the critical path.
+mod advice;
 /// Crates depend on each other in one direction only.
 mod architecture;
 /// The layer below AscendCL.

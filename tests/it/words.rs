@@ -61,13 +61,16 @@ fn stem(path: &str) -> &str {
 
 fn help() -> Vec<(String, Vec<Sentence>)> {
     let commands = [
-        "record", "view", "export", "stats", "check", "info", "hooks", "doctor", "demo", "soft",
+        "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks",
+        "doctor", "demo", "soft",
     ];
     let calls = commands.iter().map(|command| vec![*command, "--help"]);
     let calls = std::iter::once(vec!["--help"]).chain(calls);
     let texts = calls.map(|words| {
         let text = run(tool().args(&words)).expect(0).out();
-        (words.join(" "), prose::of_help(&text))
+        // What follows is a list of names.
+        let text = text.split("\nDocuments, with").next().unwrap_or_default();
+        (words.join(" "), prose::of_help(text))
     });
     texts.collect()
 }

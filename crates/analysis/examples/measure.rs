@@ -10,7 +10,9 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::time::Duration;
 
-use ascend_trace_analysis::{Dependencies, Stalls, Stats, Window};
+use ascend_trace_analysis::critical::Critical;
+use ascend_trace_analysis::steps::{Report, Wanted};
+use ascend_trace_analysis::{Dependencies, Stalls, Stats, Step, Window};
 use ascend_trace_recording::file::Writer;
 use ascend_trace_recording::rows::{Row, TablesRow};
 use ascend_trace_recording::{Archive, TraceBuilder};
@@ -103,8 +105,38 @@ fn in_windows(steps: u32) {
         peak().saturating_sub(before) >> 20,
         stats.stall_causes.len()
     );
+    advice(&mut archive).expect("it reads back");
     drop(archive);
     let _ = std::fs::remove_file(file);
+}
+
+/// What is said of steps and of the critical path.
+fn advice(archive: &mut Archive) -> Result<(), Box<dyn Error>> {
+    let range = archive.span().unwrap_or_default();
+    let (before, start) = (renewed()?, worked());
+    let report = Report::of_archive(archive, Step::default(), Wanted::Repeated)?;
+    println!(
+        "steps {:?}, {} MB, {} steps",
+        worked() - start,
+        peak().saturating_sub(before) >> 20,
+        report.steps.len()
+    );
+    drop(report);
+    let (before, start) = (renewed()?, worked());
+    let path = Critical::of_archive(archive, Step::default(), range)?;
+    println!(
+        "critical path {:?}, {} MB, {} pieces",
+        worked() - start,
+        peak().saturating_sub(before) >> 20,
+        path.segments.len()
+    );
+    Ok(())
+}
+
+/// What is occupied now, from which on the peak counts again.
+fn renewed() -> Result<u64, Box<dyn Error>> {
+    std::fs::write("/proc/self/clear_refs", "5")?;
+    Ok(resident())
 }
 
 fn written(file: &Path, steps: u32) -> Result<Archive, Box<dyn Error>> {

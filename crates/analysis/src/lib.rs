@@ -6,6 +6,7 @@
 //!
 //! - [`calls`]: what a host thread did, by nesting;
 //! - [`collectives`]: communicators and what they move;
+//! - [`critical`]: what the end waited for, moment by moment;
 //! - [`dependencies`]: the edges between calls and tasks;
 //! - [`graphs`]: what was captured, replayed, or failed to be;
 //! - [`log`]: the hardware's log beside events;
@@ -15,11 +16,13 @@
 //! - [`places`]: the ranges in which tasks were planned;
 //! - [`stalls`]: intervals in which a stream or a host thread could not go on, with the cause;
 //! - [`intervals`]: arithmetic on sets of intervals, for times that must not be counted twice;
+//! - [`steps`]: where the steps of a training loop are, and what the slowest had more of;
 //! - [`stats`]: tables per operation, stream and API function.
 
 pub mod calls;
 pub mod checks;
 pub mod collectives;
+pub mod critical;
 pub mod dependencies;
 pub mod graphs;
 pub mod intervals;
@@ -32,6 +35,7 @@ pub mod places;
 mod repeated;
 pub mod stalls;
 pub mod stats;
+pub mod steps;
 pub mod window;
 
 pub use dependencies::{Dependencies, Edge, EdgeKind, Node};

@@ -87,7 +87,12 @@ pub(crate) fn is_named_step(range: &Range) -> bool {
         && words.iter().any(|it| it.eq_ignore_ascii_case(word))
 }
 
+/// Whether the hook inside Python tells that a range is a step.
+pub(crate) fn is_step_of_framework(range: &Range) -> bool {
+    range.kind() == Some(RangeKind::Step)
+}
+
 /// Whether a range is a step of the program.
 pub(crate) fn is_step(range: &Range) -> bool {
-    range.kind() == Some(RangeKind::Step) || is_named_step(range)
+    is_step_of_framework(range) || is_named_step(range)
 }

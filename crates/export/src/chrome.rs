@@ -18,6 +18,7 @@
 
 mod captures;
 mod counters;
+mod critical;
 mod dialect;
 mod flows;
 mod meta;
@@ -108,6 +109,7 @@ impl<'w, D: Dialect> Events<'w, D> {
             slices::write_parts(output, source, tracks)?;
             stalls::write(output, source, tracks)?;
             counters::write(output, source, tracks, &mut self.counters)?;
+            critical::write(output, source, tracks)?;
         }
         // Flows come after their slices: at equal times an importer handles events in the order of
         // the file, and a flow must find its slice.

@@ -1,5 +1,6 @@
 //! What lanes are called.
 
+use ascend_trace_analysis::critical::Segment;
 use ascend_trace_recording::{Stream, Thread, Trace};
 
 use crate::tracks::ProcessTrack;
@@ -54,6 +55,15 @@ pub(crate) fn numbered(name: String, place: usize) -> String {
 
 /// Importers take a slice without a name for an error.
 pub(crate) const UNNAMED: &str = "unnamed";
+
+/// The track of the critical path, and the category of its pieces.
+pub(crate) const CRITICAL_PATH: &str = "critical path";
+pub(crate) const CRITICAL: &str = "critical";
+
+/// What a piece of the critical path did: `computing MatMul`.
+pub(crate) fn piece_name(piece: &Segment) -> String {
+    format!("{} {}", piece.kind.name(), piece.name)
+}
 
 /// The track on which the recording as a whole is described, and the mark there.
 pub(crate) const RECORDING: &str = "recording";

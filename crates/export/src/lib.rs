@@ -38,7 +38,7 @@ pub use kineto::{Kineto, Names};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perfetto::Perfetto;
-pub use selection::{Only, OnlyError, Wanted};
+pub use selection::{Only, OnlyError, Pattern, Wanted};
 
 pub use ascend_trace_analysis::{Part, Step};
 pub use part::Source;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use ascend_trace_analysis::critical::Segment;
 use ascend_trace_analysis::{Edge, Lane, Node, Stall, Window};
 use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, TaskId, ThreadId, Trace};
 
@@ -18,6 +19,7 @@ pub struct Source<'a> {
     pub(crate) selection: Selection,
     pub(crate) constants: Constants<'a>,
     pub(crate) args: Args,
+    pub(crate) critical: Arc<[Segment]>,
     /// By function: what timelines file its calls under.
     host_categories: Arc<[String]>,
     /// By process: whether its pid is that of another one before it.
@@ -76,6 +78,7 @@ impl<'a> Source<'a> {
             selection: Selection::of(trace, wanted, Arc::clone(shown)),
             constants: Constants::of(trace),
             args: wanted.args,
+            critical: Arc::clone(&wanted.critical),
             host_categories: host_categories(trace),
             repeated_pids: repeated_pids(trace),
             window,

@@ -15,6 +15,7 @@
 
 mod captures;
 mod counters;
+mod critical;
 mod fields;
 mod flows;
 mod meta;
@@ -99,6 +100,7 @@ impl<'w> Pass<'w> for PerfettoPass<'w> {
         counters::write(output, source, tracks, &mut self.counters)?;
         if source.part.is_last {
             captures::write(output, source, tracks, &self.facts)?;
+            critical::write(output, source, tracks)?;
             ranges::write(output, source, tracks, &self.facts)?;
             meta::write_recording(output, source, tracks, &self.facts)?;
         }

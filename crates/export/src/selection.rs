@@ -6,11 +6,13 @@ mod shown;
 
 use std::sync::Arc;
 
+use ascend_trace_analysis::critical::Segment;
 use ascend_trace_analysis::{Edge, Node, Stall};
 use ascend_trace_recording::{Call, CallId, ProcessId, StreamId, Task, TaskId, ThreadId, Trace};
 
 use crate::Args;
 pub use only::{Only, OnlyError};
+pub use pattern::Pattern;
 pub(crate) use shown::Shown;
 
 /// What is wanted of a trace.
@@ -21,6 +23,8 @@ pub struct Wanted {
     pub only: Only,
     /// What the slices of timelines say; tables have all of it.
     pub args: Args,
+    /// The critical path, if timelines are to have a track of it.
+    pub critical: Arc<[Segment]>,
 }
 
 /// Which calls and tasks of a trace are wanted.

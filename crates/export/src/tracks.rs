@@ -125,6 +125,8 @@ pub(crate) struct Tracks {
     pub(crate) ranges: Vec<(usize, Track)>,
     /// Where the recording as a whole is described, of the first process that is shown.
     pub(crate) recording: Option<Track>,
+    /// Where the critical path is, if it is wanted.
+    pub(crate) critical: Option<Track>,
 }
 
 /// A call or task by its number, which stays when others are forgotten.
@@ -167,6 +169,10 @@ impl Tracks {
             if let Some(first) = self.processes.first() {
                 let tid = self.ids.tids.make();
                 self.recording = Some(self.ids.track(first.pid, tid, 0));
+                if !source.critical.is_empty() {
+                    let tid = self.ids.tids.make();
+                    self.critical = Some(self.ids.track(first.pid, tid, 0));
+                }
             }
         }
     }

@@ -288,6 +288,11 @@ impl Stalls {
         self.hosts.blocked(thread, begin, end).total()
     }
 
+    /// The peer that came last, of a collective that waited.
+    pub fn peer(&self, task: TaskId) -> Option<TaskId> {
+        self.peers.get(&task).copied()
+    }
+
     /// The stalls of one lane by begin time; they do not overlap.
     pub fn lane(&self, lane: Lane) -> &[Stall] {
         match lane {

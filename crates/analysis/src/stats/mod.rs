@@ -17,7 +17,7 @@ mod stall;
 mod streams;
 mod tables;
 mod threads;
-mod training;
+pub(crate) mod training;
 mod work;
 
 use ascend_trace_format::record::Counter;

@@ -6,6 +6,8 @@ mod blamed;
 mod calls;
 /// Recordings that are read in windows.
 mod checks;
+/// What the end waited for.
+mod critical;
 mod cuttings;
 /// Edges between calls and tasks.
 mod dependencies;
@@ -22,6 +24,8 @@ mod random;
 mod stalls;
 /// Tables.
 mod stats;
+/// Where steps are, and what the slowest had more of.
+mod steps;
 /// Steps, ranges, modules, and threads that plan for others.
 mod training;
 /// How results are written down.

@@ -91,7 +91,7 @@ fn write_row(
     Ok(())
 }
 
-fn write_label(
+pub(super) fn write_label(
     output: &mut Output<'_>,
     track: Track,
     what: &str,

@@ -14,7 +14,8 @@ use crate::Source;
 use crate::facts::Facts;
 use crate::fields::write_recording as write_facts;
 use crate::labels::{
-    RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name, stream_name, thread_name,
+    CRITICAL_PATH, RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name,
+    stream_name, thread_name,
 };
 use crate::tracks::{Row, Track, Tracks};
 
@@ -204,6 +205,16 @@ fn write_track(
         fill(wire);
         wire.close(open);
     })
+}
+
+/// Names the track of the critical path.
+pub(super) fn write_critical_track(output: &mut Output<'_>, track: Track) -> io::Result<Uuid> {
+    let own = uuid(track);
+    write_track(output, own, 0, |wire| {
+        wire.text(track::NAME, CRITICAL_PATH);
+        wire.unsigned(track::PARENT, process_uuid(track.pid).0);
+    })?;
+    Ok(own)
 }
 
 /// What is known about the recording as a whole, as a mark at its begin.

@@ -3,14 +3,14 @@
 /// A name in which `*` stands for any text and `?` for any character; upper and lower case are the
 /// same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern(Vec<char>);
+pub struct Pattern(Vec<char>);
 
 impl Pattern {
-    pub(super) fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         Self(text.to_lowercase().chars().collect())
     }
 
-    pub(super) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         let (mut at, mut place) = (0, 0);
         // Where the last `*` is, and up to where it stands for text.

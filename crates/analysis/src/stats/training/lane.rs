@@ -1,15 +1,14 @@
 //! The steps of one process on the way through a recording, and what its devices did in them.
 
-use std::cmp::Reverse;
-
-use ascend_trace_recording::{ProcessId, Range, Trace};
+use ascend_trace_recording::{ProcessId, Trace};
 
 use super::step::StepStats;
 use crate::Intervals;
+use crate::steps::{Cut, Detail};
 
 /// What a device was used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Use {
     Compute,
     Communication,
     Copy,
@@ -17,21 +16,14 @@ pub(super) enum Use {
 
 /// A time in which it was, and how that came to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece {
-    pub(super) begin: i64,
-    pub(super) end: i64,
-    pub(super) used: Use,
+pub(crate) struct Piece {
+    pub(crate) begin: i64,
+    pub(crate) end: i64,
+    pub(crate) used: Use,
     /// Begin and end of the planning, begin of the submission.
     pub(super) host: [i64; 3],
-}
-
-/// A step that is still to be summed up.
-#[derive(Clone, Debug)]
-pub(super) struct Ahead {
-    begin: i64,
-    end: i64,
-    name: String,
-    untimed: u64,
+    /// The number of its name, where details are wanted.
+    pub(crate) name: u32,
 }
 
 /// The steps of a process, and what its devices did that may belong to those ahead.
@@ -40,25 +32,30 @@ pub(super) struct Lane {
     /// The thread that has the steps.
     tid: u32,
     /// By begin, and not overlapping.
-    ahead: Vec<Ahead>,
+    ahead: Vec<Cut>,
+    /// Of these, how many tasks without a time were submitted in them.
+    untimed: Vec<u64>,
     /// So many of them have been summed up.
     done: usize,
     loading: Intervals,
     pieces: Vec<Piece>,
+    watched: Vec<i64>,
+    details: Vec<Detail>,
 }
 
 impl Lane {
-    /// What is ahead, of a thread that has steps; nothing where it has none.
-    pub(super) fn of(tid: u32, steps: Vec<&Range>, loading: Intervals) -> Option<Self> {
-        let ahead = disjoint(steps);
-        let lane = Self {
+    /// What is ahead.
+    pub(super) fn of(tid: u32, ahead: Vec<Cut>, loading: Intervals) -> Self {
+        Self {
             tid,
+            untimed: vec![0; ahead.len()],
             ahead,
             done: 0,
             loading,
             pieces: Vec::new(),
-        };
-        (!lane.ahead.is_empty()).then_some(lane)
+            watched: Vec::new(),
+            details: Vec::new(),
+        }
     }
 
     pub(super) fn add(&mut self, piece: Piece) {
@@ -71,22 +68,41 @@ impl Lane {
     /// A task without a time was submitted at this moment.
     pub(super) fn untimed(&mut self, at: i64) {
         let place = self.ahead.partition_point(|it| it.end <= at);
-        if let Some(step) = self.ahead.get_mut(place).filter(|it| it.begin <= at) {
-            step.untimed += 1;
+        if self.ahead.get(place).is_some_and(|it| it.begin <= at) {
+            self.untimed[place] += 1;
         }
+    }
+
+    /// What is done in the step that begins then is kept.
+    pub(super) fn watch(&mut self, begin: i64) {
+        self.watched.push(begin);
+    }
+
+    pub(super) fn is_watching(&self) -> bool {
+        !self.watched.is_empty()
+    }
+
+    /// What was done in the steps that are watched.
+    pub(super) fn into_details(self) -> Vec<Detail> {
+        self.details
     }
 
     /// Sums up the next step, if it ends before a moment.
     pub(super) fn settle(&mut self, trace: &Trace, id: ProcessId, until: i64) -> Option<StepStats> {
         let step = self.ahead.get(self.done).filter(|it| it.end <= until)?;
         let row = self.sum(trace, id, step);
+        if self.watched.contains(&row.begin_ns) {
+            let pieces = self.pieces.iter();
+            let inside = pieces.filter(|it| it.begin < step.end && it.end > step.begin);
+            self.details.push(Detail::of(&row, inside));
+        }
         self.done += 1;
         let next = self.ahead.get(self.done).map_or(i64::MAX, |it| it.begin);
         self.pieces.retain(|piece| piece.end > next);
         Some(row)
     }
 
-    fn sum(&self, trace: &Trace, id: ProcessId, step: &Ahead) -> StepStats {
+    fn sum(&self, trace: &Trace, id: ProcessId, step: &Cut) -> StepStats {
         let (begin, end) = (step.begin, step.end);
         let inside = self.pieces.iter();
         let inside = inside.filter(|it| it.begin < end && it.end > begin);
@@ -112,7 +128,7 @@ impl Lane {
             length_ns: end - begin,
             verdict: None,
             tasks: inside.count() as u64,
-            untimed: step.untimed,
+            untimed: self.untimed[self.done],
             compute_ns: compute.total(),
             communication_ns: communication.total(),
             exposed_communication_ns: exposed.total(),
@@ -163,21 +179,4 @@ impl Idle {
         }
         sums
     }
-}
-
-/// By begin; what begins inside of a step is none.
-fn disjoint(mut steps: Vec<&Range>) -> Vec<Ahead> {
-    steps.sort_by_key(|it| (it.begin, Reverse(it.end)));
-    let mut ahead: Vec<Ahead> = Vec::new();
-    for step in steps {
-        if ahead.last().is_none_or(|last| last.end <= step.begin) && step.begin < step.end {
-            ahead.push(Ahead {
-                begin: step.begin,
-                end: step.end,
-                name: step.name.clone(),
-                untimed: 0,
-            });
-        }
-    }
-    ahead
 }

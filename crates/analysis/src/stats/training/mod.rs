@@ -3,7 +3,7 @@
 //!
 //! It is worked out from ranges that the program named.
 
-mod lane;
+pub(crate) mod lane;
 mod modules;
 mod ranges;
 mod step;

@@ -1,34 +1,74 @@
 //! Steps of training loops, summed up window by window.
 //!
-//! It is worked out from ranges of which all are known before the first window
-//! ([`ascend_trace_recording::archive::Replay`]), so a task finds its step wherever a recording is cut.
+//! Where they are is known before the first window: from ranges, of which all are
+//! ([`ascend_trace_recording::archive::Replay`]), or from a plan that was made before. So a task finds its step wherever a
+//! recording is cut.
 
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{TaskKind, Waits};
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_recording::{Call, ProcessId, Range, StreamId, TaskId, Trace};
+use rustc_hash::FxHashMap;
 
 use super::lane::{Lane, Piece, Use};
 use super::step::StepStats;
 use crate::dependencies::runs;
-use crate::places::is_named_step;
 use crate::repeated::is_loader;
+use crate::steps::{Detail, Plan, Wanted, named};
 use crate::{Class, Fold, Intervals, Places, Window};
 
-/// The steps of a recording, by process. Steps are ranges of the hook inside Python, or ranges that the program
-/// itself calls like one.
+/// The steps of a recording, by process. Without a plan, steps are ranges of the hook inside Python, or ranges that the
+/// program itself calls like one.
 ///
 /// A trace without steps costs nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Steps {
+    plan: Option<Plan>,
+    /// The steps of which details are wanted: the process's number, and when they begin.
+    watched: Vec<(u32, i64)>,
     /// Of how many ranges it was made.
-    known: usize,
+    known: Option<usize>,
     lanes: BTreeMap<ProcessId, Lane>,
     rows: Vec<StepStats>,
+    names: Names,
+}
+
+/// Names of what was done in steps of which details are wanted.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    numbers: FxHashMap<String, u32>,
+    all: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.all.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        self.all.push(name.to_owned());
+        number
+    }
 }
 
 impl Steps {
+    /// The steps of a plan. Of those that are watched, by process and begin, it is kept what was done in them.
+    pub fn planned(plan: Plan, watched: Vec<(u32, i64)>) -> Self {
+        Self {
+            plan: Some(plan),
+            watched,
+            ..Self::default()
+        }
+    }
+
+    /// The rows, what was done in those that were watched, and the names of that.
+    pub(crate) fn into_parts(self) -> (Vec<StepStats>, Vec<Detail>, Vec<String>) {
+        let details = self.lanes.into_values().flat_map(Lane::into_details);
+        (self.rows, details.collect(), self.names.all)
+    }
+
     /// Those that have been summed up, by begin once the last window was taken in.
     pub fn rows(&self) -> &[StepStats] {
         &self.rows
@@ -47,21 +87,22 @@ impl Steps {
         })
     }
 
-    /// Takes in the ranges of a trace, all of which are known.
+    /// Takes in where the steps of a trace are.
     fn plan(&mut self, trace: &Trace, places: &Places) {
         self.lanes.clear();
         self.rows.clear();
-        for (process, _) in (0..).map(ProcessId).zip(trace.processes()) {
-            let Some(leader) = places.leader(process) else {
+        let plan = self.plan.clone();
+        let plan = plan.unwrap_or_else(|| named(trace, places, Wanted::Any));
+        for (number, lap) in plan.laps {
+            let Some(process) = trace.process_numbered(number) else {
                 continue;
             };
-            let own = || trace.ranges().iter().filter(move |it| it.thread == leader);
-            let mut steps: Vec<_> = own().filter(|it| is_step(it)).collect();
-            if steps.is_empty() {
-                steps = own().filter(|it| is_named_step(it)).collect();
-            }
-            let lane = Lane::of(trace.thread(leader).tid, steps, loading(trace, own()));
-            self.lanes.extend(lane.map(|lane| (process, lane)));
+            let own = trace.ranges().iter().filter(|it| it.thread == lap.thread);
+            let tid = trace.thread(lap.thread).tid;
+            let mut lane = Lane::of(tid, lap.cuts, loading(trace, own));
+            let watched = self.watched.iter().filter(|it| it.0 == number);
+            watched.for_each(|it| lane.watch(it.1));
+            self.lanes.insert(process, lane);
         }
     }
 
@@ -83,7 +124,12 @@ impl Steps {
         };
         let planned = trace.planned(launch).map(|id| trace.call(id));
         let planned = planned.map_or((launch.begin, launch.begin), |it| (it.begin, it.end));
+        let name = match lane.is_watching() {
+            true => self.names.number(trace.task_name(task)),
+            false => 0,
+        };
         lane.add(Piece {
+            name,
             begin: time.begin,
             end: time.end,
             used: match task.kind {
@@ -97,13 +143,18 @@ impl Steps {
 
     /// Takes in a call: the host may copy as well.
     fn call(&mut self, trace: &Trace, call: &Call) {
-        let role = trace.function(call.function).role;
-        if role.meaning().waits != Waits::Transfer || !call.ending.is_return() {
+        let function = trace.function(call.function);
+        if function.role.meaning().waits != Waits::Transfer || !call.ending.is_return() {
             return;
         }
         let process = trace.thread(call.thread).process;
         if let Some(lane) = self.lanes.get_mut(&process) {
+            let name = match lane.is_watching() {
+                true => self.names.number(&function.name),
+                false => 0,
+            };
             lane.add(Piece {
+                name,
                 begin: call.begin,
                 end: call.end,
                 used: Use::Copy,
@@ -127,8 +178,11 @@ impl Fold for Steps {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        if self.known != trace.ranges().len() {
-            self.known = trace.ranges().len();
+        // Ranges of a recording that still grows come later than its calls.
+        let ranges = Some(trace.ranges().len());
+        let is_new = self.known.is_none() || self.plan.is_none() && self.known != ranges;
+        if is_new {
+            self.known = ranges;
             self.plan(trace, &window.places);
         }
         if self.lanes.is_empty() {
@@ -153,10 +207,6 @@ impl Fold for Steps {
     fn finish(self) -> Vec<StepStats> {
         self.rows
     }
-}
-
-fn is_step(range: &Range) -> bool {
-    range.kind() == Some(RangeKind::Step)
 }
 
 /// When the program waited for data, by what the hook told of it, or else torch_npu: that leaves the range of a

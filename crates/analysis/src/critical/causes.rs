@@ -1,0 +1,255 @@
+//! What calls and tasks waited for.
+
+use ascend_trace_recording::{CallId, StreamId, TaskId, ThreadId, Trace};
+use rustc_hash::FxHashMap;
+
+use super::code::Code;
+use crate::dependencies::runs;
+use crate::{Cause as StallCause, Class, EdgeKind, Node, Window};
+
+/// How one thing waited for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// For nothing that is known.
+    None,
+    /// A call for the one before it on its thread.
+    Program,
+    /// A call for the begin of the one that it was made in.
+    Inside,
+    /// A call that submits for the one that planned.
+    Queue,
+    /// A callback for the task that it serves.
+    CallbackBegin,
+    /// A task for the call that submitted it.
+    Launch,
+    /// A task for the one before it on its stream.
+    Order,
+    /// The end of a wait for what released it.
+    Release,
+    /// The end of a call that blocked for the task that it waited for.
+    Return,
+    /// The end of a callback's task for the callback.
+    CallbackEnd,
+    /// The work of a collective for the begin of its last peer.
+    Peer,
+}
+
+impl Way {
+    /// Whether it says why something ended, rather than why it began.
+    pub(super) fn is_of_end(self) -> bool {
+        matches!(
+            self,
+            Self::Release | Self::Return | Self::CallbackEnd | Self::Peer
+        )
+    }
+
+    /// Whether what was waited for had not ended when it was left.
+    pub(super) fn leaves_early(self) -> bool {
+        matches!(
+            self,
+            Self::Inside | Self::Launch | Self::CallbackBegin | Self::Peer
+        )
+    }
+}
+
+/// Something that was waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cause {
+    pub(super) code: Code,
+    pub(super) way: Way,
+    /// The moment from which on it was there, and how far that may be off.
+    pub(super) leave: i64,
+    pub(super) error: i64,
+}
+
+/// What ran last on a stream or thread.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    code: Code,
+    end: i64,
+    error: i64,
+}
+
+/// Tells the causes of all that begins, in order.
+#[derive(Debug, Default)]
+pub(super) struct Causes {
+    streams: FxHashMap<StreamId, Last>,
+    threads: FxHashMap<ThreadId, Last>,
+}
+
+impl Causes {
+    /// Hands out the calls and tasks of a window's part, each with the causes of its begin.
+    pub(super) fn of_begins(&mut self, window: &Window<'_>, take: &mut dyn FnMut(Node, &[Cause])) {
+        let trace = window.trace;
+        let mut found = Vec::new();
+        for thread in (0..trace.threads().len() as u32).map(ThreadId) {
+            for id in window.thread_calls(thread) {
+                found.clear();
+                self.call(window, id, &mut found);
+                take(Node::Call(id), &found);
+            }
+        }
+        for stream in (0..trace.streams().len() as u32).map(StreamId) {
+            for id in window.stream_tasks(stream) {
+                found.clear();
+                if self.task(trace, stream, id, &mut found) {
+                    take(Node::Task(id), &found);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, window: &Window<'_>, id: CallId, found: &mut Vec<Cause>) {
+        let trace = window.trace;
+        let call = trace.call(id);
+        if let Some(last) = self.threads.get(&call.thread) {
+            let (way, leave) = match call.depth {
+                0 => (Way::Program, last.end.min(call.begin)),
+                _ => (Way::Inside, call.begin),
+            };
+            found.push(Cause {
+                code: last.code,
+                way,
+                leave,
+                error: 0,
+            });
+        }
+        for (_, edge) in window.dependencies.stored_incoming(Node::Call(id)) {
+            let way = match edge.kind {
+                EdgeKind::Plan => Way::Queue,
+                EdgeKind::HostFunc => Way::CallbackBegin,
+                _ => continue,
+            };
+            if let Some((leave, _)) = edge.moments(trace) {
+                found.push(Cause {
+                    code: Code::of(trace, edge.from),
+                    way,
+                    leave: leave.min(call.begin),
+                    error: error(trace, edge.from),
+                });
+            }
+        }
+        if call.depth == 0 {
+            let last = Last {
+                code: Code::of(trace, Node::Call(id)),
+                end: call.end,
+                error: 0,
+            };
+            self.threads.insert(call.thread, last);
+        }
+    }
+
+    /// Answers whether the task has a time.
+    fn task(&mut self, trace: &Trace, on: StreamId, id: TaskId, found: &mut Vec<Cause>) -> bool {
+        let task = trace.task(id);
+        let Some(time) = task.time.filter(|_| runs(trace, id)) else {
+            return false;
+        };
+        let call = trace.call(task.call);
+        // The device's clock need not agree with the host's to the nanosecond.
+        found.push(Cause {
+            code: Code::of(trace, Node::Call(task.call)),
+            way: Way::Launch,
+            leave: call.end.min(time.begin),
+            error: time.error,
+        });
+        if let Some(last) = self.streams.get(&on) {
+            found.push(Cause {
+                code: last.code,
+                way: Way::Order,
+                leave: last.end.min(time.begin),
+                error: last.error,
+            });
+        }
+        let last = Last {
+            code: Code::of(trace, Node::Task(id)),
+            end: time.end,
+            error: time.local_error,
+        };
+        self.streams.insert(on, last);
+        true
+    }
+}
+
+/// Hands out what the ends of calls and tasks waited for, of what belongs to a window's part: all of one come in a row.
+pub(super) fn of_ends(window: &Window<'_>, take: &mut dyn FnMut(Node, Cause)) {
+    let trace = window.trace;
+    let edges = window.dependencies.edges().iter();
+    for edge in edges.filter(|edge| window.owns_edge(edge)) {
+        let (node, from, way) = match edge.kind {
+            EdgeKind::RecordToWait | EdgeKind::SignalToWait => (edge.to, edge.from, Way::Release),
+            EdgeKind::TaskToSync | EdgeKind::TimedOut => (edge.to, edge.from, Way::Return),
+            // The task goes on when the callback has returned.
+            EdgeKind::HostFunc => (edge.from, edge.to, Way::CallbackEnd),
+            _ => continue,
+        };
+        let is_told = |node| Code::of(trace, node) != Code::NONE;
+        if let (Some((_, leave)), true) = (span(trace, from), is_told(node)) {
+            take(
+                node,
+                Cause {
+                    code: Code::of(trace, from),
+                    way,
+                    leave,
+                    error: error(trace, from) + error(trace, node),
+                },
+            );
+        }
+    }
+    for stall in window.stalls() {
+        let (StallCause::CollectivePeer, Node::Task(id)) = (stall.cause, stall.node) else {
+            continue;
+        };
+        if let Some(peer) = window.stalls.peer(id) {
+            let code = Code::of(trace, Node::Task(peer));
+            let error = error(trace, Node::Task(peer)) + error(trace, stall.node);
+            let leave = stall.end;
+            let way = Way::Peer;
+            take(
+                stall.node,
+                Cause {
+                    code,
+                    way,
+                    leave,
+                    error,
+                },
+            );
+        }
+    }
+}
+
+/// When something ran; of a task without a time, its call.
+pub(super) fn span(trace: &Trace, node: Node) -> Option<(i64, i64)> {
+    let call = match node {
+        Node::Task(id) => match trace.task(id).time {
+            Some(time) => return Some((time.begin, time.end)),
+            None => trace.task(id).call,
+        },
+        Node::Call(id) => id,
+    };
+    let call = trace.call(call);
+    Some((call.begin, call.end))
+}
+
+fn error(trace: &Trace, node: Node) -> i64 {
+    match node {
+        Node::Task(id) => trace.task(id).time.map_or(0, |time| time.error),
+        Node::Call(_) => 0,
+    }
+}
+
+/// The one that was there last, and whether another may have been.
+pub(super) fn latest(causes: &[Cause]) -> Option<(Cause, Option<Code>)> {
+    // Of several at once, what is on the device comes first: it is what the device did.
+    let last = causes.iter().max_by_key(|it| (it.leave, it.way))?;
+    let rival = causes.iter().find(|it| {
+        let is_other = it.code != last.code;
+        is_other && it.leave >= last.leave.saturating_sub(it.error.max(last.error))
+    });
+    Some((*last, rival.map(|it| it.code)))
+}
+
+/// Whether a task waits for what others do.
+pub(super) fn is_wait(class: Class) -> bool {
+    matches!(class, Class::EventWait | Class::SignalWait)
+}

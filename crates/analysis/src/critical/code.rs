@@ -1,0 +1,66 @@
+//! Calls and tasks of a whole recording by number, in four bytes.
+
+use ascend_trace_recording::Trace;
+
+use crate::Node;
+
+/// A call or a task by its number in the recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Code(u32);
+
+const TASK: u32 = 1 << 31;
+
+impl Code {
+    /// Stands for nothing.
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    /// Of a node; a task that has no time is its call.
+    pub(super) fn of(trace: &Trace, node: Node) -> Self {
+        match node {
+            Node::Task(id) if trace.task(id).time.is_some() => Self(trace.task_number(id) | TASK),
+            Node::Task(id) => Self(trace.call_number(trace.task(id).call)),
+            Node::Call(id) => Self(trace.call_number(id)),
+        }
+    }
+
+    pub(super) fn is_task(self) -> bool {
+        self.0 & TASK != 0
+    }
+
+    /// Of what ends at the same moment, calls come after the tasks that they waited for.
+    pub(super) fn rank(self) -> u32 {
+        self.0 ^ TASK
+    }
+
+    fn place(self) -> (usize, usize) {
+        (usize::from(self.0 & TASK != 0), (self.0 & !TASK) as usize)
+    }
+}
+
+/// A value for each call and each task.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    rows: [Vec<T>; 2],
+    none: T,
+}
+
+impl<T: Copy> Table<T> {
+    pub(super) fn of(none: T) -> Self {
+        let rows = [Vec::new(), Vec::new()];
+        Self { rows, none }
+    }
+
+    pub(super) fn get(&self, code: Code) -> T {
+        let (kind, place) = code.place();
+        self.rows[kind].get(place).copied().unwrap_or(self.none)
+    }
+
+    pub(super) fn set(&mut self, code: Code, value: T) {
+        let (kind, place) = code.place();
+        let rows = &mut self.rows[kind];
+        if rows.len() <= place {
+            rows.resize(place + 1, self.none);
+        }
+        rows[place] = value;
+    }
+}

@@ -1,0 +1,308 @@
+//! The two passes: what everything waited for, and what lies on the path.
+
+use ascend_trace_recording::Trace;
+use rustc_hash::FxHashMap;
+
+use super::causes::{Cause, Causes, Way, latest, of_ends, span};
+use super::code::{Code, Table};
+use super::segment::{Kind, Segment};
+use crate::{Fold, Node, Window};
+
+/// What the end of a call or task waited for.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    cause: Cause,
+    /// It was there after the wait had begun.
+    is_held: bool,
+    tie: bool,
+}
+
+/// The causes of everything.
+#[derive(Debug)]
+pub(super) struct Links {
+    range: (i64, i64),
+    begins: Table<Code>,
+    ways: Table<Way>,
+    /// Of those alone that did wait.
+    ends: FxHashMap<Code, End>,
+    /// What ended last, and whether another thread or stream ended then as well.
+    last: Option<(i64, Code)>,
+    is_tied: bool,
+    causes: Causes,
+}
+
+impl Links {
+    /// With the path to what ended last in a range.
+    pub(super) fn within(range: (i64, i64)) -> Self {
+        Self {
+            range,
+            begins: Table::of(Code::NONE),
+            ways: Table::of(Way::None),
+            ends: FxHashMap::default(),
+            last: None,
+            is_tied: false,
+            causes: Causes::default(),
+        }
+    }
+
+    /// Takes in when something ended.
+    fn note_end(&mut self, end: i64, code: Code) {
+        let key = |(end, code): (i64, Code)| (end, code.rank());
+        let found = (end, code);
+        if let Some(last) = self.last {
+            // A call ends with the task that it waited for, so that is no tie.
+            let is_like = last.0 == end && last.1.is_task() == code.is_task();
+            let is_later = (last.0, !last.1.is_task()) < (end, !code.is_task());
+            self.is_tied = is_like || self.is_tied && !is_later;
+        }
+        let known = self.last.unwrap_or(found);
+        self.last = Some(if key(found) >= key(known) {
+            found
+        } else {
+            known
+        });
+    }
+
+    fn end(&mut self, trace: &Trace, node: Node, cause: Cause) {
+        let Some((begin, end)) = span(trace, node) else {
+            return;
+        };
+        // What was there before held nobody; by the bars, it may have.
+        let may_have = cause.leave >= begin.saturating_sub(cause.error);
+        if !may_have {
+            return;
+        }
+        let cause = Cause {
+            leave: cause.leave.min(end),
+            ..cause
+        };
+        let is_close = |one: i64, other: i64| (one - other).abs() <= cause.error;
+        let held = End {
+            cause,
+            is_held: cause.leave > begin,
+            tie: is_close(cause.leave, begin),
+        };
+        let code = Code::of(trace, node);
+        let known = self.ends.entry(code).or_insert(held);
+        if known.cause.code == cause.code {
+            return;
+        }
+        let tie = is_close(known.cause.leave, cause.leave);
+        if cause.leave > known.cause.leave {
+            *known = held;
+        }
+        known.tie |= tie;
+    }
+
+    /// The path, from its end back.
+    fn walk(&self) -> Vec<(Code, Way)> {
+        let mut path = Vec::new();
+        let mut seen = Table::of(false);
+        let mut next = self.last.map(|it| it.1);
+        let mut is_early = false;
+        while let Some(code) = next.filter(|it| *it != Code::NONE && !seen.get(*it)) {
+            seen.set(code, true);
+            let end = self.ends.get(&code).filter(|_| !is_early);
+            // What was there before it began held nobody, though by the bars it may have.
+            let end = end.filter(|it| it.is_held);
+            let (cause, way) = match end {
+                Some(end) => (end.cause.code, end.cause.way),
+                None => (self.begins.get(code), self.ways.get(code)),
+            };
+            path.push((code, way));
+            is_early = way.leaves_early();
+            next = Some(cause);
+        }
+        path
+    }
+}
+
+impl Fold for Links {
+    type Answer = Path;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        let until = self.range.1;
+        let mut causes = std::mem::take(&mut self.causes);
+        causes.of_begins(window, &mut |node, causes| {
+            let code = Code::of(trace, node);
+            if let Some((cause, _)) = latest(causes) {
+                self.begins.set(code, cause.code);
+                self.ways.set(code, cause.way);
+            }
+            // What was called inside of a call ends before that does.
+            let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
+            let end = span(trace, node).map(|it| it.1);
+            if let Some(end) = end.filter(|it| *it <= until && !is_inner) {
+                self.note_end(end, code);
+            }
+        });
+        self.causes = causes;
+        of_ends(window, &mut |node, cause| self.end(trace, node, cause));
+    }
+
+    fn finish(self) -> Path {
+        let walked = self.walk();
+        let mut is_on = Table::of(false);
+        walked.iter().for_each(|it| is_on.set(it.0, true));
+        let mut ends = self.ends;
+        ends.retain(|code, _| is_on.get(*code));
+        Path {
+            range: self.range,
+            is_tied: self.is_tied,
+            ends,
+            walked,
+            is_on,
+            causes: Causes::default(),
+            facts: FxHashMap::default(),
+        }
+    }
+}
+
+/// What is known of something on the path.
+#[derive(Clone, Debug)]
+struct Fact {
+    begin: i64,
+    end: i64,
+    /// When the cause of its begin was there, and whether another may have been the last.
+    leave: i64,
+    tie: bool,
+    /// Its own part, whose times are set as the path is told.
+    own: Segment,
+}
+
+/// The path, of which the second pass tells what is on it.
+#[derive(Debug)]
+pub(super) struct Path {
+    range: (i64, i64),
+    /// Something else ended last as well.
+    is_tied: bool,
+    walked: Vec<(Code, Way)>,
+    is_on: Table<bool>,
+    ends: FxHashMap<Code, End>,
+    causes: Causes,
+    facts: FxHashMap<Code, Fact>,
+}
+
+impl Path {
+    /// The pieces of it, from the first moment on.
+    fn segments(&self) -> Vec<Segment> {
+        let (from, until) = self.range;
+        let mut moment = until;
+        let mut found = Vec::new();
+        // A tie where no time passed is one of the piece before.
+        let mut open = self.is_tied;
+        let mut push = |fact: &Fact, kind: Kind, (begin, end): (i64, i64), tie: bool| {
+            let begin = begin.max(from);
+            open |= tie;
+            if begin < end {
+                found.push(Segment {
+                    kind,
+                    begin_ns: begin,
+                    end_ns: end,
+                    tie: std::mem::take(&mut open),
+                    ..fact.own.clone()
+                });
+            }
+        };
+        let mut is_early = false;
+        let mut last = None;
+        for (code, way) in &self.walked {
+            let Some(fact) = self.facts.get(code).filter(|_| moment > from) else {
+                break;
+            };
+            if last.is_none() {
+                push(fact, Kind::Edge, (fact.end, until), false);
+                moment = fact.end;
+            }
+            last = Some(fact);
+            let end = self.ends.get(code).filter(|_| !is_early);
+            let tie = end.is_some_and(|it| it.tie);
+            let leave = match end.filter(|_| way.is_of_end()) {
+                Some(end) => end.cause.leave,
+                None => fact.leave,
+            };
+            match way {
+                Way::Peer => push(fact, fact.own.kind, (leave, moment), tie),
+                way if way.is_of_end() => push(fact, Kind::of_way(*way), (leave, moment), tie),
+                way => {
+                    let (begin, tie) = (fact.begin.min(moment), tie || fact.tie);
+                    push(fact, fact.own.kind, (begin, moment), false);
+                    push(fact, Kind::of_way(*way), (leave, begin), tie);
+                }
+            }
+            moment = leave.min(moment);
+            is_early = way.leaves_early();
+        }
+        if let Some(fact) = last.filter(|_| moment > from) {
+            push(fact, Kind::Edge, (from, moment), false);
+        }
+        found.reverse();
+        found
+    }
+}
+
+impl Fold for Path {
+    type Answer = Vec<Segment>;
+
+    fn take(&mut self, window: &Window<'_>) {
+        let trace = window.trace;
+        let (is_on, facts, range) = (&self.is_on, &mut self.facts, self.range);
+        self.causes.of_begins(window, &mut |node, causes| {
+            let code = Code::of(trace, node);
+            let Some((begin, end)) = span(trace, node).filter(|_| is_on.get(code)) else {
+                return;
+            };
+            if end < range.0 || begin > range.1 {
+                return;
+            }
+            let latest = latest(causes);
+            let fact = Fact {
+                begin,
+                end,
+                leave: latest.map_or(i64::MIN, |it| it.0.leave),
+                tie: latest.is_some_and(|it| it.1.is_some()),
+                own: own(trace, node),
+            };
+            facts.insert(code, fact);
+        });
+    }
+
+    fn finish(self) -> Vec<Segment> {
+        self.segments()
+    }
+}
+
+fn own(trace: &Trace, node: Node) -> Segment {
+    let of = |process, name: &str| Segment {
+        kind: Kind::of_own(trace, node),
+        name: name.to_owned(),
+        begin_ns: 0,
+        end_ns: 0,
+        process: trace.process(process).serial,
+        tid: None,
+        device: None,
+        stream_id: None,
+        tie: false,
+    };
+    match node {
+        Node::Call(id) => {
+            let call = trace.call(id);
+            let thread = trace.thread(call.thread);
+            let name = &trace.function(call.function).name;
+            Segment {
+                tid: Some(thread.tid),
+                ..of(thread.process, name)
+            }
+        }
+        Node::Task(id) => {
+            let task = trace.task(id);
+            let stream = trace.stream(task.stream);
+            Segment {
+                device: Some(stream.device),
+                stream_id: Some(stream.number()),
+                ..of(stream.process, trace.task_name(task))
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The critical path, summed up.
+
+use std::collections::BTreeMap;
+
+use ascend_trace_recording::{Archive, OpenError};
+use serde::Serialize;
+
+use super::path::Links;
+use super::segment::{Kind, Segment};
+use crate::{Fold, Step, Window};
+
+/// Pieces of the path of one kind and name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    pub kind: Kind,
+    /// What was done, or what came next; `null` where a kind is summed up.
+    pub name: Option<String>,
+    pub count: u64,
+    pub total_ns: i64,
+    /// Of the length of the path, 0 to 1.
+    pub share: f64,
+}
+
+/// The critical path of a range.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Critical {
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    /// Longest first; together they make up the path.
+    pub kinds: Vec<Share>,
+    pub names: Vec<Share>,
+    /// Pieces before which the path may have come another way, by the error bars.
+    pub ties: u64,
+    /// From the first moment to the last, without gaps.
+    #[serde(skip)]
+    pub segments: Vec<Segment>,
+}
+
+impl Critical {
+    /// Of a trace in memory.
+    pub fn of(window: &Window<'_>, range: (i64, i64)) -> Self {
+        let path = Links::within(range).of(window);
+        Self::told(range, path.of(window))
+    }
+
+    /// Of a range of a recording, which is read twice.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of_archive(
+        archive: &mut Archive,
+        step: Step,
+        range: (i64, i64),
+    ) -> Result<Self, OpenError> {
+        let path = Links::within(range).of_archive(archive, step, |_| true)?;
+        let segments = match path {
+            Some(path) => path.of_archive(archive, step, |_| true)?,
+            None => None,
+        };
+        Ok(Self::told(range, segments.unwrap_or_default()))
+    }
+
+    fn told((begin_ns, end_ns): (i64, i64), segments: Vec<Segment>) -> Self {
+        let shares = |key: &dyn Fn(&Segment) -> Option<String>| {
+            let mut sums: BTreeMap<(Kind, Option<String>), (u64, i64)> = BTreeMap::new();
+            for segment in &segments {
+                let sum = sums.entry((segment.kind, key(segment))).or_default();
+                *sum = (sum.0 + 1, sum.1 + segment.length());
+            }
+            let length = (end_ns - begin_ns).max(1) as f64;
+            let shares = sums
+                .into_iter()
+                .map(|((kind, name), (count, total_ns))| Share {
+                    kind,
+                    name,
+                    count,
+                    total_ns,
+                    share: total_ns as f64 / length,
+                });
+            let mut shares: Vec<Share> = shares.collect();
+            shares.sort_by_key(|it| std::cmp::Reverse(it.total_ns));
+            shares
+        };
+        Self {
+            begin_ns,
+            end_ns,
+            kinds: shares(&|_| None),
+            names: shares(&|segment| Some(segment.name.clone())),
+            ties: segments.iter().filter(|it| it.tie).count() as u64,
+            segments,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The pieces of a critical path.
+
+use ascend_trace_format::api::TaskKind;
+use ascend_trace_recording::Trace;
+use serde::Serialize;
+
+use super::causes::{Way, is_wait};
+use crate::{Class, Node};
+
+/// What the path did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Computing,
+    Communication,
+    Copy,
+    /// A callback's task, as far as no callback is known.
+    Callback,
+    /// A record of an event, or a wait that nothing is known to have released.
+    Event,
+    /// The host was in a call.
+    Call,
+    /// The host was in no call: the program itself.
+    Program,
+    /// An operator was planned, and not submitted yet.
+    Queue,
+    /// From the end of a call that submits to the begin of its task.
+    Launch,
+    /// Between two tasks of a stream.
+    Switch,
+    /// From what a wait was for to its end.
+    Release,
+    /// From what a call waited for to its end.
+    Return,
+    /// Before the first thing that is known of, or after the last.
+    Edge,
+}
+
+impl Kind {
+    /// The word for it in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Computing => "computing",
+            Self::Communication => "communication",
+            Self::Copy => "copy",
+            Self::Callback => "callback",
+            Self::Event => "event",
+            Self::Call => "call",
+            Self::Program => "program",
+            Self::Queue => "queue",
+            Self::Launch => "launch",
+            Self::Switch => "switch",
+            Self::Release => "release",
+            Self::Return => "return",
+            Self::Edge => "edge",
+        }
+    }
+
+    /// Of what something did itself.
+    pub(super) fn of_own(trace: &Trace, node: Node) -> Self {
+        let Node::Task(id) = node else {
+            return Self::Call;
+        };
+        let task = trace.task(id);
+        match (Class::of(trace, task), task.kind) {
+            (Class::Callback, _) => Self::Callback,
+            (class, _) if class == Class::Mark || is_wait(class) => Self::Event,
+            (_, TaskKind::Collective) => Self::Communication,
+            (_, TaskKind::Memcpy | TaskKind::Memset) => Self::Copy,
+            _ => Self::Computing,
+        }
+    }
+
+    /// Of the time from what was waited for to what waited.
+    pub(super) fn of_way(way: Way) -> Self {
+        match way {
+            Way::None => Self::Edge,
+            Way::Program | Way::Inside | Way::CallbackBegin => Self::Program,
+            Way::Queue => Self::Queue,
+            Way::Launch => Self::Launch,
+            Way::Order => Self::Switch,
+            Way::Release | Way::Peer | Way::CallbackEnd => Self::Release,
+            Way::Return => Self::Return,
+        }
+    }
+}
+
+/// A piece of the path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Segment {
+    pub kind: Kind,
+    /// What was done, or what came next.
+    pub name: String,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    /// Number of the process in the recording.
+    pub process: u32,
+    /// The thread, of what the host did.
+    pub tid: Option<u32>,
+    /// The stream, of what a device did.
+    pub device: Option<u32>,
+    pub stream_id: Option<i64>,
+    /// By the error bars, something else may be on the path instead.
+    pub tie: bool,
+}
+
+impl Segment {
+    pub fn length(&self) -> i64 {
+        self.end_ns - self.begin_ns
+    }
+}

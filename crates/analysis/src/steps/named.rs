@@ -1,0 +1,126 @@
+//! Steps that the program names.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use ascend_trace_recording::{ProcessId, Range, ThreadId, Trace};
+
+use super::plan::{Cut, Lap, Origin, Plan};
+use crate::Places;
+use crate::places::{is_named_step, is_step_of_framework};
+
+/// What tells steps.
+#[derive(Clone, Copy, Default)]
+pub enum Wanted<'w> {
+    /// What the program says, else what repeats.
+    #[default]
+    Any,
+    /// What repeats, whatever the program says.
+    Repeated,
+    /// These ranges and marks.
+    Those(&'w dyn Fn(&Range) -> bool),
+}
+
+/// The steps that are named in a recording, of which all ranges are known.
+pub(crate) fn named(trace: &Trace, places: &Places, wanted: Wanted<'_>) -> Plan {
+    let mut plan = Plan::default();
+    for id in (0..trace.processes().len() as u32).map(ProcessId) {
+        let lap = match wanted {
+            Wanted::Those(wanted) => picked(trace, id, wanted),
+            Wanted::Any => usual(trace, places, id),
+            Wanted::Repeated => None,
+        };
+        if let Some(lap) = lap {
+            plan.laps.insert(trace.process(id).serial, lap);
+        }
+    }
+    plan
+}
+
+/// What the hook tells, else what the program calls like steps.
+fn usual(trace: &Trace, places: &Places, process: ProcessId) -> Option<Lap> {
+    let thread = places.leader(process)?;
+    let own = || trace.ranges().iter().filter(move |it| it.thread == thread);
+    let told = own().filter(|it| is_step_of_framework(it));
+    let named = own().filter(|it| is_named_step(it));
+    let (origin, cuts) = match disjoint(told.map(cut).collect()) {
+        none if none.is_empty() => (Origin::Named, disjoint(named.map(cut).collect())),
+        cuts => (Origin::Framework, cuts),
+    };
+    let lap = Lap {
+        origin,
+        thread,
+        cuts,
+    };
+    (!lap.cuts.is_empty()).then_some(lap)
+}
+
+/// The ranges that are wanted, of the thread that has the most of them; of marks, each lasts until the next.
+fn picked(trace: &Trace, process: ProcessId, wanted: &dyn Fn(&Range) -> bool) -> Option<Lap> {
+    let own = trace.ranges().iter();
+    let own = own.filter(|it| trace.thread(it.thread).process == process && wanted(it));
+    let own: Vec<&Range> = own.collect();
+    let thread = most(own.iter().map(|it| it.thread))?;
+    let mut own: Vec<&Range> = own.into_iter().filter(|it| it.thread == thread).collect();
+    own.sort_by_key(|it| it.begin);
+    let is_marks = own.iter().all(|it| it.begin == it.end);
+    let cuts = match is_marks {
+        true => between(&own, trace.span().map_or(i64::MIN, |span| span.1)),
+        false => disjoint(own.into_iter().map(cut).collect()),
+    };
+    let lap = Lap {
+        origin: Origin::Pattern,
+        thread,
+        cuts,
+    };
+    (!lap.cuts.is_empty()).then_some(lap)
+}
+
+/// From each mark to the next, and from the last one to the end of what is recorded.
+fn between(marks: &[&Range], last: i64) -> Vec<Cut> {
+    let ends = marks.iter().skip(1).map(|it| it.begin).chain([last]);
+    let cuts = marks.iter().zip(ends).map(|(mark, end)| Cut {
+        begin: mark.begin,
+        end,
+        name: mark.name.clone(),
+    });
+    cuts.filter(|it| it.begin < it.end).collect()
+}
+
+/// The one that comes most often, the least of several.
+fn most(threads: impl Iterator<Item = ThreadId>) -> Option<ThreadId> {
+    let mut counts = std::collections::BTreeMap::<ThreadId, usize>::new();
+    threads.for_each(|it| *counts.entry(it).or_default() += 1);
+    let most = counts.into_iter().max_by_key(|it| (it.1, Reverse(it.0)));
+    most.map(|it| it.0)
+}
+
+fn cut(range: &Range) -> Cut {
+    Cut {
+        begin: range.begin,
+        end: range.end,
+        name: range.name.clone(),
+    }
+}
+
+/// By begin; what begins inside of a step is none.
+fn disjoint(mut cuts: Vec<Cut>) -> Vec<Cut> {
+    cuts.sort_by_key(|it| (it.begin, Reverse(it.end)));
+    let mut found: Vec<Cut> = Vec::new();
+    for cut in cuts {
+        if found.last().is_none_or(|last| last.end <= cut.begin) && cut.begin < cut.end {
+            found.push(cut);
+        }
+    }
+    found
+}
+
+impl fmt::Debug for Wanted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Any => "Any",
+            Self::Repeated => "Repeated",
+            Self::Those(_) => "Those",
+        })
+    }
+}

@@ -1,0 +1,154 @@
+//! The steps of a recording: where they are, what they spent their time on, and what the slowest had more of.
+
+use ascend_trace_recording::{Archive, OpenError, Trace};
+use serde::Serialize;
+
+use super::compare::{Comparison, Detail};
+use super::finder::Finder;
+use super::named::Wanted;
+use super::plan::{Cut, Lap, Origin, Plan};
+use crate::stats::{StepStats, Steps};
+use crate::{Fold, Step, Window};
+
+/// The lengths of the steps of one process.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StepSums {
+    /// Number of the process in the recording.
+    pub process: u32,
+    pub pid: u32,
+    pub rank: Option<u64>,
+    /// The thread that has the steps.
+    pub tid: u32,
+    /// How it is known where they are.
+    pub origin: Origin,
+    pub count: u64,
+    pub total_ns: i64,
+    pub mean_ns: i64,
+    /// Of an even number of steps, the lower one in the middle.
+    pub median_ns: i64,
+    pub min_ns: i64,
+    pub max_ns: i64,
+    /// The standard deviation.
+    pub spread_ns: i64,
+}
+
+/// What is told of steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Report {
+    pub processes: Vec<StepSums>,
+    /// By begin.
+    pub steps: Vec<StepStats>,
+    /// For each process with three steps or more.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Report {
+    /// Of a trace in memory.
+    pub fn of(window: &Window<'_>, wanted: Wanted<'_>) -> Self {
+        let plan = Finder::new(wanted).of(window);
+        let mut steps = summed(&plan);
+        steps.take(window);
+        Self::told(window.trace, &plan, steps)
+    }
+
+    /// Of a recording, which is read twice: to find the steps, and to sum up what was done in them.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of_archive(
+        archive: &mut Archive,
+        step: Step,
+        wanted: Wanted<'_>,
+    ) -> Result<Self, OpenError> {
+        let plan = Finder::new(wanted).of_archive(archive, step, |_| true)?;
+        let plan = plan.unwrap_or_default();
+        let summing = Summing(summed(&plan));
+        let steps = summing.of_archive(archive, step, |_| true)?;
+        let steps = steps.unwrap_or_default();
+        Ok(Self::told(archive.things(), &plan, steps))
+    }
+
+    fn told(things: &Trace, plan: &Plan, steps: Steps) -> Self {
+        let (rows, details, names) = steps.into_parts();
+        let laps = plan.laps.iter();
+        let processes = laps.clone().filter_map(|(it, lap)| sums(things, *it, lap));
+        let comparisons = laps.filter_map(|(process, lap)| {
+            let (slow, median) = pick(lap)?;
+            let find = |cut: &Cut| {
+                let is_it = |it: &&Detail| it.is_of(*process, cut.begin);
+                details.iter().find(is_it)
+            };
+            Some(Comparison::of(find(slow)?, find(median)?, &names))
+        });
+        Self {
+            processes: processes.collect(),
+            comparisons: comparisons.collect(),
+            steps: rows,
+        }
+    }
+}
+
+/// The sums of the steps, for [`Fold::of_archive`].
+struct Summing(Steps);
+
+impl Fold for Summing {
+    type Answer = Steps;
+
+    fn take(&mut self, window: &Window<'_>) {
+        self.0.take(window);
+    }
+
+    fn finish(self) -> Steps {
+        self.0
+    }
+}
+
+fn summed(plan: &Plan) -> Steps {
+    let picked = plan.laps.iter().flat_map(|(process, lap)| {
+        let picked = pick(lap).map(|(slow, median)| [slow, median]);
+        let picked = picked.into_iter().flatten();
+        picked.map(|cut| (*process, cut.begin))
+    });
+    let picked = picked.collect();
+    Steps::planned(plan.clone(), picked)
+}
+
+/// Steps from which on the first is not looked at: it warms up.
+const MANY: usize = 5;
+
+/// The slowest step and the median one.
+fn pick(lap: &Lap) -> Option<(&Cut, &Cut)> {
+    let from = usize::from(lap.cuts.len() >= MANY);
+    let mut cuts: Vec<&Cut> = lap.cuts.iter().skip(from).collect();
+    if cuts.len() < 3 {
+        return None;
+    }
+    cuts.sort_by_key(|it| (it.end - it.begin, it.begin));
+    let median = cuts[(cuts.len() - 1) / 2];
+    Some((cuts.pop()?, median))
+}
+
+fn sums(things: &Trace, process: u32, lap: &Lap) -> Option<StepSums> {
+    let mut lengths: Vec<i64> = lap.cuts.iter().map(|it| it.end - it.begin).collect();
+    lengths.sort_unstable();
+    let (count, total) = (lengths.len() as i64, lengths.iter().sum::<i64>());
+    let (min, max) = (*lengths.first()?, *lengths.last()?);
+    let mean = total as f64 / count as f64;
+    let squares = lengths.iter().map(|it| (*it as f64 - mean).powi(2));
+    let id = things.process_numbered(process)?;
+    let about = things.process(id);
+    Some(StepSums {
+        process,
+        pid: about.pid,
+        rank: about.rank_number(),
+        tid: things.thread(lap.thread).tid,
+        origin: lap.origin,
+        count: count as u64,
+        total_ns: total,
+        mean_ns: mean.round() as i64,
+        median_ns: lengths[(lengths.len() - 1) / 2],
+        min_ns: min,
+        max_ns: max,
+        spread_ns: (squares.sum::<f64>() / count as f64).sqrt().round() as i64,
+    })
+}

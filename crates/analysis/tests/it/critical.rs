@@ -1,0 +1,270 @@
+//! The critical path, against all paths of a program's graph.
+
+use std::collections::BTreeSet;
+
+use ascend_trace_analysis::critical::{Critical, Kind};
+use ascend_trace_analysis::{Step, Window};
+use ascend_trace_recording::Archive;
+use ascend_trace_testkit::recording::indexed;
+use ascend_trace_testkit::{Timeline, timeline};
+
+use super::random::Dice;
+
+/// A program in which everything begins as soon as it can: a text, and what has to be done before what.
+#[derive(Default)]
+struct Program {
+    text: String,
+    /// How long each thing takes, and what it waits for.
+    nodes: Vec<(i64, Vec<usize>)>,
+    /// When each begins and ends.
+    times: Vec<(i64, i64)>,
+}
+
+impl Program {
+    fn add(&mut self, length: i64, after: Vec<usize>) -> usize {
+        let begin = after.iter().map(|it| self.times[*it].1).max();
+        let begin = begin.unwrap_or(0);
+        self.nodes.push((length, after));
+        self.times.push((begin, begin + length));
+        self.nodes.len() - 1
+    }
+
+    /// All longest paths, found by following every path there is, without the things that take no time.
+    fn longest(&self) -> (i64, BTreeSet<Vec<(i64, i64)>>) {
+        let mut best = (0, BTreeSet::new());
+        let mut open: Vec<(i64, Vec<usize>)> = (0..self.nodes.len())
+            .map(|it| (self.nodes[it].0, vec![it]))
+            .collect();
+        while let Some((length, path)) = open.pop() {
+            let first = path[path.len() - 1];
+            for before in &self.nodes[first].1 {
+                let mut longer = path.clone();
+                longer.push(*before);
+                open.push((length + self.nodes[*before].0, longer));
+            }
+            if length < best.0 {
+                continue;
+            }
+            if length > best.0 {
+                best = (length, BTreeSet::new());
+            }
+            let steps = path.iter().rev().filter(|it| self.nodes[**it].0 > 0);
+            best.1.insert(steps.map(|it| self.times[*it]).collect());
+        }
+        best
+    }
+}
+
+/// Two threads submit to three streams, record, wait, sync, and think; in the end the first waits for the device.
+fn program(dice: &mut Dice) -> Program {
+    let mut program = Program::default();
+    let mut streams: [Option<usize>; 3] = [None; 3];
+    let mut threads: [Option<usize>; 2] = [None; 2];
+    // Records of events, with their calls.
+    let mut records: Vec<(i64, usize)> = Vec::new();
+    // The last call that waited for each stream: what it did not wait for comes after it.
+    let mut synced = [-1_i64; 3];
+    let after = |nodes: &[Option<usize>]| nodes.iter().flatten().copied().collect::<Vec<_>>();
+    // When the tasks of each stream were submitted.
+    let mut submitted: [Vec<(i64, usize)>; 3] = Default::default();
+    // A call waits for what had been submitted when it began.
+    let before = |submitted: &[(i64, usize)], at: i64| {
+        let there = submitted.iter().rev().find(|it| it.0 < at);
+        there.map(|it| it.1)
+    };
+    for _ in 0..4 + dice.roll(9) {
+        let thread = dice.roll(2) as usize;
+        let stream = dice.roll(3) as usize;
+        let name = format!("t{}", thread + 1);
+        // The program thinks, and then makes a call.
+        let think = 1 + dice.roll(20);
+        let thought = program.add(think, after(&threads[thread..=thread]));
+        let kind = dice.roll(6);
+        if kind == 4 || kind == 5 && records.is_empty() {
+            let there = before(&submitted[stream], program.times[thought].1);
+            let waits = after(&[Some(thought), there]);
+            let sync = program.add(0, waits);
+            let (from, until) = (program.times[thought].1, program.times[sync].1);
+            synced[stream] = synced[stream].max(from);
+            program.text += &format!("{name}: sync(s{})[{from}..{until}]\n", stream + 1);
+            threads[thread] = Some(sync);
+            continue;
+        }
+        let call = program.add(1, vec![thought]);
+        let (called, returned) = program.times[call];
+        threads[thread] = Some(call);
+        // Streams are served in the order of the calls.
+        let known: Vec<usize> = (0..records.len())
+            .filter(|it| records[*it].0 < called)
+            .collect();
+        let is_late = submitted[stream].last().is_some_and(|it| called <= it.0);
+        if is_late || called <= synced[stream] || kind == 5 && known.is_empty() {
+            program.text += &format!("{name}: aclrtMalloc(64)[{called}..{returned}]\n");
+            continue;
+        }
+        let by = format!("by {name}[{called}..{returned}]");
+        let on = format!("s{}", stream + 1);
+        let ready = after(&[Some(call), streams[stream]]);
+        let task = match kind {
+            0..=2 => {
+                let task = program.add(1 + dice.roll(30), ready);
+                let (begin, end) = program.times[task];
+                program.text += &format!("{on}: MatMul[{begin}..{end}] {by}\n");
+                task
+            }
+            3 => {
+                let task = program.add(0, ready);
+                let at = program.times[task].0;
+                program.text += &format!("{on}: rec(E{})[{at}..{at}] {by}\n", records.len());
+                records.push((called, task));
+                task
+            }
+            _ => {
+                let event = known[dice.roll(known.len() as u64) as usize];
+                // It begins when it is reached, and ends when the event is there.
+                let reached = program.add(0, ready);
+                let task = program.add(0, vec![reached, records[event].1]);
+                let (begin, end) = (program.times[reached].0, program.times[task].1);
+                program.text += &format!("{on}: wait(E{event})[{begin}..{end}] {by}\n");
+                task
+            }
+        };
+        streams[stream] = Some(task);
+        submitted[stream].push((called, task));
+    }
+    // It comes after all that was submitted.
+    let last = submitted.iter().flatten().map(|it| it.0).max();
+    let now = threads[0].map_or(0, |it| program.times[it].1);
+    let think = 2 + last.map_or(0, |last| (last - now).max(0));
+    let thought = program.add(think, after(&threads[..1]));
+    let sync = program.add(
+        0,
+        after(&[Some(thought), streams[0], streams[1], streams[2]]),
+    );
+    let (from, until) = (program.times[thought].1, program.times[sync].1);
+    program.text += &format!("t1: sync()[{from}..{until}]\n");
+    program
+}
+
+fn check(seeds: std::ops::Range<u64>) {
+    let (mut alone, mut tied) = (0, 0);
+    for seed in seeds {
+        let program = program(&mut Dice(seed));
+        let (length, longest) = program.longest();
+        let Ok(timeline) = Timeline::parse(&program.text) else {
+            panic!("seed {seed}\n{}", program.text);
+        };
+        let trace = timeline.trace();
+        let found = Critical::of(&Window::whole(&trace), (0, length));
+        let mut told: Vec<(i64, i64)> = Vec::new();
+        for segment in &found.segments {
+            // What begins before a thread's first call is the program, too.
+            assert!(
+                !matches!(
+                    segment.kind,
+                    Kind::Launch | Kind::Switch | Kind::Return | Kind::Release
+                ),
+                "seed {seed}: {segment:?}\n{}",
+                program.text
+            );
+            told.push((segment.begin_ns, segment.end_ns));
+        }
+        assert_eq!(told.first().map(|it| it.0), Some(0), "seed {seed}");
+        assert_eq!(told.last().map(|it| it.1), Some(length), "seed {seed}");
+        assert!(told.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        assert!(
+            longest.contains(&told),
+            "seed {seed}: {told:?} of {longest:?}\n{:?}\n{}",
+            found.segments,
+            program.text
+        );
+        match longest.len() {
+            1 => alone += u32::from(found.ties == 0),
+            _ => {
+                assert!(found.ties > 0, "seed {seed}: {longest:?}\n{}", program.text);
+                tied += 1;
+            }
+        }
+    }
+    assert!(alone > 0 && tied > 0, "{alone} alone, {tied} tied");
+}
+
+#[test]
+fn a_critical_path_is_a_longest_path_and_ties_are_told() {
+    check(0..10_000);
+}
+
+/// The same pieces, as kind, begin and end in microseconds.
+fn told(text: &str, range: (i64, i64)) -> Vec<(Kind, i64, i64)> {
+    let trace = timeline(text);
+    let range = (range.0 * 1_000, range.1 * 1_000);
+    let found = Critical::of(&Window::whole(&trace), range);
+    let pieces = found.segments.iter();
+    pieces
+        .map(|it| (it.kind, it.begin_ns / 1_000, it.end_ns / 1_000))
+        .collect()
+}
+
+#[test]
+fn what_ran_on_no_side_is_named() {
+    let text = "s1: MatMul[10us..30us] by t1[2us..4us] rec(E)[30us..30us] by t1[4us..5us]
+                s2: wait(E)[8us..33us] by t1[5us..6us] memcpy(64)[35us..40us] by t1[6us..7us]
+                t1: sync(s2)[9us..46us] aclrtMalloc(64)[50us..51us]";
+    let expected = [
+        (Kind::Edge, 0, 2),
+        (Kind::Call, 2, 4),
+        (Kind::Launch, 4, 10),
+        (Kind::Computing, 10, 30),
+        (Kind::Release, 30, 33),
+        (Kind::Switch, 33, 35),
+        (Kind::Copy, 35, 40),
+        (Kind::Return, 40, 46),
+        (Kind::Program, 46, 50),
+        (Kind::Call, 50, 51),
+    ];
+    assert_eq!(told(text, (0, 51)), expected);
+    let expected = [
+        (Kind::Computing, 20, 30),
+        (Kind::Release, 30, 33),
+        (Kind::Edge, 33, 34),
+    ];
+    assert_eq!(told(text, (20, 34)), expected);
+}
+
+#[test]
+fn a_callback_and_another_thread_are_followed() {
+    let text = "t1: aclnnAddGetWorkspaceSize(7)[0..5us]
+                s1: aclnnAdd(7)[20us..25us] by t2[10us..12us]";
+    let expected = [
+        (Kind::Call, 0, 5),
+        (Kind::Queue, 5, 10),
+        (Kind::Call, 10, 12),
+        (Kind::Launch, 12, 20),
+        (Kind::Computing, 20, 25),
+    ];
+    assert_eq!(told(text, (0, 25)), expected);
+}
+
+#[test]
+fn a_path_does_not_depend_on_where_a_recording_is_cut() {
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        let text = super::programs::everything(&mut dice, 60);
+        let timeline = Timeline::parse(&text).expect("a timeline");
+        let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
+        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        let range = archive.span().expect("it has calls");
+        let mut path = |step: Step| {
+            let found = Critical::of_archive(&mut archive, step, range);
+            found.expect("it reads back")
+        };
+        let whole = path(Step::WHOLE);
+        let total: i64 = whole.segments.iter().map(|it| it.length()).sum();
+        assert_eq!(total, range.1 - range.0, "seed {seed}\n{text}");
+        for _ in 0..3 {
+            let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
+            let found = path(Step { rows, margin });
+            assert_eq!(found.segments, whole.segments, "seed {seed}\n{text}");
+        }
+    }
+}

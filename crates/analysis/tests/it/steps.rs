@@ -1,0 +1,277 @@
+//! Steps: those that are found are those that the program marked.
+
+use ascend_trace_analysis::steps::{Finder, Lap, Origin, Report, Wanted};
+use ascend_trace_analysis::{Fold, Step, Window};
+use ascend_trace_recording::{Archive, Trace};
+use ascend_trace_testkit::Timeline;
+use ascend_trace_testkit::recording::indexed;
+
+use super::random::Dice;
+
+const OPERATORS: [&str; 8] = [
+    "MatMul", "Add", "Gelu", "Norm", "Softmax", "Mul", "Cast", "Drop",
+];
+
+/// A training-like program: its text, and its steps on the host in microseconds.
+struct Program {
+    text: String,
+    now: i64,
+    busy: i64,
+    marks: Vec<(i64, i64)>,
+}
+
+impl Program {
+    /// Asks for an operation. It runs when the ones before have.
+    fn ask(&mut self, dice: &mut Dice, name: &str, length: i64) {
+        let (called, returned) = (self.now, self.now + 3 + dice.roll(3));
+        let begin = self.busy.max(returned + 2);
+        self.busy = begin + length + dice.roll(1 + length as u64 / 10);
+        self.now = returned + dice.roll(3);
+        let end = self.busy;
+        self.text += &format!("s1: {name}[{begin}us..{end}us] by t1[{called}us..{returned}us]\n");
+    }
+
+    fn sync(&mut self) {
+        let (begin, end) = (self.now, self.now.max(self.busy) + 5);
+        self.text += &format!("t1: sync(s1)[{begin}us..{end}us]\n");
+        self.now = end + 1;
+    }
+}
+
+/// Layers, a loss and an optimizer in every step; jitter in all times; before the steps the weights are copied, the first
+/// does more than others, one is slow, and an evaluation may follow.
+fn training(dice: &mut Dice) -> Program {
+    let mut program = Program {
+        text: String::new(),
+        now: 10,
+        busy: 0,
+        marks: Vec::new(),
+    };
+    for _ in 0..dice.roll(20) {
+        program.ask(dice, "Init", 5);
+    }
+    let layers = 1 + dice.roll(6);
+    let layer: Vec<_> = (0..2 + dice.roll(8)).map(|_| dice.roll(8)).collect();
+    // Most optimizers update as many weights as layers have.
+    let updates = 4 + layers * (2 + dice.roll(4));
+    let steps = 6 + dice.roll(20);
+    let slow = 2 + dice.roll(steps as u64 - 3);
+    let (loads, syncs, logs) = (dice.roll(2) == 0, dice.roll(2) == 0, dice.roll(3) == 0);
+    for step in 0..steps {
+        let begin = program.now;
+        if loads {
+            program.now += 150 + dice.roll(50);
+        }
+        program.ask(dice, "aclrtMemcpyAsync", 10);
+        if step == 0 {
+            for _ in 0..3 + dice.roll(9) {
+                program.ask(dice, "Compile", 30);
+            }
+        }
+        for number in 0..layers {
+            for operator in &layer {
+                let is_slow = step == slow && number == layers / 2;
+                let length = if is_slow { 90 } else { 12 };
+                program.ask(dice, OPERATORS[*operator as usize], length);
+            }
+        }
+        program.ask(dice, "Loss", 8);
+        for _ in 0..updates {
+            program.ask(dice, "Adam", 4);
+        }
+        if logs && step % 5 == 4 {
+            program.ask(dice, "Log", 4);
+        }
+        if syncs {
+            program.sync();
+        }
+        program.marks.push((begin, program.now));
+        program.now += 2;
+    }
+    for _ in 0..dice.roll(3) * 4 {
+        program.ask(dice, "Evaluate", 9);
+    }
+    program
+}
+
+fn found(trace: &Trace, wanted: Wanted<'_>) -> Option<Lap> {
+    let plan = Finder::new(wanted).of(&Window::whole(trace));
+    plan.laps.into_values().next()
+}
+
+/// The operations that were asked for in each step, by the begin of their calls.
+fn asked(trace: &Trace, lap: &Lap) -> Vec<Vec<i64>> {
+    let begins = || trace.tasks().iter().map(|it| trace.call(it.call).begin);
+    let inside = |begin: i64, end: i64| begins().filter(move |it| (begin..end).contains(it));
+    let cuts = lap.cuts.iter();
+    cuts.map(|cut| inside(cut.begin, cut.end).collect())
+        .collect()
+}
+
+fn named(marks: &[(i64, i64)]) -> Vec<String> {
+    (0..marks.len()).map(|it| format!("step {it}")).collect()
+}
+
+fn marked(program: &Program) -> Timeline {
+    let names = named(&program.marks);
+    let marks = program.marks.iter().zip(&names);
+    let ranges: Vec<_> = marks
+        .map(|((begin, end), name)| (0, *begin, *end, name.as_str()))
+        .collect();
+    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    timeline.with_ranges(&ranges)
+}
+
+#[test]
+fn found_steps_are_the_marked_ones_in_training_loops() {
+    for seed in 0..50 {
+        let program = training(&mut Dice(seed));
+        let trace = marked(&program).trace();
+        let marks = found(&trace, Wanted::Any).expect("they are marked");
+        assert_eq!(marks.origin, Origin::Named);
+        assert_eq!(marks.cuts.len(), program.marks.len());
+        let steps = found(&trace, Wanted::Repeated);
+        let steps = steps.unwrap_or_else(|| panic!("seed {seed}: none\n{}", program.text));
+        assert_eq!(steps.origin, Origin::Sequence);
+        let (steps, marks) = (asked(&trace, &steps), asked(&trace, &marks));
+        assert_eq!(steps, marks, "seed {seed}\n{}", program.text);
+    }
+}
+
+#[test]
+fn programs_without_a_loop_have_no_steps() {
+    for seed in 0..200 {
+        let mut dice = Dice(seed);
+        let mut program = training(&mut Dice(0));
+        program.text.clear();
+        for _ in 0..60 {
+            let name = OPERATORS[dice.roll(8) as usize];
+            program.ask(&mut dice, name, 10);
+        }
+        let trace = Timeline::parse(&program.text).expect("a timeline").trace();
+        assert_eq!(found(&trace, Wanted::Any), None, "seed {seed}");
+    }
+}
+
+#[test]
+fn steps_begin_with_the_launch_of_a_graph() {
+    let mut text = String::new();
+    for at in 0..6 {
+        let at = at * 100;
+        let (begin, end) = (at + 20, at + 70);
+        let (called, returned) = (at + 10, at + 12);
+        text += &format!(
+            "s1: graph[{begin}us..{end}us] by t1[{called}us..{returned}us] of g1\n\
+             t1: sync(s1)[{}us..{}us]\n",
+            at + 13,
+            at + 75
+        );
+    }
+    let trace = Timeline::parse(&text).expect("a timeline").trace();
+    let lap = found(&trace, Wanted::Any).expect("it repeats");
+    assert_eq!(lap.origin, Origin::Graph);
+    let cuts: Vec<_> = lap.cuts.iter().map(|it| (it.begin, it.end)).collect();
+    let expected = (0..6).map(|at| at * 100_000 + 10_000);
+    let ends = (1..6).map(|at| at * 100_000 + 10_000).chain([575_000]);
+    assert_eq!(cuts, expected.zip(ends).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_pattern_picks_ranges_and_marks() {
+    let program = training(&mut Dice(3));
+    let names: Vec<String> = (0..3).map(|it| format!("batch/{it}")).collect();
+    let ranges = [
+        (0, 20, 20, names[0].as_str()),
+        (0, 90, 90, names[1].as_str()),
+        (0, 200, 200, names[2].as_str()),
+        (0, 0, 50, "other"),
+    ];
+    let timeline = Timeline::parse(&program.text).expect("a timeline");
+    let trace = timeline.with_ranges(&ranges).trace();
+    let lap = |start: &'static str| {
+        let is_wanted = move |range: &ascend_trace_recording::Range| range.name.starts_with(start);
+        found(&trace, Wanted::Those(&is_wanted))
+    };
+    let last = trace.span().expect("it has calls").1;
+    let marks = lap("batch/").expect("there are three");
+    assert_eq!(marks.origin, Origin::Pattern);
+    let cuts = marks.cuts.iter().map(|it| (it.begin, it.end));
+    let expected = [(20_000, 90_000), (90_000, 200_000), (200_000, last)];
+    assert_eq!(cuts.collect::<Vec<_>>(), expected);
+    assert_eq!(lap("other").map(|it| it.cuts[0].end), Some(50_000));
+    assert_eq!(lap("nothing"), None);
+}
+
+#[test]
+fn the_slowest_step_is_told_from_the_median_one() {
+    // Step 3 runs its second MatMul for 40 µs more, adds a Cast, and asks for Add 30 µs late.
+    let mut text = String::new();
+    let mut ranges = Vec::new();
+    for step in 0..6 {
+        let is_slow = step == 3;
+        let at = step * 200;
+        let mut ask = |name: &str, begin: i64, end: i64| {
+            let (called, returned) = (at + begin - 2, at + begin - 1);
+            let (begin, end) = (at + begin, at + end);
+            text += &format!("s1: {name}[{begin}us..{end}us] by t1[{called}us..{returned}us]\n");
+        };
+        let (more, late) = if is_slow { (40, 30) } else { (0, 0) };
+        ask("MatMul", 10, 20);
+        ask("MatMul", 22, 32 + more);
+        if is_slow {
+            ask("Cast", 75, 80);
+        }
+        let add = 35 + more + late + if is_slow { 7 } else { 0 };
+        ask("Add", add, add + 5);
+        ranges.push((0, at, at + add + 6, format!("step {step}")));
+    }
+    let ranges: Vec<_> = ranges
+        .iter()
+        .map(|(thread, begin, end, name)| (*thread, *begin, *end, name.as_str()))
+        .collect();
+    let timeline = Timeline::parse(&text).expect("a timeline");
+    let trace = timeline.with_ranges(&ranges).trace();
+    let report = Report::of(&Window::whole(&trace), Wanted::Any);
+    assert_eq!((report.steps.len(), report.processes[0].count), (6, 6));
+    let found = &report.comparisons[0];
+    assert_eq!((found.slow.name.as_str(), found.aligned), ("step 3", 3));
+    let told = found.more.iter().map(|more| {
+        let place = more
+            .place
+            .map(|place| (place, more.at.clone().unwrap_or_default()));
+        let counts = (more.slow_count, more.median_count);
+        (
+            more.name.as_str(),
+            more.difference_ns() / 1_000,
+            counts,
+            place,
+        )
+    });
+    let told: Vec<_> = told.collect();
+    let place = |at: u64, name: &str| Some((at, name.to_owned()));
+    assert_eq!(told[0], ("MatMul", 40, (2, 2), place(2, "MatMul")));
+    assert_eq!(told[1], ("python", 30, (0, 0), place(4, "Add")));
+    assert_eq!(told[2], ("Cast", 5, (1, 0), place(3, "Cast")));
+}
+
+#[test]
+fn what_is_told_of_steps_does_not_depend_on_where_a_recording_is_cut() {
+    for seed in 0..8 {
+        let mut dice = Dice(seed);
+        let timeline = marked(&training(&mut dice));
+        let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
+        let mut archive = Archive::from_bytes(file).expect("it reads back");
+        for wanted in [Wanted::Any, Wanted::Repeated] {
+            let mut told = |step: Step| {
+                let report = Report::of_archive(&mut archive, step, wanted);
+                report.expect("it reads back")
+            };
+            let whole = told(Step::WHOLE);
+            assert!(!whole.steps.is_empty() && whole.comparisons.len() == 1);
+            for _ in 0..3 {
+                let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
+                assert_eq!(told(Step { rows, margin }), whole, "seed {seed}");
+            }
+        }
+    }
+}

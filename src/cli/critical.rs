@@ -1,0 +1,166 @@
+//! `critical`: what the end of a recording, of a range or of a step waited for, moment by moment.
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use ascend_trace_analysis::critical::{Critical, Segment, Share};
+use ascend_trace_analysis::steps::{Cut, Finder, Plan, Wanted};
+use ascend_trace_analysis::{Fold, Step};
+use ascend_trace_recording::units::{duration, moment};
+
+use super::args::CriticalArgs;
+use super::trace::{self, Condition};
+use crate::output::{print, print_json};
+use crate::table::{Align, Table, count};
+
+/// Rows of each table.
+const ROWS: usize = 20;
+
+/// Pieces of the path in a document, the longest of all.
+const PIECES: usize = 10_000;
+
+pub(crate) fn run(args: &CriticalArgs) -> anyhow::Result<u8> {
+    let file = &args.report.file;
+    let mut archive = trace::open_any(file)?;
+    let context = || format!("cannot read {}", file.display());
+    let range = match &args.step {
+        Some(name) => {
+            let plan = Finder::new(Wanted::Any).of_archive(&mut archive, Step::default(), |_| true);
+            Some(step(
+                &plan.with_context(context)?.unwrap_or_default(),
+                name,
+            )?)
+        }
+        None => args.range.unwrap_or_default().of(archive.span())?,
+    };
+    let found = match range {
+        Some(range) => Critical::of_archive(&mut archive, Step::default(), range),
+        None => Ok(Critical::default()),
+    };
+    let found = found.with_context(context)?;
+    trace::check(&mut archive, args.report.strict)?;
+    trace::say_warnings(file, &archive);
+    let condition = Condition::of_archive(&archive);
+    let begin = archive.span().map_or(0, |span| span.0);
+    match args.report.json {
+        true => print_json("critical", &Document::of(&found, &condition))?,
+        false => print(&text(&found, begin))?,
+    }
+    Ok(condition.status(args.report.strict))
+}
+
+/// When a step is, by its name.
+fn step(plan: &Plan, name: &str) -> anyhow::Result<(i64, i64)> {
+    let mut cuts = plan.laps.values().flat_map(|lap| &lap.cuts);
+    let Some(Cut { begin, end, .. }) = cuts.find(|cut| cut.name == name) else {
+        bail!("no step is called {name}: steps lists the names");
+    };
+    Ok((*begin, *end))
+}
+
+/// The content of `critical --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'c> {
+    complete: bool,
+    damage: Vec<String>,
+    #[serde(flatten)]
+    path: &'c Critical,
+    segments: Vec<&'c Segment>,
+}
+
+impl<'c> Document<'c> {
+    pub(super) fn of(path: &'c Critical, condition: &Condition) -> Self {
+        Self {
+            complete: condition.ended && condition.damage.is_empty(),
+            damage: condition.damage.clone(),
+            path,
+            segments: longest(path, PIECES),
+        }
+    }
+}
+
+/// The longest pieces, by begin.
+fn longest(path: &Critical, most: usize) -> Vec<&Segment> {
+    let mut pieces: Vec<&Segment> = path.segments.iter().collect();
+    pieces.sort_by_key(|it| std::cmp::Reverse(it.length()));
+    pieces.truncate(most);
+    pieces.sort_by_key(|it| it.begin_ns);
+    pieces
+}
+
+fn text(path: &Critical, begin: i64) -> String {
+    if path.segments.is_empty() {
+        return "nothing was recorded there\n".to_owned();
+    }
+    let ties = match path.ties {
+        0 => String::new(),
+        ties => format!(
+            "; the error bars allow another way at {} of them",
+            count(ties)
+        ),
+    };
+    let head = format!(
+        "critical path from {} to {}, {} long, {} pieces{ties}\n",
+        moment(path.begin_ns - begin),
+        moment(path.end_ns - begin),
+        duration(path.end_ns - path.begin_ns),
+        count(path.segments.len() as u64),
+    );
+    let tables = [
+        ("What it did", shares(&path.kinds)),
+        ("By name", shares(&path.names)),
+        ("Longest pieces", pieces(path, begin)),
+    ];
+    let tables = tables.map(|(title, table)| format!("\n{title}\n{}", table.render(2)));
+    head + &tables.concat()
+}
+
+fn shares(shares: &[Share]) -> Table {
+    let has_names = shares.iter().any(|it| it.name.is_some());
+    let head = [
+        ("share", Align::Right),
+        ("time", Align::Right),
+        ("pieces", Align::Right),
+        ("what", Align::Left),
+        ("name", Align::Left),
+    ];
+    let mut table = Table::new(head);
+    for share in shares.iter().take(ROWS) {
+        table.row([
+            format!("{:.1} %", share.share * 100.0),
+            duration(share.total_ns),
+            count(share.count),
+            share.kind.name().to_owned(),
+            share.name.clone().unwrap_or_default(),
+        ]);
+    }
+    table.with_only_if("name", has_names)
+}
+
+fn pieces(path: &Critical, begin: i64) -> Table {
+    let head = [
+        ("begin", Align::Right),
+        ("length", Align::Right),
+        ("what", Align::Left),
+        ("name", Align::Left),
+        ("where", Align::Left),
+        ("", Align::Left),
+    ];
+    let mut table = Table::new(head);
+    for piece in longest(path, ROWS) {
+        let place = match (piece.device, piece.stream_id, piece.tid) {
+            (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
+            (_, _, Some(tid)) => format!("thread {tid}"),
+            _ => String::new(),
+        };
+        table.row([
+            moment(piece.begin_ns - begin),
+            duration(piece.length()),
+            piece.kind.name().to_owned(),
+            piece.name.clone(),
+            place,
+            if piece.tie { "or another way" } else { "" }.to_owned(),
+        ]);
+    }
+    table
+}

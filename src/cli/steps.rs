@@ -1,0 +1,220 @@
+//! `steps`: the steps of a training loop, what each spent its time on, and what the slowest had more of.
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+
+use ascend_trace_analysis::Step;
+use ascend_trace_analysis::stats::{StepStats, Verdict};
+use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums, Wanted};
+use ascend_trace_export::Pattern;
+use ascend_trace_recording::units::{duration, moment};
+use ascend_trace_recording::{Archive, OpenError, Range};
+
+use super::args::StepsArgs;
+use super::trace::{self, Condition};
+use crate::output::{print, print_json};
+use crate::table::{Align, Table, count};
+
+/// Steps of a process that are listed, unless all are asked for.
+const LISTED: usize = 40;
+
+/// Differences of a slow step that are listed.
+const DIFFERENCES: usize = 12;
+
+pub(crate) fn run(args: &StepsArgs) -> anyhow::Result<u8> {
+    let file = &args.report.file;
+    let mut archive = trace::open_any(file)?;
+    let report =
+        report(&mut archive, args).with_context(|| format!("cannot read {}", file.display()))?;
+    trace::check(&mut archive, args.report.strict)?;
+    trace::say_warnings(file, &archive);
+    let condition = Condition::of_archive(&archive);
+    if let Some(by) = args.by.as_deref().filter(|_| report.steps.is_empty()) {
+        bail!("no range or mark matches {by}: stats lists the names of ranges");
+    }
+    let begin = archive.span().map_or(0, |span| span.0);
+    match args.report.json {
+        true => print_json("steps", &Document::of(&report, &condition))?,
+        false => print(&text(&report, begin, args.all))?,
+    }
+    Ok(condition.status(args.report.strict))
+}
+
+fn report(archive: &mut Archive, args: &StepsArgs) -> Result<Report, OpenError> {
+    let pattern = args.by.as_deref().map(Pattern::new);
+    let is_wanted = |range: &Range| {
+        let pattern = pattern.as_ref();
+        pattern.is_some_and(|pattern| pattern.matches(&range.name))
+    };
+    let wanted = match args.by {
+        Some(_) => Wanted::Those(&is_wanted),
+        None if args.repeated => Wanted::Repeated,
+        None => Wanted::Any,
+    };
+    Report::of_archive(archive, Step::default(), wanted)
+}
+
+/// The content of `steps --json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Document<'r> {
+    complete: bool,
+    damage: Vec<String>,
+    #[serde(flatten)]
+    report: &'r Report,
+}
+
+impl<'r> Document<'r> {
+    pub(super) fn of(report: &'r Report, condition: &Condition) -> Self {
+        Self {
+            complete: condition.ended && condition.damage.is_empty(),
+            damage: condition.damage.clone(),
+            report,
+        }
+    }
+}
+
+fn text(report: &Report, begin: i64, all: bool) -> String {
+    if report.processes.is_empty() {
+        return "no steps: no range has the name of a step, and no work repeats; --by PATTERN selects ranges or marks\n"
+            .to_owned();
+    }
+    let several = report.processes.len() > 1;
+    let mut parts = Vec::new();
+    for sums in &report.processes {
+        parts.push(headline(sums, several));
+        parts.push(table(report, sums, (begin, all)));
+        let compared = report.comparisons.iter();
+        let compared = compared.filter(|it| it.process == sums.process);
+        parts.extend(compared.map(comparison));
+    }
+    parts.join("\n")
+}
+
+fn headline(sums: &StepSums, several: bool) -> String {
+    let found = match sums.origin.name() {
+        "framework" => "reported by the framework",
+        "named" => "from names of ranges",
+        "pattern" => "from the pattern",
+        "graph" => "found from launches of a graph",
+        _ => "found from work that repeats",
+    };
+    let process = match (several, sums.rank) {
+        (false, _) => String::new(),
+        (true, Some(rank)) => format!("process {} (rank {rank}): ", sums.process),
+        (true, None) => format!("process {}: ", sums.process),
+    };
+    format!(
+        "{process}{} steps of thread {}, {found}: median {}, mean {} ± {}, {} to {}\n",
+        count(sums.count),
+        sums.tid,
+        duration(sums.median_ns),
+        duration(sums.mean_ns),
+        duration(sums.spread_ns),
+        duration(sums.min_ns),
+        duration(sums.max_ns),
+    )
+}
+
+/// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
+fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
+    let head = [
+        ("step", Align::Left),
+        ("begin", Align::Right),
+        ("length", Align::Right),
+        ("computing", Align::Right),
+        ("communication", Align::Right),
+        ("not overlapped", Align::Right),
+        ("copies not overlapped", Align::Right),
+        ("free", Align::Right),
+        ("loading", Align::Right),
+        ("python", Align::Right),
+        ("planning", Align::Right),
+        ("queue", Align::Right),
+        ("launch", Align::Right),
+        ("bound by", Align::Left),
+    ];
+    let mut table = Table::new(head);
+    let own = report.steps.iter();
+    let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
+    let most = if all { usize::MAX } else { LISTED };
+    for step in own.iter().take(most) {
+        let times = [
+            step.length_ns,
+            step.compute_ns,
+            step.communication_ns,
+            step.exposed_communication_ns,
+            step.exposed_copy_ns,
+            step.idle_ns,
+            step.loading_ns,
+            step.python_ns,
+            step.planning_ns,
+            step.queue_ns,
+            step.launch_ns,
+        ];
+        let verdict = step.verdict.map_or("too few times", Verdict::name);
+        let cells = [step.name.clone(), moment(step.begin_ns - begin)];
+        let cells = cells.into_iter().chain(times.map(duration));
+        table.row(cells.chain([verdict.to_owned()]));
+    }
+    let mut text = table.render(2);
+    if own.len() > most {
+        let more = count((own.len() - most) as u64);
+        text += &format!("  … and {more} more; --all lists them\n");
+    }
+    text
+}
+
+fn comparison(found: &Comparison) -> String {
+    let Comparison { slow, median, .. } = found;
+    let mut text = format!(
+        "The slowest, {}, took {}, {} more than the median one, {}:\n",
+        slow.name,
+        duration(slow.length_ns),
+        duration(slow.length_ns - median.length_ns),
+        median.name,
+    );
+    let head = [
+        ("more", Align::Right),
+        ("of", Align::Left),
+        ("what", Align::Left),
+        ("slow", Align::Right),
+        ("median", Align::Right),
+        ("count", Align::Right),
+        ("most of it", Align::Left),
+    ];
+    let mut table = Table::new(head);
+    let more = found.more.iter().filter(|it| it.difference_ns() > 0);
+    for more in more.clone().take(DIFFERENCES) {
+        table.row(cells(more));
+    }
+    text += &match table.is_empty() {
+        true => "  nothing: no operation took longer\n".to_owned(),
+        false => table.render(2),
+    };
+    text
+}
+
+fn cells(more: &More) -> [String; 7] {
+    let counts = match (more.kind, more.slow_count == more.median_count) {
+        ("free", _) => String::new(),
+        (_, true) => count(more.slow_count),
+        (_, false) => format!("{} / {}", count(more.slow_count), count(more.median_count)),
+    };
+    let there = match (&more.place, &more.at) {
+        (Some(place), Some(at)) => {
+            let before = if more.kind == "free" { "before " } else { "" };
+            let there = duration(more.there_ns);
+            format!("{there} {before}{at}, operation {}", count(*place))
+        }
+        _ => String::new(),
+    };
+    [
+        duration(more.difference_ns()),
+        more.kind.to_owned(),
+        more.name.clone(),
+        duration(more.slow_ns),
+        duration(more.median_ns),
+        counts,
+        there,
+    ]
+}

@@ -1,0 +1,130 @@
+//! What is said of programs that really ran: where their steps are, and what their ends waited for.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::{run, tool};
+
+/// The bundled programs, and how many rounds each runs when nobody watches.
+const DEMOS: [(&str, usize); 4] = [
+    ("overlap", 40),
+    ("pipeline", 28),
+    ("stall", 20),
+    ("transformer", 160),
+];
+
+fn recorded(folder: &tempfile::TempDir, name: &str) -> PathBuf {
+    let path = folder.path().join(format!("{name}.atrace"));
+    let mut command = tool();
+    command.args(["demo", "--no-tui", name, "-o"]).arg(&path);
+    run(&mut command).expect(0);
+    path
+}
+
+fn document(words: &[&str], path: &PathBuf) -> Value {
+    let outcome = run(tool().args(words).arg("--json").arg(path)).expect(0);
+    serde_json::from_str(&outcome.out()).unwrap()
+}
+
+fn begins(document: &Value) -> Vec<(i64, i64)> {
+    let steps = document["steps"].as_array().unwrap().iter();
+    let of = |step: &Value, field: &str| step[field].as_i64().unwrap();
+    let span = |step: &Value| {
+        let begin = of(step, "begin_ns");
+        (begin, begin + of(step, "length_ns"))
+    };
+    steps.map(span).collect()
+}
+
+#[test]
+fn rounds_of_the_demos_are_found_as_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, rounds) in DEMOS {
+        let path = recorded(&folder, name);
+        let found = begins(&document(&["steps", "--repeated"], &path));
+        assert_eq!(found.len(), rounds, "{name}: {found:?}");
+        if name == "transformer" {
+            // It marks them itself.
+            let marked = document(&["steps"], &path);
+            assert_eq!(marked["processes"][0]["origin"], "named");
+            let pairs = begins(&marked).into_iter().zip(found);
+            for ((begin, end), (first, _)) in pairs {
+                assert!((begin..end).contains(&first), "{begin} {first} {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_pattern_that_picks_nothing_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "transformer");
+    let steps = |by: &str| {
+        let mut command = tool();
+        command.args(["steps", "--by", by]).arg(&path);
+        run(&mut command)
+    };
+    let outcome = steps("epoch *").expect(2);
+    assert!(outcome.err().contains("no range or mark matches epoch *"));
+    let outcome = steps("STEP ?").expect(0);
+    assert!(outcome.out().starts_with("10 steps of thread "));
+}
+
+#[test]
+fn a_critical_path_has_no_gaps_and_follows_steps() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "transformer");
+    let check = |words: &[&str]| {
+        let document = document(words, &path);
+        let (begin, end) = (&document["begin_ns"], &document["end_ns"]);
+        let (begin, end) = (begin.as_i64().unwrap(), end.as_i64().unwrap());
+        let kinds = document["kinds"].as_array().unwrap().iter();
+        let total: i64 = kinds.filter_map(|it| it["total_ns"].as_i64()).sum();
+        assert_eq!(total, end - begin, "{words:?}");
+        let mut reached = begin;
+        for piece in document["segments"].as_array().unwrap() {
+            assert_eq!(piece["begin_ns"].as_i64(), Some(reached), "{piece}");
+            reached = piece["end_ns"].as_i64().unwrap();
+        }
+        assert_eq!(reached, end, "{words:?}");
+        (begin, end)
+    };
+    let whole = check(&["critical"]);
+    let steps = begins(&document(&["steps"], &path));
+    assert_eq!(check(&["critical", "--step", "step 7"]), steps[7]);
+    let part = check(&["critical", "--range", "10ms..20ms"]);
+    assert_eq!(part, (whole.0 + 10_000_000, whole.0 + 20_000_000));
+    let mut command = tool();
+    command.args(["critical", "--step", "step x"]).arg(&path);
+    let refused = run(&mut command).expect(2);
+    assert!(refused.err().contains("no step is called step x"));
+}
+
+#[test]
+fn chrome_files_have_a_track_of_the_critical_path_on_demand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = recorded(&folder, "overlap");
+    let found = document(&["critical"], &path);
+    let export = |format: &str, out: &str| {
+        let mut command = tool();
+        command.args(["export", "--critical", "--format", format, "-o"]);
+        command.arg(folder.path().join(out)).arg(&path);
+        run(&mut command)
+    };
+    export("chrome", "t.json").expect(0);
+    let text = std::fs::read_to_string(folder.path().join("t.json")).unwrap();
+    let chrome: Value = serde_json::from_str(&text).unwrap();
+    let events = chrome["traceEvents"].as_array().unwrap();
+    let pieces = || events.iter().filter(|it| it["cat"] == "critical");
+    let segments = found["segments"].as_array().unwrap();
+    assert_eq!(pieces().count(), segments.len());
+    let total: f64 = pieces().filter_map(|it| it["dur"].as_f64()).sum();
+    let length = found["end_ns"].as_i64().unwrap() - found["begin_ns"].as_i64().unwrap();
+    assert!(
+        (total * 1000.0 - length as f64).abs() < 1.0,
+        "{total} {length}"
+    );
+    let refused = export("csv", "t-csv").expect(2);
+    assert!(refused.err().contains("--critical is for"));
+}

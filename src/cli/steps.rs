@@ -13,7 +13,7 @@ use ascend_trace_recording::{Archive, OpenError, Range};
 use super::args::StepsArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count};
+use crate::table::{Rows, count};
 
 /// Steps of a process that are listed, unless all are asked for.
 const LISTED: usize = 40;
@@ -117,45 +117,27 @@ fn headline(sums: &StepSums, several: bool) -> String {
 
 /// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
 fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
-    let head = [
-        ("step", Align::Left),
-        ("begin", Align::Right),
-        ("length", Align::Right),
-        ("computing", Align::Right),
-        ("communication", Align::Right),
-        ("not overlapped", Align::Right),
-        ("copies not overlapped", Align::Right),
-        ("free", Align::Right),
-        ("loading", Align::Right),
-        ("python", Align::Right),
-        ("planning", Align::Right),
-        ("queue", Align::Right),
-        ("launch", Align::Right),
-        ("bound by", Align::Left),
-    ];
-    let mut table = Table::new(head);
     let own = report.steps.iter();
     let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
     let most = if all { usize::MAX } else { LISTED };
-    for step in own.iter().take(most) {
-        let times = [
-            step.length_ns,
-            step.compute_ns,
-            step.communication_ns,
-            step.exposed_communication_ns,
-            step.exposed_copy_ns,
-            step.idle_ns,
-            step.loading_ns,
-            step.python_ns,
-            step.planning_ns,
-            step.queue_ns,
-            step.launch_ns,
-        ];
-        let verdict = step.verdict.map_or("too few times", Verdict::name);
-        let cells = [step.name.clone(), moment(step.begin_ns - begin)];
-        let cells = cells.into_iter().chain(times.map(duration));
-        table.row(cells.chain([verdict.to_owned()]));
-    }
+    let table = Rows::of(own.iter().take(most))
+        .left("step", |it| it.name.clone())
+        .right("begin", |it| moment(it.begin_ns - begin))
+        .right("length", |it| duration(it.length_ns))
+        .right("computing", |it| duration(it.compute_ns))
+        .right("communication", |it| duration(it.communication_ns))
+        .right("not overlapped", |it| duration(it.exposed_communication_ns))
+        .right("copies not overlapped", |it| duration(it.exposed_copy_ns))
+        .right("free", |it| duration(it.idle_ns))
+        .right("loading", |it| duration(it.loading_ns))
+        .right("python", |it| duration(it.python_ns))
+        .right("planning", |it| duration(it.planning_ns))
+        .right("queue", |it| duration(it.queue_ns))
+        .right("launch", |it| duration(it.launch_ns))
+        .left("bound by", |it| {
+            it.verdict.map_or("too few times", Verdict::name)
+        })
+        .table();
     let mut text = table.render(2);
     if own.len() > most {
         let more = count((own.len() - most) as u64);
@@ -173,20 +155,16 @@ fn comparison(found: &Comparison) -> String {
         duration(slow.length_ns - median.length_ns),
         median.name,
     );
-    let head = [
-        ("more", Align::Right),
-        ("of", Align::Left),
-        ("what", Align::Left),
-        ("slow", Align::Right),
-        ("median", Align::Right),
-        ("count", Align::Right),
-        ("most of it", Align::Left),
-    ];
-    let mut table = Table::new(head);
     let more = found.more.iter().filter(|it| it.difference_ns() > 0);
-    for more in more.clone().take(DIFFERENCES) {
-        table.row(cells(more));
-    }
+    let table = Rows::of(more.take(DIFFERENCES))
+        .right("more", |it| duration(it.difference_ns()))
+        .left("of", |it| it.kind)
+        .left("what", |it| it.name.clone())
+        .right("slow", |it| duration(it.slow_ns))
+        .right("median", |it| duration(it.median_ns))
+        .right("count", |it| counts(it))
+        .left("most of it", |it| most_of(it))
+        .table();
     text += &match table.is_empty() {
         true => "  nothing: no operation took longer\n".to_owned(),
         false => table.render(2),
@@ -194,27 +172,22 @@ fn comparison(found: &Comparison) -> String {
     text
 }
 
-fn cells(more: &More) -> [String; 7] {
-    let counts = match (more.kind, more.slow_count == more.median_count) {
+fn counts(more: &More) -> String {
+    match (more.kind, more.slow_count == more.median_count) {
         ("free", _) => String::new(),
         (_, true) => count(more.slow_count),
         (_, false) => format!("{} / {}", count(more.slow_count), count(more.median_count)),
-    };
-    let there = match (&more.place, &more.at) {
+    }
+}
+
+/// Where most of the difference is.
+fn most_of(more: &More) -> String {
+    match (&more.place, &more.at) {
         (Some(place), Some(at)) => {
             let before = if more.kind == "free" { "before " } else { "" };
             let there = duration(more.there_ns);
             format!("{there} {before}{at}, operation {}", count(*place))
         }
         _ => String::new(),
-    };
-    [
-        duration(more.difference_ns()),
-        more.kind.to_owned(),
-        more.name.clone(),
-        duration(more.slow_ns),
-        duration(more.median_ns),
-        counts,
-        there,
-    ]
+    }
 }

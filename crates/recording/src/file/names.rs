@@ -70,7 +70,8 @@ mod tests {
         let payload = columns.take_payload();
         let mut taken = Cursors::new(&payload, RangeRow::COLUMNS.len()).unwrap();
         let reaches = [(); 3].map(|()| RangeRow::take_reach(&mut taken));
-        let expected = rows.map(|row| Some((row.begin_ns, row.end_ns.max(row.begin_ns))));
+        let whole = |row: RangeRow| TimeRange::new(row.begin_ns, row.end_ns.max(row.begin_ns));
+        let expected = rows.map(|row| Some(whole(row)));
         assert_eq!(reaches, expected);
         // One byte less of the last text: neither has the last row.
         let cut = &payload[..payload.len() - 1];

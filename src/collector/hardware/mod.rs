@@ -237,14 +237,12 @@ impl Process {
     /// What the log calls a task, if it tells of it.
     fn logged(&self, kind: TaskKind) -> Option<ActivityKind> {
         let there = |kind: &ActivityKind| self.kinds & 1 << kind.code() != 0;
-        let kinds: &[ActivityKind] = match kind {
-            TaskKind::Kernel => &[ActivityKind::Kernel],
-            TaskKind::Memcpy => &[ActivityKind::Memcpy],
-            TaskKind::Memset => &[ActivityKind::Memset],
-            TaskKind::Collective => &[ActivityKind::Communication, ActivityKind::Hccl],
-            _ => &[],
+        let kind = match kind {
+            TaskKind::Kernel => ActivityKind::Kernel,
+            TaskKind::Collective => ActivityKind::Communication,
+            _ => return None,
         };
-        kinds.iter().copied().find(there)
+        Some(kind).filter(there)
     }
 
     fn stream(&mut self, serial: u32, place: Place) {

@@ -328,8 +328,10 @@ fn kernels_and_nodes_are_told_below_their_tasks() {
     let kernels: Vec<_> = (slices.iter())
         .filter(|slice| slice["name"] == "aclnnRelu_2")
         .collect();
-    assert_eq!(kernels.len(), 13 + 9 * 10 + 17 + 2 * 2 + 2 * 6);
-    for kernel in kernels {
+    // The replays with a host function or a copy have no time: what they ran stands alone.
+    let (whole, alone) = (13 + 9 * 10 + 17, 2 * 2 + 2 * 6);
+    assert_eq!(kernels.len(), whole + alone);
+    let is_inside = |kernel: &serde_json::Value| {
         let (begin, end) = span(kernel);
         let mut around = slices.iter().filter(|other| {
             let (from, until) = span(other);
@@ -338,11 +340,10 @@ fn kernels_and_nodes_are_told_below_their_tasks() {
                 && from <= begin
                 && end <= until
         });
-        assert!(
-            around.any(|other| other["name"] != kernel["name"]),
-            "{kernel}"
-        );
-    }
+        around.any(|other| other["name"] != kernel["name"])
+    };
+    let inside = kernels.iter().filter(|kernel| is_inside(kernel));
+    assert_eq!(inside.count(), whole);
 }
 
 /// From the end of what held the queue up to the end of the last task, by the truth.

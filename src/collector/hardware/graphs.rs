@@ -360,7 +360,8 @@ impl Graph {
         let nodes = branches.iter().map(|branch| branch.nodes.len());
         if let Some(task) = launch.task {
             let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
-            ends.replays.expect(task, nodes.sum(), is_told);
+            ends.replays
+                .expect(task, launch.begin, nodes.sum(), is_told);
         }
         for branch in branches {
             let lane = ends.lanes.entry(branch.place).or_default();

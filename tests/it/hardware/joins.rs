@@ -184,6 +184,7 @@ fn entries_of_many_programs_are_never_joined_to_what_they_are_not_of() {
     for seed in 0..200 {
         let soft = DEFECTS[seed % DEFECTS.len()];
         let timing = if seed % 4 == 3 { "hardware" } else { "both" };
+        println!("{timing} {soft} {}", 1_000 + seed);
         let (joined, _) = check(timing, soft, (EACH, 1_000 + seed));
         all.tasks += joined.tasks;
         all.nodes += joined.nodes;

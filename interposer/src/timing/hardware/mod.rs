@@ -286,7 +286,8 @@ pub(crate) fn times(stream: &'static StreamEntry, call: &Context<'_>) -> Option<
     let kinds = KINDS.load(Acquire);
     let is_there = |kind: ActivityKind| kinds & 1 << kind.code() != 0;
     let is_logged = match call.function.task {
-        Some(TaskKind::Kernel) => is_there(ActivityKind::Kernel),
+        // A replay, by its nodes.
+        Some(TaskKind::Kernel | TaskKind::Graph) => is_there(ActivityKind::Kernel),
         Some(TaskKind::Collective) => is_there(ActivityKind::Communication),
         _ => false,
     };

@@ -44,7 +44,11 @@ int main(void)
     EXPECT(tasks, ROUNDS);
     EXPECT(calls, ROUNDS);
     TRUE(buffers > 1);
+    /* Who leaves has to disable what he has enabled. */
     EXPECT(msptiUnsubscribe(subscriber), 0);
+    TRUE(msptiActivityIsEnabled(KERNEL));
+    EXPECT(msptiActivityDisable(KERNEL), 0);
+    EXPECT(msptiActivityDisable(API), 0);
     int before = count;
     OK(aclnnRelu(NULL, 0, kernel, stream));
     OK(aclrtSynchronizeStream(stream));

@@ -505,8 +505,8 @@ impl Process {
         };
         let (begin, end) = stretch.span;
         let rivals = self.graphs.iter().filter(|(other, graph)| {
-            let (from, until) = graph.reach();
-            **other != serial && graph.is_open() && from <= end && until >= begin
+            let may_run = |(from, until)| from <= end && until >= begin;
+            **other != serial && graph.loose().is_some_and(may_run)
         });
         let rivals: Vec<&Graph> = rivals.map(|(_, graph)| graph).collect();
         let axis = self.axis(graph.device);

@@ -503,13 +503,15 @@ impl Process {
             Some(serial) if !lane.knows(Owner::Stream(*serial)) => Whose::Unclear,
             _ => Whose::Nobodys,
         };
-        let (begin, end) = stretch.span;
+        // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
+        let axis = self.axis(graph.device);
+        let (begin, end) = (stretch.span.0.min(stretch.floor), stretch.span.1);
+        let end = end.saturating_add(axis.around(end.saturating_sub(axis.most)).open());
         let rivals = self.graphs.iter().filter(|(other, graph)| {
             let may_run = |(from, until)| from <= end && until >= begin;
             **other != serial && graph.loose().is_some_and(may_run)
         });
         let rivals: Vec<&Graph> = rivals.map(|(_, graph)| graph).collect();
-        let axis = self.axis(graph.device);
         let do_numbers_grow = !self.lanes.values().any(|lane| lane.is_disorderly);
         let lanes = &self.lanes;
         let found = bind::find(

@@ -158,7 +158,7 @@ mod tests {
     use ascend_trace_format::record::told;
 
     const OFFSET: i64 = -1_000_000_000_000;
-    const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Memset];
+    const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
     /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
     fn replayed() -> Graph {

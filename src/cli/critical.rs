@@ -11,7 +11,7 @@ use ascend_trace_recording::units::{duration, moment};
 use super::args::CriticalArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count};
+use crate::table::{Rows, Table, count};
 
 /// Rows of each table.
 const ROWS: usize = 20;
@@ -117,50 +117,31 @@ fn text(path: &Critical, begin: i64) -> String {
 
 fn shares(shares: &[Share]) -> Table {
     let has_names = shares.iter().any(|it| it.name.is_some());
-    let head = [
-        ("share", Align::Right),
-        ("time", Align::Right),
-        ("pieces", Align::Right),
-        ("what", Align::Left),
-        ("name", Align::Left),
-    ];
-    let mut table = Table::new(head);
-    for share in shares.iter().take(ROWS) {
-        table.row([
-            format!("{:.1} %", share.share * 100.0),
-            duration(share.total_ns),
-            count(share.count),
-            share.kind.name().to_owned(),
-            share.name.clone().unwrap_or_default(),
-        ]);
-    }
-    table.with_only_if("name", has_names)
+    Rows::of(shares.iter().take(ROWS))
+        .right("share", |it| format!("{:.1} %", it.share * 100.0))
+        .right("time", |it| duration(it.total_ns))
+        .right("pieces", |it| count(it.count))
+        .left("what", |it| it.kind.name())
+        .left("name", |it| it.name.clone().unwrap_or_default())
+        .table()
+        .with_only_if("name", has_names)
 }
 
 fn pieces(path: &Critical, begin: i64) -> Table {
-    let head = [
-        ("begin", Align::Right),
-        ("length", Align::Right),
-        ("what", Align::Left),
-        ("name", Align::Left),
-        ("where", Align::Left),
-        ("", Align::Left),
-    ];
-    let mut table = Table::new(head);
-    for piece in longest(path, ROWS) {
-        let place = match (piece.device, piece.stream_id, piece.tid) {
-            (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
-            (_, _, Some(tid)) => format!("thread {tid}"),
-            _ => String::new(),
-        };
-        table.row([
-            moment(piece.begin_ns - begin),
-            duration(piece.length()),
-            piece.kind.name().to_owned(),
-            piece.name.clone(),
-            place,
-            if piece.tie { "or another way" } else { "" }.to_owned(),
-        ]);
+    Rows::of(longest(path, ROWS))
+        .right("begin", |it| moment(it.begin_ns - begin))
+        .right("length", |it| duration(it.length()))
+        .left("what", |it| it.kind.name())
+        .left("name", |it| it.name.clone())
+        .left("where", |it| place(it))
+        .left("", |it| if it.tie { "or another way" } else { "" })
+        .table()
+}
+
+fn place(piece: &Segment) -> String {
+    match (piece.device, piece.stream_id, piece.tid) {
+        (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
+        (_, _, Some(tid)) => format!("thread {tid}"),
+        _ => String::new(),
     }
-    table
 }

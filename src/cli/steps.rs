@@ -7,13 +7,14 @@ use ascend_trace_analysis::Step;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums, Wanted};
 use ascend_trace_export::Pattern;
+use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 use ascend_trace_recording::{Archive, OpenError, Range};
 
 use super::args::StepsArgs;
 use super::trace::{self, Condition};
 use crate::output::{print, print_json};
-use crate::table::{Align, Table, count};
+use crate::table::{Rows, count};
 
 /// Steps of a process that are listed, unless all are asked for.
 const LISTED: usize = 40;
@@ -116,47 +117,32 @@ fn headline(sums: &StepSums, several: bool) -> String {
 }
 
 /// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
+const SPENT: [(&str, fn(&StepStats) -> i64); 11] = [
+    ("length", |it| it.length_ns),
+    ("computing", |it| it.compute_ns),
+    ("communication", |it| it.communication_ns),
+    ("not overlapped", |it| it.exposed_communication_ns),
+    ("copies not overlapped", |it| it.exposed_copy_ns),
+    ("free", |it| it.idle_ns),
+    ("loading", |it| it.loading_ns),
+    ("python", |it| it.python_ns),
+    ("planning", |it| it.planning_ns),
+    ("queue", |it| it.queue_ns),
+    ("launch", |it| it.launch_ns),
+];
+
 fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
-    let head = [
-        ("step", Align::Left),
-        ("begin", Align::Right),
-        ("length", Align::Right),
-        ("computing", Align::Right),
-        ("communication", Align::Right),
-        ("not overlapped", Align::Right),
-        ("copies not overlapped", Align::Right),
-        ("free", Align::Right),
-        ("loading", Align::Right),
-        ("python", Align::Right),
-        ("planning", Align::Right),
-        ("queue", Align::Right),
-        ("launch", Align::Right),
-        ("bound by", Align::Left),
-    ];
-    let mut table = Table::new(head);
     let own = report.steps.iter();
     let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
     let most = if all { usize::MAX } else { LISTED };
-    for step in own.iter().take(most) {
-        let times = [
-            step.length_ns,
-            step.compute_ns,
-            step.communication_ns,
-            step.exposed_communication_ns,
-            step.exposed_copy_ns,
-            step.idle_ns,
-            step.loading_ns,
-            step.python_ns,
-            step.planning_ns,
-            step.queue_ns,
-            step.launch_ns,
-        ];
-        let verdict = step.verdict.map_or("too few times", Verdict::name);
-        let cells = [step.name.clone(), moment(step.begin_ns - begin)];
-        let cells = cells.into_iter().chain(times.map(duration));
-        table.row(cells.chain([verdict.to_owned()]));
-    }
-    let mut text = table.render(2);
+    let rows = Rows::of(own.iter().copied().take(most))
+        .left("step", |it| it.name.clone())
+        .right("begin", |it| moment(it.begin_ns - begin));
+    let rows = SPENT.into_iter().fold(rows, |rows, (title, time)| {
+        rows.right(title, |it| duration(time(it)))
+    });
+    let verdict = |it: &&StepStats| it.verdict.map_or("too few times", Verdict::name);
+    let mut text = rows.left("bound by", verdict).table().render(2);
     if own.len() > most {
         let more = count((own.len() - most) as u64);
         text += &format!("  … and {more} more; --all lists them\n");
@@ -166,55 +152,43 @@ fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String 
 
 fn comparison(found: &Comparison) -> String {
     let Comparison { slow, median, .. } = found;
-    let mut text = format!(
+    let text = format!(
         "The slowest, {}, took {}, {} more than the median one, {}:\n",
-        slow.name,
+        plain(&slow.name),
         duration(slow.length_ns),
         duration(slow.length_ns - median.length_ns),
-        median.name,
+        plain(&median.name),
     );
-    let head = [
-        ("more", Align::Right),
-        ("of", Align::Left),
-        ("what", Align::Left),
-        ("slow", Align::Right),
-        ("median", Align::Right),
-        ("count", Align::Right),
-        ("most of it", Align::Left),
-    ];
-    let mut table = Table::new(head);
     let more = found.more.iter().filter(|it| it.difference_ns() > 0);
-    for more in more.clone().take(DIFFERENCES) {
-        table.row(cells(more));
+    let table = Rows::of(more.take(DIFFERENCES))
+        .right("more", |it| duration(it.difference_ns()))
+        .left("of", |it| it.kind)
+        .left("what", |it| it.name.clone())
+        .right("slow", |it| duration(it.slow_ns))
+        .right("median", |it| duration(it.median_ns))
+        .right("count", |it| counts(it))
+        .left("most of it", |it| there(it))
+        .table();
+    match table.is_empty() {
+        true => text + "  nothing: no operation took longer\n",
+        false => text + &table.render(2),
     }
-    text += &match table.is_empty() {
-        true => "  nothing: no operation took longer\n".to_owned(),
-        false => table.render(2),
-    };
-    text
 }
 
-fn cells(more: &More) -> [String; 7] {
-    let counts = match (more.kind, more.slow_count == more.median_count) {
+fn counts(more: &More) -> String {
+    match (more.kind, more.slow_count == more.median_count) {
         ("free", _) => String::new(),
         (_, true) => count(more.slow_count),
         (_, false) => format!("{} / {}", count(more.slow_count), count(more.median_count)),
+    }
+}
+
+/// Where the difference is largest.
+fn there(more: &More) -> String {
+    let (Some(place), Some(at)) = (&more.place, &more.at) else {
+        return String::new();
     };
-    let there = match (&more.place, &more.at) {
-        (Some(place), Some(at)) => {
-            let before = if more.kind == "free" { "before " } else { "" };
-            let there = duration(more.there_ns);
-            format!("{there} {before}{at}, operation {}", count(*place))
-        }
-        _ => String::new(),
-    };
-    [
-        duration(more.difference_ns()),
-        more.kind.to_owned(),
-        more.name.clone(),
-        duration(more.slow_ns),
-        duration(more.median_ns),
-        counts,
-        there,
-    ]
+    let before = if more.kind == "free" { "before " } else { "" };
+    let there = duration(more.there_ns);
+    format!("{there} {before}{at}, operation {}", count(*place))
 }

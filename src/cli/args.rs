@@ -304,7 +304,7 @@ pub(crate) struct CriticalArgs {
     #[command(flatten)]
     pub(crate) report: ReportArgs,
 
-    /// Only this part of the recording, counted from its first moment, such as 1.5ms..20ms; either
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms; either
     /// end may be left out
     #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
     pub(crate) range: Option<TimeRange>,

@@ -21,6 +21,13 @@ const HOST_TO_DEVICE: u64 = 1;
 const DEVICE_TO_HOST: u64 = 2;
 const BY_ADDRESSES: u64 = 4;
 
+/// Makes sure of the thread that asks for names of kernels, where one is wanted.
+fn ask_for_names(is_wanted: bool) {
+    if is_wanted {
+        harvester::ensure_running();
+    }
+}
+
 /// The call is about to be made.
 pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
     if call.is(Fact::Profiles) {
@@ -102,9 +109,7 @@ pub(crate) fn after(span: &mut Span, call: &Context<'_>, succeeded: bool, result
         Role::ResetEvent => event_reset(call),
         Role::GetStreamId => lifecycle::stream_id_told(span, call),
         Role::Task if call.function.label.is_some() => {
-            if kernels::launched(call, span.begin()) {
-                harvester::ensure_running();
-            }
+            ask_for_names(kernels::launched(call, span.begin()));
         }
         Role::Plain => name_given(call),
         _ => {}

@@ -117,31 +117,28 @@ fn text(path: &Critical, begin: i64) -> String {
 
 fn shares(shares: &[Share]) -> Table {
     let has_names = shares.iter().any(|it| it.name.is_some());
-    Rows::of(shares.iter().take(ROWS))
+    let table = Rows::of(shares.iter().take(ROWS))
         .right("share", |it| format!("{:.1} %", it.share * 100.0))
         .right("time", |it| duration(it.total_ns))
         .right("pieces", |it| count(it.count))
         .left("what", |it| it.kind.name())
         .left("name", |it| it.name.clone().unwrap_or_default())
-        .table()
-        .with_only_if("name", has_names)
+        .table();
+    table.with_only_if("name", has_names)
 }
 
 fn pieces(path: &Critical, begin: i64) -> Table {
-    Rows::of(longest(path, ROWS))
+    let pieces = longest(path, ROWS).into_iter();
+    Rows::of(pieces)
         .right("begin", |it| moment(it.begin_ns - begin))
         .right("length", |it| duration(it.length()))
         .left("what", |it| it.kind.name())
         .left("name", |it| it.name.clone())
-        .left("where", |it| place(it))
+        .left("where", |it| match (it.device, it.stream_id, it.tid) {
+            (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
+            (_, _, Some(tid)) => format!("thread {tid}"),
+            _ => String::new(),
+        })
         .left("", |it| if it.tie { "or another way" } else { "" })
         .table()
-}
-
-fn place(piece: &Segment) -> String {
-    match (piece.device, piece.stream_id, piece.tid) {
-        (Some(device), Some(stream), _) => format!("device {device} stream {stream}"),
-        (_, _, Some(tid)) => format!("thread {tid}"),
-        _ => String::new(),
-    }
 }

@@ -29,6 +29,7 @@ fn assert_named(value: &Value, text: &str, is_map: &dyn Fn(&str) -> bool) {
                 let named = text.contains(&format!("`{name}`"))
                     || text.contains(&format!("`{name}[]`"))
                     || text.contains(&format!(".{name}`"))
+                    || text.contains(&format!(".{name}[]`"))
                     || text.contains(&format!("`{name}."));
                 assert!(named, "{name} is not described");
                 if !is_map(name) {

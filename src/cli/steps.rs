@@ -7,7 +7,6 @@ use ascend_trace_analysis::Step;
 use ascend_trace_analysis::stats::{StepStats, Verdict};
 use ascend_trace_analysis::steps::{Comparison, More, Report, StepSums, Wanted};
 use ascend_trace_export::Pattern;
-use ascend_trace_recording::text::plain;
 use ascend_trace_recording::units::{duration, moment};
 use ascend_trace_recording::{Archive, OpenError, Range};
 
@@ -117,32 +116,29 @@ fn headline(sums: &StepSums, several: bool) -> String {
 }
 
 /// A step's time as `step_trace_time.csv` splits it, and what its free time was waited for.
-const SPENT: [(&str, fn(&StepStats) -> i64); 11] = [
-    ("length", |it| it.length_ns),
-    ("computing", |it| it.compute_ns),
-    ("communication", |it| it.communication_ns),
-    ("not overlapped", |it| it.exposed_communication_ns),
-    ("copies not overlapped", |it| it.exposed_copy_ns),
-    ("free", |it| it.idle_ns),
-    ("loading", |it| it.loading_ns),
-    ("python", |it| it.python_ns),
-    ("planning", |it| it.planning_ns),
-    ("queue", |it| it.queue_ns),
-    ("launch", |it| it.launch_ns),
-];
-
 fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String {
     let own = report.steps.iter();
     let own: Vec<&StepStats> = own.filter(|it| it.process == sums.process).collect();
     let most = if all { usize::MAX } else { LISTED };
-    let rows = Rows::of(own.iter().copied().take(most))
+    let table = Rows::of(own.iter().take(most))
         .left("step", |it| it.name.clone())
-        .right("begin", |it| moment(it.begin_ns - begin));
-    let rows = SPENT.into_iter().fold(rows, |rows, (title, time)| {
-        rows.right(title, |it| duration(time(it)))
-    });
-    let verdict = |it: &&StepStats| it.verdict.map_or("too few times", Verdict::name);
-    let mut text = rows.left("bound by", verdict).table().render(2);
+        .right("begin", |it| moment(it.begin_ns - begin))
+        .right("length", |it| duration(it.length_ns))
+        .right("computing", |it| duration(it.compute_ns))
+        .right("communication", |it| duration(it.communication_ns))
+        .right("not overlapped", |it| duration(it.exposed_communication_ns))
+        .right("copies not overlapped", |it| duration(it.exposed_copy_ns))
+        .right("free", |it| duration(it.idle_ns))
+        .right("loading", |it| duration(it.loading_ns))
+        .right("python", |it| duration(it.python_ns))
+        .right("planning", |it| duration(it.planning_ns))
+        .right("queue", |it| duration(it.queue_ns))
+        .right("launch", |it| duration(it.launch_ns))
+        .left("bound by", |it| {
+            it.verdict.map_or("too few times", Verdict::name)
+        })
+        .table();
+    let mut text = table.render(2);
     if own.len() > most {
         let more = count((own.len() - most) as u64);
         text += &format!("  … and {more} more; --all lists them\n");
@@ -152,12 +148,12 @@ fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String 
 
 fn comparison(found: &Comparison) -> String {
     let Comparison { slow, median, .. } = found;
-    let text = format!(
+    let mut text = format!(
         "The slowest, {}, took {}, {} more than the median one, {}:\n",
-        plain(&slow.name),
+        slow.name,
         duration(slow.length_ns),
         duration(slow.length_ns - median.length_ns),
-        plain(&median.name),
+        median.name,
     );
     let more = found.more.iter().filter(|it| it.difference_ns() > 0);
     let table = Rows::of(more.take(DIFFERENCES))
@@ -167,12 +163,13 @@ fn comparison(found: &Comparison) -> String {
         .right("slow", |it| duration(it.slow_ns))
         .right("median", |it| duration(it.median_ns))
         .right("count", |it| counts(it))
-        .left("most of it", |it| there(it))
+        .left("most of it", |it| most_of(it))
         .table();
-    match table.is_empty() {
-        true => text + "  nothing: no operation took longer\n",
-        false => text + &table.render(2),
-    }
+    text += &match table.is_empty() {
+        true => "  nothing: no operation took longer\n".to_owned(),
+        false => table.render(2),
+    };
+    text
 }
 
 fn counts(more: &More) -> String {
@@ -183,12 +180,14 @@ fn counts(more: &More) -> String {
     }
 }
 
-/// Where the difference is largest.
-fn there(more: &More) -> String {
-    let (Some(place), Some(at)) = (&more.place, &more.at) else {
-        return String::new();
-    };
-    let before = if more.kind == "free" { "before " } else { "" };
-    let there = duration(more.there_ns);
-    format!("{there} {before}{at}, operation {}", count(*place))
+/// Where most of the difference is.
+fn most_of(more: &More) -> String {
+    match (&more.place, &more.at) {
+        (Some(place), Some(at)) => {
+            let before = if more.kind == "free" { "before " } else { "" };
+            let there = duration(more.there_ns);
+            format!("{there} {before}{at}, operation {}", count(*place))
+        }
+        _ => String::new(),
+    }
 }

@@ -332,7 +332,7 @@ mod tests {
     fn limits_and_other_users_are_named_as_the_reason() {
         let mut limited = ended(0, 1, Counts::default());
         limited.exit.space = Some(50 << 20);
-        assert!(text(&limited).contains("limited to 50 MiB (ulimit -v); recording takes 132 MiB"));
+        assert!(text(&limited).contains("limited to 50 MiB (ulimit -v). Recording needs 132 MiB"));
         limited.exit.space = Some(500 << 20);
         assert!(!text(&limited).contains("was limited"));
         limited.exit.user = Some(rustix::process::geteuid().as_raw() + 1);

@@ -142,7 +142,7 @@ mod tests {
         assert!(
             read_from(folder.path(), false)
                 .unwrap_err()
-                .contains("no file")
+                .contains("not a file")
         );
         let path = folder.path().join("config.toml");
         fs::write(&path, [0xff, 0xfe, 0]).unwrap();

@@ -172,6 +172,7 @@ fn small_program(python: &OsStr) -> Run {
 /// The usual wheel of torch does not load without the libraries of CUDA. Where they are missing,
 /// libraries take their place in which every function says that there is no such device.
 pub(crate) fn cuda(python: &OsStr) {
+    std::fs::create_dir_all(scratch().join("programs/torch")).unwrap();
     let needs = run(clean("ldd")
         .arg("-r")
         .arg(torch_folder(python).join("lib/libtorch_python.so")));

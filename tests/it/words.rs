@@ -68,7 +68,9 @@ fn help() -> Vec<(String, Vec<Sentence>)> {
     let calls = std::iter::once(vec!["--help"]).chain(calls);
     let texts = calls.map(|words| {
         let text = run(tool().args(&words)).expect(0).out();
-        (words.join(" "), prose::of_help(&text))
+        // What follows is a list of names.
+        let text = text.split("\nDocuments, with").next().unwrap_or_default();
+        (words.join(" "), prose::of_help(text))
     });
     texts.collect()
 }

@@ -286,7 +286,7 @@ fn advice(outcome: &Outcome) -> String {
 fn a_program_that_never_calls_ascendcl() {
     let recording = Run::new(&program("idle")).compared();
     let text = advice(&recording.outcome.clone().expect(11));
-    assert!(text.contains("check"), "{text}");
+    assert!(text.contains("Check that the program"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 # Models and habits of PyTorch that training loops of other files have not: `torch_models.py NAME…`, or `torch_models.py all`. Each is
 # run on the CPU as well. What is printed is compared between runs.
+import contextlib
 import copy
 import io
 import os
@@ -398,7 +399,10 @@ def profiled():
         kinds = torch_npu.profiler.ProfilerActivity
         told = torch_npu.profiler.tensorboard_trace_handler(folder, analyse_flag=False)
         steps = torch_npu.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
-        with torch_npu.profiler.profile(activities=[kinds.CPU, kinds.NPU], schedule=steps, on_trace_ready=told) as profile:
+        # It tells the time of its warnings.
+        with contextlib.redirect_stdout(io.StringIO()), torch_npu.profiler.profile(
+            activities=[kinds.CPU, kinds.NPU], schedule=steps, on_trace_ready=told
+        ) as profile:
             for _ in range(5):
                 model(x).sum().backward()
                 profile.step()

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{FunctionId, ThreadId, Trace};
+use ascend_trace_recording::{FunctionId, ThreadId, TimeRange, Trace};
 
 use crate::nesting::counted;
 use crate::repeated::Repeated;
@@ -105,7 +105,7 @@ impl Span {
 
 impl CallTree {
     /// The tree of a thread in a trace that holds the whole window.
-    pub fn of(trace: &Trace, thread: ThreadId, window: (i64, i64)) -> Self {
+    pub fn of(trace: &Trace, thread: ThreadId, window: impl Into<TimeRange>) -> Self {
         let mut tree = Self::default();
         tree.add(trace, thread, window, (i64::MIN, i64::MAX));
         tree.close();
@@ -113,8 +113,15 @@ impl CallTree {
     }
 
     /// Adds what begins in a part of the window. The trace holds all that has a part in it.
-    pub fn add(&mut self, trace: &Trace, thread: ThreadId, window: (i64, i64), own: (i64, i64)) {
-        let mut spans = spans(trace, thread, (window.0.max(own.0), window.1.min(own.1)));
+    pub fn add(
+        &mut self,
+        trace: &Trace,
+        thread: ThreadId,
+        window: impl Into<TimeRange>,
+        own: impl Into<TimeRange>,
+    ) {
+        let (window, own) = (window.into(), own.into());
+        let mut spans = spans(trace, thread, window.clipped(own));
         spans.sort_by_key(Span::key);
         let mut open: Vec<(Span, usize)> = Vec::new();
         for span in spans {
@@ -124,7 +131,7 @@ impl CallTree {
             let parent = around.next().map_or(0, |(_, place)| *place);
             let place = self.place(parent, &span.frame);
             let begin = span.instance.begin;
-            if own.0 <= begin && begin <= own.1 {
+            if (own.begin..=own.end).contains(&begin) {
                 self.count(place, span.instance, window);
             }
             open.push((span, place));
@@ -143,9 +150,11 @@ impl CallTree {
         place
     }
 
-    fn count(&mut self, place: usize, instance: Instance, window: (i64, i64)) {
+    fn count(&mut self, place: usize, instance: Instance, window: TimeRange) {
         let node = &mut self.nodes[place];
-        let inside = instance.end.min(window.1) - instance.begin.max(window.0);
+        let inside = TimeRange::new(instance.begin, instance.end)
+            .clipped(window)
+            .length();
         node.count += 1;
         node.total_ns += instance.length();
         node.inside_ns += inside.max(0);
@@ -205,12 +214,11 @@ impl CallTree {
 }
 
 /// The calls and ranges of a thread that have a part in a window.
-fn spans(trace: &Trace, thread: ThreadId, window: (i64, i64)) -> Vec<Span> {
-    let has_part = |begin: i64, end: i64| begin <= window.1 && end >= window.0;
+fn spans(trace: &Trace, thread: ThreadId, window: TimeRange) -> Vec<Span> {
     let calls = trace.thread_calls(thread);
-    let upto = calls.partition_point(|id| trace.call(*id).begin <= window.1);
+    let upto = calls.partition_point(|id| trace.call(*id).begin <= window.end);
     let calls = calls[..upto].iter().map(|id| trace.call(*id));
-    let calls = calls.filter(|call| has_part(call.begin, call.end));
+    let calls = calls.filter(|call| call.range().overlaps(window));
     let calls = calls.map(|call| Span {
         instance: Instance {
             begin: call.begin,
@@ -222,8 +230,8 @@ fn spans(trace: &Trace, thread: ThreadId, window: (i64, i64)) -> Vec<Span> {
     let repeated = Repeated::of(trace);
     let ranges = trace.ranges().iter();
     let ranges = ranges.filter(|it| !repeated.has(trace, it));
-    let ranges =
-        ranges.filter(|it| it.thread == thread && it.begin < it.end && has_part(it.begin, it.end));
+    let ranges = ranges.filter(|it| it.thread == thread && it.begin < it.end);
+    let ranges = ranges.filter(|it| TimeRange::new(it.begin, it.end).overlaps(window));
     let ranges = ranges.map(|range| Span {
         instance: Instance {
             begin: range.begin,

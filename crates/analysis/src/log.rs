@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{StreamId, TaskTime, Trace};
+use ascend_trace_recording::{StreamId, TimeRange, Trace};
 
 /// How values are spread, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +38,8 @@ pub struct Comparison {
 struct Pair {
     stream: StreamId,
     sequence: u32,
-    events: (i64, i64),
-    log: (i64, i64),
+    events: TimeRange,
+    log: TimeRange,
 }
 
 /// Compares the sources, device by device. Empty for a trace whose tasks have times of one source only.
@@ -71,11 +71,11 @@ fn pairs(trace: &Trace) -> Vec<Pair> {
                 .time
                 .filter(|_| !matches!(task.kind, TaskKind::Record | TaskKind::Graph));
             let log = trace.logged_span(*place).filter(|_| trace.runs(task));
-            if let (Some(TaskTime { begin, end, .. }), Some(log)) = (timed, log) {
+            if let (Some(time), Some(log)) = (timed, log) {
                 pairs.push(Pair {
                     stream: id,
                     sequence: task.sequence,
-                    events: (begin, end),
+                    events: time.range(),
                     log,
                 });
             }
@@ -85,19 +85,18 @@ fn pairs(trace: &Trace) -> Vec<Pair> {
 }
 
 fn comparison(process: u32, device: u32, pairs: &[Pair]) -> Comparison {
-    let length = |(begin, end): (i64, i64)| end.saturating_sub(begin);
     let longer = pairs
         .iter()
-        .map(|pair| length(pair.events) - length(pair.log));
+        .map(|pair| pair.events.length() - pair.log.length());
     let follow = pairs.windows(2).filter(|two| {
         two[0].stream == two[1].stream && two[0].sequence.checked_add(1) == Some(two[1].sequence)
     });
     let pauses = follow.map(|two| {
-        let pause = |of: fn(&Pair) -> (i64, i64)| of(&two[1]).0 - of(&two[0]).1;
+        let pause = |of: fn(&Pair) -> TimeRange| of(&two[1]).begin - of(&two[0]).end;
         pause(|pair| pair.log) - pause(|pair| pair.events)
     });
     let apart: Vec<i64> = (pairs.iter())
-        .map(|pair| pair.events.0.saturating_sub(pair.log.0))
+        .map(|pair| pair.events.begin.saturating_sub(pair.log.begin))
         .collect();
     let middle = spread(apart.iter().copied()).median;
     Comparison {
@@ -113,12 +112,12 @@ fn comparison(process: u32, device: u32, pairs: &[Pair]) -> Comparison {
 
 /// The slope of the line through the distances, by least squares.
 fn drift_ppm(pairs: &[Pair], middle: i64) -> f64 {
-    let Some(first) = pairs.iter().map(|pair| pair.log.0).min() else {
+    let Some(first) = pairs.iter().map(|pair| pair.log.begin).min() else {
         return 0.0;
     };
     let points = pairs.iter().map(|pair| {
-        let apart = pair.events.0.saturating_sub(pair.log.0) - middle;
-        ((pair.log.0 - first) as f64, apart as f64)
+        let apart = pair.events.begin.saturating_sub(pair.log.begin) - middle;
+        ((pair.log.begin - first) as f64, apart as f64)
     });
     let count = pairs.len() as f64;
     let (x, y) = (points.clone()).fold((0.0, 0.0), |(x, y), point| (x + point.0, y + point.1));
@@ -162,8 +161,8 @@ mod tests {
                     stream: StreamId(0),
                     sequence: number as u32,
                     // Events come 400 ns before and 600 ns after, on a clock that goes 50 ppm faster.
-                    events: (begin - 400 + number * 50, begin + 10_600 + number * 50),
-                    log: (begin, begin + 10_000),
+                    events: TimeRange::new(begin - 400 + number * 50, begin + 10_600 + number * 50),
+                    log: TimeRange::new(begin, begin + 10_000),
                 }
             })
             .collect();

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 use ascend_trace_format::api::{Role, Waits};
 use ascend_trace_recording::archive::WindowError;
-use ascend_trace_recording::{Archive, OpenError, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{Archive, OpenError, StreamId, TaskId, TimeRange, Trace};
 
 use crate::dependencies::runs;
 use crate::places::is_step;
@@ -47,13 +47,14 @@ struct Known {
 /// When the file cannot be read.
 pub fn part_of(
     archive: &mut Archive,
-    asked: (i64, i64),
+    asked: impl Into<TimeRange>,
     streams: Streams,
     most: u64,
 ) -> Result<Option<Trace>, OpenError> {
-    let Some(span) = archive.span() else {
+    let Some(span) = archive.span().map(TimeRange::from) else {
         return Ok(None);
     };
+    let asked = asked.into();
     let counts = archive.counts();
     let used: Vec<StreamId> = counts
         .streams
@@ -63,7 +64,7 @@ pub fn part_of(
         .collect();
     let mut range = with_steps(archive.things(), asked);
     let mut wide = range;
-    let mut step = range.1.saturating_sub(range.0).max(FIRST_NS);
+    let mut step = range.length().max(FIRST_NS);
     let mut enough = None;
     loop {
         if archive.rows_in(range) > archive.rows() / 4 {
@@ -82,7 +83,7 @@ pub fn part_of(
         if whole != range {
             // Ranges that are not known from the start are known with their windows.
             range = whole;
-            wide = (wide.0.min(range.0), wide.1.max(range.1));
+            wide = wide.joined(range);
             continue;
         }
         part.mind_past();
@@ -91,19 +92,19 @@ pub fn part_of(
             Streams::Active => active,
             Streams::All => surroundings(&part, &used, (range, wide, span), streams),
         };
-        let before = known.before || wide.0 <= span.0;
-        let after = known.after || wide.1 >= span.1;
-        if active.after || wide.1 >= span.1 {
+        let before = known.before || wide.begin <= span.begin;
+        let after = known.after || wide.end >= span.end;
+        if active.after || wide.end >= span.end {
             enough = Some(part);
         }
         if before && after {
             return Ok(enough);
         }
         if !before {
-            wide.0 = wide.0.saturating_sub(step);
+            wide.begin = wide.begin.saturating_sub(step);
         }
         if !after {
-            wide.1 = wide.1.saturating_add(step);
+            wide.end = wide.end.saturating_add(step);
         }
         step = step.saturating_mul(WIDER);
     }
@@ -114,34 +115,34 @@ pub fn part_of(
 fn surroundings(
     trace: &Trace,
     used: &[StreamId],
-    (range, wide, span): (Span, Span, Span),
+    (range, wide, span): (TimeRange, TimeRange, TimeRange),
     streams: Streams,
 ) -> Known {
     let named = Named::in_range(trace, range);
     let mut known = Known {
         before: true,
         // What a call waits for may end with it.
-        after: named.until <= wide.1,
+        after: named.until <= wide.end,
     };
     for stream in used.iter().copied() {
         let tasks = trace.stream_tasks(stream);
-        let inside = |id: &TaskId| overlaps(extent(trace, trace.task(*id)), range);
+        let inside = |id: &TaskId| trace.extent(trace.task(*id)).overlaps(range);
         let first = tasks.iter().position(inside);
         let last = tasks.iter().rposition(inside);
         if let (Some(first), Some(last)) = (first, last) {
             let before = tasks[..first].iter().rposition(|id| is_place(trace, *id));
             let is_whole = |from: usize| follows(trace, &tasks[from..=first]);
-            let reaches_back = extent(trace, trace.task(tasks[first])).0 >= wide.0;
+            let reaches_back = trace.extent(trace.task(tasks[first])).begin >= wide.begin;
             let is_rooted = before.is_some_and(is_whole) || ends(trace, stream, Role::CreateStream);
             known.before &= is_rooted && reaches_back;
             known.after &= tasks[last + 1..].iter().any(|id| is_place(trace, *id))
                 || ends(trace, stream, Role::DestroyStream);
-        } else if named.is_about(stream) || wide.1 >= span.1 {
+        } else if named.is_about(stream) || wide.end >= span.end {
             // What is waited for, and what was left to do at the end, is told by the last task.
             known.before &= tasks.iter().any(|id| is_place(trace, *id))
                 || ends(trace, stream, Role::CreateStream);
         } else if streams == Streams::All {
-            let is_after = |id: &TaskId| extent(trace, trace.task(*id)).0 > range.1;
+            let is_after = |id: &TaskId| trace.extent(trace.task(*id)).begin > range.end;
             let next = tasks.partition_point(|id| !is_after(id));
             let (before, after) = tasks.split_at(next);
             known.before &= before.iter().any(|id| is_place(trace, *id))
@@ -153,17 +154,12 @@ fn surroundings(
     known
 }
 
-type Span = (i64, i64);
-
 /// The range with all of the steps that reach into it. What reaches into those steps alone is none of it.
-fn with_steps(trace: &Trace, range: Span) -> Span {
+fn with_steps(trace: &Trace, range: TimeRange) -> TimeRange {
     let steps = trace.ranges().iter().filter(|it| is_step(it));
-    let steps = steps.filter(|it| overlaps((it.begin, it.end), range));
-    steps.fold(range, |all, it| (all.0.min(it.begin), all.1.max(it.end)))
-}
-
-fn overlaps((begin, end): Span, range: Span) -> bool {
-    begin <= range.1 && end >= range.0
+    let steps = steps.map(|it| TimeRange::new(it.begin, it.end));
+    let steps = steps.filter(|it| it.overlaps(range));
+    steps.fold(range, TimeRange::joined)
 }
 
 /// Streams that calls in a range work on.
@@ -176,9 +172,9 @@ struct Named {
 }
 
 impl Named {
-    fn in_range(trace: &Trace, range: Span) -> Self {
+    fn in_range(trace: &Trace, range: TimeRange) -> Self {
         let calls = trace.calls().iter();
-        let inside = calls.filter(|call| overlaps((call.begin, call.end), range));
+        let inside = calls.filter(|call| call.range().overlaps(range));
         let mut named = Self {
             streams: HashSet::new(),
             all: false,
@@ -197,16 +193,6 @@ impl Named {
 
     fn is_about(&self, stream: StreamId) -> bool {
         self.all || self.streams.contains(&stream)
-    }
-}
-
-fn extent(trace: &Trace, task: &Task) -> (i64, i64) {
-    match task.time {
-        Some(time) => (time.begin, time.end),
-        None => {
-            let call = trace.call(task.call);
-            (call.begin, call.end)
-        }
     }
 }
 

@@ -23,8 +23,9 @@ mod window;
 use std::fs::File;
 use std::path::Path;
 
+use crate::TimeRange;
 use crate::file::{Budget, OpenError, Parts, Warning};
-use crate::load::{TraceBuilder, widen};
+use crate::load::TraceBuilder;
 use crate::trace::Trace;
 
 use clocks::Clocks;
@@ -46,7 +47,7 @@ pub struct Archive {
     /// The things, the clocks and the counts; no calls.
     builder: TraceBuilder,
     clocks: Clocks,
-    span: Option<(i64, i64)>,
+    span: Option<TimeRange>,
     warnings: Vec<Warning>,
     /// Where the losses are known up to.
     losses_until: u64,
@@ -128,9 +129,9 @@ impl Archive {
         self.builder.set_figures(totals.losses, totals.counters);
         self.builder.settle();
         let open = self.builder.trace().open_calls().iter();
-        let open = open.map(|call| (call.begin, call.end));
+        let open = open.map(|call| Some(call.range()));
         let whole = self.whole_span(totals.call_span);
-        self.span = open.chain(whole).reduce(widen);
+        self.span = TimeRange::around(open.chain([whole]));
     }
 
     /// The things of the recording, as a trace without calls and tasks.
@@ -140,7 +141,7 @@ impl Archive {
 
     /// First and last moment of anything in the file.
     pub fn span(&self) -> Option<(i64, i64)> {
-        self.span
+        self.span.map(TimeRange::into)
     }
 
     /// From when on [`Archive::things`] may lack ranges that the program named, because there are too

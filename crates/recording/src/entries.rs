@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::ActivityKind;
 
+use crate::TimeRange;
 use crate::rows::ActivityRow;
 use crate::things::{ProcessId, Stream, StreamId, Task, TaskId, TaskTime};
 use crate::trace::Trace;
@@ -126,7 +127,7 @@ impl Trace {
     }
 
     /// From the first begin to the last end of what the log has of a task, on the log's clock.
-    pub fn logged_span(&self, task: TaskId) -> Option<(i64, i64)> {
+    pub fn logged_span(&self, task: TaskId) -> Option<TimeRange> {
         span(self.entries_of(self.task(task)))
     }
 
@@ -182,7 +183,10 @@ impl Trace {
         &self,
         stream: &Stream,
         time: Option<TaskTime>,
-        (first, last): (i64, i64),
+        TimeRange {
+            begin: first,
+            end: last,
+        }: TimeRange,
         ns: i64,
     ) -> Option<i64> {
         let on_host = |ns| self.log_on_host(stream.process, stream.device, ns);
@@ -228,10 +232,10 @@ impl Trace {
 }
 
 /// From the first begin to the last end of those that have times.
-fn span(entries: &[Numbered]) -> Option<(i64, i64)> {
+fn span(entries: &[Numbered]) -> Option<TimeRange> {
     let timed = entries.iter().filter(|entry| entry.row.begin_ns != 0);
-    let spans = timed.map(|entry| (entry.row.begin_ns, entry.row.end_ns));
-    spans.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
+    let spans = timed.map(|entry| TimeRange::new(entry.row.begin_ns, entry.row.end_ns));
+    spans.reduce(TimeRange::joined)
 }
 
 #[cfg(test)]

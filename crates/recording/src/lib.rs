@@ -20,6 +20,7 @@ pub mod rows;
 pub mod summary;
 pub mod text;
 pub mod things;
+mod time_range;
 pub mod trace;
 pub mod units;
 
@@ -34,4 +35,5 @@ pub use load::TraceBuilder;
 pub use loss::Loss;
 pub use operands::Operand;
 pub use rows::{Ending, GraphRef};
+pub use time_range::TimeRange;
 pub use trace::*;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::{TaskKind, Untimed};
 use ascend_trace_format::record::Manner;
 
+use crate::TimeRange;
 use crate::clock::Clock;
 use crate::counters::{Counters, raise};
 use crate::loss::Loss;
@@ -46,7 +47,7 @@ pub struct TraceBuilder {
     serials: Vec<Option<Box<Serials>>>,
     lanes: Lanes,
     times: Times,
-    calls_span: Option<(i64, i64)>,
+    calls_span: Option<TimeRange>,
     /// The calls that are under way.
     open: Vec<CallRow>,
 }
@@ -107,7 +108,7 @@ impl TraceBuilder {
                 let losses = &mut self.trace.losses;
                 losses.calls = losses.calls.saturating_add(row.calls);
                 losses.others = losses.others.saturating_add(row.others);
-                let at = self.calls_span.map_or(0, |span| span.1);
+                let at = self.calls_span.map_or(0, |span| span.end);
                 self.lose(&row, at);
             }
             Row::Counter(row) => {
@@ -165,9 +166,9 @@ impl TraceBuilder {
         if ended {
             self.give_up_waiting();
         }
-        let open = self.trace.open.iter().map(|call| (call.begin, call.end));
-        let calls = self.calls_span.into_iter().chain(open);
-        self.trace.span = calls.chain(self.times.span()).reduce(widen);
+        let open = self.trace.open.iter();
+        let open = open.map(|call| Some(call.range()));
+        self.trace.span = TimeRange::around(open.chain([self.calls_span, self.times.span()]));
     }
 
     /// Maps device times by clocks that are known already.
@@ -374,8 +375,7 @@ impl TraceBuilder {
             args: append(&mut self.trace.words, row.args),
             strings: append(&mut self.trace.texts, row.strings),
         };
-        let span = (call.begin, call.end);
-        self.calls_span = Some(self.calls_span.map_or(span, |all| widen(all, span)));
+        self.calls_span = TimeRange::around([self.calls_span, Some(call.range())]);
         self.trace.calls.push(call);
         if let Some(numbering) = &mut self.trace.numbering {
             numbering.count_call();
@@ -519,9 +519,4 @@ fn append<T>(all: &mut Vec<T>, some: Vec<T>) -> (u32, u8) {
     let count = some.len().min(usize::from(u8::MAX));
     all.extend(some.into_iter().take(count));
     (begin, count as u8)
-}
-
-/// The smallest interval that holds both.
-pub(crate) fn widen(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
-    (one.0.min(other.0), one.1.max(other.1))
 }

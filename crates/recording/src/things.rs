@@ -6,6 +6,7 @@ use ascend_trace_format::api::{
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::Manner;
 
+use crate::TimeRange;
 use crate::rows::{Ending, GraphRef};
 
 /// Declares an index into one of the trace's tables.
@@ -187,6 +188,10 @@ impl Call {
     pub fn result(&self) -> Option<i64> {
         self.ending.is_return().then_some(self.ret)
     }
+
+    pub const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
 }
 
 /// When a task ran, on the host's clock.
@@ -199,6 +204,12 @@ pub struct TaskTime {
     /// The same without what is left open about the host's clock: how far the task may be off
     /// against other tasks of its device.
     pub local_error: i64,
+}
+
+impl TaskTime {
+    pub const fn range(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
 }
 
 /// Work that a call put on a stream.

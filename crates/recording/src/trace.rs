@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::Manner;
 
+use crate::TimeRange;
 use crate::cost::Costs;
 use crate::counters::Counters;
 use crate::load::Numbering;
@@ -67,7 +68,7 @@ pub struct Trace {
     pub(crate) end: Option<(i64, i32)>,
     /// Something of the file could not be read.
     pub(crate) damaged: bool,
-    pub(crate) span: Option<(i64, i64)>,
+    pub(crate) span: Option<TimeRange>,
 }
 
 /// Answers `table[id]` for the id of a thing.
@@ -312,7 +313,7 @@ impl Trace {
 
     /// First and last moment of anything in the trace; `None` when it is empty.
     pub fn span(&self) -> Option<(i64, i64)> {
-        self.span
+        self.span.map(TimeRange::into)
     }
 
     pub fn clocks(&self) -> &[DeviceClock] {
@@ -321,6 +322,12 @@ impl Trace {
 
     pub fn losses(&self) -> Losses {
         self.losses
+    }
+
+    /// When a task kept anyone busy: its own time, or that of its call when it has none.
+    pub fn extent(&self, task: &Task) -> TimeRange {
+        let time = task.time.map(|time| time.range());
+        time.unwrap_or_else(|| self.call(task.call).range())
     }
 
     /// When what was lost, thread by thread, in the order in which the recorder noticed it.

@@ -3,15 +3,8 @@
 use std::collections::BTreeSet;
 
 use ascend_trace_analysis::{Fold, Window};
-use ascend_trace_recording::{Call, Trace};
+use ascend_trace_recording::{Call, Function};
 
-/// What a function of this kind is called with: the name of an operator, and its tensors.
-const BY_NAME: [&str; 4] = [
-    "aclopCompileAndExecute",
-    "aclopCompileAndExecuteV2",
-    "aclopExecute",
-    "aclopExecuteV2",
-];
 /// `ACL_ERROR_API_NOT_SUPPORT` and `ACL_ERROR_RT_FEATURE_NOT_SUPPORT`.
 const UNSUPPORTED: [i64; 2] = [200_001, 207_000];
 
@@ -23,8 +16,10 @@ impl Fold for Refused {
 
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
-        let refused = trace.calls().iter().filter(|call| is_refused(trace, call));
-        let names = refused.filter_map(|call| trace.strings(call).first()?.as_deref());
+        let calls = trace.calls().iter();
+        let by_name = calls.filter(|call| runs_by_name(trace.function(call.function)));
+        let refused = by_name.filter(|call| is_refused(call));
+        let names = refused.filter_map(|call| trace.label(call));
         self.0.extend(names.map(str::to_owned));
     }
 
@@ -33,9 +28,14 @@ impl Fold for Refused {
     }
 }
 
-fn is_refused(trace: &Trace, call: &Call) -> bool {
-    let has_code = call
-        .result()
-        .is_some_and(|code| UNSUPPORTED.contains(&code));
-    has_code && BY_NAME.contains(&trace.function(call.function).name.as_str())
+/// Whether the name of what a function runs is one of its arguments. Only functions for operators have that.
+fn runs_by_name(function: &Function) -> bool {
+    let label = function.label.map(usize::from);
+    let label = label.and_then(|position| function.args.get(position));
+    label.is_some_and(|label| label.kind.is_text())
+}
+
+fn is_refused(call: &Call) -> bool {
+    call.result()
+        .is_some_and(|code| UNSUPPORTED.contains(&code))
 }

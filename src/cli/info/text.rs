@@ -198,7 +198,7 @@ fn coverage(document: &Document) -> Table {
 
 fn unseen(document: &Document) -> Table {
     let of_library = |it| {
-        let functions = Coverage::unseen(it).into_iter();
+        let functions = Coverage::unseen(it);
         functions.map(move |function| (function, it.library.clone()))
     };
     Rows::of(document.coverage.iter().flat_map(of_library))

@@ -12,8 +12,11 @@ use crate::table::{Rows, Table, count};
 /// Steps of a table, of which the longest are listed.
 const LONGEST: usize = 10;
 
+/// The name of a time, and where it is.
+type Time = (&'static str, fn(&StepStats) -> i64);
+
 /// What steps spent their time on: the columns, and what fills them.
-const SPENT: [(&str, fn(&StepStats) -> i64); 9] = [
+const SPENT: [Time; 9] = [
     ("compute", |it| it.compute_ns),
     ("communication", |it| it.communication_ns),
     ("exposed", |it| it.exposed_communication_ns),

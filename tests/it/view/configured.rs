@@ -121,7 +121,7 @@ fn the_mouse_points_drags_and_double_clicks() {
     for (button, column, end) in [(0, 60, 'M'), (32, 61, 'M'), (32, 80, 'M')] {
         screen.press(&mouse(button, column, 3, end));
     }
-    screen.until_after(length, "let go to zoom to it");
+    screen.until_after(length, "release to zoom to it");
     screen.press(&mouse(0, 80, 3, 'm'));
     screen.press("q");
     screen.finish().expect(0);

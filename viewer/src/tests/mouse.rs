@@ -149,7 +149,7 @@ fn a_drag_in_the_ruler_chooses_a_range_and_zooms_to_it_when_it_ends() {
     assert!(!is_chosen(38) && !is_chosen(102));
     player.mouse(UP, ruler.x + 40, ruler.y);
     assert_eq!(player.app.viewport, Viewport::new(time(40), time(100)));
-    assert!(!player.picture().contains("let go"));
+    assert!(!player.picture().contains("release to zoom"));
     player.play("u");
     assert_eq!(player.app.viewport, before);
 }

@@ -199,7 +199,7 @@ pub(super) fn give_up(app: &mut App) {
     }
 }
 
-/// Takes in how a job goes. What comes after it was given up counts for nothing.
+/// Takes in how a job goes. What comes after it was cancelled counts for nothing.
 pub(crate) fn hear(app: &mut App, world: World<'_>, news: News) {
     if let News::Reached(number, reached) = news {
         return app.jobs.reach(number, reached);

@@ -12,7 +12,7 @@ mod window;
 use std::collections::HashMap;
 
 use ascend_trace_format::api::Untimed;
-use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, Trace};
+use ascend_trace_recording::{CallId, Generation, StreamId, TaskId, TimeRange, Trace};
 
 use window::Blocks;
 
@@ -136,24 +136,19 @@ pub fn is_pending(trace: &Trace, task: TaskId) -> bool {
 }
 
 fn begin_of(trace: &Trace, node: Node) -> Option<i64> {
-    span_of(trace, node).map(|span| span.0)
+    span_of(trace, node).map(|span| span.begin)
 }
 
 fn end_of(trace: &Trace, node: Node) -> Option<i64> {
-    span_of(trace, node).map(|span| span.1)
+    span_of(trace, node).map(|span| span.end)
 }
 
-fn span_of(trace: &Trace, node: Node) -> Option<(i64, i64)> {
-    let call = match node {
-        Node::Call(call) => call,
-        Node::Task(task) if is_pending(trace, task) => return None,
-        Node::Task(task) => match trace.task(task).time {
-            Some(time) => return Some((time.begin, time.end)),
-            None => trace.task(task).call,
-        },
-    };
-    let call = trace.call(call);
-    Some((call.begin, call.end))
+fn span_of(trace: &Trace, node: Node) -> Option<TimeRange> {
+    match node {
+        Node::Call(call) => Some(trace.call(call).range()),
+        Node::Task(task) if is_pending(trace, task) => None,
+        Node::Task(task) => Some(trace.extent(trace.task(task))),
+    }
 }
 
 /// Edges that were found in a window.
@@ -276,7 +271,8 @@ impl Dependencies {
     /// Edges that cross `[begin, end]`, launches apart, at most `limit`. The cost grows with what
     /// is in view and with a 256th of all edges.
     pub fn in_window(&self, trace: &Trace, begin: i64, end: i64, limit: usize) -> Visible {
-        self.blocks.search(trace, &self.edges, (begin, end), limit)
+        self.blocks
+            .search(trace, &self.edges, TimeRange::new(begin, end), limit)
     }
 
     /// The order within streams: from each task that runs to the next one that does.

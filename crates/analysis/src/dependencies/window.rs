@@ -1,31 +1,24 @@
 //! Finding edges by time. Edges are stored roughly in time order, so blocks of neighbours have
 //! narrow bounds, and a search skips almost all of them.
 
-use ascend_trace_recording::Trace;
+use ascend_trace_recording::{TimeRange, Trace};
 
 use super::{Edge, Visible};
 
 /// Edges of one block.
 const BLOCK: usize = 256;
 
-/// Bounds of one block.
-#[derive(Clone, Copy, Debug)]
-struct Bounds {
-    begin: i64,
-    end: i64,
-}
-
 /// Bounds of all blocks, in the order of the edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    bounds: Vec<Bounds>,
+    bounds: Vec<TimeRange>,
 }
 
 impl Blocks {
     pub(super) fn of(trace: &Trace, edges: &[Edge]) -> Self {
         let blocks = edges.chunks(BLOCK);
         Self {
-            bounds: blocks.map(|block| Bounds::of(trace, block)).collect(),
+            bounds: blocks.map(|block| bounds(trace, block)).collect(),
         }
     }
 
@@ -33,7 +26,7 @@ impl Blocks {
         &self,
         trace: &Trace,
         edges: &[Edge],
-        window: (i64, i64),
+        window: TimeRange,
         limit: usize,
     ) -> Visible {
         let mut found = Visible {
@@ -41,7 +34,7 @@ impl Blocks {
             complete: true,
         };
         for (bounds, block) in self.bounds.iter().zip(edges.chunks(BLOCK)) {
-            if bounds.begin > window.1 || bounds.end < window.0 {
+            if !bounds.overlaps(window) {
                 continue;
             }
             for edge in block.iter().filter(|edge| crosses(trace, edge, window)) {
@@ -56,25 +49,19 @@ impl Blocks {
     }
 }
 
-impl Bounds {
-    fn of(trace: &Trace, block: &[Edge]) -> Self {
-        let mut bounds = Self {
-            begin: i64::MAX,
-            end: i64::MIN,
-        };
-        // A task whose time is not known has no place in time.
-        for (leave, arrive) in block.iter().filter_map(|edge| edge.moments(trace)) {
-            bounds.begin = bounds.begin.min(leave.min(arrive));
-            bounds.end = bounds.end.max(leave.max(arrive));
-        }
-        bounds
-    }
+/// Where the edges of a block lie. A task whose time is not known has no place in time.
+fn bounds(trace: &Trace, block: &[Edge]) -> TimeRange {
+    let places = block.iter().filter_map(|edge| place(trace, edge));
+    places.fold(TimeRange::NOTHING, TimeRange::joined)
 }
 
-/// Whether any part of the edge lies in the window. The clock mapping can put the cause a little
-/// after its effect, so either moment may be the earlier one.
-fn crosses(trace: &Trace, edge: &Edge, window: (i64, i64)) -> bool {
-    edge.moments(trace).is_some_and(|(leave, arrive)| {
-        leave.min(arrive) <= window.1 && leave.max(arrive) >= window.0
-    })
+/// Where an edge lies. The clock mapping can put the cause a little after its effect, so either moment may be the
+/// earlier one.
+fn place(trace: &Trace, edge: &Edge) -> Option<TimeRange> {
+    let (leave, arrive) = edge.moments(trace)?;
+    Some(TimeRange::new(leave.min(arrive), leave.max(arrive)))
+}
+
+fn crosses(trace: &Trace, edge: &Edge, window: TimeRange) -> bool {
+    place(trace, edge).is_some_and(|place| place.overlaps(window))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ascend_trace_recording::{ProcessId, Trace};
+use ascend_trace_recording::{ProcessId, TimeRange, Trace};
 
 use super::histogram::Histogram;
 use super::tables::{Range, overlaps};
@@ -24,12 +24,12 @@ impl Replays {
                 let call = trace.call(replay.call);
                 // A replay that no task stands for was waited for by its call.
                 let time = replay.task.and_then(|task| trace.task(task).time);
-                let (begin, end) =
-                    time.map_or((call.begin, call.end), |time| (time.begin, time.end));
-                if window.owns(Node::Call(replay.call)) && overlaps(range, begin, end) {
+                let extent = time.map_or(call.range(), |time| time.range());
+                if window.owns(Node::Call(replay.call)) && overlaps(range, extent) {
                     let sums = self.sums.entry((graph.process, graph.serial)).or_default();
                     sums.0 += 1;
-                    time.into_iter().for_each(|_| sums.1.add(end - begin));
+                    time.into_iter()
+                        .for_each(|_| sums.1.add(extent.end - extent.begin));
                 }
             }
         }
@@ -43,7 +43,7 @@ impl Replays {
             let (replays, time) = sums.unwrap_or_default();
             let row = row(trace, graphs, graph, (replays, time.durations()));
             let making = making(trace, graph);
-            let making = making.is_some_and(|(begin, end)| overlaps(range, begin, end));
+            let making = making.is_some_and(|making| overlaps(range, making));
             (making || row.replays > 0).then_some(row)
         });
         inside.collect()
@@ -51,11 +51,11 @@ impl Replays {
 }
 
 /// When it was made, as far as that is known.
-fn making(trace: &Trace, graph: &Graph) -> Option<(i64, i64)> {
+fn making(trace: &Trace, graph: &Graph) -> Option<TimeRange> {
     let known = graph.begin.into_iter().chain(graph.end);
     let calls = known.chain(graph.nodes.iter().map(|node| node.call));
-    let spans = calls.map(|call| (trace.call(call).begin, trace.call(call).end));
-    spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    let spans = calls.map(|call| trace.call(call).range());
+    spans.reduce(TimeRange::joined)
 }
 
 fn row(

@@ -1,5 +1,6 @@
 //! Stalls summed up by cause.
 
+use ascend_trace_recording::TimeRange;
 use serde::Serialize;
 
 use super::Durations;
@@ -91,8 +92,10 @@ pub(super) struct Sums {
 
 impl Sums {
     /// Counts the part of a stall that lies in the range.
-    pub(super) fn add(&mut self, stall: &Stall, (begin, end): (i64, i64)) {
-        let part = stall.end.min(end) - stall.begin.max(begin);
+    pub(super) fn add(&mut self, stall: &Stall, range: TimeRange) {
+        let part = TimeRange::new(stall.begin, stall.end)
+            .clipped(range)
+            .length();
         if part > 0 {
             let sum = &mut self.sums[stall.cause as usize];
             sum.0 += 1;

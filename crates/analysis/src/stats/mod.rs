@@ -22,7 +22,7 @@ mod work;
 
 use ascend_trace_format::record::Counter;
 use ascend_trace_format::version::JSON_SCHEMA_VERSION;
-use ascend_trace_recording::{Archive, OpenError, Trace};
+use ascend_trace_recording::{Archive, OpenError, TimeRange, Trace};
 use serde::Serialize;
 
 use crate::part::{Streams, part_of};
@@ -223,7 +223,7 @@ impl Stats {
 /// streams have ahead of them. Percentiles of more than 4096 durations are right to a 128th.
 #[derive(Debug)]
 pub struct Tables {
-    range: Option<(i64, i64)>,
+    range: Option<TimeRange>,
     operations: tables::Operations,
     parts: parts::Parts,
     apis: tables::Apis,
@@ -252,7 +252,7 @@ struct Closing {
 impl Tables {
     pub fn within(range: Option<(i64, i64)>) -> Self {
         Self {
-            range,
+            range: range.map(TimeRange::from),
             operations: tables::Operations::default(),
             parts: parts::Parts::default(),
             apis: tables::Apis::default(),
@@ -297,7 +297,7 @@ impl Fold for Tables {
         self.streams.take(window, range);
         self.threads.take(window, range);
         let stalls = window.stalls();
-        let inside = stalls.filter(|it| tables::overlaps(range, it.begin, it.end));
+        let inside = stalls.filter(|it| tables::overlaps(range, TimeRange::new(it.begin, it.end)));
         inside.for_each(|stall| self.causes.add(stall));
         self.worst.take(window, range);
         self.replays.take(window, range);
@@ -313,8 +313,8 @@ impl Fold for Tables {
         let (steps, ranges, module_operations) = self.training.rows(self.range);
         Stats {
             schema: JSON_SCHEMA_VERSION,
-            begin_ns: self.range.map(|range| range.0),
-            end_ns: self.range.map(|range| range.1),
+            begin_ns: self.range.map(|range| range.begin),
+            end_ns: self.range.map(|range| range.end),
             operations: self.operations.rows(),
             parts: self.parts.rows(),
             streams: closing.streams,

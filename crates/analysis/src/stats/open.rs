@@ -60,7 +60,7 @@ pub(super) fn of_window<'w>(
     let trace = window.trace;
     let open = window.calls().filter(move |id| {
         let call = trace.call(*id);
-        call.ending == Ending::Open && overlaps(range, call.begin, call.end)
+        call.ending == Ending::Open && overlaps(range, call.range())
     });
     open.map(|id| OpenCallStats::of(trace, id))
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::PartStats;
 use super::histogram::Histogram;
-use super::tables::{Range, extent, overlaps, replayed};
+use super::tables::{Range, overlaps, replayed};
 use crate::Window;
 use crate::graphs::{part_kind, part_label};
 
@@ -22,8 +22,7 @@ impl Parts {
         let trace = window.trace;
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in window.stream_tasks(stream) {
-                let (begin, end) = extent(trace, trace.task(id));
-                if overlaps(range, begin, end) {
+                if overlaps(range, trace.extent(trace.task(id))) {
                     self.task(window, trace, id);
                 }
             }

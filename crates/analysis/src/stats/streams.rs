@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use ascend_trace_format::api::TaskKind;
-use ascend_trace_recording::{ProcessId, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{ProcessId, StreamId, Task, TaskId, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::idle::Sums;
 use super::lanes::{DeviceStats, Overlap, StreamStats};
-use super::tables::{Range, extent, overlaps};
+use super::tables::{Range, overlaps};
 use super::work::{DeviceTime, Piece, Work};
 use crate::{Cause, Class, Lane, Node, Stall, Window};
 
@@ -27,7 +27,7 @@ struct Stream {
     busy: i64,
     sums: Sums,
     /// From when to when it is accounted for.
-    life: Option<(i64, i64)>,
+    life: Option<TimeRange>,
     /// Until then its time belongs to tasks that have been seen: no moment of a stream counts twice.
     until: Option<i64>,
 }
@@ -110,13 +110,12 @@ impl Stream {
         }
         let mut pieces = Vec::new();
         for task in window.stream_tasks(id) {
-            let (begin, end) = extent(trace, trace.task(task));
-            if overlaps(range, begin, end) {
+            if overlaps(range, trace.extent(trace.task(task))) {
                 self.tasks += 1;
                 self.untimed += u64::from(trace.task(task).time.is_none());
             }
             let piece = self.piece(trace, task, held.get(&task));
-            let clip = |(piece, (from, to)): (Piece, (i64, i64))| piece.clip(from, to);
+            let clip = |(piece, range): (Piece, TimeRange)| piece.clip(range.begin, range.end);
             pieces.extend(piece.zip(range).and_then(clip));
         }
         self.busy += pieces.iter().map(Piece::length).sum::<i64>();
@@ -126,8 +125,8 @@ impl Stream {
     fn note_life(&mut self, window: &Window<'_>, id: StreamId) {
         if let Some((begin, end)) = window.stalls.life(id) {
             // When it was first seen may have been forgotten.
-            let first = self.life.map_or(begin, |life| life.0.min(begin));
-            self.life = Some((first, end));
+            let first = self.life.map_or(begin, |life| life.begin.min(begin));
+            self.life = Some(TimeRange::new(first, end));
         }
     }
 
@@ -156,12 +155,10 @@ impl Stream {
 
     fn row(&self, trace: &Trace, id: StreamId, range: Range) -> StreamStats {
         let stream = trace.stream(id);
-        let life = self.life.zip(range).map(|(life, range)| {
-            let (begin, end) = (life.0.max(range.0), life.1.min(range.1));
-            (begin, end)
-        });
-        let life = life.filter(|(begin, end)| begin <= end);
-        let length = life.map_or(0, |(begin, end)| end - begin);
+        let life = self.life.zip(range);
+        let life = life.map(|(life, range)| life.clipped(range));
+        let life = life.filter(|life| life.begin <= life.end);
+        let length = life.map_or(0, TimeRange::length);
         let waiting_ns = self.sums.total(waits);
         StreamStats {
             process: trace.process(stream.process).serial,
@@ -172,8 +169,8 @@ impl Stream {
             timing: trace.timing_of(id).to_owned(),
             tasks: self.tasks,
             untimed: self.untimed,
-            begin_ns: life.map(|life| life.0),
-            end_ns: life.map(|life| life.1),
+            begin_ns: life.map(|life| life.begin),
+            end_ns: life.map(|life| life.end),
             busy_ns: self.busy,
             waiting_ns,
             idle_ns: length - self.busy - waiting_ns,

@@ -3,25 +3,18 @@
 use std::borrow::Cow;
 
 use ascend_trace_format::api::{RetKind, TaskKind};
-use ascend_trace_recording::{Function, StreamId, Task, Trace};
+use ascend_trace_recording::{Function, StreamId, Task, TimeRange, Trace};
 use rustc_hash::FxHashMap;
 
 use super::histogram::Histogram;
 use super::{ApiStats, Durations, OperationStats};
 use crate::Window;
 
-pub(super) type Range = Option<(i64, i64)>;
+pub(super) type Range = Option<TimeRange>;
 
 /// Whether an interval has a part in the range.
-pub(super) fn overlaps(range: Range, begin: i64, end: i64) -> bool {
-    range.is_some_and(|range| begin <= range.1 && end >= range.0)
-}
-
-/// When a task kept anyone busy: its own time, or that of its call when it has none.
-pub(super) fn extent(trace: &Trace, task: &Task) -> (i64, i64) {
-    let call = trace.call(task.call);
-    task.time
-        .map_or((call.begin, call.end), |time| (time.begin, time.end))
+pub(super) fn overlaps(range: Range, interval: TimeRange) -> bool {
+    range.is_some_and(|range| range.overlaps(interval))
 }
 
 /// Waits and records occupy a stream but are not work.
@@ -66,8 +59,7 @@ impl Operations {
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in window.stream_tasks(stream) {
                 let task = trace.task(id);
-                let (begin, end) = extent(trace, task);
-                if overlaps(range, begin, end) {
+                if overlaps(range, trace.extent(task)) {
                     self.task(trace, task);
                 }
             }
@@ -134,7 +126,7 @@ impl Apis {
         self.sums
             .resize_with(trace.functions().len(), Calls::default);
         for call in window.calls().map(|id| trace.call(id)) {
-            if !overlaps(range, call.begin, call.end) {
+            if !overlaps(range, call.range()) {
                 continue;
             }
             let has_code = trace.function(call.function).ret == RetKind::Error;

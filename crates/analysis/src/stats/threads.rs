@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ascend_trace_recording::{StreamId, ThreadId, Trace};
+use ascend_trace_recording::{StreamId, ThreadId, TimeRange, Trace};
 
 use super::idle::Sums;
 use super::lanes::ThreadStats;
-use super::tables::{Range, overlaps};
+use super::tables::Range;
 use crate::{Cause, Lane, Node, Window};
 
 /// Whether a stream stalls because a thread had not submitted what came next.
@@ -38,8 +38,8 @@ impl Threads {
         for id in (0..trace.threads().len() as u32).map(ThreadId) {
             let thread = self.threads.entry(id).or_default();
             for call in window.thread_calls(id).map(|id| trace.call(id)) {
-                if call.depth == 0 && overlaps(Some(range), call.begin, call.end) {
-                    thread.call((call.begin, call.end), range);
+                if call.depth == 0 && range.overlaps(call.range()) {
+                    thread.call(call.range().clipped(range));
                 }
             }
             let blocked = window.lane_stalls(Lane::Thread(id));
@@ -67,8 +67,7 @@ impl Threads {
 
 impl Thread {
     /// Counts a call of the program's own. Those of one thread follow each other.
-    fn call(&mut self, (begin, end): (i64, i64), range: (i64, i64)) {
-        let (begin, end) = (begin.max(range.0), end.min(range.1));
+    fn call(&mut self, TimeRange { begin, end }: TimeRange) {
         self.calls += 1;
         self.begin = Some(self.begin.map_or(begin, |first| first.min(begin)));
         let from = self.end.map_or(begin, |last| last.max(begin));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::TimeRange;
 use crate::file::index::{Group, Segment};
 use crate::trace::{FunctionId, Trace};
 
+use super::window::overlap;
 use super::{Archive, WindowError};
 
 /// Rows of a part, about: many enough that reading them outweighs setting out, few enough that a
@@ -82,8 +84,8 @@ impl Archive {
     ) -> Result<Answer<T>, WindowError> {
         for range in self.steps(from, towards) {
             let reached = match towards {
-                Towards::Later => range.0,
-                Towards::Earlier => range.1,
+                Towards::Later => range.begin,
+                Towards::Earlier => range.end,
             };
             if !keep_on(reached) {
                 return Ok(Answer::Stopped);
@@ -94,7 +96,7 @@ impl Archive {
             }
             // What is asked for here is wanted whatever it takes.
             let trace = self.window(range, u64::MAX)?;
-            if let Some(found) = look(&trace, range) {
+            if let Some(found) = look(&trace, range.into()) {
                 return Ok(Answer::Found(found));
             }
         }
@@ -102,42 +104,36 @@ impl Archive {
     }
 
     /// The ranges that a search goes through, in its order.
-    fn steps(&self, from: i64, towards: Towards) -> Vec<(i64, i64)> {
+    fn steps(&self, from: i64, towards: Towards) -> Vec<TimeRange> {
         let cuts = self.cuts(ROWS);
         let inner = cuts.get(1..cuts.len().max(1) - 1).unwrap_or_default();
         let begins = std::iter::once(i64::MIN).chain(inner.iter().copied());
         let ends = inner.iter().map(|cut| cut - 1).chain([i64::MAX]);
-        let all = begins.zip(ends);
-        match towards {
-            Towards::Later => {
-                let left = all.filter(|range| range.1 >= from);
-                left.map(|range| (range.0.max(from), range.1)).collect()
-            }
-            Towards::Earlier => {
-                let left = all.filter(|range| range.0 <= from);
-                let left = left.map(|range| (range.0, range.1.min(from)));
-                let mut steps: Vec<_> = left.collect();
-                steps.reverse();
-                steps
-            }
+        let ahead = match towards {
+            Towards::Later => TimeRange::new(from, i64::MAX),
+            Towards::Earlier => TimeRange::new(i64::MIN, from),
+        };
+        let all = begins.zip(ends).map(TimeRange::from);
+        let left = all.filter(|range| range.overlaps(ahead));
+        let mut steps: Vec<TimeRange> = left.map(|range| range.clipped(ahead)).collect();
+        if towards == Towards::Earlier {
+            steps.reverse();
         }
+        steps
     }
 
     /// Whether a range that is looked for may begin in a range of time.
-    fn may_name(&self, (begin, end): (i64, i64), named: Option<&BTreeSet<i64>>) -> bool {
+    fn may_name(&self, range: TimeRange, named: Option<&BTreeSet<i64>>) -> bool {
         let left = self.layout.left();
         named.is_some_and(|begins| {
-            begins.range(begin..=end).next().is_some() || left.may_hold_range((begin, end))
+            begins.range(range.begin..=range.end).next().is_some() || left.may_hold_range(range)
         })
     }
 
     /// Whether anything in a range, or what launched it, can be a call of such a function.
-    fn may_hold(&self, range: (i64, i64), may_match: &impl Fn(FunctionId) -> bool) -> bool {
-        let overlaps = |group: &&Group| {
-            let span = group.span();
-            span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
-        };
-        let near: Vec<&Group> = self.layout.groups().filter(overlaps).collect();
+    fn may_hold(&self, range: TimeRange, may_match: &impl Fn(FunctionId) -> bool) -> bool {
+        let groups = self.layout.groups();
+        let near: Vec<&Group> = groups.filter(|it| overlap(it.span(), range)).collect();
         let Some(last) = near.last() else {
             return false;
         };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::TimeRange;
 use crate::file::index::Segment;
 use crate::file::{Budget, OpenError};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
@@ -58,9 +59,8 @@ impl Archive {
             }
         }
         let mut budget = Budget::window(length, 0);
-        let nowhen = (i64::MAX, i64::MIN);
         let left = self.layout.left();
-        let warnings = left.take(&self.parts, &mut builder, nowhen, &mut budget)?;
+        let warnings = left.take(&self.parts, &mut builder, TimeRange::NOTHING, &mut budget)?;
         self.warn(warnings);
         Ok(GraphCalls {
             trace: builder.finish(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::TimeRange;
 use crate::clock::Clock;
 use crate::file::index::{self, Fine, Group, LaneKey};
 use crate::file::{OpenError, Parts, kinds};
@@ -10,6 +11,7 @@ use crate::summary::{Entry, LaneBuilder, LaneSummary};
 use crate::trace::{StreamId, ThreadId};
 
 use super::Archive;
+use super::window::overlap;
 
 /// Groups whose fine lanes are read for one summary. A wider range makes do with the coarse ones.
 const MOST_FINE: usize = 16;
@@ -50,14 +52,16 @@ impl Archive {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn summary(&mut self, range: (i64, i64), entries: usize) -> Result<Summary, OpenError> {
+    pub fn summary(
+        &mut self,
+        range: impl Into<TimeRange>,
+        entries: usize,
+    ) -> Result<Summary, OpenError> {
+        let range = range.into();
         let groups: Vec<&Group> = self
             .layout
             .groups()
-            .filter(|group| {
-                let span = group.span();
-                span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
-            })
+            .filter(|group| overlap(group.span(), range))
             .collect();
         let is_fine = groups.len() <= MOST_FINE;
         let mut lanes = Gathered::new(entries);
@@ -70,9 +74,9 @@ impl Archive {
         Ok(self.finish(range, lanes))
     }
 
-    fn finish(&mut self, range: (i64, i64), lanes: Gathered) -> Summary {
+    fn finish(&mut self, range: TimeRange, lanes: Gathered) -> Summary {
         let mut summary = Summary {
-            range,
+            range: range.into(),
             ..Summary::default()
         };
         for (key, lane) in lanes.lanes {
@@ -98,8 +102,8 @@ impl Archive {
     }
 
     /// First and last moment of anything: of the calls, and of the tasks at the end.
-    pub(super) fn whole_span(&self, calls: Option<(i64, i64)>) -> Option<(i64, i64)> {
-        let (mut begin, mut end) = calls?;
+    pub(super) fn whole_span(&self, calls: Option<TimeRange>) -> Option<TimeRange> {
+        let TimeRange { mut begin, mut end } = calls?;
         for group in self.layout.groups().rev().take(3) {
             let mut ends = BTreeMap::new();
             index::read_lanes(&group.coarse, &mut |key, entry: &Entry| {
@@ -122,7 +126,7 @@ impl Archive {
                 }
             }
         }
-        Some((begin, end))
+        Some(TimeRange { begin, end })
     }
 }
 

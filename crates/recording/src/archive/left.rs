@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::TimeRange;
 use crate::file::chunk::Kind;
 use crate::file::{Budget, Found, Item, OpenError, Parts, Table, Warning};
 use crate::load::TraceBuilder;
@@ -13,7 +14,7 @@ struct Left {
     found: Found,
     rows: u64,
     /// Lowest and highest serial of its events, or first and last moment of its ranges.
-    reach: (i64, i64),
+    reach: TimeRange,
 }
 
 /// Chunks that were left in the file, with what it takes to find what a window needs.
@@ -41,11 +42,11 @@ impl LeftThings {
         let mut left = Left {
             found,
             rows: 0,
-            reach: (i64::MAX, i64::MIN),
+            reach: TimeRange::NOTHING,
         };
-        let mut extend = |(low, high): (i64, i64)| {
+        let mut extend = |reach: TimeRange| {
             left.rows += 1;
-            left.reach = (left.reach.0.min(low), left.reach.1.max(high));
+            left.reach = left.reach.joined(reach);
         };
         let warning = if found.is(RangeRow::KIND) {
             parts.range_reaches(&found, &mut extend)?
@@ -79,15 +80,13 @@ impl LeftThings {
             .chunks
             .iter()
             .filter(|left| left.found.is(RangeRow::KIND));
-        ranges.map(|left| left.reach.0).min()
+        ranges.map(|left| left.reach.begin).min()
     }
 
     /// Whether a range that was left may begin in a range of time.
-    pub(super) fn may_hold_range(&self, (begin, end): (i64, i64)) -> bool {
+    pub(super) fn may_hold_range(&self, range: TimeRange) -> bool {
         let mut chunks = self.chunks.iter();
-        chunks.any(|left| {
-            left.found.is(RangeRow::KIND) && left.reach.0 <= end && left.reach.1 >= begin
-        })
+        chunks.any(|left| left.found.is(RangeRow::KIND) && left.reach.overlaps(range))
     }
 
     /// Takes the ranges that have a part in a range of time, and the rows of the events that the
@@ -96,7 +95,7 @@ impl LeftThings {
         &self,
         parts: &Parts,
         builder: &mut TraceBuilder,
-        range: (i64, i64),
+        range: TimeRange,
         budget: &mut Budget,
     ) -> Result<Vec<Warning>, OpenError> {
         let mut warnings = Vec::new();
@@ -108,12 +107,12 @@ impl LeftThings {
             let is_event = left.found.is(EventRow::KIND);
             let is_needed = match is_event {
                 true => {
-                    let next = unknown.partition_point(|it| i64::from(*it) < left.reach.0);
+                    let next = unknown.partition_point(|it| i64::from(*it) < left.reach.begin);
                     unknown
                         .get(next)
-                        .is_some_and(|it| i64::from(*it) <= left.reach.1)
+                        .is_some_and(|it| i64::from(*it) <= left.reach.end)
                 }
-                false => left.reach.0 <= range.1 && left.reach.1 >= range.0,
+                false => left.reach.overlaps(range),
             };
             if !is_needed {
                 continue;
@@ -121,8 +120,7 @@ impl LeftThings {
             warnings.extend(parts.items(&left.found, budget, &mut |item| match item {
                 Item::Row(Row::Event(row)) if !builder.mentions(row.process, row.serial) => {}
                 Item::Row(row) => {
-                    let (begin, end) = reach(&row);
-                    if is_event || (begin <= range.1 && end >= range.0) {
+                    if is_event || reach(&row).overlaps(range) {
                         builder.apply(row);
                     }
                 }
@@ -150,10 +148,10 @@ fn last_costs(
     Ok(warning)
 }
 
-fn reach(row: &Row) -> (i64, i64) {
+fn reach(row: &Row) -> TimeRange {
     match row {
-        Row::Event(row) => (row.serial.into(), row.serial.into()),
-        Row::Range(row) => (row.begin_ns, row.end_ns.max(row.begin_ns)),
-        _ => (i64::MIN, i64::MAX),
+        Row::Event(row) => TimeRange::new(row.serial.into(), row.serial.into()),
+        Row::Range(row) => TimeRange::new(row.begin_ns, row.end_ns.max(row.begin_ns)),
+        _ => TimeRange::new(i64::MIN, i64::MAX),
     }
 }

@@ -47,7 +47,7 @@ impl Archive {
 /// The last moment that a group tells of before a place in the file.
 fn known_by(group: &Group, offset: u64) -> i64 {
     let before = group.segments.iter().filter(|it| it.offset <= offset);
-    let end = |segment: &Segment| segment.call_span.map(|span| span.1);
+    let end = |segment: &Segment| segment.call_span.map(|span| span.end);
     let known = before.filter_map(end).max();
     let known = known.or_else(|| group.segments.iter().find_map(end));
     known.unwrap_or(0)

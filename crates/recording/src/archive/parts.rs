@@ -27,7 +27,7 @@ impl Archive {
             .layout
             .groups()
             .flat_map(|group| &group.segments)
-            .filter_map(|segment| Some((segment.call_span?.0, segment.rows())))
+            .filter_map(|segment| Some((segment.call_span?.begin, segment.rows())))
             .collect();
         begins.sort_unstable();
         let mut cuts = Vec::new();
@@ -40,7 +40,7 @@ impl Archive {
             sum += count;
         }
         let end = self.layout.totals().call_span;
-        cuts.extend(end.map(|(_, end)| end.saturating_add(1)));
+        cuts.extend(end.map(|span| span.end.saturating_add(1)));
         cuts
     }
 

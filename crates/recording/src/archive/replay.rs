@@ -63,8 +63,8 @@ fn ahead(segments: &[Segment]) -> Vec<Ahead> {
     };
     let mut ahead = vec![least];
     for segment in segments.iter().rev() {
-        if let Some((begin, _)) = segment.call_span {
-            least.call = least.call.min(begin);
+        if let Some(span) = segment.call_span {
+            least.call = least.call.min(span.begin);
         }
         if segment.times > 0 {
             least.launch = least.launch.min(segment.launched_from);
@@ -209,7 +209,7 @@ impl Replay<'_> {
         };
         let read = self.segments.iter().take(self.next).rev();
         let waiting = read.take_while(|segment| segment.end() > ahead.launch);
-        let begins = waiting.filter_map(|segment| Some(segment.call_span?.0));
+        let begins = waiting.filter_map(|segment| Some(segment.call_span?.begin));
         begins.fold(ahead.call, i64::min)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use crate::TimeRange;
 use crate::file::index::Segment;
 use crate::file::{Budget, Item, OpenError, Table};
 use crate::graph_calls::{Concern, GraphFacts, GraphFunctions};
@@ -53,23 +54,23 @@ fn slack(error: i64) -> i64 {
     error.clamp(0, MOST_SLACK_NS)
 }
 
-fn overlap(span: Option<(i64, i64)>, range: (i64, i64)) -> bool {
-    span.is_some_and(|(begin, end)| begin <= range.1 && end >= range.0)
+pub(super) fn overlap(span: Option<TimeRange>, range: TimeRange) -> bool {
+    span.is_some_and(|span| span.overlaps(range))
 }
 
 /// About how many of the rows in a span lie in a range.
-fn share(rows: u32, span: Option<(i64, i64)>, range: (i64, i64)) -> f64 {
-    let Some((begin, end)) = span.filter(|span| overlap(Some(*span), range)) else {
+fn share(rows: u32, span: Option<TimeRange>, range: TimeRange) -> f64 {
+    let Some(span) = span.filter(|span| span.overlaps(range)) else {
         return 0.0;
     };
-    let length = end.saturating_sub(begin).max(1) as f64;
-    let part = end.min(range.1).saturating_sub(begin.max(range.0)).max(1) as f64;
-    f64::from(rows) * (part / length).min(1.0)
+    let part = span.clipped(range).length().max(1) as f64;
+    f64::from(rows) * (part / span.length().max(1) as f64).min(1.0)
 }
 
 impl Archive {
     /// About how many calls and task times a range holds.
-    pub fn rows_in(&self, range: (i64, i64)) -> u64 {
+    pub fn rows_in(&self, range: impl Into<TimeRange>) -> u64 {
+        let range = range.into();
         let groups = self.layout.groups().filter(|it| overlap(it.span(), range));
         let segments = groups.flat_map(|group| &group.segments);
         let rows = segments.map(|segment| {
@@ -84,8 +85,8 @@ impl Archive {
     ///
     /// # Errors
     /// When there are more than about `most` of them, or the file cannot be read.
-    pub fn window(&mut self, range: (i64, i64), most: u64) -> Result<Trace, WindowError> {
-        self.read(range, most, BTreeSet::new())
+    pub fn window(&mut self, range: impl Into<TimeRange>, most: u64) -> Result<Trace, WindowError> {
+        self.read(range.into(), most, BTreeSet::new())
     }
 
     /// As [`Archive::window`], and the calls that made the graphs that are replayed there, unless they lie
@@ -95,9 +96,10 @@ impl Archive {
     /// As for a window.
     pub fn window_with_graphs(
         &mut self,
-        range: (i64, i64),
+        range: impl Into<TimeRange>,
         most: u64,
     ) -> Result<Trace, WindowError> {
+        let range = range.into();
         let groups = self.layout.groups().filter(|it| overlap(it.span(), range));
         let replayed = groups.flat_map(|group| group.totals.replays.keys());
         let replayed = replayed.copied().collect();
@@ -107,7 +109,7 @@ impl Archive {
     /// Reads a window, and what made graphs of these processes and serials.
     fn read(
         &mut self,
-        range: (i64, i64),
+        range: TimeRange,
         most: u64,
         graphs: BTreeSet<(u32, u32)>,
     ) -> Result<Trace, WindowError> {
@@ -137,7 +139,10 @@ impl Archive {
             kept: 0,
             most: most.saturating_mul(2),
             beyond: self.span.map_or((false, None), |span| {
-                (span.0 < range.0, (range.1 < span.1).then_some(range.1))
+                (
+                    span.begin < range.begin,
+                    (range.end < span.end).then_some(range.end),
+                )
             }),
             captures: Captures::new(graphs, self.builder.trace()),
         };
@@ -199,7 +204,7 @@ struct Needed {
 
 /// The segments that a range needs, in the order of the file; with `graphs` also the last ones before it
 /// in which graphs were made.
-fn choose(segments: &[Segment], range: (i64, i64), graphs: bool) -> Vec<(Segment, Needed)> {
+fn choose(segments: &[Segment], range: TimeRange, graphs: bool) -> Vec<(Segment, Needed)> {
     let mut needed: Vec<Needed> = segments
         .iter()
         .map(|segment| Needed {
@@ -237,7 +242,7 @@ fn choose(segments: &[Segment], range: (i64, i64), graphs: bool) -> Vec<(Segment
 
 struct Window {
     builder: TraceBuilder,
-    range: (i64, i64),
+    range: TimeRange,
     /// Tasks that have a part in the range.
     inside: HashSet<TaskKey>,
     /// Tasks of the calls that are kept.
@@ -328,10 +333,10 @@ impl Window {
         let key = (process, row.stream, row.sequence);
         if let (Some(begin), Some(end)) = (map(row.begin_device_ns), map(row.end_device_ns)) {
             let is_timed = row.untimed == 0;
-            if is_timed && end.host.saturating_add(slack(end.error)) < self.range.0 {
+            if is_timed && end.host.saturating_add(slack(end.error)) < self.range.begin {
                 return;
             }
-            if is_timed && begin.host.saturating_sub(slack(begin.error)) <= self.range.1 {
+            if is_timed && begin.host.saturating_sub(slack(begin.error)) <= self.range.end {
                 self.inside.insert(key);
             }
         }
@@ -339,7 +344,7 @@ impl Window {
     }
 
     fn call(&mut self, row: CallRow, number: u32) {
-        let overlaps = overlap(Some((row.begin_ns, row.end_ns)), self.range);
+        let overlaps = TimeRange::new(row.begin_ns, row.end_ns).overlaps(self.range);
         let key = row.task.map(|task| {
             let thread = self.builder.thread_of(row.thread);
             let process = self.builder.trace().thread(thread).process;

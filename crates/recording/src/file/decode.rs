@@ -1,5 +1,6 @@
 //! From chunks to rows.
 
+use crate::TimeRange;
 use crate::rows::{CallRow, EndRow, Ending, RangeRow, Row, SessionRow, TablesRow};
 
 use super::budget::Budget;
@@ -178,7 +179,7 @@ fn json<'p, T: serde::Deserialize<'p>>(plain: &'p [u8], budget: &mut Budget) -> 
 
 /// Hands out the first and the last moment of each range that a chunk of them holds, as [`decode`] would
 /// hand the ranges out: many times as fast.
-pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut((i64, i64))) -> Result<(), Stop> {
+pub(super) fn range_reaches(payload: &[u8], sink: &mut impl FnMut(TimeRange)) -> Result<(), Stop> {
     let plain = chunk::unpack(payload).ok_or(Stop::Senseless(0))?;
     let mut cursors = table::<RangeRow>(&plain)?;
     for read in 0..cursors.rows() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::TimeRange;
 use crate::rows::{NameRow, RangeRow};
 
 use super::column::Cursors;
@@ -29,14 +30,14 @@ impl Remember<NameRow> for Given {
 
 impl RangeRow {
     /// First and last moment of a row, which is taken as whole as [`Table::take`](super::table::Table::take) does and not made.
-    pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<(i64, i64)> {
+    pub(super) fn take_reach(cursors: &mut Cursors<'_>) -> Option<TimeRange> {
         cursors.take_as::<u32>(0)?;
         cursors.take_as::<u32>(1)?;
         let begin = cursors.take_signed(2)?;
         let end = begin.wrapping_add(cursors.take_signed(3)?);
         cursors.take(4)?;
         cursors.take_bytes(5)?;
-        Some((begin, end.max(begin)))
+        Some(TimeRange::new(begin, end.max(begin)))
     }
 }
 
@@ -69,7 +70,8 @@ mod tests {
         let payload = columns.take_payload();
         let mut taken = Cursors::new(&payload, RangeRow::COLUMNS.len()).unwrap();
         let reaches = [(); 3].map(|()| RangeRow::take_reach(&mut taken));
-        let expected = rows.map(|row| Some((row.begin_ns, row.end_ns.max(row.begin_ns))));
+        let whole = |row: RangeRow| TimeRange::new(row.begin_ns, row.end_ns.max(row.begin_ns));
+        let expected = rows.map(|row| Some(whole(row)));
         assert_eq!(reaches, expected);
         // One byte less of the last text: neither has the last row.
         let cut = &payload[..payload.len() - 1];

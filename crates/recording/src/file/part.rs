@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use crate::TimeRange;
 use crate::rows::EndRow;
 
 use super::budget::Budget;
@@ -226,7 +227,7 @@ impl Parts {
     pub(crate) fn range_reaches(
         &self,
         found: &Found,
-        sink: &mut impl FnMut((i64, i64)),
+        sink: &mut impl FnMut(TimeRange),
     ) -> io::Result<Option<Warning>> {
         self.look_into(found, |payload| decode::range_reaches(payload, sink))
     }

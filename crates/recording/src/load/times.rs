@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 
+use crate::TimeRange;
 use crate::clock::{self, Bound, Clock, Launch, Reading};
 use crate::rows::{AnchorRow, TaskTimeRow};
 use crate::trace::{DeviceClock, ProcessId, StreamId, TaskId, Trace};
@@ -47,7 +48,7 @@ pub(super) struct Times {
     timed_at_full_pass: usize,
     /// The clocks are known; nothing more is learnt about them.
     fixed: bool,
-    span: Option<(i64, i64)>,
+    span: Option<TimeRange>,
 }
 
 impl Times {
@@ -224,7 +225,7 @@ impl Times {
     }
 
     /// First and last moment of any task.
-    pub(super) fn span(&self) -> Option<(i64, i64)> {
+    pub(super) fn span(&self) -> Option<TimeRange> {
         self.span
     }
 
@@ -257,8 +258,7 @@ impl Times {
         task.untimed = match time {
             None => Untimed::Unreadable,
             Some(time) => {
-                let span = (time.begin, time.end);
-                self.span = Some(self.span.map_or(span, |all| super::widen(all, span)));
+                self.span = TimeRange::around([self.span, Some(time.range())]);
                 Untimed::Timed
             }
         };

@@ -16,9 +16,9 @@ pub use steps::Steps;
 
 use std::sync::Arc;
 
-use ascend_trace_recording::StreamId;
+use ascend_trace_recording::{StreamId, TimeRange};
 
-use super::tables::{Range, extent, overlaps};
+use super::tables::{Range, overlaps};
 use crate::{Fold, Places, Window};
 
 /// The sums of a recording on its way.
@@ -46,8 +46,7 @@ impl Training {
         for stream in (0..trace.streams().len() as u32).map(StreamId) {
             for id in window.stream_tasks(stream) {
                 let task = trace.task(id);
-                let (begin, end) = extent(trace, task);
-                if !overlaps(range, begin, end) {
+                if !overlaps(range, trace.extent(task)) {
                     continue;
                 }
                 let place = self.places.of_task(trace, task);
@@ -62,7 +61,10 @@ impl Training {
 
     pub(super) fn rows(self, range: Range) -> (Vec<StepStats>, Vec<RangeStats>, Vec<ModuleStats>) {
         let mut steps = self.steps.finish();
-        steps.retain(|row| overlaps(range, row.begin_ns, row.begin_ns + row.length_ns));
+        steps.retain(|row| {
+            let end = row.begin_ns + row.length_ns;
+            overlaps(range, TimeRange::new(row.begin_ns, end))
+        });
         (steps, self.ranges.rows(), self.modules.rows())
     }
 }

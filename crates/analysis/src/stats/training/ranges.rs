@@ -1,6 +1,6 @@
 //! Ranges of one name and kind, and what was done in them.
 
-use ascend_trace_recording::{Range, Task, Trace};
+use ascend_trace_recording::{Range, Task, TimeRange, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl Ranges {
             if repeated.has(trace, range) {
                 continue;
             }
-            if range.begin < range.end && overlaps(within, range.begin, range.end) {
+            if range.begin < range.end && overlaps(within, TimeRange::new(range.begin, range.end)) {
                 let sums = self.sums.entry(key(trace, range)).or_default();
                 sums.time.add(range.end - range.begin);
                 sums.own += own;

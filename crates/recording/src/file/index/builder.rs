@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use ascend_trace_format::api::{AnchorSource, TaskKind, Untimed};
 
+use crate::TimeRange;
 use crate::category::Category;
 use crate::clock::Bound;
 use crate::counters::raise;
@@ -22,7 +23,7 @@ use crate::summary::{DEEPEST, LaneBuilder};
 
 use super::bounds::DeviceBounds;
 use super::codec;
-use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
+use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing};
 use super::streams::{Launch, StreamState, Streams};
 use super::totals::{CODES, MOST, Totals};
 
@@ -240,8 +241,8 @@ impl Indexer {
         self.segment.calls += 1;
         self.rows += 1;
         let (begin, end) = (call.begin_ns, call.end_ns.max(call.begin_ns));
-        let span = Some((begin, end));
-        self.segment.call_span = joined(self.segment.call_span, span);
+        let span = Some(TimeRange::new(begin, end));
+        self.segment.call_span = TimeRange::around([self.segment.call_span, span]);
         self.totals.calls += 1;
         self.totals.nested += u64::from(call.depth > 0);
         let function = self.totals.function(call.function);
@@ -345,8 +346,8 @@ impl Indexer {
             (None, None) => return,
         };
         let latest = seen.unwrap_or_else(|| begin.saturating_add(length));
-        let span = Some((begin, latest.max(begin)));
-        self.segment.task_span = joined(self.segment.task_span, span);
+        let span = Some(TimeRange::new(begin, latest.max(begin)));
+        self.segment.task_span = TimeRange::around([self.segment.task_span, span]);
         if let Some(launch) = launch {
             self.segment.launched_from = self.segment.launched_from.min(launch.segment);
             let key = (row.process, stream.device);
@@ -421,7 +422,7 @@ impl Indexer {
         if segment.length == 0 {
             return;
         }
-        self.totals.call_span = joined(self.totals.call_span, segment.call_span);
+        self.totals.call_span = TimeRange::around([self.totals.call_span, segment.call_span]);
         self.segments.push(segment);
         let entries: usize = self.lanes().map(|lane| lane.len()).sum();
         if entries > ALL_ENTRIES {
@@ -472,7 +473,7 @@ impl Indexer {
         if self.segment.length > 0 {
             group.segments.push(self.segment);
             let span = self.segment.call_span;
-            group.totals.call_span = joined(group.totals.call_span, span);
+            group.totals.call_span = TimeRange::around([group.totals.call_span, span]);
         }
         group.bounds = known(&self.clocks);
         group.driver_bounds = known(&self.drivers);

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
+use crate::TimeRange;
 use crate::clock::Bound;
 use crate::file::chunk::{self, CHUNK_HEADER, Kind, Packer};
 use crate::file::column::{Columns, Cursors};
 use crate::rows;
 use crate::summary::{DEEPEST, Entry};
 
-use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing, joined};
+use super::group::{Fine, Group, LaneKey, Lanes, Segment, Thing};
 use super::totals::{DeviceTotals, MOST, StreamTotals, Totals};
 
 /// More segments, things, bounds or entries than this are in no index that a writer made.
@@ -218,8 +219,7 @@ pub(crate) fn decode(payload: &[u8], offset: u64) -> Option<Group> {
     let mut totals = take_totals(&mut sections)?;
     take_devices(&mut sections, &mut totals.drivers)?;
     let driver_bounds = take_bounds(&mut sections)?;
-    let spans = segments.iter().map(|segment| segment.call_span);
-    totals.call_span = spans.fold(None, joined);
+    totals.call_span = TimeRange::around(segments.iter().map(|segment| segment.call_span));
     let end = offset.checked_sub(summary)?;
     let within = |from: u64, to: u64| begin <= from && to <= end;
     let sound = segments.iter().all(|it| within(it.offset, it.end()))
@@ -259,22 +259,22 @@ fn put_segments(out: &mut Vec<u8>, segments: &[Segment]) {
 }
 
 /// A span takes two columns: how long it is plus 1, or 0 for none; and where it begins.
-fn put_span(columns: &mut Columns, at: usize, span: Option<(i64, i64)>, last: &mut i64) {
-    let Some((begin, end)) = span else {
+fn put_span(columns: &mut Columns, at: usize, span: Option<TimeRange>, last: &mut i64) {
+    let Some(span) = span else {
         return columns.put(at, 0);
     };
-    let length = end.saturating_sub(begin).unsigned_abs();
-    columns.put(at, length.saturating_add(1));
-    columns.put_signed(at + 1, begin.wrapping_sub(*last));
-    *last = begin;
+    columns.put(at, span.length().unsigned_abs().saturating_add(1));
+    columns.put_signed(at + 1, span.begin.wrapping_sub(*last));
+    *last = span.begin;
 }
 
-fn take_span(cursors: &mut Cursors<'_>, at: usize, last: &mut i64) -> Option<Option<(i64, i64)>> {
+fn take_span(cursors: &mut Cursors<'_>, at: usize, last: &mut i64) -> Option<Option<TimeRange>> {
     let Some(length) = cursors.take(at)?.checked_sub(1) else {
         return Some(None);
     };
     *last = last.wrapping_add(cursors.take_signed(at + 1)?);
-    Some(Some((*last, last.saturating_add_unsigned(length))))
+    let end = last.saturating_add_unsigned(length);
+    Some(Some(TimeRange::new(*last, end)))
 }
 
 fn take_segments(mut cursors: Cursors<'_>, begin: u64) -> Option<Vec<Segment>> {

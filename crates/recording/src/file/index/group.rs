@@ -3,22 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::TimeRange;
 use crate::clock::Bound;
 use crate::file::chunk::Kind;
 use crate::summary::Entry;
 
 use super::totals::Totals;
-
-/// First and last of a range of time.
-pub(crate) type Span = (i64, i64);
-
-/// The smallest range that holds both.
-pub(crate) fn joined(one: Option<Span>, other: Option<Span>) -> Option<Span> {
-    match (one, other) {
-        (Some(a), Some(b)) => Some((a.0.min(b.0), a.1.max(b.1))),
-        (one, other) => one.or(other),
-    }
-}
 
 /// A line of the timeline: tasks of a stream, or calls of a thread at one depth of nesting. Named
 /// by the numbers that the file uses.
@@ -40,9 +30,9 @@ pub(crate) struct Segment {
     /// Rows that say when a task ran.
     pub(crate) times: u32,
     /// First begin and last end of its calls.
-    pub(crate) call_span: Option<Span>,
+    pub(crate) call_span: Option<TimeRange>,
     /// A range that certainly holds the tasks whose times are here, and their launches.
-    pub(crate) task_span: Option<Span>,
+    pub(crate) task_span: Option<TimeRange>,
     /// Where the earliest segment begins that holds a launch of one of them.
     pub(crate) launched_from: u64,
     /// Its calls that have to do with graphs, replays apart.
@@ -151,10 +141,8 @@ impl Group {
     }
 
     /// A range that certainly holds everything in it.
-    pub(crate) fn span(&self) -> Option<Span> {
+    pub(crate) fn span(&self) -> Option<TimeRange> {
         let spans = self.segments.iter();
-        spans
-            .map(|segment| joined(segment.call_span, segment.task_span))
-            .fold(None, joined)
+        TimeRange::around(spans.flat_map(|segment| [segment.call_span, segment.task_span]))
     }
 }

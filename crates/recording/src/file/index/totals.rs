@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::TimeRange;
 use crate::counters::{Counters, raise};
 use crate::trace::Losses;
 
@@ -113,7 +114,7 @@ pub(crate) struct Totals {
     /// Of what the driver told.
     pub(crate) drivers: BTreeMap<(u32, u32), DeviceTotals>,
     /// First begin and last end of any call.
-    pub(crate) call_span: Option<(i64, i64)>,
+    pub(crate) call_span: Option<TimeRange>,
 }
 
 impl Totals {
@@ -172,7 +173,7 @@ impl Totals {
         for (key, value) in &other.counters {
             raise(&mut self.counters, *key, *value);
         }
-        self.call_span = super::group::joined(self.call_span, other.call_span);
+        self.call_span = TimeRange::around([self.call_span, other.call_span]);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::trace::Losses;
 
 /// Codes of task kinds and of reasons for having no time are smaller than this; others count as
 /// the last.
-pub(crate) const CODES: usize = 16;
+pub(crate) const CODES: usize = 24;
 
 /// Things of one kind (streams, threads, counters …) that are counted apart in one group. More
 /// come only from files that are made to do harm.

@@ -1,6 +1,6 @@
-//! What each source of times costs the device when tasks take two microseconds.
+//! What each source of times costs the device when kernels take two microseconds.
 //!
-//! `cargo bench --bench short_kernels` runs batches of 400 tasks, each held back until all of it has been submitted, and
+//! `cargo bench --bench short_kernels` runs batches of 400 kernels, each held back until all of it has been submitted, and
 //! takes from the software runtime's log how long the device needed for them, in each way of `--timing`. An event
 //! record takes 1.5 us there, as on a card. The ways take turns; what the device needs is computed and the same in each.
 
@@ -37,7 +37,7 @@ fn main() -> Result<()> {
                 }
             }
         }
-        println!("tasks of {length} ns");
+        println!("kernels of {length} ns");
         let [[_, whole], ..] = best;
         for (way, [submission, makespan]) in WAYS.iter().zip(best) {
             println!(
@@ -55,7 +55,7 @@ fn run(way: &str, program: &Path, folder: &Path, length: u64) -> Result<[f64; 2]
     let _ = std::fs::remove_file(&truth);
     let mut command = Command::new(TOOL);
     command.args(["record", "--no-tui", "--force", "--timing", way]);
-    command.arg(format!("--soft=memset_ns={length},record_ns=1500"));
+    command.arg(format!("--soft=launch_ns={length},record_ns=1500"));
     command.arg("-o").arg(folder.join("short.atrace"));
     command.arg("--").arg(program);
     command.env("SOFTACL_TRUTH", &truth);
@@ -75,7 +75,7 @@ fn makespan(truth: &str) -> Result<f64> {
                 sum += spent(held, last);
                 (held, last) = (Some(end), None);
             }
-            Some("memset") => last = last.max(Some(end)),
+            Some("kernel") => last = last.max(Some(end)),
             _ => {}
         }
     }

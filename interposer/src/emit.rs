@@ -258,7 +258,8 @@ fn process(producer: &mut Producer) {
     tell(producer, &process);
 }
 
-fn variable_value(name: &str) -> Option<&'static [u8]> {
+/// A variable of the environment, as the program finds it now.
+pub(crate) fn variable_value(name: &str) -> Option<&'static [u8]> {
     let mut terminated = [0u8; 32];
     terminated
         .get_mut(..name.len())?

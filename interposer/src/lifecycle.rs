@@ -55,7 +55,7 @@ extern "C" fn exiting() {
     if !session::is_settled() {
         return;
     }
-    at_end(|_| hardware::flush());
+    at_end(|_| hardware::at_exit());
     harvester::stop();
     at_end(|state| {
         if session::is_timed() {

@@ -40,6 +40,11 @@ pub(crate) fn before(span: &mut Span, call: &Context<'_>) {
             lifecycle::before_end(call);
         }
         Role::SetDevice => hardware::begin(),
+        Role::Initialize => {
+            call.of_kind(ArgKind::String)
+                .into_iter()
+                .for_each(hardware::before_init);
+        }
         Role::DestroyEvent => lifecycle::event_goes(call),
         Role::UnloadKernels if session::is_timed() => kernels::before_unload(),
         Role::SyncStream => {

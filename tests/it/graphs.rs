@@ -63,7 +63,7 @@ fn two_streams(options: &[&str]) -> Recording {
     Run::new(&two_streams_program()).options(options).compared()
 }
 
-fn two_streams_program() -> PathBuf {
+pub(crate) fn two_streams_program() -> PathBuf {
     let libraries = [
         "-Wall",
         "-Wextra",

@@ -28,10 +28,10 @@ static void relu(aclrtStream stream)
     }
 }
 
-static void fill(aclrtStream stream, int times)
+static void relus(aclrtStream stream, int times)
 {
     for (int i = 0; i < times; i++) {
-        DO(aclrtMemsetAsync(memory, BYTES, i, (size_t)BYTES >> i, stream));
+        relu(stream);
     }
 }
 
@@ -72,9 +72,9 @@ static aclmdlRI branches(void)
     DO(aclrtRecordEvent(forked, streams[0]));
     for (int i = 0; i < 2; i++) {
         DO(aclrtStreamWaitEvent(streams[1 + i], forked));
-        fill(streams[1 + i], 3);
+        relus(streams[1 + i], 3);
     }
-    copy(streams[0]);
+    relu(streams[0]);
     for (int i = 0; i < 2; i++) {
         DO(aclrtCreateEventExWithFlag(&joined[i], ACL_EVENT_SYNC));
         DO(aclrtRecordEvent(joined[i], streams[1 + i]));
@@ -100,7 +100,7 @@ int main(void)
         DO(aclrtCreateStream(&streams[i]));
     }
     for (int i = 0; i < 4; i++) {
-        fill(streams[0], 1);
+        relus(streams[0], 1);
         relu(streams[0]);
         DO(aclrtSynchronizeStream(streams[0]));
     }
@@ -109,7 +109,7 @@ int main(void)
     relu(streams[0]);
     aclmdlRI single = end(streams[0]);
     begin(streams[2]);
-    fill(streams[2], 2);
+    relus(streams[2], 2);
     DO(aclrtLaunchHostFunc(streams[2], nothing, NULL));
     aclmdlRI longer = end(streams[2]);
     for (int i = 0; i < ROUNDS; i++) {
@@ -125,7 +125,7 @@ int main(void)
     DO(aclmdlRIDestroy(wide));
     begin(streams[1]);
     copy(streams[1]);
-    fill(streams[1], 2);
+    relus(streams[1], 2);
     aclmdlRI late = end(streams[1]);
     for (int i = 0; i < 3; i++) {
         replay(late, streams[1], 2);

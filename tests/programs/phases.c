@@ -1,12 +1,12 @@
 /* A made-up program of any length: two devices, a thread and four streams each, and tasks in
  * phases. In a busy phase the streams have a queue and wait for each other; in a starved one the
  * host hands tasks over one by one to streams that are waiting for them; in between they idle.
- * Arguments: how many tasks, and a seed. */
+ * Arguments: how many tasks, a seed, and `kernels` where tasks are to be kernels instead of fills. */
 #include <time.h>
 
-#include "program.h"
+#include "kernels.h"
 
-enum { DEVICES = 2, STREAMS = 4, EVENTS = 16, BYTES = 4096, BURST = 48 };
+enum { DEVICES = 2, STREAMS = 4, EVENTS = 16, BYTES = 4096, BURST = 48, KERNELS = 16 };
 
 struct worker {
     int device;
@@ -16,6 +16,8 @@ struct worker {
     aclrtEvent events[EVENTS];
     unsigned next_event;
     char *buffer;
+    int is_of_kernels;
+    aclOpExecutor *kernels[KERNELS];
 };
 
 static unsigned below(struct worker *worker, unsigned limit)
@@ -37,7 +39,12 @@ static int counts(struct worker *worker)
 
 static void fill(struct worker *worker, unsigned stream, unsigned bytes)
 {
-    if (counts(worker)) {
+    if (!counts(worker)) {
+        return;
+    }
+    if (worker->is_of_kernels) {
+        launch(worker->kernels[bytes * KERNELS / (BYTES + 1)], worker->streams[stream]);
+    } else {
         DO(aclrtMemsetAsync(worker->buffer + stream * BYTES, BYTES, 1, bytes,
                             worker->streams[stream]));
     }
@@ -105,6 +112,9 @@ static void *work(void *argument)
         DO(aclrtCreateEventExWithFlag(&worker->events[i], ACL_EVENT_SYNC));
     }
     DO(aclrtMalloc((void **)&worker->buffer, STREAMS * BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int i = 0; worker->is_of_kernels && i < KERNELS; i++) {
+        worker->kernels[i] = kernel_of(worker->buffer, 4 * (i + 1));
+    }
     while (worker->left > 0) {
         switch (below(worker, 4)) {
         case 0:
@@ -137,6 +147,7 @@ int main(int count, char **words)
     for (int i = 0; i < DEVICES; i++) {
         workers[i].device = i;
         workers[i].left = tasks / DEVICES;
+        workers[i].is_of_kernels = count > 3 && strcmp(words[3], "kernels") == 0;
         workers[i].random = (seed + (uint64_t)i) * 0x9e3779b97f4a7c15u | 1;
         require(pthread_create(&threads[i], NULL, work, &workers[i]) == 0, "a thread starts");
     }

@@ -48,10 +48,10 @@ static void work(struct program *it, aclrtStream stream)
     char *to = (char *)it->memory + BYTES;
     size_t bytes = 64 + (size_t)below(it, BYTES - 64);
 
-    switch (below(it, 4)) {
-    case 0: relu(it, stream); break;
-    case 1: DO(aclrtMemcpyAsync(to, BYTES, it->memory, bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream)); break;
-    default: DO(aclrtMemsetAsync(it->memory, BYTES, 1, bytes, stream)); break;
+    switch (below(it, 6)) {
+    case 0: DO(aclrtMemcpyAsync(to, BYTES, it->memory, bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream)); break;
+    case 1: DO(aclrtMemsetAsync(it->memory, BYTES, 1, bytes, stream)); break;
+    default: relu(it, stream); break;
     }
     it->calls++;
 }

@@ -1,5 +1,6 @@
-/* Captures copies and fills on two streams, and replays the graph eight times. */
-#include "program.h"
+/* Captures kernels on two streams, the second of which joins by one event and leaves by another, and replays the graph
+ * eight times. */
+#include "kernels.h"
 
 enum { NODES = 6, REPLAYS = 8, BYTES = 65536 };
 
@@ -8,26 +9,29 @@ int main(void)
     aclrtStream first, second;
     aclrtEvent fork_event, join_event;
     aclmdlRI graph;
-    void *from, *to;
+    void *memory;
+    aclOpExecutor *kernels[NODES];
 
     DO(aclInit(NULL));
     DO(aclrtSetDevice(0));
-    DO(aclrtMalloc(&from, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
-    DO(aclrtMalloc(&to, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    DO(aclrtMalloc(&memory, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
+    for (int i = 0; i < NODES; i++) {
+        kernels[i] = kernel_of(memory, 4 << i);
+    }
     DO(aclrtCreateStream(&first));
     DO(aclrtCreateStream(&second));
     DO(aclrtCreateEventExWithFlag(&fork_event, ACL_EVENT_SYNC));
     DO(aclrtCreateEventExWithFlag(&join_event, ACL_EVENT_SYNC));
     for (int i = 0; i < 4; i++) {
-        DO(aclrtMemsetAsync(to, BYTES, i, BYTES, first));
+        launch(kernels[i], first);
         DO(aclrtSynchronizeStream(first));
     }
     DO(aclmdlRICaptureBegin(first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
     DO(aclrtRecordEvent(fork_event, first));
     DO(aclrtStreamWaitEvent(second, fork_event));
     for (int i = 0; i < NODES; i++) {
-        DO(aclrtMemcpyAsync(to, BYTES, from, (size_t)BYTES >> i, ACL_MEMCPY_DEVICE_TO_DEVICE, first));
-        DO(aclrtMemsetAsync(from, BYTES, i, (size_t)BYTES >> i, second));
+        launch(kernels[i], first);
+        launch(kernels[NODES - 1 - i], second);
     }
     DO(aclrtRecordEvent(join_event, second));
     DO(aclrtStreamWaitEvent(first, join_event));

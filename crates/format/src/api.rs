@@ -243,6 +243,8 @@ coded_enum! {
         Event = 0 "event",
         /// The driver, on no stream.
         Driver = 1 "driver",
+        /// The hardware's log, of what ran of a task that has no time.
+        Log = 2 "log",
     }
 }
 

@@ -329,7 +329,7 @@ passed_on! { rows {
             sequence: Option<u32>,
             /// how many parts of its task, or of its node, came before it
             part: u32,
-            /// what it is: 2 kernel, 4 or 9 communication, 6 memset, 7 memcpy
+            /// what it is: 2 kernel, 9 communication
             kind: u8,
             /// number of the call that submitted it, as msPTI counts calls; 0 when it does not tell
             correlation: u64,

@@ -92,6 +92,8 @@ pub struct Options {
     pub mspti_anchor_ns: i64,
     /// An operator is so many kernels to it.
     pub mspti_kernels: u32,
+    /// Each kernel has a number of its own, instead of that of the call that submitted it.
+    pub mspti_own_numbers: bool,
     pub fail: Vec<Failure>,
     pub strict: bool,
     /// Ends the process when a tracer meddles with the program.
@@ -146,6 +148,7 @@ impl Options {
             mspti_shuffle: false,
             mspti_anchor_ns: 0,
             mspti_kernels: 1,
+            mspti_own_numbers: false,
             fail: Vec::new(),
             strict: false,
             catch: false,
@@ -155,7 +158,7 @@ impl Options {
 }
 
 /// Every key, in the order in which an error message and docs/SOFTACL.md name them.
-pub const KEYS: [&str; 41] = [
+pub const KEYS: [&str; 42] = [
     "chip",
     "devices",
     "clock_offset_ns",
@@ -193,6 +196,7 @@ pub const KEYS: [&str; 41] = [
     "mspti_shuffle",
     "mspti_anchor_ns",
     "mspti_kernels",
+    "mspti_own_numbers",
     "fail",
     "strict",
     "catch",
@@ -262,6 +266,7 @@ impl Options {
             "mspti_shuffle" => self.mspti_shuffle = switch(key, value)?,
             "mspti_anchor_ns" => self.mspti_anchor_ns = signed(key, value)?,
             "mspti_kernels" => self.mspti_kernels = number(key, value, 1, 64)?,
+            "mspti_own_numbers" => self.mspti_own_numbers = switch(key, value)?,
             "fail" => self.fail = list(key, value, failure)?,
             "strict" => self.strict = switch(key, value)?,
             "catch" => self.catch = switch(key, value)?,

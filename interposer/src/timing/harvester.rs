@@ -8,7 +8,7 @@ use crate::objects::{self, ContextEntry};
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
-use crate::timing::{anchor, chip, counters, driver, lane, schedule, teardown};
+use crate::timing::{anchor, chip, counters, driver, hardware, lane, schedule, teardown};
 use crate::{cost, kernels, quiet, system, thread};
 
 /// How often the lanes are looked at: well below the time in which a queue of 2048 tasks of a few
@@ -19,6 +19,8 @@ const INTERVAL_NS: i64 = 5_000_000;
 const ANCHOR_NS: u64 = 100_000_000;
 /// Pairs read from one lane before the next has its turn.
 const BATCH: usize = 512;
+/// Rounds after which the hardware's log is handed over: about a tenth of a second.
+const FLUSH_ROUNDS: u32 = 20;
 /// Rounds after which events are destroyed that were not needed meanwhile: about two seconds.
 const TRIM_ROUNDS: u32 = 400;
 /// Enough for the runtime's own calls: on some chips it reads out what has failed, and runs the program's
@@ -140,6 +142,9 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
                     break;
                 }
                 is_behind |= visit(api, context, trim);
+            }
+            if round.is_multiple_of(FLUSH_ROUNDS) {
+                hardware::flush();
             }
             thread::with(kernels::ask_wanted);
             clocks = clocks.follow();

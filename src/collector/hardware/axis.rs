@@ -43,6 +43,11 @@ impl Axis {
         }
     }
 
+    /// How much of the offset is not known.
+    pub(super) const fn open(self) -> i64 {
+        self.most.saturating_sub(self.least)
+    }
+
     /// What is known with further bounds, each with its moment; `None` where they contradict it.
     pub(super) fn with(self, bounds: impl Iterator<Item = Self>) -> Option<Self> {
         let mut all = self;

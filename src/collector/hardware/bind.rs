@@ -79,7 +79,13 @@ pub(super) fn find(
         }
         bound.extend(assigned(same, fitting, do_numbers_grow));
     }
-    Some(bound)
+    // Whatever else ran has to be another graph's: else the log has lost something of this one.
+    let is_used = |found: &Found<'_>| bound.iter().any(|branch| branch.place == found.place);
+    let others: Vec<Vec<Node>> = rivals.iter().flat_map(|rival| rival.by_branch()).collect();
+    let is_clear = found.iter().all(|found| {
+        is_used(found) || found.certain == 0 || others.iter().any(|nodes| found.may_be(nodes))
+    });
+    is_clear.then_some(bound)
 }
 
 /// Which of the streams with the same kinds of nodes is which: by the numbers of the calls that captured their first nodes, if
@@ -158,7 +164,7 @@ mod tests {
     use ascend_trace_format::record::told;
 
     const OFFSET: i64 = -1_000_000_000_000;
-    const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Memset];
+    const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
     /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
     fn replayed() -> Graph {
@@ -196,7 +202,7 @@ mod tests {
     }
 
     /// A stream of the device with entries of two replays, of these calls.
-    fn lane(numbers: [u64; 2], count: usize) -> Lane {
+    fn lane<const N: usize>(numbers: [u64; N], count: usize) -> Lane {
         let mut lane = Lane::default();
         for place in 0..count {
             let begin = 2_050_000 + place as i64 * 5_000 - OFFSET;
@@ -204,7 +210,7 @@ mod tests {
                 kind: KINDS[place % 2],
                 device: 0,
                 stream: 0,
-                correlation: numbers[place % 2],
+                correlation: numbers[place % N],
                 begin_ns: begin,
                 end_ns: begin + 3_000,
                 name: 0,
@@ -246,6 +252,37 @@ mod tests {
         // Numbers that need not grow tell nothing.
         let told = found(lanes(), false, false).unwrap();
         assert!(told.iter().all(|(_, nodes)| *nodes == [0, 0]), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_is_found_where_something_else_ran_that_is_nobodys() {
+        let mut graph = replayed();
+        let whole = || [lane([11, 12], 4), lane([13, 14], 4)];
+        let [first, second] = whole();
+        let lanes = BTreeMap::from([
+            ((0, 20), first),
+            ((0, 21), second),
+            ((0, 22), lane([90, 91], 3)),
+        ]);
+        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let whose = |_: Place, _: &Lane| Whose::Nobodys;
+        let stretch = graph.first_stretch(true).unwrap();
+        assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());
+        // Another graph has been replayed meanwhile, of such nodes.
+        let mut rival = Graph::default();
+        let node = Node {
+            number: 1,
+            branch: 9,
+            kind: KINDS[0],
+        };
+        rival.add(node, 1_000_000);
+        graph.device = 0;
+        let lanes = BTreeMap::from([
+            ((0, 20), lane([11, 12], 4)),
+            ((0, 21), lane([13, 14], 4)),
+            ((0, 22), lane([90], 1)),
+        ]);
+        assert!(find(&graph, &stretch, axis, &lanes, &whose, &[&rival], true).is_some());
     }
 
     #[test]

@@ -97,6 +97,8 @@ pub(super) struct Graph {
     born: i64,
     /// Replays of it were given up.
     pub(super) has_lost: bool,
+    /// When these may have run: what is left of them on streams of the device is nobody's.
+    lost: Option<(i64, i64)>,
     /// What happened to it, until it is known where its nodes run.
     steps: VecDeque<Step>,
     /// Steps that had come when all channels had been read the last time: nodes and entries of them have come as well.
@@ -148,8 +150,18 @@ impl Graph {
         self.branches.is_none() && !self.steps.is_empty()
     }
 
+    /// One that was given up stays: what is left of it may look like another graph's.
     pub(super) fn is_over(&self) -> bool {
-        self.gone.is_some() && self.steps.is_empty() && self.undone.is_empty()
+        let is_done = self.steps.is_empty() && self.undone.is_empty();
+        self.gone.is_some() && is_done && self.loose().is_none()
+    }
+
+    /// When replays may have run of which it is not known where; `None` when there are none.
+    pub(super) fn loose(&self) -> Option<(i64, i64)> {
+        let open = self.is_open().then(|| self.reach());
+        let lost = self.lost.filter(|_| self.branches.is_none());
+        let both = open.into_iter().chain(lost);
+        both.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
     pub(super) fn destroy(&mut self, at: i64) {
@@ -221,6 +233,7 @@ impl Graph {
     pub(super) fn give_up_stretch(&mut self) {
         self.has_lost = true;
         let mut launches = Vec::new();
+        let mut end = i64::MAX;
         while let Some(step) = self.steps.pop_front() {
             match step {
                 Step::Replay(launch) => launches.push(launch),
@@ -230,11 +243,16 @@ impl Graph {
                     // Not all of them need have been waited for.
                     if last.is_some_and(|last| last <= sync.begin) {
                         self.floor = self.floor.max(sync.end);
+                        end = sync.end;
                         break;
                     }
                 }
             }
         }
+        let begin = launches.iter().map(|launch| launch.begin).min();
+        let lost = begin.map(|begin| (begin, end));
+        let all = self.lost.into_iter().chain(lost);
+        self.lost = all.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)));
         self.settled = self.settled.min(self.steps.len());
     }
 
@@ -360,7 +378,8 @@ impl Graph {
         let nodes = branches.iter().map(|branch| branch.nodes.len());
         if let Some(task) = launch.task {
             let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
-            ends.replays.expect(task, nodes.sum(), is_told);
+            ends.replays
+                .expect(task, launch.begin, nodes.sum(), is_told);
         }
         for branch in branches {
             let lane = ends.lanes.entry(branch.place).or_default();

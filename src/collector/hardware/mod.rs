@@ -13,15 +13,16 @@ mod bind;
 mod graphs;
 mod lane;
 mod patterns;
+mod progress;
 mod replays;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ascend_trace_format::api::{Part, Role, TaskKind, Untimed, part_in};
+use ascend_trace_format::api::{AnchorSource, Part, Role, TaskKind, Untimed, part_in};
 use ascend_trace_format::record::{ActivityKind, Counter, LogState, told};
 use ascend_trace_recording::GraphRef;
 use ascend_trace_recording::rows::{
-    ActivityRow, CallRow, CounterRow, EventRow, LogRow, Row, StreamRow, TaskRow,
+    ActivityRow, AnchorRow, CallRow, CounterRow, EventRow, LogRow, Row, StreamRow, TaskRow,
 };
 
 use super::clock::{self, Clock};
@@ -31,10 +32,13 @@ use bind::Whose;
 use graphs::{Ends, Graph, Launch, Node, Place};
 use lane::{Expected, Lane, Owner, Phase, Span, Stretch, Sync, Work};
 use patterns::Patterns;
-use replays::Replays;
+use progress::Progress;
+use replays::{Done, Replays};
 
 /// So many tasks of a stream are kept whose number is not known yet: it is asked for with the first.
 const MOST_EARLY: usize = 1 << 12;
+/// So many replays are kept that have no time yet.
+const MOST_REPLAYS: usize = 1 << 20;
 
 /// All processes whose log is read.
 #[derive(Debug, Default)]
@@ -70,12 +74,16 @@ struct Process {
     /// Graphs are gone of which not all was joined.
     has_lost_graphs: bool,
     replays: Replays,
+    /// Replays, by stream and sequence, of which nobody has said when they ran, or that nobody knows.
+    untold: BTreeSet<(u32, u32)>,
     patterns: Patterns,
     /// Events that link graphs to what is around them.
     external: BTreeSet<u32>,
     /// The wall clock was so far behind the host's, and where it stood, when the log was begun.
     comparison: (i64, i64),
     axes: BTreeMap<u32, Axis>,
+    /// By device.
+    progress: BTreeMap<u32, Progress>,
     counts: Counts,
     told: Counts,
 }
@@ -184,11 +192,11 @@ impl Hardware {
         let Some(own) = self.processes.get_mut(&process) else {
             return;
         };
+        let seen = clock.ns(told.seen);
+        let progress = own.progress.entry(told.device).or_default();
+        progress.note(seen, told.begin_ns);
         let lane = own.lanes.entry((told.device, told.stream)).or_default();
-        lane.take(lane::Entry {
-            told: *told,
-            seen: clock.ns(told.seen),
-        });
+        lane.take(lane::Entry { told: *told, seen });
     }
 
     /// One line for each thing that a reader of the times should know.
@@ -237,14 +245,12 @@ impl Process {
     /// What the log calls a task, if it tells of it.
     fn logged(&self, kind: TaskKind) -> Option<ActivityKind> {
         let there = |kind: &ActivityKind| self.kinds & 1 << kind.code() != 0;
-        let kinds: &[ActivityKind] = match kind {
-            TaskKind::Kernel => &[ActivityKind::Kernel],
-            TaskKind::Memcpy => &[ActivityKind::Memcpy],
-            TaskKind::Memset => &[ActivityKind::Memset],
-            TaskKind::Collective => &[ActivityKind::Communication, ActivityKind::Hccl],
-            _ => &[],
+        let kind = match kind {
+            TaskKind::Kernel => ActivityKind::Kernel,
+            TaskKind::Collective => ActivityKind::Communication,
+            _ => return None,
         };
-        kinds.iter().copied().find(there)
+        Some(kind).filter(there)
     }
 
     fn stream(&mut self, serial: u32, place: Place) {
@@ -357,6 +363,7 @@ impl Process {
     }
 
     fn replay(&mut self, of: GraphRef, device: Option<u32>, launch: Launch) {
+        self.untold.extend(launch.task);
         let graph = self.graphs.entry(of.serial).or_default();
         graph.device = device.unwrap_or(graph.device);
         let mut ends = Ends {
@@ -452,7 +459,8 @@ impl Process {
                 continue;
             };
             stretch.is_first &= !self.has_leftovers(serial, stretch.span.0);
-            if self.bind_one(serial, &stretch) {
+            let has_come = is_last || self.has_come(serial, &stretch);
+            if has_come && self.bind_one(serial, &stretch) {
                 is_news = true;
             } else if let Some(graph) = self.graphs.get_mut(&serial)
                 && (gives_up || graph.is_full())
@@ -462,6 +470,19 @@ impl Process {
             }
         }
         is_news
+    }
+
+    fn axis(&self, device: u32) -> Axis {
+        let (offset, now) = self.comparison;
+        let known = self.axes.get(&device).copied();
+        known.unwrap_or_else(|| Axis::near(offset, now))
+    }
+
+    /// Whether all that ran in a stretch is in the log by now, on whichever stream.
+    fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
+        let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
+        let whole = self.progress.get(&device).map_or(0, |it| it.whole());
+        whole.saturating_add(self.axis(device).around(whole).least) > stretch.span.1
     }
 
     /// Whether entries of other graphs may be left from before a moment.
@@ -482,15 +503,15 @@ impl Process {
             Some(serial) if !lane.knows(Owner::Stream(*serial)) => Whose::Unclear,
             _ => Whose::Nobodys,
         };
-        let (begin, end) = stretch.span;
+        // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
+        let axis = self.axis(graph.device);
+        let (begin, end) = (stretch.span.0.min(stretch.floor), stretch.span.1);
+        let end = end.saturating_add(axis.around(end.saturating_sub(axis.most)).open());
         let rivals = self.graphs.iter().filter(|(other, graph)| {
-            let (from, until) = graph.reach();
-            **other != serial && graph.is_open() && from <= end && until >= begin
+            let may_run = |(from, until)| from <= end && until >= begin;
+            **other != serial && graph.loose().is_some_and(may_run)
         });
         let rivals: Vec<&Graph> = rivals.map(|(_, graph)| graph).collect();
-        let (offset, now) = self.comparison;
-        let axis = self.axes.get(&graph.device).copied();
-        let axis = axis.unwrap_or_else(|| Axis::near(offset, now));
         let do_numbers_grow = !self.lanes.values().any(|lane| lane.is_disorderly);
         let lanes = &self.lanes;
         let found = bind::find(
@@ -534,7 +555,20 @@ impl Process {
             *lost |= graph.is_over() && graph.has_lost;
             !graph.is_over()
         });
+        self.give_up_replays(process, is_last, rows);
         self.tell_counts(process, rows);
+    }
+
+    /// Nobody will say when these replays ran: at last of none that are left.
+    fn give_up_replays(&mut self, process: u32, is_last: bool, rows: &mut Vec<Row>) {
+        let kept = if is_last { 0 } else { MOST_REPLAYS };
+        while self.untold.len() > kept
+            && let Some(task) = self.untold.pop_first()
+        {
+            if self.is_alone {
+                rows.push(Row::TaskTime(lane::time(process, task, None)));
+            }
+        }
     }
 
     /// All has come. A stream of a graph's may be another graph's after it.
@@ -585,10 +619,16 @@ impl Process {
                 let span = Span::of(joined.entries).filter(|_| !is_torn);
                 let told = joined.work.and_then(|work| match (work.task, work.node) {
                     (Some(task), None) => Some((task, span)),
-                    (Some(task), Some(_)) => Some((task, self.replays.node(task, span)?)),
+                    (Some(task), Some(_)) => {
+                        let done = self.replays.node(task, span)?;
+                        let bound = anchor(process, *device, done).filter(|_| self.is_alone);
+                        rows.extend(bound.map(Row::Anchor));
+                        Some((task, done.time()))
+                    }
                     (None, _) => None,
                 });
                 if let Some((task, span)) = told.filter(|_| self.is_alone) {
+                    self.untold.remove(&task);
                     rows.push(Row::TaskTime(lane::time(process, task, span)));
                 }
                 let count = joined.entries.len() as u64;
@@ -620,6 +660,23 @@ impl Process {
         }
         self.told = self.counts;
     }
+}
+
+/// What a replay without a time tells of the log's clock: its nodes ran after it was submitted, and before it was seen done.
+fn anchor(process: u32, device: u32, done: Done) -> Option<AnchorRow> {
+    let Done::Part(submitted, span) = done else {
+        return None;
+    };
+    Some(AnchorRow {
+        process,
+        device,
+        before_ns: submitted,
+        after_ns: span
+            .seen
+            .saturating_sub(span.end.saturating_sub(span.begin)),
+        device_ns: span.begin,
+        source: AnchorSource::Log.code(),
+    })
 }
 
 /// Whether a call asks for a record or wait that links a graph to what is around it.

@@ -13,16 +13,39 @@ pub(super) struct Replays {
 
 #[derive(Debug)]
 struct Waiting {
+    /// It was submitted no earlier.
+    submitted: i64,
     nodes: usize,
     span: Option<Span>,
     /// Nothing is missing so far.
     is_whole: bool,
 }
 
+/// All that the log has of a replay is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// When the replay ran.
+    Whole(Span),
+    /// When some of it did, no earlier than a moment of the host's.
+    Part(i64, Span),
+    Unknown,
+}
+
+impl Done {
+    pub(super) const fn time(self) -> Option<Span> {
+        match self {
+            Self::Whole(span) => Some(span),
+            Self::Part(..) | Self::Unknown => None,
+        }
+    }
+}
+
 impl Replays {
-    /// A replay has so many nodes in the log. One that `is_told` does nothing else that takes time.
-    pub(super) fn expect(&mut self, task: (u32, u32), nodes: usize, is_told: bool) {
+    /// A replay that was submitted at a moment has so many nodes in the log. One that `is_told` does nothing else that takes
+    /// time.
+    pub(super) fn expect(&mut self, task: (u32, u32), submitted: i64, nodes: usize, is_told: bool) {
         let waiting = Waiting {
+            submitted,
             nodes,
             span: None,
             is_whole: is_told,
@@ -30,8 +53,8 @@ impl Replays {
         self.waiting.insert(task, waiting);
     }
 
-    /// When a node of a replay ran, if that is known. With the last one, when the replay did, or that nobody knows.
-    pub(super) fn node(&mut self, task: (u32, u32), span: Option<Span>) -> Option<Option<Span>> {
+    /// When a node of a replay ran, if that is known. Answers with the last one.
+    pub(super) fn node(&mut self, task: (u32, u32), span: Option<Span>) -> Option<Done> {
         let waiting = self.waiting.get_mut(&task)?;
         waiting.is_whole &= span.is_some();
         let spans = waiting.span.into_iter().chain(span);
@@ -41,7 +64,11 @@ impl Replays {
             return None;
         }
         let done = self.waiting.remove(&task)?;
-        Some(done.span.filter(|_| done.is_whole))
+        Some(match done.span {
+            Some(span) if done.is_whole => Done::Whole(span),
+            Some(span) => Done::Part(done.submitted, span),
+            None => Done::Unknown,
+        })
     }
 }
 
@@ -58,16 +85,20 @@ mod tests {
                 seen: 99,
             })
         };
+        let whole = |begin, end| span(begin, end).map(Done::Whole);
         let mut replays = Replays::default();
-        replays.expect((1, 5), 3, true);
+        replays.expect((1, 5), 4, 3, true);
         assert_eq!(replays.node((1, 5), span(20, 30)), None);
         assert_eq!(replays.node((1, 5), span(10, 15)), None);
-        assert_eq!(replays.node((1, 5), span(25, 28)), Some(span(10, 30)));
+        assert_eq!(replays.node((1, 5), span(25, 28)), whole(10, 30));
         assert_eq!(replays.node((1, 5), span(1, 2)), None, "it is over");
-        replays.expect((1, 6), 2, true);
+        replays.expect((1, 6), 4, 2, true);
         assert_eq!(replays.node((1, 6), None), None);
-        assert_eq!(replays.node((1, 6), span(1, 2)), Some(None));
-        replays.expect((1, 7), 1, false);
-        assert_eq!(replays.node((1, 7), span(1, 2)), Some(None));
+        let part = span(1, 2).map(|span| Done::Part(4, span));
+        assert_eq!(replays.node((1, 6), span(1, 2)), part);
+        replays.expect((1, 7), 4, 1, false);
+        assert_eq!(replays.node((1, 7), span(1, 2)), part);
+        replays.expect((1, 8), 4, 1, true);
+        assert_eq!(replays.node((1, 8), None), Some(Done::Unknown));
     }
 }

@@ -31,7 +31,7 @@ struct Defects {
     period: i64,
 }
 
-const KERNELS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Memcpy];
+const KERNELS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 /// The host's clock − the log's when the log begins.
 const OFFSET: i64 = -1_000_000_000_000;
 

@@ -147,12 +147,13 @@ fn check(timing: &str, soft: &str, (programs, seed): (usize, usize)) -> (Joined,
 }
 
 /// A log that is right, and what may be wrong with one.
-const DEFECTS: [&str; 6] = [
+const DEFECTS: [&str; 7] = [
     "mspti_kernels=2",
     "mspti_late_ms=7",
     "mspti_shuffle",
-    "mspti_drop=37,mspti_kernels=2",
+    "mspti_drop=37",
     "mspti_zero=29",
+    "mspti_own_numbers,mspti_kernels=2",
     "mspti_drop=61,mspti_zero=53,mspti_late_ms=3,mspti_shuffle,mspti_kernels=3",
 ];
 
@@ -161,13 +162,14 @@ fn entries_are_never_joined_to_what_they_are_not_of() {
     for (seed, soft) in (1..).zip(DEFECTS) {
         let (joined, recording) = check("both", soft, (20, seed));
         println!("{soft}: {joined:?}");
-        assert!(joined.tasks > 0, "{soft}");
+        assert!(joined.tasks > 0 || soft.contains("own_numbers"), "{soft}");
         let contents = contents(&recording);
         let mismatches = counter(&contents, Counter::LogMismatches);
-        match soft.contains("drop") {
-            true => assert!(mismatches > 0, "{soft}: what is lost is told"),
+        if soft == "mspti_drop=37" || soft.contains("own_numbers") {
+            assert!(mismatches > 0, "{soft}: what does not agree is told");
+        } else if !soft.contains("drop") {
             // Numbers of streams are used again here sooner than entries come.
-            false => assert!(joined.tasks > joined.loose, "{soft}: {joined:?}"),
+            assert!(joined.tasks > joined.loose, "{soft}: {joined:?}");
         }
         let timeless = counter(&contents, Counter::TimelessEntries);
         assert_eq!(timeless > 0, soft.contains("zero"), "{soft}");
@@ -182,6 +184,7 @@ fn entries_of_many_programs_are_never_joined_to_what_they_are_not_of() {
     for seed in 0..200 {
         let soft = DEFECTS[seed % DEFECTS.len()];
         let timing = if seed % 4 == 3 { "hardware" } else { "both" };
+        println!("{timing} {soft} {}", 1_000 + seed);
         let (joined, _) = check(timing, soft, (EACH, 1_000 + seed));
         all.tasks += joined.tasks;
         all.nodes += joined.nodes;

@@ -2,7 +2,6 @@
 //! times are not known are drawn in their order and without ground, unlike slices.
 
 use ascend_trace_analysis::graphs::part_label;
-use ascend_trace_format::record::ActivityKind;
 use ascend_trace_recording::{Part, StreamId, TaskId};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -143,7 +142,7 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[Part<'_>], line: &mut Li
             if node.replay == task && Some(node.number) == number);
         let style = match is_chosen {
             true => app.theme.chosen(),
-            false => app.theme.filled(category(part), ""),
+            false => app.theme.filled(Category::Kernel, ""),
         };
         line.draw(Boxed {
             span: (part.begin, part.end),
@@ -152,16 +151,8 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[Part<'_>], line: &mut Li
                 name,
             ),
             filled: style,
-            mark: app.theme.shape(category(part), ""),
+            mark: app.theme.shape(Category::Kernel, ""),
         });
-    }
-}
-
-fn category(part: &Part<'_>) -> Category {
-    match part.kind {
-        Some(ActivityKind::Memcpy) => Category::Copy,
-        Some(ActivityKind::Memset) => Category::Fill,
-        _ => Category::Kernel,
     }
 }
 

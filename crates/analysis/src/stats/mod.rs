@@ -104,7 +104,7 @@ pub struct PartStats {
     /// Number of the node, where that is certain; `null` outside of graphs.
     pub node: Option<u32>,
     pub name: String,
-    /// `kernel`, `memcpy`, `memset`, `communication` or `hccl`.
+    /// `kernel` or `communication`.
     pub kind: &'static str,
     pub time: Durations,
 }

@@ -57,7 +57,7 @@ pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
         Column::number("part", |row, cell| cell.put(row.told.part)),
         // Number of the node in the graph that is replayed, 0 for one of several alike; empty outside of replays.
         Column::number("node", |row, cell| cell.maybe(row.told.node)),
-        // kernel, memcpy, memset, communication or hccl.
+        // kernel or communication.
         Column::word("kind", |row, cell| {
             cell.maybe(ActivityKind::from_code(row.told.kind).map(ActivityKind::name));
         }),

@@ -76,13 +76,10 @@ coded_enum! {
 }
 
 coded_enum! {
-    /// What an entry of the hardware's log is of. The code is msPTI's.
+    /// What an entry of the hardware's log is of. The code is msPTI's. Of copies and fills it tells when they were called
+    /// for, not when they ran.
     ActivityKind {
         Kernel = 2 "kernel",
-        /// Communication, as older releases tell it.
-        Hccl = 4 "hccl",
-        Memset = 6 "memset",
-        Memcpy = 7 "memcpy",
         Communication = 9 "communication",
     }
 }

@@ -52,7 +52,7 @@ mod anchor {
         WIDTH: "signed",
         /// device time − (device time of the last anchor in slot *device* of 256 + p)
         DEVICE_TIME: "signed",
-        /// who told it: 0 an event on an idle stream; 1 the driver, on no stream. A reader leaves out a row with
+        /// who told it: 0 an event on an idle stream; 1 the driver, on no stream; 2 the hardware's log. A reader leaves out a row with
         /// another number
         SOURCE: "number",
     }

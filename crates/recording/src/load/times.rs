@@ -70,6 +70,7 @@ impl Times {
                 device.driver.push(row);
                 device.fresh_driver.push(bound_of(&row));
             }
+            Some(AnchorSource::Log) => device.fresh.push(bound_of(&row)),
             // Nobody knows what it tells.
             None => {}
         }

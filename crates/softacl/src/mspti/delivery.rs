@@ -10,9 +10,9 @@ use crate::engine::spawn;
 use crate::runtime;
 use crate::sync::lock;
 
-/// How often what there is, is handed over, unless the profiler says otherwise.
+/// How often it is looked whether there are many, unless the profiler says otherwise.
 const PERIOD: Duration = Duration::from_millis(100);
-/// So many records are handed over at once.
+/// With so many records a buffer is full enough to be handed over; fewer are when they are asked for.
 const MANY: usize = 16_384;
 /// How long a flush waits.
 const FLUSH: Duration = Duration::from_secs(5);
@@ -91,6 +91,9 @@ impl Mspti {
                 return;
             };
             let asked = delivery.asked;
+            if delivery.over == asked && delivery.items.len() < MANY {
+                continue;
+            }
             let items = due(&mut delivery.items);
             let callbacks = delivery.callbacks;
             drop(delivery);

@@ -1,13 +1,13 @@
 //! msPTI: what ran on the devices, told to one profiler in buffers of its own.
 //!
 //! The engine and the exported functions put down what happened; a thread packs that into buffers and hands
-//! them over. Times are on the wall clock by one comparison with the device's, as on a card: from then on they
+//! them over. Copies and fills are told by their calls: when they ran, nobody says. Times are on the wall clock by one comparison with the device's, as on a card: from then on they
 //! go as fast as the device's clock does.
 
 mod delivery;
 pub(crate) mod record;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -97,11 +97,26 @@ impl Place {
             correlation,
         }
     }
+
+    /// With the number of one of the kernels of an operator.
+    fn of_kernel(&self, part: u64) -> Self {
+        let options = &runtime::get().options;
+        let correlation = match options.mspti_own_numbers {
+            true => self.correlation * u64::from(options.mspti_kernels) + part,
+            false => self.correlation,
+        };
+        Self {
+            correlation,
+            ..*self
+        }
+    }
 }
 
 thread_local! {
     /// The number of the exported call under way in this thread, once it has one.
     static CALL: Cell<u64> = const { Cell::new(0) };
+    /// The copy or fill that it has submitted last.
+    static MOVED: RefCell<Option<Item>> = const { RefCell::new(None) };
 }
 
 /// An exported call begins; when, if somebody wants to know.
@@ -111,6 +126,7 @@ pub(crate) fn enter() -> Option<u64> {
         return None;
     }
     let _ = CALL.try_with(|call| call.set(0));
+    let _ = MOVED.try_with(RefCell::take);
     Some(mono())
 }
 
@@ -118,9 +134,25 @@ pub(crate) fn enter() -> Option<u64> {
 pub(crate) fn leave(function: &'static str, begin: u64) {
     let number = CALL.try_with(Cell::get).unwrap_or(0);
     let mspti = &runtime::get().mspti;
+    let end = mono();
     if number != 0 && mspti.wants(Kind::Api) {
-        mspti.put(Item::api(mspti.name(function), number, begin, mono()));
+        mspti.put(Item::api(mspti.name(function), number).called(begin, end));
     }
+    let moved = MOVED.try_with(RefCell::take).ok().flatten();
+    if let Some(moved) = moved.filter(|moved| mspti.wants(moved.kind)) {
+        mspti.put(moved.called(begin, end));
+    }
+}
+
+/// Work is put on a stream. Answers the number of the call that does.
+pub(crate) fn submitted(work: &Work, stream: &Stream) -> u64 {
+    let number = correlation();
+    if number != 0
+        && let Some(item) = Item::moving(work, &Place::of(stream, number))
+    {
+        let _ = MOVED.try_with(|moved| moved.replace(Some(item)));
+    }
+    number
 }
 
 /// The number of the call under way, the same for all that it submits; 0 while nobody wants to know.
@@ -179,7 +211,6 @@ impl Mspti {
     }
 
     pub(crate) fn unsubscribe(&self) -> i32 {
-        self.enabled.store(0, Ordering::Release);
         self.is_subscribed.store(false, Ordering::Release);
         result::SUCCESS
     }
@@ -249,7 +280,8 @@ impl Mspti {
                 (Some(name), _) => self.name(&format!("{name}_{}", part + 1)),
             };
             let times = [at(part), at(part + 1)].map(|ns| self.told_time(place.device, ns));
-            self.put_device(Item::device(kind, work, &place, name, times));
+            let place = place.of_kernel(part);
+            self.put_device(Item::device(kind, &place, name, times));
         }
         true
     }

@@ -43,11 +43,18 @@ impl Kind {
         all.find(|kind| *kind as i32 == code)
     }
 
-    /// What a task is to the hardware's log; waits and records leave nothing in it.
+    /// What a task is to the hardware's log; waits and records leave nothing in it, nor do copies and fills.
     pub(super) const fn of(work: &Work) -> Option<Self> {
         match work {
             Work::Kernel(_) | Work::Operator(_) => Some(Self::Kernel),
             Work::Collective(_) => Some(Self::Communication),
+            _ => None,
+        }
+    }
+
+    /// What is told of the call that submitted it.
+    pub(super) const fn of_call(work: &Work) -> Option<Self> {
+        match work {
             Work::Transfer { .. } | Work::Reduce(_) => Some(Self::Memcpy),
             Work::Fill { .. } => Some(Self::Memset),
             _ => None,
@@ -81,13 +88,20 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    pub(super) fn device(
-        kind: Kind,
-        work: &Work,
-        place: &Place,
-        name: usize,
-        times: [u64; 2],
-    ) -> Self {
+    pub(super) fn device(kind: Kind, place: &Place, name: usize, times: [u64; 2]) -> Self {
+        Self {
+            kind,
+            times,
+            place: [place.device.id, place.stream_id as u32],
+            correlation: place.correlation,
+            name,
+            bytes: 0,
+            made: mono(),
+        }
+    }
+
+    /// A call that copies or fills, when it has submitted that. When it runs is not told.
+    pub(super) fn moving(work: &Work, place: &Place) -> Option<Self> {
         let bytes = match work {
             Work::Transfer { transfers, .. } => {
                 let sizes = transfers.iter();
@@ -95,25 +109,30 @@ impl Item {
             }
             _ => 0,
         };
-        Self {
-            kind,
-            times,
-            place: [place.device.id, place.stream_id as u32],
-            correlation: place.correlation,
-            name,
+        let kind = Kind::of_call(work)?;
+        Some(Self {
             bytes,
+            ..Self::device(kind, place, 0, [0, 0])
+        })
+    }
+
+    /// The same with the times of its call, on the wall clock.
+    pub(super) fn called(self, begin: u64, end: u64) -> Self {
+        let to_wall = super::wall() - mono() as i64;
+        Self {
+            times: [begin, end].map(|ns| (ns as i64 + to_wall) as u64),
             made: mono(),
+            ..self
         }
     }
 
     /// A call; its times are the host's own, on the wall clock.
-    pub(super) fn api(name: usize, correlation: u64, begin: u64, end: u64) -> Self {
-        let to_wall = super::wall() - mono() as i64;
+    pub(super) fn api(name: usize, correlation: u64) -> Self {
         // SAFETY: always succeeds, and takes nothing.
         let thread = unsafe { libc::syscall(libc::SYS_gettid) } as u32;
         Self {
             kind: Kind::Api,
-            times: [begin, end].map(|ns| (ns as i64 + to_wall) as u64),
+            times: [0, 0],
             place: [std::process::id(), thread],
             correlation,
             name,

@@ -281,11 +281,13 @@ impl Room<'_> {
         queue.pushed += 1;
         let seq = queue.pushed;
         // The clock is read under the lock: times along a queue never go backwards.
+        let work = make(seq);
+        let correlation = mspti::submitted(&work, stream);
         queue.items.push_back(Task {
-            work: make(seq),
+            work,
             submitted_ns: mono(),
             seq,
-            correlation: mspti::correlation(),
+            correlation,
         });
         stream.submitted.store(seq, Ordering::Release);
         drop(queue);

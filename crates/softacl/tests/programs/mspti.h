@@ -2,6 +2,9 @@
 #ifndef MSPTI_H
 #define MSPTI_H
 
+#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
+#include "aclnnop/aclnn_relu.h"
 #include "check.h"
 #include <pthread.h>
 
@@ -69,15 +72,27 @@ static inline void complete(uint8_t *buffer, size_t size, size_t valid)
     free(buffer);
 }
 
-/* Subscribes, and enables copies and fills. */
-static inline void *profile(void)
+/* Subscribes, and enables a kind. */
+static inline void *profile(int kind)
 {
     void *subscriber = NULL;
     EXPECT(msptiSubscribe(&subscriber, NULL, NULL), 0);
     EXPECT(msptiActivityRegisterCallbacks(request, complete), 0);
-    EXPECT(msptiActivityEnable(MEMCPY), 0);
-    EXPECT(msptiActivityEnable(MEMSET), 0);
+    EXPECT(msptiActivityEnable(kind), 0);
     return subscriber;
+}
+
+/* An operator that can be launched again and again. */
+static inline aclOpExecutor *kernel_of(void *memory, int64_t elements)
+{
+    aclTensor *tensors[2];
+    aclOpExecutor *executor = NULL;
+    uint64_t size;
+    for (int i = 0; i < 2; i++)
+        tensors[i] = aclCreateTensor(&elements, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, &elements, 1, memory);
+    OK(aclnnReluGetWorkspaceSize(tensors[0], tensors[1], &size, &executor));
+    OK(aclSetAclOpExecutorRepeatable(executor));
+    return executor;
 }
 
 #endif

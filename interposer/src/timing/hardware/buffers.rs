@@ -61,7 +61,8 @@ fn take() -> Option<usize> {
 
 /// It is free again.
 pub(super) fn give_back(address: usize) {
-    let own = |buffer: &&Buffer| buffer.address.load(Acquire) == address;
+    // Where there was no memory for it, msPTI hands back a buffer at no address.
+    let own = |buffer: &&Buffer| address != 0 && buffer.address.load(Acquire) == address;
     if let Some(buffer) = ALL.iter().find(own) {
         buffer.is_out.store(false, Release);
     }
@@ -92,6 +93,10 @@ mod tests {
         out.extend((0..MOST).map(|_| ask()));
         assert!(out.iter().all(|address| *address != 0));
         assert_eq!(ask(), 0);
+        ALL[5].address.store(0, Release);
+        give_back(0);
+        assert_eq!(ask(), 0, "that is none of them");
+        ALL[5].address.store(out[5], Release);
         give_back(out[3]);
         assert_eq!(ask(), out[3]);
         forget();

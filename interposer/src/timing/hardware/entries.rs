@@ -94,16 +94,14 @@ fn take_all(state: &thread::State, buffer: *mut u8, valid: usize) {
 struct Layout {
     times: usize,
     device: usize,
-    correlation: Option<usize>,
-    name: Option<usize>,
+    correlation: usize,
+    name: usize,
 }
 
 const fn layout(kind: ActivityKind) -> Layout {
     let (times, device, correlation, name) = match kind {
-        ActivityKind::Kernel => (4, 20, Some(28), Some(44)),
-        ActivityKind::Hccl => (4, 20, None, Some(36)),
-        ActivityKind::Memset | ActivityKind::Memcpy => (16, 32, Some(40), None),
-        ActivityKind::Communication => (24, 16, Some(64), Some(48)),
+        ActivityKind::Kernel => (4, 20, 28, 44),
+        ActivityKind::Communication => (24, 16, 64, 48),
     };
     Layout {
         times,
@@ -127,8 +125,8 @@ fn half(bytes: &[u8], at: usize) -> Option<u32> {
 fn read(bytes: &[u8], seen: u64) -> Option<(told::Activity, usize)> {
     let kind = ActivityKind::from_code(u8::try_from(half(bytes, 0)?).ok()?)?;
     let layout = layout(kind);
-    let name = layout.name.map_or(Some(0), |at| word(bytes, at))?;
-    let correlation = layout.correlation.map_or(Some(0), |at| word(bytes, at))?;
+    let name = word(bytes, layout.name)?;
+    let correlation = word(bytes, layout.correlation)?;
     let begin = word(bytes, layout.times)?;
     let end = word(bytes, layout.times.checked_add(8)?)?;
     let has_times = begin != 0 && end >= begin;

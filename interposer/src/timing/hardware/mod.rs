@@ -6,8 +6,9 @@
 
 mod buffers;
 mod entries;
+mod others;
 
-use core::ffi::{CStr, c_void};
+use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize};
 
@@ -21,8 +22,6 @@ use crate::timing::{api, harvester, submit};
 use crate::{emit, lifecycle, quiet, real, roomy, session, until_exit};
 
 const LIBRARY: &CStr = c"libmspti.so";
-/// How often entries are to be handed over, in milliseconds.
-const PERIOD_MS: u32 = 100;
 /// `MSPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED`.
 const BUSY: i32 = 2;
 
@@ -101,6 +100,12 @@ pub(crate) fn begin() {
 
 /// Loads msPTI and has it tell what it can. Answers the kinds that it tells.
 fn subscribe() -> Result<u32, Refusal> {
+    if others::are_there() {
+        return Err(Refusal {
+            state: LogState::Busy,
+            code: 0,
+        });
+    }
     load()?;
     let refused = |code| Refusal {
         state: if code == BUSY {
@@ -131,7 +136,8 @@ fn subscribe() -> Result<u32, Refusal> {
     })
 }
 
-/// Without kernels there is nothing to be had; of the rest what there is.
+/// Without kernels there is nothing to be had. Copies and fills are not asked for: their entries have the times of calls
+/// on the host. Nor is communication under its old name, of which only a library that was preloaded knows.
 fn enable() -> Result<u32, i32> {
     let Ok(enable) = function!("msptiActivityEnable" as OfNumber) else {
         return Err(0);
@@ -143,18 +149,21 @@ fn enable() -> Result<u32, i32> {
             code => Err(code),
         }
     };
-    let mut kinds = bit(ActivityKind::Kernel)?;
-    kinds |= bit(ActivityKind::Memcpy).unwrap_or(0);
-    kinds |= bit(ActivityKind::Memset).unwrap_or(0);
-    let communication = bit(ActivityKind::Communication);
-    kinds |= communication
-        .or_else(|_| bit(ActivityKind::Hccl))
-        .unwrap_or(0);
-    if let Ok(period) = function!("msptiActivityFlushPeriod" as OfNumber) {
-        // SAFETY: takes a number.
-        unsafe { period(PERIOD_MS) };
+    Ok(bit(ActivityKind::Kernel)? | bit(ActivityKind::Communication).unwrap_or(0))
+}
+
+/// Has msPTI read out what the devices still hold, and stop there. It goes on with what was asked for even when nobody is
+/// subscribed.
+fn disable(kinds: u32) {
+    let Ok(disable) = function!("msptiActivityDisable" as OfNumber) else {
+        return;
+    };
+    for kind in [ActivityKind::Kernel, ActivityKind::Communication] {
+        if kinds & 1 << kind.code() != 0 {
+            // SAFETY: takes a number.
+            unsafe { disable(kind.code().into()) };
+        }
     }
-    Ok(kinds)
 }
 
 /// Has the library loaded. The one without anything in it that stands in `LD_PRELOAD` has no name of its own, so the
@@ -197,10 +206,35 @@ pub(crate) fn give_way() {
         return;
     }
     let _errno = Errno::save();
-    KINDS.store(0, Release);
-    roomy::run(|| until_exit::call(ask_for_all));
+    stop();
     roomy::run(|| until_exit::call(end));
     tell_way();
+}
+
+/// Has all that ran handed over, and no more asked for.
+fn stop() {
+    let kinds = KINDS.swap(0, AcqRel);
+    roomy::run(|| until_exit::call(|| disable(kinds)));
+    roomy::run(|| until_exit::call(ask_for_all));
+}
+
+/// The process is about to end.
+pub(crate) fn at_exit() {
+    if STATE.load(Acquire) == ON {
+        let _errno = Errno::save();
+        stop();
+    }
+}
+
+/// The program is about to set the runtime up, by a file that may ask for a profiler.
+pub(crate) fn before_init(configuration: u64) {
+    if !session::wants_log() {
+        return;
+    }
+    let _errno = Errno::save();
+    if roomy::run(|| others::are_in(configuration as *const c_char)) {
+        give_way();
+    }
 }
 
 fn tell_way() {
@@ -212,7 +246,7 @@ fn tell_way() {
     });
 }
 
-/// Has all entries handed over: the device, or the process, is about to end.
+/// Has all entries handed over: by itself msPTI does so with full buffers only.
 pub(crate) fn flush() {
     if STATE.load(Acquire) == ON {
         let _errno = Errno::save();
@@ -252,12 +286,9 @@ pub(crate) fn times(stream: &'static StreamEntry, call: &Context<'_>) -> Option<
     let kinds = KINDS.load(Acquire);
     let is_there = |kind: ActivityKind| kinds & 1 << kind.code() != 0;
     let is_logged = match call.function.task {
-        Some(TaskKind::Kernel) => is_there(ActivityKind::Kernel),
-        Some(TaskKind::Memcpy) => is_there(ActivityKind::Memcpy),
-        Some(TaskKind::Memset) => is_there(ActivityKind::Memset),
-        Some(TaskKind::Collective) => {
-            is_there(ActivityKind::Communication) || is_there(ActivityKind::Hccl)
-        }
+        // A replay, by its nodes.
+        Some(TaskKind::Kernel | TaskKind::Graph) => is_there(ActivityKind::Kernel),
+        Some(TaskKind::Collective) => is_there(ActivityKind::Communication),
         _ => false,
     };
     Some(if is_logged {

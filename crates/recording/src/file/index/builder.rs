@@ -380,13 +380,16 @@ impl Indexer {
         if totals.devices.len() < MOST {
             let by_events = totals.devices.entry(key).or_default();
             let told = match source {
-                AnchorSource::Event => by_events,
-                AnchorSource::Driver => totals.drivers.entry(key).or_default(),
+                AnchorSource::Event => Some(by_events),
+                AnchorSource::Driver => Some(totals.drivers.entry(key).or_default()),
+                AnchorSource::Log => None,
             };
-            told.anchor(half, row.device_ns % 1000 == 0);
+            if let Some(told) = told {
+                told.anchor(half, row.device_ns % 1000 == 0);
+            }
         }
         let clock = match source {
-            AnchorSource::Event => self.clock(key),
+            AnchorSource::Event | AnchorSource::Log => self.clock(key),
             AnchorSource::Driver => bounds_of(&mut self.drivers, key),
         };
         if let Some(clock) = clock {

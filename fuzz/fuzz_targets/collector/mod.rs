@@ -14,6 +14,8 @@ pub mod command;
 pub mod decode;
 #[path = "../../../crates/collector/src/found.rs"]
 pub mod found;
+#[path = "../../../crates/collector/src/script.rs"]
+pub mod script;
 
 pub mod tables {
     include!(concat!(env!("OUT_DIR"), "/api_table.rs"));

@@ -131,7 +131,7 @@ fn pieces(path: &Critical, begin: i64) -> Table {
     let pieces = longest(path, ROWS).into_iter();
     Rows::of(pieces)
         .right("begin", |it| moment(it.begin_ns - begin))
-        .right("length", |it| duration(it.length()))
+        .right("duration", |it| duration(it.length()))
         .left("what", |it| it.kind.name())
         .left("name", |it| it.name.clone())
         .left("where", |it| match (it.device, it.stream_id, it.tid) {

@@ -123,7 +123,7 @@ fn table(report: &Report, sums: &StepSums, (begin, all): (i64, bool)) -> String 
     let table = Rows::of(own.iter().take(most))
         .left("step", |it| it.name.clone())
         .right("begin", |it| moment(it.begin_ns - begin))
-        .right("length", |it| duration(it.length_ns))
+        .right("duration", |it| duration(it.length_ns))
         .right("computing", |it| duration(it.compute_ns))
         .right("communication", |it| duration(it.communication_ns))
         .right("not overlapped", |it| duration(it.exposed_communication_ns))

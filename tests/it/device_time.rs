@@ -283,8 +283,9 @@ fn broken_words(result: &Result, submit: i64, tick: i64) -> Vec<&'static str> {
             "begins",
             result.busy_begins.quantile(0.99) <= band.max(1000),
         ),
-        // What runs at once begins when the quickest submission so far would have.
-        ("idle streams", result.idle_beyond.quantile(0.99) <= band),
+        // What runs at once begins when the quickest submission near it would have. Where others kept all submissions
+        // of a while waiting, the bars of that while have it.
+        ("idle streams", result.idle_beyond.quantile(0.5) <= band),
         ("timed or not", timed + untimed == result.tasks),
         ("most are timed", (untimed - left_out) * 100 <= result.tasks),
         // Each device has a thread and streams of its own: nobody disturbs anybody.
@@ -373,6 +374,9 @@ fn line(tasks: usize, submit: i64, tick: i64, drift: i64) -> (String, Vec<&'stat
     let mut broken = broken_words(&result, submit, tick);
     if !is_sharp(&result, submit) {
         broken.push("sharp bars");
+    }
+    if result.idle_beyond.quantile(0.99) > result.bands.quantile(0.99) {
+        broken.push("most on idle streams");
     }
     let timed = result.bars.0.len();
     let p99 = |spread: &Spread| spread.quantile(0.99);

@@ -239,14 +239,16 @@ fn check_random(seeds: std::ops::Range<u64>, operations: usize) {
 
 #[test]
 fn answers_do_not_depend_on_where_a_recording_is_cut() {
-    check_random(0..10_000, 16);
-    check_random(10_000..10_020, 400);
+    check_random(0..2_500, 16);
+    check_random(10_000..10_005, 400);
 }
 
-/// The same of longer ones.
+/// The same of many and longer ones.
 #[test]
 #[ignore = "takes minutes"]
 fn answers_do_not_depend_on_where_a_long_recording_is_cut() {
+    check_random(0..10_000, 16);
+    check_random(10_000..10_020, 400);
     check_random(0..10_000, 120);
     check_random(10_000..10_100, 2_000);
 }

@@ -317,13 +317,14 @@ mod tests {
         let pid = child.id();
         let (first, second) = (info(&liveness, pid, 5), info(&liveness, pid, 9));
         let name = || std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap();
-        // Between fork and exec it is still the image of this test.
-        while name() != "sh\n" {
+        // Between fork and exec it is still the image of this test; an image has its name before it has its stack.
+        let is_there = |image: &str| name() == image && stack_of(pid).is_some();
+        while !is_there("sh\n") {
             std::thread::yield_now();
         }
         assert!(!liveness.gone(first));
         drop(child.stdin.take());
-        while name() != "sleep\n" {
+        while !is_there("sleep\n") {
             std::thread::yield_now();
         }
         assert!(!liveness.gone(second));

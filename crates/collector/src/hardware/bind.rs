@@ -7,7 +7,8 @@ use ascend_trace_format::record::ActivityKind;
 
 use super::axis::Axis;
 use super::graphs::{Branch, Graph, Node, Place};
-use super::lane::{Entry, Lane, Stretch, groups, split};
+use super::lane::{Entry, Lane, Stretch, Unowned, groups, split};
+use super::matching::Matching;
 
 /// Nodes of one captured stream, by kind.
 type Pattern = Vec<ActivityKind>;
@@ -22,12 +23,17 @@ pub(super) enum Whose {
     Unclear,
 }
 
+/// Another graph that may have been replayed meanwhile, and how often at most.
+pub(super) struct Rival<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) replays: usize,
+}
+
 /// A stream of the device that is nobody's, and what it ran.
 struct Found<'l> {
     place: Place,
-    entries: &'l [Entry],
-    /// So many of them certainly ran in the stretch.
-    certain: usize,
+    /// What may have run in the stretch.
+    own: Unowned<'l>,
 }
 
 /// Where the nodes of a graph run. `None` when that is not certain, or not yet. `rivals` are other graphs that may have
@@ -38,7 +44,7 @@ pub(super) fn find(
     axis: Axis,
     lanes: &BTreeMap<Place, Lane>,
     whose: &dyn Fn(Place, &Lane) -> Whose,
-    rivals: &[&Graph],
+    rivals: &[Rival<'_>],
     do_numbers_grow: bool,
 ) -> Option<Vec<Branch>> {
     let branches = graph.by_branch();
@@ -50,42 +56,68 @@ pub(super) fn find(
             Whose::Unclear => return None,
             Whose::Nobodys => {}
         }
-        let (entries, certain) = lane.unowned(axis, stretch)?;
-        if !entries.is_empty() {
-            found.push(Found {
-                place: *place,
-                entries,
-                certain,
-            });
+        let own = lane.unowned(axis, stretch)?;
+        if !own.entries.is_empty() {
+            found.push(Found { place: *place, own });
         }
     }
-    let mut bound = Vec::new();
     let mut classes: BTreeMap<Vec<u8>, Vec<&Vec<Node>>> = BTreeMap::new();
     for branch in &branches {
         let codes = branch.iter().map(|node| node.kind.code());
         classes.entry(codes.collect()).or_default().push(branch);
     }
-    for same in classes.values() {
-        let pattern: Pattern = same.first()?.iter().map(|node| node.kind).collect();
-        let fitting: Vec<(&Found<'_>, u64)> = (found.iter())
-            .filter_map(|found| Some((found, found.fits(&pattern, stretch.replays)?)))
+    let classes: Vec<Vec<&Vec<Node>>> = classes.into_values().collect();
+    let matching = matching(&found, &classes, stretch.replays, rivals);
+    let mut bound = Vec::new();
+    for (class, same) in classes.iter().enumerate() {
+        let pattern = pattern(same.first()?);
+        let fitting: Vec<(usize, &Found<'_>, u64)> = (found.iter().enumerate())
+            .filter_map(|(lane, found)| Some((lane, found, found.fits(&pattern, stretch.replays)?)))
             .collect();
-        let is_others = |found: &Found<'_>| {
-            let mut patterns = rivals.iter().flat_map(|rival| rival.by_branch());
-            patterns.any(|nodes| found.may_be(&nodes))
-        };
-        if fitting.len() != same.len() || fitting.iter().any(|(found, _)| is_others(found)) {
+        let is_forced = |(lane, ..): &(usize, &Found<'_>, u64)| matching.is_forced(*lane, class);
+        if fitting.len() != same.len() || !fitting.iter().all(is_forced) {
             return None;
         }
-        bound.extend(assigned(same, fitting, do_numbers_grow));
+        let fitting = fitting
+            .into_iter()
+            .map(|(_, found, number)| (found, number));
+        bound.extend(assigned(same, fitting.collect(), do_numbers_grow));
     }
     // Whatever else ran has to be another graph's: else the log has lost something of this one.
-    let is_used = |found: &Found<'_>| bound.iter().any(|branch| branch.place == found.place);
-    let others: Vec<Vec<Node>> = rivals.iter().flat_map(|rival| rival.by_branch()).collect();
-    let is_clear = found.iter().all(|found| {
-        is_used(found) || found.certain == 0 || others.iter().any(|nodes| found.may_be(nodes))
-    });
-    is_clear.then_some(bound)
+    matching.is_explained().then_some(bound)
+}
+
+fn pattern(nodes: &[Node]) -> Pattern {
+    nodes.iter().map(|node| node.kind).collect()
+}
+
+/// What each lane may be of, be it that entries of it are lost.
+fn matching(
+    found: &[Found<'_>],
+    classes: &[Vec<&Vec<Node>>],
+    replays: usize,
+    rivals: &[Rival<'_>],
+) -> Matching {
+    let mut matching = Matching::default();
+    let mut patterns = Vec::new();
+    for same in classes {
+        let nodes = same.first().map_or(&[][..], |nodes| nodes);
+        patterns.push((matching.add_class(same.len()), pattern(nodes), replays));
+    }
+    for rival in rivals {
+        for nodes in rival.graph.by_branch() {
+            let class = matching.add_class(1);
+            patterns.push((class, pattern(&nodes), rival.replays));
+        }
+    }
+    for found in found {
+        let may_be = patterns
+            .iter()
+            .filter(|(_, pattern, times)| found.may_be(pattern, *times));
+        let classes = may_be.map(|(class, ..)| *class).collect();
+        matching.add_lane(classes, found.own.certain > 0);
+    }
+    matching
 }
 
 /// Which of the streams with the same kinds of nodes is which: by the numbers of the calls that captured their first nodes, if
@@ -118,29 +150,34 @@ fn assigned(
 impl Found<'_> {
     /// The number of the call of its first entry, if it ran these kinds so many times.
     fn fits(&self, pattern: &[ActivityKind], times: usize) -> Option<u64> {
+        let entries = self.own.entries;
         let count = pattern.len().checked_mul(times)?;
         let length = match pattern.len() {
             // One call has entries of all replays.
-            1 => period(self.entries).checked_mul(count)?,
-            _ => groups(self.entries).take(count).map(<[Entry]>::len).sum(),
+            1 => period(entries).checked_mul(count)?,
+            _ => groups(entries).take(count).map(<[Entry]>::len).sum(),
         };
-        let entries = self.entries.get(..length)?;
-        if length < self.certain {
+        // Where one of what comes after could be taken for one that was lost, nothing is certain.
+        if !self.own.is_clear || length != entries.len() {
             return None;
         }
         let parts = split(entries, count, pattern.len() == 1)?;
         let mut kinds = parts.iter().zip(pattern.iter().cycle());
         let fits = kinds.all(|(part, kind)| part.iter().all(|entry| entry.told.kind == *kind));
-        let first = self.entries.first()?;
+        let first = entries.first()?;
         fits.then_some(first.told.correlation)
     }
 
-    /// Whether it may be what runs these nodes, as far as kinds tell.
-    fn may_be(&self, nodes: &[Node]) -> bool {
-        let groups: Vec<&[Entry]> = groups(self.entries).collect();
-        let mut kinds = groups.iter().zip(nodes.iter().cycle());
-        groups.len() >= nodes.len()
-            && kinds.all(|(part, node)| part.iter().all(|entry| entry.told.kind == node.kind))
+    /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some.
+    fn may_be(&self, pattern: &[ActivityKind], times: usize) -> bool {
+        let most = pattern.len().saturating_mul(times);
+        let mut nodes = pattern.iter().cycle().take(most);
+        let certain = self.own.entries.get(..self.own.certain);
+        groups(certain.unwrap_or_default()).all(|part| {
+            let kind = part.first().map(|entry| entry.told.kind);
+            // A pattern that has not this kind at all need not be gone through as often as it ran.
+            kind.is_some_and(|kind| pattern.contains(&kind) && nodes.any(|node| *node == kind))
+        })
     }
 }
 
@@ -227,7 +264,7 @@ mod tests {
 
     fn found(lanes: [Lane; 2], grow: bool, hides: bool) -> Option<Vec<(u32, Vec<u32>)>> {
         let graph = replayed();
-        let stretch = graph.first_stretch(true).unwrap();
+        let stretch = graph.stretches(true).last().unwrap();
         let [first, second] = lanes;
         let mut lanes = BTreeMap::from([((0, 20), first), ((0, 21), second)]);
         if hides {
@@ -266,7 +303,7 @@ mod tests {
         ]);
         let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
         let whose = |_: Place, _: &Lane| Whose::Nobodys;
-        let stretch = graph.first_stretch(true).unwrap();
+        let stretch = graph.stretches(true).last().unwrap();
         assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());
         // Another graph has been replayed meanwhile, of such nodes.
         let mut rival = Graph::default();
@@ -282,7 +319,21 @@ mod tests {
             ((0, 21), lane([13, 14], 4)),
             ((0, 22), lane([90], 1)),
         ]);
-        assert!(find(&graph, &stretch, axis, &lanes, &whose, &[&rival], true).is_some());
+        assert!(
+            find(
+                &graph,
+                &stretch,
+                axis,
+                &lanes,
+                &whose,
+                &[Rival {
+                    graph: &rival,
+                    replays: 1
+                }],
+                true
+            )
+            .is_some()
+        );
     }
 
     #[test]

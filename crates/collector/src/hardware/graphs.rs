@@ -11,7 +11,7 @@ use super::lane::{Expected, Lane, Owner, Stretch, Sync, Work};
 use super::replays::Replays;
 
 /// Steps of a graph that are kept while it is not known where its nodes run, before the first ones are given up.
-const MOST_STEPS: usize = 512;
+const MOST_STEPS: usize = 1 << 14;
 /// Nodes of a graph, and of all graphs of a process.
 const MOST_NODES: usize = 1 << 20;
 
@@ -164,6 +164,18 @@ impl Graph {
         both.reduce(|all, next| (all.0.min(next.0), all.1.max(next.1)))
     }
 
+    /// How many replays may have run between two moments.
+    pub(super) fn replays_within(&self, from: i64, until: i64) -> usize {
+        let is_lost = self
+            .lost
+            .is_some_and(|lost| lost.0 <= until && lost.1 >= from);
+        if is_lost {
+            return usize::MAX;
+        }
+        let launches = self.steps.iter().filter_map(Step::launch);
+        launches.filter(|launch| launch.begin <= until).count()
+    }
+
     pub(super) fn destroy(&mut self, at: i64) {
         self.gone = Some(at);
     }
@@ -179,14 +191,15 @@ impl Graph {
         branches.map(|branch| branch.place)
     }
 
-    /// The first replays that a synchronisation came after; with `is_last` all that there are. `None` as long as that is not
-    /// certain.
-    pub(super) fn first_stretch(&self, is_last: bool) -> Option<Stretch> {
-        let mut replays = 0;
-        let mut span: Option<(i64, i64)> = None;
-        let known = if is_last { usize::MAX } else { self.settled };
-        let mut steps = self.steps.iter().take(known);
-        let stretch = |replays, span, next| Stretch {
+    /// The first replays, up to each synchronisation that came after all before it; with `is_last` all that there are as
+    /// well.
+    pub(super) fn stretches(&self, is_last: bool) -> impl Iterator<Item = Stretch> {
+        let known = if is_last {
+            self.steps.len()
+        } else {
+            self.settled
+        };
+        let stretch = |replays, span, next, is_last| Stretch {
             replays,
             floor: self.floor.max(self.born),
             is_first: !self.has_lost,
@@ -194,28 +207,42 @@ impl Graph {
             next,
             is_last,
         };
-        while let Some(step) = steps.next() {
+        let mut found = Vec::new();
+        let mut replays = 0;
+        let mut span: Option<(i64, i64)> = None;
+        let nexts = self.begins_after();
+        for (step, next) in self.steps.iter().zip(nexts).take(known) {
             match step {
                 Step::Replay(launch) => {
                     replays += 1;
-                    let begin = span.map_or(launch.begin, |(begin, _)| begin.min(launch.begin));
-                    span = Some((
-                        begin,
-                        span.map_or(launch.end, |(_, end)| end.max(launch.end)),
-                    ));
+                    let (begin, end) = span.unwrap_or((launch.begin, launch.end));
+                    span = Some((begin.min(launch.begin), end.max(launch.end)));
                 }
                 Step::Sync(sync) => {
                     if let Some((begin, _)) = span.filter(|(_, end)| *end <= sync.begin) {
-                        let later = steps.filter_map(Step::launch);
-                        let next = later.map(|launch| launch.begin).min();
-                        let next = next.unwrap_or(i64::MAX);
-                        return Some(stretch(replays, (begin, sync.end), next));
+                        found.push(stretch(replays, (begin, sync.end), next, false));
                     }
                 }
             }
         }
-        let (begin, _) = span.filter(|_| is_last)?;
-        Some(stretch(replays, (begin, i64::MAX), i64::MAX))
+        let all = span.filter(|_| is_last);
+        found.extend(all.map(|(begin, _)| stretch(replays, (begin, i64::MAX), i64::MAX, true)));
+        found.into_iter()
+    }
+
+    /// Of each step, when the earliest replay after it was submitted.
+    fn begins_after(&self) -> Vec<i64> {
+        let mut next = i64::MAX;
+        let mut all: Vec<i64> = (self.steps.iter().rev())
+            .map(|step| {
+                let begin = step.launch().map_or(i64::MAX, |launch| launch.begin);
+                let after = next;
+                next = next.min(begin);
+                after
+            })
+            .collect();
+        all.reverse();
+        all
     }
 
     /// A moment by which all replays that are kept had ended, if there is one, and when the first began.
@@ -229,8 +256,16 @@ impl Graph {
         (begins.min().unwrap_or(i64::MAX), end)
     }
 
+    /// Gives up a part of the replays: a large one where there are many.
+    pub(super) fn give_up_some(&mut self) {
+        let kept = self.steps.len() - self.steps.len().div_ceil(64);
+        while self.steps.len() > kept {
+            self.give_up_stretch();
+        }
+    }
+
     /// Gives up the replays up to the first synchronisation after them.
-    pub(super) fn give_up_stretch(&mut self) {
+    fn give_up_stretch(&mut self) {
         self.has_lost = true;
         let mut launches = Vec::new();
         let mut end = i64::MAX;

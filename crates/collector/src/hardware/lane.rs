@@ -106,6 +106,16 @@ pub(super) struct Stretch {
     pub(super) is_last: bool,
 }
 
+/// Entries that may be of a stretch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unowned<'l> {
+    pub(super) entries: &'l [Entry],
+    /// So many of them certainly are.
+    pub(super) certain: usize,
+    /// These are all.
+    pub(super) is_clear: bool,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     owners: Vec<Tenant>,
@@ -175,9 +185,9 @@ impl Lane {
         self.tasks.is_empty() && self.entries.is_empty()
     }
 
-    /// Entries that nobody is known to have submitted, and that may be of a stretch; how many of them certainly are. `None` when
-    /// it is not clear with which it begins.
-    pub(super) fn unowned(&self, axis: Axis, stretch: &Stretch) -> Option<(&[Entry], usize)> {
+    /// Entries that nobody is known to have submitted, and that may be of a stretch. `None` when it is not clear with which
+    /// it begins.
+    pub(super) fn unowned(&self, axis: Axis, stretch: &Stretch) -> Option<Unowned<'_>> {
         let (entries, rest) = self.entries.as_slices();
         if !self.tasks.is_empty() || !rest.is_empty() {
             return None;
@@ -205,20 +215,24 @@ impl Lane {
         if floor != i64::MIN && (!is_timed(first) || begin < floor) {
             return None;
         }
-        let begin = |entry: &Entry| entry.told.begin_ns;
-        let limit = stretch.next.min(stretch.span.1);
+        // What comes after the stretch ended after what waited for the stretch, and began after that.
         let is_possible = |entry: &&Entry| {
-            let least = begin(entry).saturating_add(around(entry).least);
-            !is_timed(entry) || least < limit
+            let end = entry.told.end_ns.saturating_add(around(entry).least);
+            !is_timed(entry) || end <= stretch.span.1
         };
-        let is_certain = |entry: &&Entry| {
-            let most = begin(entry).saturating_add(around(entry).most);
-            is_timed(entry) && most < limit
+        let is_certain = |entry: &Entry| {
+            let begin = entry.told.begin_ns.saturating_add(around(entry).most);
+            is_timed(entry) && begin < stretch.next
         };
         let possible = entries.iter().take_while(is_possible).count();
         let entries = entries.get(..possible)?;
-        let certain = entries.iter().rposition(|entry| is_certain(&entry));
-        Some((entries, certain.map_or(0, |last| last + 1)))
+        let certain = entries.iter().rposition(is_certain);
+        let certain = certain.map_or(0, |last| last + 1);
+        Some(Unowned {
+            entries,
+            certain,
+            is_clear: stretch.is_last || certain == possible,
+        })
     }
 
     /// Entries that ran before a moment are those of nobody.

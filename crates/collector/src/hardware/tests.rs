@@ -4,10 +4,10 @@ use super::*;
 use ascend_trace_recording::rows::TaskTimeRow;
 
 /// Numbers that are the same in each run.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

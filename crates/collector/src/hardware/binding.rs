@@ -1,0 +1,129 @@
+//! When it is tried to find out where the nodes of a process's graphs run (`bind.rs` finds it out).
+
+use super::Process;
+use super::axis::Axis;
+use super::bind::{self, Rival, Whose};
+use super::graphs::{Ends, Graph, Place};
+use super::lane::{Lane, Owner, Stretch};
+
+/// So many stretches of a graph's replays are looked at each time.
+const MOST_TRIES: usize = 8;
+
+impl Process {
+    /// Looks for where graphs are replayed. With `gives_up`, the first replays of graphs of which that is not clear are left.
+    /// Answers whether there was anything to do.
+    pub(super) fn bind(&mut self, is_last: bool, gives_up: bool) -> bool {
+        self.lanes.values_mut().for_each(Lane::straighten);
+        let open = self.graphs.iter().filter(|(_, graph)| graph.is_open());
+        let open: Vec<u32> = open.map(|(serial, _)| *serial).collect();
+        let mut is_news = false;
+        for serial in open {
+            if self.bind_any(serial, is_last) {
+                is_news = true;
+            } else if let Some(graph) = self.graphs.get_mut(&serial)
+                && (gives_up || graph.is_full())
+            {
+                graph.give_up_some();
+                is_news = true;
+            }
+        }
+        is_news
+    }
+
+    /// Looks for where a graph is replayed, in the first stretches after which nothing came for a while: else what comes
+    /// after could be taken for what was lost.
+    fn bind_any(&mut self, serial: u32, is_last: bool) -> bool {
+        let Some(graph) = self.graphs.get(&serial) else {
+            return false;
+        };
+        let axis = self.axis(graph.device);
+        let is_apart = |stretch: &Stretch| {
+            let (_, end) = stretch.span;
+            let open = axis.around(end.saturating_sub(axis.most)).open();
+            stretch.is_last || stretch.next.saturating_sub(end) >= open / 2
+        };
+        let stretches = graph.stretches(is_last).filter(is_apart);
+        let (mut first, last): (Vec<Stretch>, Vec<Stretch>) =
+            stretches.partition(|stretch| !stretch.is_last);
+        first.truncate(MOST_TRIES);
+        first.into_iter().chain(last).any(|mut stretch| {
+            stretch.is_first &= !self.has_leftovers(serial, stretch.span.0);
+            let has_come = is_last || self.has_come(serial, &stretch);
+            has_come && self.bind_one(serial, &stretch)
+        })
+    }
+
+    fn axis(&self, device: u32) -> Axis {
+        let (offset, now) = self.comparison;
+        let known = self.axes.get(&device).copied();
+        known.unwrap_or_else(|| Axis::near(offset, now))
+    }
+
+    /// Whether all that ran in a stretch is in the log by now, on whichever stream.
+    fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
+        let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
+        let whole = self.progress.get(&device).map_or(0, |it| it.whole());
+        whole.saturating_add(self.axis(device).around(whole).least) > stretch.span.1
+    }
+
+    /// Whether entries of other graphs may be left from before a moment.
+    fn has_leftovers(&self, serial: u32, before: i64) -> bool {
+        let mut others = self.graphs.iter().filter(|(other, _)| **other != serial);
+        let is_left = |graph: &Graph| graph.is_open() && graph.reach().0 < before;
+        self.has_lost_graphs || others.any(|(_, graph)| graph.has_lost || is_left(graph))
+    }
+
+    fn bind_one(&mut self, serial: u32, stretch: &Stretch) -> bool {
+        let Some(graph) = self.graphs.get(&serial) else {
+            return false;
+        };
+        let life = graph.life();
+        let whose = |place: Place, lane: &Lane| match self.taken.get(&place) {
+            _ if lane.is_taken(life) => Whose::Others,
+            // It may have been given nothing yet, and what there is be of before.
+            Some(serial) if !lane.knows(Owner::Stream(*serial)) => Whose::Unclear,
+            _ => Whose::Nobodys,
+        };
+        // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
+        let axis = self.axis(graph.device);
+        let (begin, end) = (stretch.span.0.min(stretch.floor), stretch.span.1);
+        let end = end.saturating_add(axis.around(end.saturating_sub(axis.most)).open());
+        let rivals = self.graphs.iter().filter(|(other, graph)| {
+            let may_run = |(from, until)| from <= end && until >= begin;
+            **other != serial && graph.loose().is_some_and(may_run)
+        });
+        let rivals: Vec<Rival<'_>> = rivals
+            .map(|(_, graph)| Rival {
+                graph,
+                replays: graph.replays_within(begin, end),
+            })
+            .collect();
+        let do_numbers_grow = !self.lanes.values().any(|lane| lane.is_disorderly);
+        let lanes = &self.lanes;
+        let found = bind::find(
+            graph,
+            stretch,
+            axis,
+            lanes,
+            &whose,
+            &rivals,
+            do_numbers_grow,
+        );
+        let Some(branches) = found else {
+            return false;
+        };
+        let mut ends = Ends {
+            lanes: &mut self.lanes,
+            replays: &mut self.replays,
+        };
+        if let Some(graph) = self.graphs.get_mut(&serial) {
+            for branch in &branches {
+                let lane = ends.lanes.entry(branch.place).or_default();
+                lane.skip_before(axis, stretch.floor);
+                lane.move_in(Owner::Graph(serial), life.0, life.1);
+            }
+            graph.bind(serial, branches, &mut ends);
+        }
+        true
+    }
+}

@@ -9,6 +9,8 @@ mod demo;
 mod headers;
 #[path = "build/inner.rs"]
 mod inner;
+#[path = "build/version.rs"]
+mod version;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -42,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = inner::folder(&out)?;
     let generated = folder.join("generated");
     take(Path::new(&env::var(GENERATED)?), &generated)?;
+    version::tell();
     for input in INPUTS {
         println!("cargo:rerun-if-changed={input}");
     }

@@ -105,10 +105,13 @@ fn write_message(text: &str) {
 
 /// Prints an answer. A reader that has seen enough, such as `head`, is no error.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same of text in any encoding.
+pub(crate) fn print_bytes(text: &[u8]) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(error).context("cannot write to standard output")

@@ -9,6 +9,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use ascend_trace_format::session::Timing;
 
+use super::install::{CompletionsArgs, ManArgs};
 use super::range::{self, TimeRange};
 use super::topics::TOPICS;
 
@@ -94,6 +95,15 @@ pub(crate) fn command() -> clap::Command {
     ))
 }
 
+/// The same with the options of a recording, which need no command, for shells.
+pub(super) fn recording() -> clap::Command {
+    let command = RecordArgs::augment_args(Words::command());
+    command.mut_arg("app", |app| {
+        app.required(false)
+            .value_hint(clap::ValueHint::CommandWithArguments)
+    })
+}
+
 /// The trace that a command reads; `-` is standard input.
 fn trace_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.as_os_str() == "-" {
@@ -134,12 +144,29 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Print where the software runtime's headers and libraries are
     Soft(SoftArgs),
+    /// Print the script with which a shell completes commands and options
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 13] = [
-    "record", "view", "export", "stats", "steps", "critical", "check", "info", "hooks", "doctor",
-    "demo", "soft", "help",
+pub(crate) const COMMANDS: [&str; 15] = [
+    "record",
+    "view",
+    "export",
+    "stats",
+    "steps",
+    "critical",
+    "check",
+    "info",
+    "hooks",
+    "doctor",
+    "demo",
+    "soft",
+    "completions",
+    "man",
+    "help",
 ];
 
 #[derive(Debug, Args)]

@@ -45,7 +45,10 @@ fn meant(word: &str) -> Option<&'static str> {
         3..5 => 1,
         _ => 2,
     };
-    let is_near = |command: &&&str| command.starts_with(word) || distance(word, command) <= allowed;
+    // `main` and many more are near to `man`.
+    let is_near = |command: &&&str| {
+        command.len() > 3 && (command.starts_with(word) || distance(word, command) <= allowed)
+    };
     let near = COMMANDS.iter().filter(is_near);
     near.min_by_key(|command| distance(word, command)).copied()
 }

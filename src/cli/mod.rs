@@ -11,6 +11,7 @@ mod export;
 mod guess;
 mod hooks;
 mod info;
+mod install;
 mod range;
 mod record;
 mod soft;
@@ -18,6 +19,7 @@ mod stats;
 mod steps;
 mod topics;
 pub(crate) mod trace;
+mod version;
 mod view;
 
 use std::ffi::OsString;
@@ -38,6 +40,9 @@ pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     }
     if let Some(text) = topics::asked(&words) {
         return print(text).map_or(TROUBLE, |()| 0);
+    }
+    if let Some(text) = version::asked(&words) {
+        return print(&text).map_or(TROUBLE, |()| 0);
     }
     if let Some(question) = guess::question(&words) {
         say(question);
@@ -104,6 +109,8 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Doctor(args) => done(doctor::run(&args)),
         Command::Demo(args) => demo::run(&args),
         Command::Soft(args) => done(soft::run(&args)),
+        Command::Completions(args) => done(install::completions(&args)),
+        Command::Man(args) => done(install::man(&args)),
     }
 }
 

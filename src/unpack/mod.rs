@@ -57,6 +57,11 @@ pub(crate) struct Soft {
     pub(crate) lib: PathBuf,
 }
 
+/// A number that is another one for any other content.
+pub(crate) const fn content_hash() -> &'static str {
+    CONTENT_HASH
+}
+
 /// Fails when nothing can be written to the folder.
 pub(crate) fn check_writable(path: &Path) -> std::io::Result<()> {
     folder::probe(path)

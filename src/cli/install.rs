@@ -1,0 +1,142 @@
+//! `completions` and `man`: what packages put where shells and `man` look for it.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::args;
+use crate::output::{print, print_bytes};
+
+/// The name of the command, whatever its file is called.
+const NAME: &str = "ascend-trace";
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell that reads the script
+    #[arg(value_enum)]
+    pub(crate) shell: ShellWord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellWord {
+    /// For ~/.local/share/bash-completion/completions/ascend-trace
+    Bash,
+    /// For a file _ascend-trace in a folder of $fpath
+    Zsh,
+    /// For ~/.config/fish/completions/ascend-trace.fish
+    Fish,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder to write all pages to, such as ~/.local/share/man/man1 [default: print the first page]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+/// Prints the script for a shell.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
+    print(&script(args.shell))
+}
+
+fn script(shell: ShellWord) -> String {
+    let shell = match shell {
+        ShellWord::Bash => Shell::Bash,
+        ShellWord::Zsh => Shell::Zsh,
+        ShellWord::Fish => Shell::Fish,
+    };
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut args::recording(), NAME, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Writes a page for the command and one for each of its commands, or prints the first.
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<()> {
+    let pages = pages()?;
+    match &args.to {
+        Some(folder) => write(&pages, folder),
+        None => {
+            let first = pages.first().map_or(&[][..], |(_, page)| page);
+            print_bytes(first)
+        }
+    }
+}
+
+fn write(pages: &[(String, Vec<u8>)], folder: &Path) -> anyhow::Result<()> {
+    let shown = folder.display();
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot write to {shown}"))?;
+    for (name, page) in pages {
+        let path = folder.join(name);
+        let shown = path.display();
+        std::fs::write(&path, page).with_context(|| format!("cannot write {shown}"))?;
+    }
+    Ok(())
+}
+
+/// The pages, each with the name of its file. The same build makes the same pages: they have no date.
+fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let mut all = args::command();
+    all.build();
+    let mut pages = vec![page(NAME.to_owned(), all.clone())?];
+    let shown = all.get_subcommands().filter(|it| it.get_name() != "help");
+    for command in shown {
+        let name = format!("{NAME}-{}", command.get_name());
+        pages.push(page(name, command.clone())?);
+    }
+    Ok(pages)
+}
+
+fn page(name: String, command: clap::Command) -> anyhow::Result<(String, Vec<u8>)> {
+    let version = env!("CARGO_PKG_VERSION");
+    let command = command.name(name.clone()).version(version);
+    let man = Man::new(command)
+        .manual("ascend-trace")
+        .source(format!("ascend-trace {version}"));
+    let mut text = Vec::new();
+    man.render(&mut text).context("cannot make a manual page")?;
+    Ok((format!("{name}.1"), text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::COMMANDS;
+
+    #[test]
+    fn shells_complete_every_command_and_the_options_of_a_recording() {
+        for shell in [ShellWord::Bash, ShellWord::Zsh, ShellWord::Fish] {
+            let script = script(shell);
+            for command in COMMANDS {
+                assert!(script.contains(command), "{shell:?} knows no {command}");
+            }
+            for word in ["timing", "no-tui", "hardware", "strict", "perfetto"] {
+                assert!(script.contains(word), "{shell:?} knows no {word}");
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_a_page_for_every_command() {
+        let pages = pages().unwrap();
+        let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+        let mut expected = vec!["ascend-trace.1".to_owned()];
+        let commands = COMMANDS.iter().filter(|name| **name != "help");
+        expected.extend(commands.map(|name| format!("ascend-trace-{name}.1")));
+        assert_eq!(names, expected);
+        for (name, page) in &pages {
+            let page = String::from_utf8_lossy(page);
+            assert!(
+                page.contains(".TH") && page.contains(".SH SYNOPSIS"),
+                "{name}"
+            );
+        }
+        let record = pages
+            .iter()
+            .find(|(name, _)| name == "ascend-trace-record.1");
+        let (_, record) = record.unwrap();
+        assert!(String::from_utf8_lossy(record).contains("\\-\\-timing"));
+    }
+}

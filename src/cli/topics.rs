@@ -21,6 +21,7 @@ pub(super) const TOPICS: &[(&str, &str)] = &[
     ("hooking", include_str!("../../docs/HOOKING.md")),
     ("json", include_str!("../../docs/JSON.md")),
     ("overhead", include_str!("../../docs/OVERHEAD.md")),
+    ("python", include_str!("../../docs/PYTHON.md")),
     ("pytorch", include_str!("../../docs/PYTORCH.md")),
     ("reality", include_str!("../../docs/REALITY.md")),
     ("reliability", include_str!("../../docs/RELIABILITY.md")),

@@ -40,6 +40,8 @@ mod kill;
 mod processes;
 /// The hook inside interpreters of Python.
 mod python;
+/// The module for Python programs.
+mod python_module;
 /// What real runtimes do that is hard on a tracer.
 mod reality;
 /// Too much at once, too little room, nobody left to read.

@@ -1,0 +1,19 @@
+"""Name the ranges of a program for ascend-trace, and read its recordings.
+
+Ranges cost next to nothing while nothing is recorded::
+
+    import ascend_trace
+
+    with ascend_trace.range("load batch"):
+        ...
+
+A recording is read through the command `ascend-trace`::
+
+    recording = ascend_trace.open("run.atrace")
+    recording.tasks()  # an Arrow table
+"""
+
+from ._ranges import is_recording, mark, range, step
+from ._recording import Error, Recording, open
+
+__all__ = ["Error", "Recording", "is_recording", "mark", "open", "range", "step"]

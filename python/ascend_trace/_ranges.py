@@ -1,0 +1,114 @@
+"""Ranges of a thread's time, as the preloaded library of `ascend-trace` takes them."""
+
+import ctypes
+import inspect
+import itertools
+from contextlib import ContextDecorator
+from typing import Any, Callable, List, Optional, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# What a range is. The tracer's library has the same numbers.
+_STEP, _FUNCTION = 1, 5
+
+_STEPS = itertools.count()
+
+
+class _Tracer:
+    """The functions of the tracer's library, or what does nothing where it is not loaded."""
+
+    def __init__(self) -> None:
+        # The calls are short: the interpreter's lock is kept.
+        own = ctypes.PyDLL(None)
+        try:
+            begin, end = own.ascend_trace_range_begin, own.ascend_trace_range_end
+        except AttributeError:
+            self.begin: Optional[Any] = None
+            self.end: Optional[Any] = None
+            return
+        begin.restype, begin.argtypes = ctypes.c_uint64, (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64)
+        end.restype, end.argtypes = ctypes.c_uint64, (ctypes.c_uint64,)
+        self.begin, self.end = begin, end
+
+
+_TRACER = _Tracer()
+
+
+def _begin(kind: int, name: str) -> int:
+    if _TRACER.begin is None:
+        return 0
+    # A C string ends at the first NUL.
+    encoded = name.encode("utf-8", "replace").replace(b"\0", b" ")
+    return int(_TRACER.begin(kind, encoded, 0))
+
+
+def _end(id: int) -> None:
+    if id and _TRACER.end is not None:
+        _TRACER.end(id)
+
+
+def is_recording() -> bool:
+    """Return whether the process was started by `ascend-trace`.
+
+    It is also true if the recorder has gone since; ranges then do nothing.
+    """
+    return _TRACER.begin is not None
+
+
+class range(ContextDecorator):
+    """A named range of the calling thread: a context manager, or a decorator of a function.
+
+    A range must end in the thread in which it began. Ranges may be nested.
+    """
+
+    _kind = _FUNCTION
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a range is a str, not {type(name).__name__}")
+        self.name = name
+        self._ids: List[int] = []
+
+    def _recreate_cm(self) -> "range":
+        # Threads may run one decorated function at the same time.
+        return type(self)(self.name)
+
+    def __call__(self, function: _Function) -> _Function:
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+            raise TypeError(
+                f"{function.__qualname__} gives its thread away before it returns: "
+                "use `with ascend_trace.range(…)` around code that does not"
+            )
+        return super().__call__(function)
+
+    def __enter__(self) -> "range":
+        self._ids.append(_begin(self._kind, self.name))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _end(self._ids.pop())
+
+
+class step(range):
+    """A step of a training loop, for `ascend-trace steps`. Without a name, steps are numbered."""
+
+    _kind = _STEP
+
+    def __init__(self, name: Optional[str] = None) -> None:
+        super().__init__("step" if name is None else name)
+        self._is_numbered = name is None
+
+    def _recreate_cm(self) -> "step":
+        return step(None if self._is_numbered else self.name)
+
+    def __enter__(self) -> "step":
+        if self._is_numbered:
+            self.name = f"step {next(_STEPS)}"
+        super().__enter__()
+        return self
+
+
+def mark(name: str) -> None:
+    """Record that something happened now: a range that ends where it begins."""
+    with range(name):
+        pass

@@ -1,0 +1,121 @@
+//! The module `ascend_trace` for Python programs: ranges of their own, and recordings as tables.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::process::{run, tool};
+use crate::support::tables::Row;
+use crate::support::{Recording, Run, program};
+use crate::ways::tool_in_path;
+
+fn here(place: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(place)
+}
+
+#[expect(clippy::print_stderr, reason = "what is skipped is told")]
+fn python() -> Option<PathBuf> {
+    let python = tool_in_path("python3");
+    if python.is_none() {
+        eprintln!("skipped: there is no python3");
+    }
+    python
+}
+
+fn named_ranges(python: &Path) -> Run {
+    let script = here("tests/programs/named_ranges.py");
+    Run::new(python)
+        .words(&["-B", script.to_str().unwrap()])
+        .variable("PYTHONPATH", here("python").to_str().unwrap())
+}
+
+fn ranges(recording: &Recording) -> Vec<Row> {
+    let folder = recording.beside("csv");
+    let mut export = tool();
+    export.arg("export").arg(recording.trace());
+    export.args(["--format", "csv", "-o"]).arg(&folder);
+    run(&mut export).expect(0);
+    Row::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
+}
+
+/// The program prints the same, and the recording has its ranges, each where it was.
+#[test]
+fn ranges_of_a_program_are_recorded_and_change_nothing() {
+    let Some(python) = python() else { return };
+    let recording = named_ranges(&python).compared();
+    recording.outcome.clone().expect(0);
+    let ranges = ranges(&recording);
+    let count = |kind: &str, name: &str, depth: i64| {
+        let is_it = |row: &&Row| {
+            (row.text("kind"), row.text("name"), row.number("depth")) == (kind, name, depth)
+        };
+        ranges.iter().filter(is_it).count()
+    };
+    let expected = [
+        ("function", "outer", 0, 1),
+        ("function", "inner é x", 1, 1),
+        ("function", "failing", 0, 1),
+        // Once by itself, and in three threads; within itself; in steps.
+        ("function", "decorated", 0, 4),
+        ("function", "decorated", 1, 1 + 3 + 3),
+        ("function", "decorated", 2, 1),
+        ("step", "step 0", 0, 1),
+        ("step", "step 1", 0, 1),
+        ("step", "step 2", 0, 1),
+        ("step", "last step", 0, 1),
+        ("function", "a mark", 1, 1),
+    ];
+    for (kind, name, depth, times) in expected {
+        assert_eq!(
+            count(kind, name, depth),
+            times,
+            "{name} {depth}: {ranges:?}"
+        );
+    }
+    let all: usize = expected.iter().map(|(.., times)| times).sum();
+    assert_eq!(ranges.len(), all);
+}
+
+#[test]
+fn a_recording_is_read_as_tables_and_errors_are_those_of_the_command() {
+    let Some(python) = python() else { return };
+    let recording = Run::new(&program("phases")).words(&["200", "7"]).traced();
+    let other = recording.beside("other.txt");
+    std::fs::write(&other, "no recording").unwrap();
+    let mut reader = std::process::Command::new(python);
+    reader
+        .arg("-B")
+        .arg(here("tests/programs/read_recording.py"));
+    reader.arg(recording.trace()).arg(&other);
+    reader.env("PYTHONPATH", here("python"));
+    reader.env("ASCEND_TRACE_COMMAND", env!("CARGO_BIN_EXE_ascend-trace"));
+    let text = run(&mut reader).expect(0).out();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[0].contains("'calls'") && lines[0].contains("'tasks'"),
+        "{text}"
+    );
+    assert_eq!(
+        lines[1],
+        "ascend-trace/info ascend-trace/stats ascend-trace/steps"
+    );
+    match lines[2].strip_prefix("no pyarrow: ") {
+        Some(why) => assert!(
+            why.contains("pip install pyarrow") || why.contains("pyarrow"),
+            "{text}"
+        ),
+        None => assert_eq!(lines[2..5], ["Table 200 True", "0", "KeyError"]),
+    }
+    let refused: Vec<&str> = lines.iter().rev().take(4).rev().copied().collect();
+    assert_eq!(
+        refused[0],
+        "FileNotFoundError /nonexistent/run.atrace: no such recording"
+    );
+    assert!(
+        refused[1].starts_with("Error cannot open OTHER: "),
+        "{text}"
+    );
+    assert!(
+        refused[2].starts_with("Error invalid value 'x' for '--range"),
+        "{text}"
+    );
+    assert!(refused[3].starts_with("TypeError only is a list"), "{text}");
+}

@@ -91,6 +91,21 @@ fn pattern(nodes: &[Node]) -> Pattern {
     nodes.iter().map(|node| node.kind).collect()
 }
 
+/// What is in graphs that may have had a stream one after the other.
+fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
+    let is_apart = |one: &Graph, other: &Graph| {
+        let ((from, until), (since, end)) = (one.life(), other.life());
+        until <= since || end <= from
+    };
+    let has_turns = |own: &&Rival<'_>| {
+        let mut others = rivals.iter();
+        others.any(|other| is_apart(own.graph, other.graph))
+    };
+    let in_turn = rivals.iter().filter(has_turns);
+    let nodes = in_turn.flat_map(|rival| rival.graph.by_branch().concat());
+    nodes.map(|node| node.kind).collect()
+}
+
 /// What each lane may be of, be it that entries of it are lost.
 fn matching(
     found: &[Found<'_>],
@@ -110,11 +125,15 @@ fn matching(
             patterns.push((class, pattern(&nodes), rival.replays));
         }
     }
+    // A stream may have been one's and then another's.
+    let kinds = kinds_in_turn(rivals);
+    let in_turn = matching.add_class(usize::MAX);
     for found in found {
         let may_be = patterns
             .iter()
             .filter(|(_, pattern, times)| found.may_be(pattern, *times));
-        let classes = may_be.map(|(class, ..)| *class).collect();
+        let mut classes: Vec<usize> = may_be.map(|(class, ..)| *class).collect();
+        classes.extend(found.is_of(&kinds).then_some(in_turn));
         matching.add_lane(classes, found.own.certain > 0);
     }
     matching
@@ -166,6 +185,13 @@ impl Found<'_> {
         let fits = kinds.all(|(part, kind)| part.iter().all(|entry| entry.told.kind == *kind));
         let first = entries.first()?;
         fits.then_some(first.told.correlation)
+    }
+
+    /// Whether what certainly ran is of these kinds.
+    fn is_of(&self, kinds: &[ActivityKind]) -> bool {
+        let certain = self.own.entries.get(..self.own.certain);
+        let mut certain = certain.unwrap_or_default().iter();
+        certain.all(|entry| kinds.contains(&entry.told.kind))
     }
 
     /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some.

@@ -112,7 +112,7 @@ mod tests {
             for command in COMMANDS {
                 assert!(script.contains(command), "{shell:?} knows no {command}");
             }
-            for word in ["timing", "no-tui", "hardware", "strict", "perfetto"] {
+            for word in ["timing", "no-tui", "strict", "perfetto"] {
                 assert!(script.contains(word), "{shell:?} knows no {word}");
             }
         }

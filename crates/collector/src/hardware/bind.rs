@@ -1,7 +1,7 @@
 //! Finds out on which streams of the device the nodes of a graph run: by how many entries they have, and of which kinds,
 //! between the submission of the first replays and the synchronisation after them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_format::record::ActivityKind;
 
@@ -67,11 +67,13 @@ pub(super) fn find(
         classes.entry(codes.collect()).or_default().push(branch);
     }
     let classes: Vec<Vec<&Vec<Node>>> = classes.into_values().collect();
-    let matching = matching(&found, &classes, stretch.replays, rivals);
+    let are_of_calls = do_numbers_grow && found.iter().any(Found::has_number_twice);
+    let matching = matching(&found, &classes, stretch.replays, rivals, are_of_calls);
     let mut bound = Vec::new();
     for (class, same) in classes.iter().enumerate() {
         let pattern = pattern(same.first()?);
         let fitting: Vec<(usize, &Found<'_>, u64)> = (found.iter().enumerate())
+            .filter(|(_, found)| !are_of_calls || found.numbers().len() == pattern.len())
             .filter_map(|(lane, found)| Some((lane, found, found.fits(&pattern, stretch.replays)?)))
             .collect();
         let is_forced = |(lane, ..): &(usize, &Found<'_>, u64)| matching.is_forced(*lane, class);
@@ -112,6 +114,7 @@ fn matching(
     classes: &[Vec<&Vec<Node>>],
     replays: usize,
     rivals: &[Rival<'_>],
+    are_of_calls: bool,
 ) -> Matching {
     let mut matching = Matching::default();
     let mut patterns = Vec::new();
@@ -131,7 +134,10 @@ fn matching(
     for found in found {
         let may_be = patterns
             .iter()
-            .filter(|(_, pattern, times)| found.may_be(pattern, *times));
+            .filter(|(_, pattern, times)| match are_of_calls {
+                true => found.may_be_by_calls(pattern, *times),
+                false => found.may_be(pattern, *times),
+            });
         let mut classes: Vec<usize> = may_be.map(|(class, ..)| *class).collect();
         classes.extend(found.is_of(&kinds).then_some(in_turn));
         matching.add_lane(classes, found.own.certain > 0);
@@ -187,19 +193,53 @@ impl Found<'_> {
         fits.then_some(first.told.correlation)
     }
 
+    fn certain(&self) -> &[Entry] {
+        self.own.entries.get(..self.own.certain).unwrap_or_default()
+    }
+
+    /// Whether a number stands at several entries: then numbers are those of the calls that captured the nodes.
+    fn has_number_twice(&self) -> bool {
+        let numbers: BTreeSet<u64> = self
+            .own
+            .entries
+            .iter()
+            .map(|it| it.told.correlation)
+            .collect();
+        !numbers.contains(&0) && numbers.len() < self.own.entries.len()
+    }
+
+    /// The numbers of what certainly ran, in the order of the calls, and the kinds.
+    fn numbers(&self) -> BTreeMap<u64, ActivityKind> {
+        let certain = self.certain().iter();
+        certain
+            .map(|entry| (entry.told.correlation, entry.told.kind))
+            .collect()
+    }
+
+    /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some, where each
+    /// node has a number, and these grow along them.
+    fn may_be_by_calls(&self, pattern: &[ActivityKind], times: usize) -> bool {
+        let mut nodes = pattern.iter();
+        let mut kinds = self.numbers().into_values();
+        let parts: Vec<&[Entry]> = groups(self.certain()).collect();
+        let number = |part: &[Entry]| part.first().map(|entry| entry.told.correlation);
+        let begun_anew = parts.iter().zip(parts.iter().skip(1));
+        let begun_anew = begun_anew.filter(|(one, next)| number(next) <= number(one));
+        kinds.all(|kind| nodes.any(|node| *node == kind)) && begun_anew.count() < times
+    }
+
     /// Whether what certainly ran is of these kinds.
     fn is_of(&self, kinds: &[ActivityKind]) -> bool {
-        let certain = self.own.entries.get(..self.own.certain);
-        let mut certain = certain.unwrap_or_default().iter();
-        certain.all(|entry| kinds.contains(&entry.told.kind))
+        self.certain()
+            .iter()
+            .all(|entry| kinds.contains(&entry.told.kind))
     }
 
     /// Whether what certainly ran may be these nodes so many times at most, be it that the log has lost some.
     fn may_be(&self, pattern: &[ActivityKind], times: usize) -> bool {
         let most = pattern.len().saturating_mul(times);
         let mut nodes = pattern.iter().cycle().take(most);
-        let certain = self.own.entries.get(..self.own.certain);
-        groups(certain.unwrap_or_default()).all(|part| {
+        groups(self.certain()).all(|part| {
             let kind = part.first().map(|entry| entry.told.kind);
             // A pattern that has not this kind at all need not be gone through as often as it ran.
             kind.is_some_and(|kind| pattern.contains(&kind) && nodes.any(|node| *node == kind))

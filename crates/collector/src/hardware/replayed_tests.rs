@@ -32,7 +32,7 @@ struct Defects {
     does_mix: bool,
     /// Kernels of a task or node, at most; 0 is one.
     parts: u64,
-    /// Each kernel has a number of its own, as on cards.
+    /// Each kernel has a number of its own.
     has_own_numbers: bool,
 }
 
@@ -184,9 +184,8 @@ impl Model {
         (begin, end): (i64, i64),
         of: Truth,
     ) {
-        self.number += 1;
         let number = match self.defects.has_own_numbers {
-            true => self.number,
+            true => what.number * 8 + part,
             false => what.number,
         };
         if self.defects.drop != 0 && self.random.below(self.defects.drop) == 0 {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes what is released for one architecture, for hosts with glibc 2.17 and newer.
 #   scripts/package.sh [ARCH] [PROFILE]      ARCH: x86_64, aarch64; PROFILE: release, dev
-# In target/packages/ARCH: a wheel, a .tar.gz, a .deb, an .rpm where rpmbuild is, and their checksums.
+# In target/packages/ARCH: a wheel, a .tar.gz, a .deb and an .rpm where dpkg-deb and rpmbuild are, the list of components
+# (CycloneDX), and their checksums.
 # The same sources make the same files: their dates are that of the commit. Set SOURCE_DATE_EPOCH for another one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,14 +13,27 @@ ASCEND_TRACE_COMMIT=${ASCEND_TRACE_COMMIT:-$(git rev-parse --short=12 HEAD 2>/de
 export SOURCE_DATE_EPOCH ASCEND_TRACE_COMMIT
 umask 022
 
-scripts/build-old-hosts.sh "$arch" "$profile"
 target=$arch-unknown-linux-gnu
-built=target/old-hosts/$target/$([ "$profile" = dev ] && echo debug || echo "$profile")/ascend-trace
-out=target/packages/$arch
+out=$PWD/target/packages/$arch
 rm -rf "$out"
 mkdir -p "$out"
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
+
+# Zig's linker knows the symbols of every glibc. It and maturin are from Python's package registry.
+tools=$PWD/target/packages/tools
+[ -x "$tools/bin/maturin" ] || {
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet 'maturin>=1.8,<2' 'ziglang>=0.13,<1'
+}
+PATH=$tools/bin:$PATH CARGO_TARGET_DIR=$PWD/target/packages/build \
+    maturin build --locked --profile "$profile" --zig --target "$target" --compatibility manylinux_2_17 --out "$out"
+
+# All packages have the program of the wheel.
+"$tools/bin/python" -m zipfile -e "$out"/*.whl "$stage/wheel"
+built=$(echo "$stage"/wheel/*.data/scripts/ascend-trace)
+chmod 755 "$built"
+cp "$stage"/wheel/*.dist-info/sboms/*.cyclonedx.json "$out/ascend-trace-$version-$arch.cyclonedx.json"
 
 # What prints pages and scripts: the command itself, where this machine can run it.
 runs() { [ "$arch" = "$(uname -m)" ] || command -v "qemu-$arch" >/dev/null; }
@@ -34,8 +48,6 @@ doc=share/doc/ascend-trace
 mkdir -p "$tree/bin" "$tree/share/man/man1" "$tree/$doc" "$tree/share/bash-completion/completions" \
     "$tree/share/zsh/site-functions" "$tree/share/fish/vendor_completions.d"
 install -m 755 "$built" "$tree/bin/ascend-trace"
-strip_tool=$([ "$arch" = "$(uname -m)" ] && echo strip || echo "$arch-linux-gnu-strip")
-if command -v "$strip_tool" >/dev/null; then "$strip_tool" --strip-debug "$tree/bin/ascend-trace"; fi
 command_of_packages man --to "$tree/share/man/man1"
 command_of_packages completions bash >"$tree/share/bash-completion/completions/ascend-trace"
 command_of_packages completions zsh >"$tree/share/zsh/site-functions/_ascend-trace"
@@ -50,21 +62,6 @@ tar_gz() {
     same_dates "$stage/$name"
     tar -C "$stage" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" |
         gzip -9n >"$out/$name.tar.gz"
-}
-
-wheel() {
-    local root=$stage/wheel tag=py3-none-manylinux_2_17_$arch tools=target/packages/tools
-    [ -x "$tools/bin/wheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" install --quiet 'wheel>=0.43,<1'; }
-    local info=$root/ascend_trace-$version.dist-info scripts=$root/ascend_trace-$version.data/scripts
-    mkdir -p "$info" "$scripts"
-    cp -r python/ascend_trace "$root/"
-    find "$root" -name __pycache__ -prune -exec rm -rf {} +
-    cp "$tree/bin/ascend-trace" "$scripts/"
-    cp LICENSE-APACHE LICENSE-MIT "$info/"
-    python3 scripts/wheel_metadata.py "$version" >"$info/METADATA"
-    printf 'Wheel-Version: 1.0\nGenerator: ascend-trace\nRoot-Is-Purelib: false\nTag: %s\n' "$tag" >"$info/WHEEL"
-    same_dates "$root"
-    "$tools/bin/wheel" pack --dest-dir "$out" "$root" >/dev/null
 }
 
 deb() {
@@ -123,7 +120,6 @@ SPEC
 }
 
 tar_gz
-wheel
 deb
 rpm_package
 (cd "$out" && sha256sum -- * >SHA256SUMS && ls -l && cat SHA256SUMS)

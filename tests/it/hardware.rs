@@ -134,13 +134,51 @@ fn where_there_is_no_log_tasks_are_timed_by_events() {
     for (soft, state) in [
         ("mspti=busy", LogState::Busy),
         ("mspti=offline", LogState::Refused),
+        ("mspti=full", LogState::Refused),
+        ("mspti=broken", LogState::Refused),
     ] {
         let recording = phases("hardware", soft);
-        let (timed, untimed) = is_honest(&recording);
-        assert!(timed.values().sum::<usize>() > 0 && untimed < 3000);
-        assert!(added(&recording) > 0);
-        assert_eq!(logs(&contents(&recording))[0].state, state.code());
+        is_timed_by_events(&recording, state);
+        let code = match soft {
+            "mspti=full" => "code 3",
+            "mspti=broken" => "code 999",
+            _ => "",
+        };
+        let said = recording.outcome.err();
+        assert!(said.contains(code), "{soft}: {said}");
     }
+}
+
+#[track_caller]
+fn is_timed_by_events(recording: &Recording, state: LogState) {
+    let (timed, untimed) = is_honest(recording);
+    assert!(timed.values().sum::<usize>() > 0 && untimed < 3000);
+    assert!(added(recording) > 0);
+    assert_eq!(logs(&contents(recording))[0].state, state.code());
+}
+
+/// The runtime is there, and no library for its log beside it.
+#[test]
+fn where_there_is_no_library_tasks_are_timed_by_events() {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(&crate::support::compile::soft().lib)
+        .unwrap()
+        .flatten()
+    {
+        if entry.file_name() != "libmspti.so" {
+            std::os::unix::fs::symlink(entry.path(), folder.path().join(entry.file_name()))
+                .unwrap();
+        }
+    }
+    let phases = program("phases");
+    let [folder, phases] = [folder.path(), &phases].map(|path| path.to_str().unwrap());
+    let script = "LD_LIBRARY_PATH=$1 exec $2 3000 7 kernels";
+    let shell = Run::new(std::path::Path::new("/bin/sh"));
+    let shell = shell.words(&["-c", script, "sh", folder, phases]);
+    let recording = shell.options(&["--timing", "hardware"]).compared();
+    is_timed_by_events(&recording, LogState::Absent);
+    let said = recording.outcome.err();
+    assert!(said.contains("there is no libmspti.so"), "{said}");
 }
 
 #[test]

@@ -32,6 +32,10 @@ pub enum Mspti {
     Busy,
     /// The device's log cannot be reached.
     Offline,
+    /// No kind of records is granted any more.
+    Full,
+    /// It fails by itself.
+    Broken,
 }
 
 /// Everything that the list says, with the chip's own values where it says nothing.
@@ -315,8 +319,10 @@ fn mspti(value: Option<&str>) -> Result<Mspti, String> {
         Some("preload") => Ok(Mspti::Preload),
         Some("busy") => Ok(Mspti::Busy),
         Some("offline") => Ok(Mspti::Offline),
+        Some("full") => Ok(Mspti::Full),
+        Some("broken") => Ok(Mspti::Broken),
         given => Err(format!(
-            "option `mspti` is grants, preload, busy or offline, not {}",
+            "option `mspti` is grants, preload, busy, offline, full or broken, not {}",
             given.unwrap_or("nothing")
         )),
     }

@@ -202,9 +202,11 @@ impl Mspti {
     }
 
     pub(crate) fn subscribe(&self) -> i32 {
-        if runtime::get().options.mspti == Answers::Busy
-            || self.is_subscribed.swap(true, Ordering::AcqRel)
-        {
+        let answers = runtime::get().options.mspti;
+        if answers == Answers::Broken {
+            return result::INNER;
+        }
+        if answers == Answers::Busy || self.is_subscribed.swap(true, Ordering::AcqRel) {
             return result::MULTIPLE_SUBSCRIBERS;
         }
         result::SUCCESS
@@ -224,6 +226,9 @@ impl Mspti {
         }
         if options.mspti == Answers::Offline || options.chip.timeline_slots().is_some() {
             return result::DEVICE_OFFLINE;
+        }
+        if options.mspti == Answers::Full {
+            return result::MAX_LIMIT_REACHED;
         }
         self.enabled.fetch_or(1 << kind as u32, Ordering::AcqRel);
         result::SUCCESS

@@ -44,25 +44,15 @@ impl Judge {
             let key = (task.number("stream_id"), task.number("seq"));
             tasks.entry(key).or_default().push(entry);
         }
-        let mut judge = Self {
+        let nodes = truth::nodes(&recording.truth());
+        let ran = tasks.values().flatten().chain(&nodes);
+        let offset = offset(entries, &ran.collect::<Vec<_>>());
+        Self {
             tasks,
-            nodes: truth::nodes(&recording.truth()),
-            offset: 0,
+            nodes,
+            offset,
             is_lossy: soft.contains("drop") && soft.contains("kernels"),
-        };
-        let joined = entries.iter().filter(|row| is_task(row));
-        let begins = joined.filter(|row| row.number("part") == 0);
-        let offsets = begins.filter_map(|row| {
-            let tasks = judge.tasks.get(&key(row)?)?;
-            let [only] = tasks.as_slice() else {
-                return None;
-            };
-            Some(row.maybe("log_begin_ns")? - only.begin)
-        });
-        let mut offsets: Vec<i64> = offsets.collect();
-        offsets.sort_unstable();
-        judge.offset = offsets.get(offsets.len() / 2).copied().unwrap_or(0);
-        judge
+        }
     }
 
     fn is_at(&self, row: &Row, begin: i64) -> bool {
@@ -108,6 +98,33 @@ impl Judge {
         };
         assert!(self.nodes.iter().any(is_it), "{row:?}");
     }
+}
+
+/// The log's clock − the host's: by how much most entries are off what ran on their stream, whatever they are said to be of.
+fn offset(entries: &Table, ran: &[&truth::Entry]) -> i64 {
+    let mut begins: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for it in ran {
+        begins.entry(it.stream_id).or_default().push(it.begin);
+    }
+    let timed = entries
+        .iter()
+        .filter_map(|row| Some((row, row.maybe("log_begin_ns")?)));
+    let differences = timed.flat_map(|(row, told)| {
+        let own = begins.get(&row.number("stream_id")).into_iter().flatten();
+        own.map(move |begin| told - begin)
+    });
+    let mut differences: Vec<i64> = differences.collect();
+    differences.sort_unstable();
+    let mut best = (0, 0);
+    let mut last = 0;
+    for (first, from) in differences.iter().enumerate() {
+        last = last.max(first);
+        while differences.get(last).is_some_and(|it| it - from <= OPEN_NS) {
+            last += 1;
+        }
+        best = best.max((last - first, from + OPEN_NS / 2));
+    }
+    best.1
 }
 
 fn key(row: &Row) -> Option<(i64, i64)> {

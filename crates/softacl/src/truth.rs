@@ -51,11 +51,20 @@ impl Truth {
 
     /// That the driver read a device's counter at this moment.
     pub(crate) fn add_reading(&self, device: u32, host_ns: u64, count: i64) {
+        self.add_clock("clock", device, host_ns, count);
+    }
+
+    /// That msPTI's clock of a device was there at this moment.
+    pub(crate) fn add_log_clock(&self, device: u32, host_ns: u64, log_ns: i64) {
+        self.add_clock("log clock", device, host_ns, log_ns);
+    }
+
+    fn add_clock(&self, kind: &str, device: u32, host_ns: u64, count: i64) {
         let mut text = lock(&self.pending);
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{{\"device\":{device},\"stream_id\":-1,\"seq\":0,\"kind\":\"clock\",\
+            "{{\"device\":{device},\"stream_id\":-1,\"seq\":0,\"kind\":\"{kind}\",\
              \"begin_ns\":{host_ns},\"end_ns\":{host_ns},\"pid\":{},\"count\":{count}}}",
             self.pid
         );

@@ -45,8 +45,8 @@ impl Judge {
             tasks.entry(key).or_default().push(entry);
         }
         let nodes = truth::nodes(&recording.truth());
-        let ran = tasks.values().flatten().chain(&nodes);
-        let offset = offset(entries, &ran.collect::<Vec<_>>());
+        let clocks = truth::log_clocks(&recording.truth());
+        let offset = clocks.first().map_or(0, |clock| clock.count - clock.at);
         Self {
             tasks,
             nodes,
@@ -100,39 +100,8 @@ impl Judge {
     }
 }
 
-/// The log's clock − the host's: by how much most entries are off what ran on their stream, whatever they are said to be of.
-fn offset(entries: &Table, ran: &[&truth::Entry]) -> i64 {
-    let mut begins: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
-    for it in ran {
-        begins.entry(it.stream_id).or_default().push(it.begin);
-    }
-    let timed = entries
-        .iter()
-        .filter_map(|row| Some((row, row.maybe("log_begin_ns")?)));
-    let differences = timed.flat_map(|(row, told)| {
-        let own = begins.get(&row.number("stream_id")).into_iter().flatten();
-        own.map(move |begin| told - begin)
-    });
-    let mut differences: Vec<i64> = differences.collect();
-    differences.sort_unstable();
-    let mut best = (0, 0);
-    let mut last = 0;
-    for (first, from) in differences.iter().enumerate() {
-        last = last.max(first);
-        while differences.get(last).is_some_and(|it| it - from <= OPEN_NS) {
-            last += 1;
-        }
-        best = best.max((last - first, from + OPEN_NS / 2));
-    }
-    best.1
-}
-
 fn key(row: &Row) -> Option<(i64, i64)> {
     Some((row.maybe("task_stream_id")?, row.maybe("sequence")?))
-}
-
-fn is_task(row: &Row) -> bool {
-    row.text("node").is_empty() && !row.text("sequence").is_empty()
 }
 
 /// Runs random programs, and holds each entry against what ran.

@@ -53,11 +53,22 @@ pub(crate) struct Reading {
 /// What the driver told, in a log.
 #[track_caller]
 pub(crate) fn readings(path: &Path) -> Vec<Reading> {
+    clocks(path, "clock")
+}
+
+/// Where msPTI's clocks of devices were once, in a log.
+#[track_caller]
+pub(crate) fn log_clocks(path: &Path) -> Vec<Reading> {
+    clocks(path, "log clock")
+}
+
+#[track_caller]
+fn clocks(path: &Path, kind: &str) -> Vec<Reading> {
     let text = std::fs::read_to_string(path).unwrap();
     let lines = text
         .lines()
         .map(|line| -> Value { serde_json::from_str(line).unwrap() });
-    let own = lines.filter(is_reading);
+    let own = lines.filter(|line| line["kind"] == kind);
     let number = |line: &Value, name: &str| line[name].as_i64().unwrap();
     own.map(|line| Reading {
         device: number(&line, "device"),
@@ -68,7 +79,7 @@ pub(crate) fn readings(path: &Path) -> Vec<Reading> {
 }
 
 fn is_reading(line: &Value) -> bool {
-    line["kind"] == "clock"
+    line["kind"] == "clock" || line["kind"] == "log clock"
 }
 
 /// A node of a graph ran, as only msPTI tells.

@@ -75,9 +75,13 @@ impl Anchor {
         });
         let best = tries.min_by_key(|(width, _, _)| *width);
         let (_, host_ns, wall_ns) = best.unwrap_or_default();
+        let wall_ns = wall_ns + runtime::get().options.mspti_anchor_ns;
+        if let Some(truth) = &runtime::get().truth {
+            truth.add_log_clock(device.id, host_ns, wall_ns);
+        }
         Self {
             count: device.clock.count(host_ns),
-            wall_ns: wall_ns + runtime::get().options.mspti_anchor_ns,
+            wall_ns,
         }
     }
 }

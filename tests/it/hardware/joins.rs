@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use ascend_trace_format::record::Counter;
 
 use super::{contents, counter, submitted};
-use crate::support::tables::{Table, parse};
+use crate::support::tables::parse;
 use crate::support::{Recording, Row, Run, Tables, program, truth};
 
 /// Two ticks.
@@ -37,7 +37,7 @@ struct Judge {
 }
 
 impl Judge {
-    fn of(recording: &Recording, tables: &Tables, entries: &Table, soft: &str) -> Self {
+    fn of(recording: &Recording, tables: &Tables, soft: &str) -> Self {
         let own = submitted(tables);
         let mut tasks = Tasks::new();
         for (task, entry) in truth::matched(&own, &recording.truth()) {
@@ -113,7 +113,7 @@ fn check(timing: &str, soft: &str, (programs, seed): (usize, usize)) -> (Joined,
     let tables = Tables::of(&recording);
     let file = recording.beside("csv").join("activities.csv");
     let entries = parse(&std::fs::read_to_string(file).unwrap());
-    let judge = Judge::of(&recording, &tables, &entries, soft);
+    let judge = Judge::of(&recording, &tables, soft);
     let mut joined = Joined::default();
     for row in &entries {
         match (row.maybe("node"), key(row)) {

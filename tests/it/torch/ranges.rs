@@ -179,3 +179,27 @@ fn ranks_of_torchrun_have_steps_of_their_own() {
         assert!(shared.count() > 1, "{steps:?}");
     }
 }
+
+/// The program names its steps itself: no hook is in its interpreter.
+#[test]
+fn steps_that_a_program_names_are_those_of_the_recording() {
+    let Some(python) = interpreter() else { return };
+    let file = source("tests/programs/torch_named_steps.py");
+    let modules = source("python");
+    let named = program(&python, &[file.as_str()]).variable("PYTHONPATH", &modules);
+    let bare = named.clone().bare().expect(0);
+    let recording = named.traced();
+    let traced = recording.outcome.clone().expect(0);
+    assert_eq!(traced.out(), bare.out(), "{traced}");
+    let steps = document(&recording, "steps");
+    let names = ["step 0", "step 1", "step 2", "step 3"];
+    assert_eq!(texts(&steps["steps"], "name"), names, "{steps}");
+    for step in steps["steps"].as_array().unwrap() {
+        assert!(step["compute_ns"].as_i64().unwrap() > 0, "{step}");
+        assert!(step["tasks"].as_i64().unwrap() >= 2, "{step}");
+    }
+    let stats = document(&recording, "stats");
+    let multiply = stats["ranges"].as_array().unwrap().iter();
+    let multiply: Vec<&Value> = multiply.filter(|range| range["name"] == "multiply").collect();
+    assert_eq!(multiply.len(), 1, "{stats}");
+}

@@ -9,6 +9,9 @@ use super::lane::{Lane, Owner, Stretch};
 /// So many stretches of a graph's replays are looked at each time.
 const MOST_TRIES: usize = 8;
 
+/// So many tasks with one number each, and none with several, show that numbers are those of calls.
+const ENOUGH_NUMBERED: usize = 64;
+
 impl Process {
     /// Looks for where graphs are replayed. With `gives_up`, the first replays of graphs of which that is not clear are left.
     /// Answers whether there was anything to do.
@@ -33,7 +36,11 @@ impl Process {
     /// Looks for where a graph is replayed, in the first stretches after which nothing came for a while: else what comes
     /// after could be taken for what was lost.
     fn bind_any(&mut self, serial: u32, is_last: bool) -> bool {
-        let Some(graph) = self.graphs.get(&serial) else {
+        let Some(graph) = self
+            .graphs
+            .get(&serial)
+            .filter(|_| self.trusts_numbers(is_last))
+        else {
             return false;
         };
         let axis = self.axis(graph.device);
@@ -51,6 +58,16 @@ impl Process {
             let has_come = is_last || self.has_come(serial, &stretch);
             has_come && self.bind_one(serial, &stretch)
         })
+    }
+
+    /// Whether numbers are those of calls, as far as the tasks that were joined show. Where each kernel has one, a node that
+    /// launches several looks like several.
+    fn trusts_numbers(&self, is_last: bool) -> bool {
+        let lanes = || self.lanes.values();
+        let numbered: usize = lanes().map(|lane| lane.numbered).sum();
+        let is_known = is_last || numbered >= ENOUGH_NUMBERED;
+        lanes().any(|lane| lane.has_shared_number)
+            || is_known && !lanes().any(|lane| lane.has_surplus)
     }
 
     fn axis(&self, device: u32) -> Axis {

@@ -133,6 +133,12 @@ pub(super) struct Lane {
     /// The last number of a call, and whether one was not larger than the one before it.
     last_number: u64,
     pub(super) is_disorderly: bool,
+    /// A task has had several entries with its number.
+    pub(super) has_shared_number: bool,
+    /// There were more numbers than tasks.
+    pub(super) has_surplus: bool,
+    /// So many tasks had one number each.
+    pub(super) numbered: usize,
 }
 
 impl Lane {
@@ -437,19 +443,21 @@ impl Lane {
         let is_one_node = nodes.next().is_some_and(|first| {
             first.is_some_and(|number| number > 0) && nodes.all(|node| node == first)
         });
-        let groups = split(&found, wanted.len(), is_one_node).filter(|_| is_usable);
-        let agreed = groups.and_then(|groups| {
-            let axis = agree(axis, &wanted, &groups, done)?;
-            Some((axis, groups))
+        let parts = split(&found, wanted.len(), is_one_node).filter(|_| is_usable);
+        let agreed = parts.and_then(|parts| {
+            let axis = agree(axis, &wanted, &parts, done)?;
+            Some((axis, parts))
         });
-        let Some((agreed, groups)) = agreed else {
+        let Some((agreed, parts)) = agreed else {
+            let is_surplus = groups(&found).count() > wanted.len();
+            self.has_surplus |= is_surplus && !wanted.is_empty();
             self.give_up(tasks, entries, tell);
             return;
         };
         *axis = agreed;
-        self.note_numbers(&wanted, &groups);
+        self.note_numbers(&wanted, &parts);
         axis.is_proven |= !wanted.is_empty();
-        for (task, group) in wanted.iter().zip(groups) {
+        for (task, group) in wanted.iter().zip(parts) {
             let group: Vec<Entry> = (group.iter())
                 .map(|entry| Entry {
                     seen: done.map_or(entry.seen, |done| done.min(entry.seen)),
@@ -471,6 +479,8 @@ impl Lane {
         for (task, group) in wanted.iter().zip(groups) {
             let number = group.first().map_or(0, |entry| entry.told.correlation);
             if task.work.node.is_none() {
+                self.has_shared_number |= number != 0 && group.len() > 1;
+                self.numbered += 1;
                 self.is_disorderly |= number <= self.last_number;
                 self.last_number = number;
             }

@@ -406,6 +406,17 @@ fn nodes_of_a_whole_log_are_those_of_their_replays() {
     assert!(all.nodes > 6 * all.loose, "{all:?}");
 }
 
+fn with_own_numbers(seed: u64) -> Defects {
+    Defects {
+        late: seed % 3,
+        pause: [400, 40_000, 400_000][(seed / 3 % 3) as usize],
+        does_reuse: seed.is_multiple_of(2),
+        parts: 2,
+        has_own_numbers: true,
+        ..Defects::default()
+    }
+}
+
 /// Where kernels have numbers of their own, an operator that launches several looks like several that launch one, and a
 /// loss can make up for that: not here.
 fn with_losses(seed: u64) -> Defects {
@@ -424,6 +435,11 @@ fn with_losses(seed: u64) -> Defects {
         },
         has_own_numbers,
     }
+}
+
+#[test]
+fn kernels_with_numbers_of_their_own_are_taken_for_no_nodes_that_they_are_not() {
+    play(1..3_000, with_own_numbers);
 }
 
 #[test]

@@ -13,11 +13,11 @@ const LINE_BYTES: usize = 4096;
 /// The lines, shared by the thread that reads them and the view.
 #[derive(Clone, Default)]
 pub(crate) struct LogBook {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<LogBookState>>,
 }
 
 #[derive(Default)]
-struct State {
+struct LogBookState {
     lines: VecDeque<String>,
     /// Lines that were there once and are not kept any more.
     forgotten: usize,
@@ -83,12 +83,12 @@ impl LogBook {
         self.lock().lines.iter().cloned().collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LogBookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl LogBookState {
     fn take(&mut self, byte: u8, plain: &mut Vec<u8>) {
         if byte == b'\r' {
             self.returned = true;

@@ -1,10 +1,10 @@
 //! Whether a call that has been entered is recorded, where something stands in its way.
 
 use crate::thread::duties::settle;
-use crate::thread::{State, Way};
+use crate::thread::{ThreadState, Way};
 use crate::{cost, lifecycle, session};
 
-impl State {
+impl ThreadState {
     /// A call has been entered with the stack at `here`, and something may stand in its way.
     #[cold]
     #[inline(never)]

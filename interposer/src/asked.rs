@@ -10,6 +10,7 @@ use ascend_trace_format::record::{Counter, Lookup, Text, told};
 
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
+use crate::thread::ThreadState;
 use crate::thread::duties::settle;
 use crate::{emit, session, thread};
 
@@ -86,7 +87,7 @@ fn tell(outcome: Lookup, name: &[u8]) {
 }
 
 /// Writes records of the tool's own, unless it is off or busy already.
-pub(crate) fn from_inside(write: impl FnOnce(&thread::State)) {
+pub(crate) fn from_inside(write: impl FnOnce(&ThreadState)) {
     if !session::is_on() {
         return;
     }

@@ -10,7 +10,7 @@ use ascend_trace_format::api::Role;
 use ascend_trace_format::record::STUB;
 
 use crate::functions::FUNCTIONS;
-use crate::thread::{self, State};
+use crate::thread::{self, ThreadState};
 use crate::traits;
 
 /// A call of the runtime's upper layer that is not recorded in the usual way: it is counted as lost, or the recording
@@ -57,7 +57,7 @@ pub(crate) fn is_unknown_told(here: usize) -> bool {
 }
 
 #[inline(never)]
-fn is_told_inside(state: &State, id: usize, here: usize) -> bool {
+fn is_told_inside(state: &ThreadState, id: usize, here: usize) -> bool {
     let Some(inner) = FUNCTIONS.get(id) else {
         return false;
     };
@@ -65,7 +65,7 @@ fn is_told_inside(state: &State, id: usize, here: usize) -> bool {
 }
 
 /// What the innermost call around does, if it is one of the runtime's.
-fn outer(state: &State, here: usize) -> Option<Role> {
+fn outer(state: &ThreadState, here: usize) -> Option<Role> {
     let id = state.innermost(here).filter(|id| *id < usize::from(STUB))?;
     let function = FUNCTIONS.get(id)?;
     traits::of(id)?.is_runtime.then_some(function.role)

@@ -15,7 +15,7 @@ use crate::objects::StreamEntry;
 use crate::outputs::read_outputs;
 use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::Known;
-use crate::thread::{Around, AtWork, Way};
+use crate::thread::{Around, AtWork, ThreadState, Way};
 use crate::traits;
 use crate::{cost, graph_roles, last_task, roles, session, thread};
 
@@ -37,7 +37,7 @@ impl Span {
     }
 
     fn enter_with(
-        state: &thread::State,
+        state: &ThreadState,
         (id, here): (usize, usize),
         (function, traits): Known,
         args: &[u64],
@@ -108,7 +108,7 @@ impl Span {
 
     #[cold]
     #[inline(never)]
-    fn admit(state: &thread::State, here: usize) -> Way {
+    fn admit(state: &ThreadState, here: usize) -> Way {
         let _errno = Errno::save();
         state.admit(here)
     }
@@ -138,7 +138,7 @@ impl Span {
     }
 
     /// Whether the call, which has returned, is to be recorded. If not, it has been put aside or counted.
-    fn is_clear(&self, state: &thread::State, args: &mut [u64], result: u64, end: u64) -> bool {
+    fn is_clear(&self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) -> bool {
         if self.is_inside {
             state.end_inside();
             let succeeded = self.function.ret != RetKind::Error || result == 0;
@@ -159,7 +159,7 @@ impl Span {
         true
     }
 
-    fn settle(&mut self, state: &thread::State, args: &mut [u64], result: u64, end: u64) {
+    fn settle(&mut self, state: &ThreadState, args: &mut [u64], result: u64, end: u64) {
         let function = self.function;
         self.stranger = None;
         let succeeded = function.ret != RetKind::Error || result == 0;
@@ -218,12 +218,7 @@ impl Span {
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.
-    fn finish_task(
-        &mut self,
-        thread: &thread::State,
-        succeeded: bool,
-        end: u64,
-    ) -> Option<TaskWord> {
+    fn finish_task(&mut self, thread: &ThreadState, succeeded: bool, end: u64) -> Option<TaskWord> {
         let kind = self.function.task.unwrap_or(TaskKind::Other);
         let state = core::mem::replace(&mut self.task, TaskState::None);
         let sequence = match (&state, self.stream) {
@@ -269,7 +264,7 @@ impl Span {
     }
 }
 
-fn device_of(state: &thread::State) -> Option<u8> {
+fn device_of(state: &ThreadState) -> Option<u8> {
     state
         .context()
         .map(|context| context.device.load(Relaxed) as u8)

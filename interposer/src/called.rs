@@ -4,11 +4,11 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use ascend_trace_format::api::{ArgKind, Fact, Function, Part};
 
-use crate::thread;
+use crate::thread::ThreadState;
 
 /// A call as its role sees it.
 pub(crate) struct Context<'a> {
-    pub(crate) state: &'a thread::State,
+    pub(crate) state: &'a ThreadState,
     pub(crate) function: &'static Function,
     pub(crate) args: &'a [u64],
 }

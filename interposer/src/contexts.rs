@@ -5,9 +5,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::told;
 
 use crate::objects::{self, CONTEXT_SERIALS, ContextEntry};
+use crate::thread::ThreadState;
 use crate::thread::duties::watch_exit;
 use crate::timing::api;
-use crate::{emit, session, thread};
+use crate::{emit, session};
 
 /// A context comes into being, or is used for the first time.
 pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
@@ -29,7 +30,7 @@ pub(crate) fn begin_context(context: &ContextEntry, device: u32) {
 /// Makes the calling thread's context known, where it was made current without a call that we see: a
 /// thread that lives on the default device, or a library that calls the layer below. To be asked inside of
 /// a call of the program's that needs a context: else the question leaves its error.
-pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEntry> {
+pub(crate) fn adopt_context(state: &ThreadState) -> Option<&'static ContextEntry> {
     if let Some(context) = state.context() {
         return Some(context);
     }
@@ -46,7 +47,7 @@ pub(crate) fn adopt_context(state: &thread::State) -> Option<&'static ContextEnt
 
 /// Makes sure of the calling thread's context: something below AscendCL may have changed it. To be asked as
 /// [`adopt_context`], where calls are few.
-pub(crate) fn refresh_context(state: &thread::State) {
+pub(crate) fn refresh_context(state: &ThreadState) {
     let told = api::get().and_then(api::Api::current_context);
     let known = state.context().map(|context| context.handle.load(Relaxed));
     // A default context may not be known by its handle yet.

@@ -8,8 +8,9 @@ use core::sync::atomic::Ordering::Relaxed;
 use ascend_trace_format::record::COST_TOLD_EVERY_NS;
 
 use crate::clock::{nanoseconds, ticks};
+use crate::emit;
 use crate::meter::{self, Meter, SAMPLES, Sample, Sum};
-use crate::{emit, thread};
+use crate::thread::ThreadState;
 
 /// Something else had the processor when recording a call took longer than this many nanoseconds.
 const INTERRUPTED_NS: u64 = 20_000;
@@ -23,7 +24,7 @@ static LONG_TICKS: AtomicU64 = AtomicU64::new(0);
 
 impl Meter {
     /// Tells the trace what the meter's thread has cost so far, on the calling thread's channel.
-    fn tell(&self, state: &thread::State) {
+    fn tell(&self, state: &ThreadState) {
         if let Some(news) = self.news() {
             emit::record(state, &news);
         }
@@ -32,7 +33,7 @@ impl Meter {
     /// The calling thread, which has the meter, has spent the time between two looks at the clock on
     /// `what`, a sum of the meter.
     #[inline]
-    pub(crate) fn spend(&self, state: &thread::State, what: &Sum, (begin, end): (u64, u64)) {
+    pub(crate) fn spend(&self, state: &ThreadState, what: &Sum, (begin, end): (u64, u64)) {
         let spent = end.wrapping_sub(begin);
         let long = LONG_TICKS.load(Relaxed);
         // Until that is known: the slowest counters have a tick every 10 ns.
@@ -44,7 +45,7 @@ impl Meter {
     }
 
     #[cold]
-    fn spend_long(&self, state: &thread::State, what: &Sum, (begin, end): (u64, u64)) {
+    fn spend_long(&self, state: &ThreadState, what: &Sum, (begin, end): (u64, u64)) {
         let spent = end.wrapping_sub(begin);
         // The clocks of two processors may differ by a few ticks.
         let is_backwards = spent > u64::MAX / 2;
@@ -59,14 +60,14 @@ impl Meter {
     }
 
     /// Tells what is new, if it has not been told for a while.
-    fn tell_if_due(&self, state: &thread::State) {
+    fn tell_if_due(&self, state: &ThreadState) {
         if nanoseconds(self.since_told()) >= COST_TOLD_EVERY_NS {
             self.tell(state);
         }
     }
 
     /// The thread ends: another one may have the meter.
-    pub(crate) fn release(&self, state: &thread::State) {
+    pub(crate) fn release(&self, state: &ThreadState) {
         self.tell(state);
         self.in_runtime.store(false, Relaxed);
         self.give_back();
@@ -87,18 +88,18 @@ fn long_ticks(ticks: u64) -> u64 {
 }
 
 /// Tells what threads have cost that have not been told about for a while.
-pub(crate) fn tell_due(state: &thread::State) {
+pub(crate) fn tell_due(state: &ThreadState) {
     meter::all().for_each(|meter| meter.tell_if_due(state));
 }
 
 /// The process ends: tells what all its threads have cost.
-pub(crate) fn tell_all(state: &thread::State) {
+pub(crate) fn tell_all(state: &ThreadState) {
     meter::all().for_each(|meter| meter.tell(state));
 }
 
 /// The wrapper of a call that may be measured has just been entered.
 #[cold]
-pub(crate) fn begin_sample(state: &thread::State) {
+pub(crate) fn begin_sample(state: &ThreadState) {
     let entered = ticks();
     let depth = state.depth();
     // A call around it is being measured: this one is not that call's cost.
@@ -115,7 +116,7 @@ pub(crate) fn begin_sample(state: &thread::State) {
 /// A call has been recorded that was the first to go into its segment, or may be measured. The real
 /// function ran from `begin` to `end`.
 #[cold]
-pub(crate) fn recorded(state: &thread::State, depth: u8, is_first: bool, (begin, end): (u64, u64)) {
+pub(crate) fn recorded(state: &ThreadState, depth: u8, is_first: bool, (begin, end): (u64, u64)) {
     let meter = state.meter();
     let sample = state.sample().filter(|sample| sample.depth == depth);
     if is_first {
@@ -151,6 +152,8 @@ fn elsewhere(meter: &Meter) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::thread;
+
     use super::*;
 
     #[test]

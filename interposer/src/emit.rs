@@ -6,17 +6,18 @@ use ascend_trace_format::api::ArgKind;
 use ascend_trace_format::record::MAX_STRING;
 use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
 
+use crate::given;
 use crate::integers::{self, List};
 use crate::introduce::{own_name, thread_name};
+use crate::thread::ThreadState;
 use crate::thread::publish::publish;
-use crate::{given, thread};
 
 pub(crate) use crate::returned::CallRecord;
 pub(crate) use crate::thread::publish::{from_inside, put_aside, record};
 
 /// Records a call. Answers whether it was the first one to go into a new segment.
 #[inline]
-pub(crate) fn call(state: &thread::State, record: &CallRecord<'_>) -> bool {
+pub(crate) fn call(state: &ThreadState, record: &CallRecord<'_>) -> bool {
     if !record.traits.has_strings {
         return publish(state, &record.call, NO_TEXTS);
     }
@@ -56,7 +57,7 @@ fn text<'a>(address: u64) -> Option<&'a [u8]> {
 }
 
 /// The thread has another name by now, perhaps: most are named after they have begun.
-pub(crate) fn rename(state: &thread::State) {
+pub(crate) fn rename(state: &ThreadState) {
     let name = own_name();
     if state.changes_name(name) {
         state.record(|producer| thread_name(producer, &name));

@@ -16,8 +16,9 @@ use crate::called::Context;
 use crate::objects::keyed;
 use crate::spin::SpinLock;
 use crate::table::HandleTable;
+use crate::thread::ThreadState;
 use crate::thread::duties::watch_exit;
-use crate::{emit, quiet, real, session, thread, until_exit};
+use crate::{emit, quiet, real, session, until_exit};
 
 /// A kernel that was launched or given a name.
 struct Kernel {
@@ -114,7 +115,7 @@ fn want(kernel: &Kernel, begin: u64) -> bool {
 }
 
 /// Asks for the names that are wanted. To be called by a thread of ours, or when the process ends.
-pub(crate) fn ask_wanted(state: &thread::State) {
+pub(crate) fn ask_wanted(state: &ThreadState) {
     if WANTS.load(Acquire) == 0 {
         return;
     }

@@ -4,7 +4,7 @@
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::{Acquire, Release};
 
-use crate::thread::State;
+use crate::thread::ThreadState;
 use crate::thread::last::{Last, Task};
 use crate::{real, until_exit};
 
@@ -62,7 +62,7 @@ fn runtime_says() -> Option<Task> {
 }
 
 /// A record of ours is to be submitted. What the thread has submitted itself until now is what counts.
-pub(crate) fn keep_if_new(state: &State) {
+pub(crate) fn keep_if_new(state: &ThreadState) {
     match state.last_task() {
         Last::None => state.set_last_task(Last::Kept(NOTHING)),
         Last::Told => keep(state),
@@ -71,7 +71,7 @@ pub(crate) fn keep_if_new(state: &State) {
 }
 
 /// The host is about to copy what the program has asked the device to.
-pub(crate) fn before_copy(state: &State) {
+pub(crate) fn before_copy(state: &ThreadState) {
     if let Last::Kept(kept) = state.last_task()
         && let Some(told) = runtime_says()
     {
@@ -80,7 +80,7 @@ pub(crate) fn before_copy(state: &State) {
 }
 
 /// The host has copied.
-pub(crate) fn after_copy(state: &State) {
+pub(crate) fn after_copy(state: &ThreadState) {
     let last = match state.last_task() {
         Last::Copying { kept, told } if runtime_says() == Some(told) => Last::Kept(kept),
         _ => Last::Told,
@@ -89,18 +89,18 @@ pub(crate) fn after_copy(state: &State) {
 }
 
 /// A task of the program's was submitted, and a record of ours is to follow.
-pub(crate) fn keep(state: &State) {
+pub(crate) fn keep(state: &ThreadState) {
     state.set_last_task(runtime_says().map_or(Last::Told, Last::Kept));
 }
 
 /// A task was submitted, and nothing of ours after it.
-pub(crate) fn release(state: &State) {
+pub(crate) fn release(state: &ThreadState) {
     state.set_last_task(Last::Told);
 }
 
 /// The program has asked: it gets what the runtime would say of its own task. The first argument is the place for the
 /// id, the second one, if there is one, that for the stream's.
-pub(crate) fn answer(state: &State, places: &[u64]) {
+pub(crate) fn answer(state: &ThreadState, places: &[u64]) {
     let Last::Kept(task) = state.last_task() else {
         return;
     };

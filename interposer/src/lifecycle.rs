@@ -12,6 +12,7 @@ use crate::objects::{
     self, ContextEntry, EVENT_SERIALS, EventEntry, EventKind, STREAM_SERIALS, StreamEntry,
 };
 use crate::span::{Hold, Span};
+use crate::thread::ThreadState;
 use crate::thread::duties::{self, Duties};
 use crate::timing::{
     api, capture, counters, driver, hardware, harvester, lane, reference, schedule, teardown,
@@ -66,7 +67,7 @@ extern "C" fn exiting() {
     }
 }
 
-fn at_end(action: impl FnOnce(&thread::State)) {
+fn at_end(action: impl FnOnce(&ThreadState)) {
     // A child that has recorded nothing has nothing to tell.
     if !session::is_settled() {
         return;
@@ -117,7 +118,7 @@ fn hooks_for_loading_are_callable_without_a_session() {
 
 /// This process turns out to be a forked child.
 #[cold]
-fn become_child(state: &thread::State) {
+fn become_child(state: &ThreadState) {
     lane::all().for_each(lane::Lane::forget);
     objects::forget_all();
     capture::forget();

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64}
 
 use crate::object_table::{Object, ObjectTable, PAGE};
 use crate::seen::Seen;
-use crate::thread::State;
+use crate::thread::ThreadState;
 
 /// `ACL_STREAM_PERSISTENT`, `ACL_STREAM_CPU_SCHEDULE` and `ACL_STREAM_DEVICE_USE_ONLY`: the streams of models.
 const FOR_MODELS: u32 = 0x4 | 0x10 | 0x20;
@@ -140,7 +140,7 @@ impl ContextEntry {
     }
 }
 
-impl State {
+impl ThreadState {
     /// The current context, if it was seen being set and still exists.
     #[inline]
     pub(crate) fn context(&self) -> Option<&'static ContextEntry> {

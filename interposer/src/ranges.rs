@@ -10,7 +10,7 @@ use ascend_trace_format::record::{MAX_STRING, Text, told};
 
 use crate::clock::ticks;
 use crate::errno::Errno;
-use crate::thread::{self, State};
+use crate::thread::{self, ThreadState};
 use crate::{emit, quiet, session};
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -35,7 +35,7 @@ extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u6
     if is_told { id } else { 0 }
 }
 
-fn begin(state: &State, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
+fn begin(state: &ThreadState, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
     let id = NEXT.fetch_add(1, Relaxed);
     let name = Text::new(name);
     emit::record(state, &told::RangeBegin { kind, id, at, name });
@@ -100,7 +100,7 @@ extern "C" fn ascend_trace_range_forget(id: u64) {
     }
 }
 
-fn end(state: &State, id: u64, at: u64, is_void: bool) {
+fn end(state: &ThreadState, id: u64, at: u64, is_void: bool) {
     emit::record(state, &told::RangeEnd { id, is_void, at });
 }
 
@@ -124,7 +124,7 @@ extern "C" fn ascend_trace_thread_name(name: *const c_char) {
 }
 
 /// Runs `write` as the tracer's work; `false` where nothing is recorded, or not now.
-fn record(write: impl FnOnce(&State)) -> bool {
+fn record(write: impl FnOnce(&ThreadState)) -> bool {
     if !quiet::is_allowed() || !session::is_on() {
         return false;
     }

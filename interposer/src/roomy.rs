@@ -15,7 +15,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::errno::Errno;
-use crate::thread::State;
+use crate::thread::ThreadState;
 use crate::{quiet, thread};
 
 /// Bytes of a stack. Only what is touched takes memory. Loading a large library takes some 20 KiB.
@@ -40,7 +40,7 @@ struct Kept {
 /// Runs `action` on a stack with room, or right here if there is none or the thread may not make the
 /// system calls that changing to it takes.
 pub(crate) fn run<R>(action: impl FnOnce() -> R) -> R {
-    if is_roomy(thread::stack()) || !quiet::is_allowed() || thread::with(State::is_blind) {
+    if is_roomy(thread::stack()) || !quiet::is_allowed() || thread::with(ThreadState::is_blind) {
         return action();
     }
     let place = KEPT.iter().find(|kept| !kept.is_used.swap(true, Acquire));

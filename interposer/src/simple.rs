@@ -12,14 +12,14 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
 use crate::outputs::read_outputs;
-use crate::thread::{AtWork, Way};
+use crate::thread::{AtWork, ThreadState, Way};
 use crate::traits;
 use crate::{cost, session, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that
 /// exits inside it), dropping this tells so.
 pub(crate) struct Simple {
-    state: NonNull<thread::State>,
+    state: NonNull<ThreadState>,
     /// Calls around this one.
     depth: u8,
     /// It came while the tracer was at work in its thread.
@@ -59,7 +59,7 @@ impl Simple {
     }
 
     #[inline(always)]
-    fn begin(id: usize, here: usize, args: &[u64], state: NonNull<thread::State>) -> Self {
+    fn begin(id: usize, here: usize, args: &[u64], state: NonNull<ThreadState>) -> Self {
         // SAFETY: as in `enter`.
         let thread = unsafe { state.as_ref() };
         let depth = thread.deepen(here);
@@ -79,7 +79,7 @@ impl Simple {
         id: usize,
         here: usize,
         args: &[u64],
-        state: NonNull<thread::State>,
+        state: NonNull<ThreadState>,
     ) -> Option<Self> {
         let _errno = Errno::save();
         // SAFETY: as in `enter`.
@@ -307,7 +307,7 @@ impl Simple {
     }
 }
 
-fn device_of(state: &thread::State) -> Option<u8> {
+fn device_of(state: &ThreadState) -> Option<u8> {
     state
         .context()
         .map(|context| context.device.load(Relaxed) as u8)

@@ -34,7 +34,7 @@ const PAGE: usize = 4096;
 const LEVELS: usize = 16;
 
 /// One per thread, in thread-local memory that needs no destructor.
-pub(crate) struct State {
+pub(crate) struct ThreadState {
     /// What stands in the way of a call; see [`gate`].
     gate: Cell<u8>,
     /// Where the stack stood when the tracer began to work; where it has noted that there, and what.
@@ -111,8 +111,8 @@ enum Channel {
 }
 
 thread_local! {
-    static STATE: State = const {
-        State {
+    static STATE: ThreadState = const {
+        ThreadState {
             gate: Cell::new(gate::AT_FIRST),
             busy_here: Cell::new(0),
             busy_at: Cell::new(0),
@@ -144,31 +144,31 @@ thread_local! {
     };
 }
 
-const _: () = assert!(!core::mem::needs_drop::<State>());
+const _: () = assert!(!core::mem::needs_drop::<ThreadState>());
 
 /// Runs `action` with the calling thread's state.
 #[inline]
-pub(crate) fn with<R>(action: impl FnOnce(&State) -> R) -> R {
+pub(crate) fn with<R>(action: impl FnOnce(&ThreadState) -> R) -> R {
     // SAFETY: the calling thread's state lives as long as the thread.
     action(unsafe { &*current() })
 }
 
 /// The calling thread's state, for a call that looks at it more than once.
 #[inline]
-pub(crate) fn current() -> *const State {
-    let known = shortcut::get().cast::<State>();
+pub(crate) fn current() -> *const ThreadState {
+    let known = shortcut::get().cast::<ThreadState>();
     if known.is_null() { first() } else { known }
 }
 
 #[cold]
 #[inline(never)]
-fn first() -> *const State {
+fn first() -> *const ThreadState {
     let state = STATE.with(core::ptr::from_ref);
     shortcut::set(state.cast());
     state
 }
 
-impl State {
+impl ThreadState {
     /// So many of the calls that follow are to be measured.
     pub(crate) fn set_sampling(&self, calls: u8) {
         self.samples_left.set(calls);
@@ -421,7 +421,7 @@ pub(crate) fn tid() -> u32 {
 static KEY: AtomicU32 = AtomicU32::new(0);
 static KEY_MADE: AtomicBool = AtomicBool::new(false);
 
-/// Makes the key whose destructor closes a thread's channel: `ends`, which calls [`State::end`].
+/// Makes the key whose destructor closes a thread's channel: `ends`, which calls [`ThreadState::end`].
 pub(crate) fn prepare_thread_end(ends: unsafe extern "C" fn(*mut c_void)) {
     let mut key: libc::pthread_key_t = 0;
     // SAFETY: `key` is a live local; the destructor has the signature that the key wants.

@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicPtr, compiler_fence};
 
 use crate::meter::{self, Meter};
 use crate::quiet;
-use crate::thread::{self, Asking};
+use crate::thread::{self, Asking, ThreadState};
 
 /// The meter of the thread that ends the process; null until it does.
 static EXITING: AtomicPtr<Meter> = AtomicPtr::new(core::ptr::null_mut());
@@ -31,7 +31,7 @@ struct UnderWay {
 impl UnderWay {
     #[inline]
     fn begin() -> Self {
-        let meter = thread::with(thread::State::meter);
+        let meter = thread::with(ThreadState::meter);
         let was = meter.in_runtime.load(Acquire);
         meter.in_runtime.store(true, Release);
         compiler_fence(SeqCst);
@@ -52,7 +52,7 @@ impl Drop for UnderWay {
 /// Whether calls of the tracer's in this thread are made: another one may be ending the process.
 #[inline]
 pub(crate) fn is_allowed() -> bool {
-    is_allowed_to(thread::with(thread::State::meter))
+    is_allowed_to(thread::with(ThreadState::meter))
 }
 
 fn is_allowed_to(meter: &Meter) -> bool {
@@ -70,7 +70,7 @@ pub(crate) fn call<R>(action: impl FnOnce() -> R) -> Option<R> {
 /// No other thread begins a call from now on, and those under way have ended when this returns, if they end at
 /// all.
 pub(crate) fn close() {
-    let own = thread::with(thread::State::meter);
+    let own = thread::with(ThreadState::meter);
     if !EXITING
         .swap(core::ptr::from_ref(own).cast_mut(), SeqCst)
         .is_null()
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_call_is_under_way_until_the_outermost_ends() {
-        let place = &thread::with(thread::State::meter).in_runtime;
+        let place = &thread::with(ThreadState::meter).in_runtime;
         let inner = call(|| {
             assert_eq!(call(|| place.load(Acquire)), Some(true));
             place.load(Acquire)

@@ -9,7 +9,7 @@ use crate::emit::{self, CallRecord};
 use crate::errno::Errno;
 use crate::functions::FUNCTIONS;
 use crate::registers::save_ask_and_go;
-use crate::thread::{AtWork, State, Way};
+use crate::thread::{AtWork, ThreadState, Way};
 use crate::{real, thread, traits};
 
 /// The body of a wrapper: goes on at what [`enter`] answers, with all arguments as they were.
@@ -46,7 +46,7 @@ pub(crate) unsafe extern "C" fn enter(id: u32, words: *const u64) -> usize {
     address
 }
 
-fn record(state: &State, id: usize, function: &'static Function, args: &[u64]) {
+fn record(state: &ThreadState, id: usize, function: &'static Function, args: &[u64]) {
     let Some(traits) = traits::of(id) else {
         return;
     };

@@ -22,12 +22,12 @@ use ascend_trace_tables as tables;
 /// One thing that was looked at.
 struct Finding {
     what: &'static str,
-    state: State,
+    state: FindingState,
     text: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum FindingState {
     Fine,
     Note,
     Problem,
@@ -55,9 +55,9 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
         findings.extend(program(name, &environment));
     }
     let state = |it: &&Finding| match it.state {
-        State::Fine => "ok",
-        State::Note => "note",
-        State::Problem => "PROBLEM",
+        FindingState::Fine => "ok",
+        FindingState::Note => "note",
+        FindingState::Problem => "PROBLEM",
     };
     let table = Rows::of(&findings)
         .left("", |it| it.what)
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     }
     let problems = findings
         .iter()
-        .filter(|finding| finding.state == State::Problem)
+        .filter(|finding| finding.state == FindingState::Problem)
         .count();
     match problems {
         0 => Ok(()),
@@ -84,12 +84,12 @@ fn finding(what: &'static str, result: Result<String, String>) -> Finding {
     match result {
         Ok(text) => Finding {
             what,
-            state: State::Fine,
+            state: FindingState::Fine,
             text,
         },
         Err(text) => Finding {
             what,
-            state: State::Problem,
+            state: FindingState::Problem,
             text,
         },
     }
@@ -98,7 +98,7 @@ fn finding(what: &'static str, result: Result<String, String>) -> Finding {
 fn note(what: &'static str, text: impl Into<String>) -> Finding {
     Finding {
         what,
-        state: State::Note,
+        state: FindingState::Note,
         text: text.into(),
     }
 }

@@ -9,7 +9,7 @@ use anyhow::Context;
 use ascend_trace_recording::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview, Quest};
 
-use super::mail::{Mail, Part};
+use super::mail::{LoadedPart, Mail};
 use super::reader::{Begin, Reader};
 
 /// What is short has nearly always been read after this: then the first picture has it.
@@ -74,7 +74,7 @@ pub(super) struct Loader {
     overview: Overview,
     /// What was found damaged in all of the file, where all of it has been read.
     warnings: Option<Vec<Warning>>,
-    next: Option<Box<Part>>,
+    next: Option<Box<LoadedPart>>,
     answered: u64,
     position: u64,
     ended: Option<Option<i32>>,

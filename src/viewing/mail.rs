@@ -9,8 +9,8 @@ use std::time::Duration;
 use ascend_trace_recording::{OpenError, Trace, Warning};
 use ascend_trace_viewer::{Derived, News, Overview};
 
-/// What has been read, ready to be shown.
-pub(super) struct Part {
+/// A part of the recording that has been read, ready to be shown.
+pub(super) struct LoadedPart {
     pub(super) trace: Trace,
     pub(super) derived: Derived,
     /// The range of which it holds everything.
@@ -25,7 +25,7 @@ pub(super) struct Letters {
     /// So many bytes of so many have been read to open the file.
     pub(super) opening: Option<(u64, u64)>,
     pub(super) overview: Option<Overview>,
-    pub(super) part: Option<Box<Part>>,
+    pub(super) part: Option<Box<LoadedPart>>,
     /// The last wish that has been answered.
     pub(super) answered: u64,
     /// Bytes that have been read.
@@ -63,7 +63,7 @@ impl Mail {
     }
 
     /// Gives a part with what else there is to `tell`: the view shows neither without the other.
-    pub(super) fn give(&self, part: Part, tell: impl FnOnce(&mut Letters)) {
+    pub(super) fn give(&self, part: LoadedPart, tell: impl FnOnce(&mut Letters)) {
         let mut letters = self.open();
         let untaken = letters.part.replace(Box::new(part));
         tell(&mut letters);
@@ -112,7 +112,7 @@ mod tests {
         let mail = Mail::default();
         for moment in 0..1_000 {
             mail.tell(News::Reached(1, Reached::Moment(moment, false)));
-            let part = Part {
+            let part = LoadedPart {
                 trace: Trace::default(),
                 derived: Derived::default(),
                 loaded: Some((moment, moment)),

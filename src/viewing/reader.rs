@@ -10,7 +10,7 @@ use ascend_trace_recording::{Archive, OpenError, Summary, Trace};
 use ascend_trace_viewer::{Derived, Extent, News, Overview, Quest};
 
 use super::loader::{Wish, Wishes};
-use super::mail::{Mail, Part};
+use super::mail::{LoadedPart, Mail};
 use super::pace::{IDLE_TICK, Pace, TICK, UNTIL_ASKED, step_back};
 use super::recorder;
 
@@ -324,7 +324,7 @@ impl Reader {
         };
         let trace = part.map_or_else(|| archive.things().clone(), |(trace, _)| trace);
         let derived = Derived::of(&trace, extent);
-        let part = Part {
+        let part = LoadedPart {
             trace,
             derived,
             loaded: given.loaded,

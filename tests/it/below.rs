@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::engine;
 use crate::support::accuracy::Accuracy;
 use crate::support::compile::{self, built, soft};
-use crate::support::{Row, Run, Tables, program, run, tool, truth};
+use crate::support::{CsvRow, Run, Tables, program, run, tool, truth};
 
 const C: &[&str] = &["-std=gnu11", "-O1", "-pthread", "-ldl"];
 const LIBRARY: &[&str] = &["-std=gnu11", "-O1", "-shared", "-fPIC"];
@@ -61,7 +61,7 @@ fn a_library_that_works_below_acl_shows_what_it_does() {
 
 /// The streams are busy for as long as their tasks ran.
 #[track_caller]
-fn busy(trace: &Path, matched: &[(&Row, truth::Entry)]) {
+fn busy(trace: &Path, matched: &[(&CsvRow, truth::Entry)]) {
     let stats = run(tool().arg("stats").arg(trace).arg("--json")).expect(0);
     let stats: Value = serde_json::from_str(&stats.out()).unwrap();
     let streams = stats["streams"].as_array().unwrap();

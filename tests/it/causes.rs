@@ -8,7 +8,7 @@ use ascend_trace_testkit::scenario::{Cause, Expected, SOFT, Scenario};
 
 use crate::support::compile::built;
 use crate::support::truth::Entry;
-use crate::support::{Recording, Row, Run, Tables, named, program, truth};
+use crate::support::{CsvRow, Recording, Run, Tables, named, program, truth};
 
 /// Situations in all programs together.
 const CASES: usize = 240;
@@ -33,16 +33,16 @@ const OPERATIONS: [&str; 11] = [
 /// A run of a scenario, by the numbers of its calls.
 struct Played<'t> {
     tables: &'t Tables,
-    calls: Vec<&'t Row>,
+    calls: Vec<&'t CsvRow>,
     /// By the number of the call in `calls.csv`.
-    stalls: BTreeMap<i64, &'t Row>,
+    stalls: BTreeMap<i64, &'t CsvRow>,
     truth: BTreeMap<i64, Entry>,
 }
 
 impl<'t> Played<'t> {
     #[track_caller]
     fn new(tables: &'t Tables, recording: &Recording, scenario: &Scenario) -> Self {
-        let mut calls: Vec<&Row> = tables
+        let mut calls: Vec<&CsvRow> = tables
             .outer_calls()
             .filter(|call| OPERATIONS.contains(&call.text("name")))
             .collect();
@@ -53,7 +53,7 @@ impl<'t> Played<'t> {
             .iter()
             .filter(|row| row.text("tid").is_empty());
         // A gap before a task and a wait in its time name the same call: the wait counts.
-        let mut stalls: BTreeMap<i64, &Row> = BTreeMap::new();
+        let mut stalls: BTreeMap<i64, &CsvRow> = BTreeMap::new();
         for stall in on_streams {
             let in_task = ["event-wait", "callback"].contains(&stall.text("cause"));
             let call = stall.number("call");
@@ -75,7 +75,7 @@ impl<'t> Played<'t> {
         self.calls[call].number("call")
     }
 
-    fn stall(&self, call: usize) -> Option<&'t Row> {
+    fn stall(&self, call: usize) -> Option<&'t CsvRow> {
         self.stalls.get(&self.number(call)).copied()
     }
 
@@ -93,7 +93,7 @@ impl<'t> Played<'t> {
             .is_some_and(|stall| stall.text("why").contains("has no time"))
     }
 
-    fn task(&self, call: usize) -> Option<&'t Row> {
+    fn task(&self, call: usize) -> Option<&'t CsvRow> {
         let number = self.calls[call].maybe("task")?;
         Some(&self.tables.tasks[number as usize])
     }
@@ -283,7 +283,7 @@ fn adds_up(played: &Played<'_>) {
         if lives.iter().filter(same).count() > 1 {
             continue;
         }
-        let own = |row: &&Row| {
+        let own = |row: &&CsvRow| {
             row.text("stream_id") == stream
                 && row
                     .maybe("begin_ns")
@@ -356,15 +356,15 @@ fn arranged_causes_are_found_and_add_up() {
 
 /// The record that each wait is linked to, by call.
 fn links(tables: &Tables) -> BTreeMap<i64, i64> {
-    let call_of = |row: &Row, end: &str| {
+    let call_of = |row: &CsvRow, end: &str| {
         let number = row.number(&format!("{end}_number"));
         match row.text(&format!("{end}_type")) {
             "task" => tables.tasks[number as usize].number("call"),
             _ => number,
         }
     };
-    let is_record = |row: &&Row| row.text("from_name").starts_with("aclrtRecordEvent");
-    let is_wait = |row: &&Row| {
+    let is_record = |row: &&CsvRow| row.text("from_name").starts_with("aclrtRecordEvent");
+    let is_wait = |row: &&CsvRow| {
         ["record-wait", "captured"].contains(&row.text("kind"))
             || row.text("to_name").starts_with("aclrtSynchronizeEvent")
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::examples;
 use crate::support::chrome::{self, Document, Slice};
-use crate::support::{Recording, Row, Run, Tables, run, tool};
+use crate::support::{CsvRow, Recording, Run, Tables, run, tool};
 
 /// The document that `export` makes.
 #[track_caller]
@@ -77,7 +77,7 @@ fn task_of_slice(slice: &Slice, zero: i64) -> String {
     )
 }
 
-fn task_of_row(row: &Row) -> String {
+fn task_of_row(row: &CsvRow) -> String {
     let text = |name| row.text(name);
     format!(
         "pid {} device {} stream {} seq {} {} {} {}..{} bar {} call {}",
@@ -156,7 +156,7 @@ fn drawn_links(document: &Document) -> Links {
 }
 
 /// A launch of a task without times: there is no slice that an arrow could lead to.
-fn leads_nowhere(tables: &Tables, link: &Row) -> bool {
+fn leads_nowhere(tables: &Tables, link: &CsvRow) -> bool {
     let task = |number| &tables.tasks[number as usize];
     link.text("kind") == "launch" && !task(link.number("to_number")).text("untimed").is_empty()
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::support::accuracy::{Accuracy, DRIFT, proof};
 use crate::support::run::has_few_places;
-use crate::support::{Recording, Row, Run, Tables, program, truth};
+use crate::support::{CsvRow, Recording, Run, Tables, program, truth};
 
 /// Times of tasks, each with how far it was off; printed and judged by its quantiles.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +79,7 @@ impl Result {
 
 /// A task with what really happened.
 struct Point<'t> {
-    task: &'t Row,
+    task: &'t CsvRow,
     entry: truth::Entry,
     /// It, and the event after it, were in the queue before the stream came to them.
     is_busy: (bool, bool),
@@ -98,7 +98,7 @@ fn rate_open(lane: &[Point<'_>]) -> f64 {
     let timed = lane
         .iter()
         .filter(|point| point.task.text("untimed").is_empty());
-    let band = |task: &Row| task.number("err_ns") - task.number("err_device_ns");
+    let band = |task: &CsvRow| task.number("err_ns") - task.number("err_device_ns");
     let bands = Spread(timed.clone().map(|point| band(point.task)).collect());
     let span = |ends: Option<(i64, i64)>| ends.map_or(1, |(first, last)| last - first);
     let begins = || timed.clone().map(|point| point.entry.begin);
@@ -118,7 +118,7 @@ fn points<'t>(tables: &'t Tables, recording: &Recording) -> Vec<Vec<Point<'t>>> 
         let stream = (entry.device, entry.stream_id);
         entries.entry(stream).or_default().push(entry);
     }
-    let mut tasks: BTreeMap<(i64, i64), Vec<&Row>> = BTreeMap::new();
+    let mut tasks: BTreeMap<(i64, i64), Vec<&CsvRow>> = BTreeMap::new();
     for task in &tables.tasks {
         let stream = (task.number("device"), task.number("stream_id"));
         tasks.entry(stream).or_default().push(task);
@@ -488,7 +488,7 @@ fn clocks_that_deviate_unusually_have_true_bars_and_are_told_of() {
 /// worse, but not at the very begin and end.
 fn rate_proof(tables: &Tables, device: i64) -> i64 {
     let own = tables.tasks.iter();
-    let own: Vec<&Row> = own.filter(|it| it.number("device") == device).collect();
+    let own: Vec<&CsvRow> = own.filter(|it| it.number("device") == device).collect();
     let pid = own[0].number("pid");
     let begin = own.iter().filter_map(|it| it.maybe("begin_ns")).min();
     let end = own.iter().filter_map(|it| it.maybe("end_ns")).max();

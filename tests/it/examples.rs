@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::accuracy::Accuracy;
-use crate::support::{Recording, Row, Run, Tables, example, named, place, truth};
+use crate::support::{CsvRow, Recording, Run, Tables, example, named, place, truth};
 
 /// A device clock that is far from the host's and drifts from it, differently on each device.
 const CLOCKS: &str = "clock_offset_ns=987654321012/-4321,drift_ppm=60/-80";
@@ -123,7 +123,7 @@ fn check_counts(own: &Own, tables: &Tables) {
 /// programs that record and wait in one thread.
 #[track_caller]
 fn check_waits(own: &Own, tables: &Tables) {
-    let links: Vec<&Row> = tables
+    let links: Vec<&CsvRow> = tables
         .dependencies
         .iter()
         .filter(|link| link.text("kind") == "record-wait")
@@ -133,7 +133,7 @@ fn check_waits(own: &Own, tables: &Tables) {
         let end = |name| &tables.tasks[link.number(name) as usize];
         let (record, wait) = (end("from_number"), end("to_number"));
         assert_eq!((record.text("kind"), wait.text("kind")), ("record", "wait"));
-        let call = |task: &Row| &tables.calls[task.number("call") as usize];
+        let call = |task: &CsvRow| &tables.calls[task.number("call") as usize];
         let event = call(wait).number("event_serial");
         let latest = tables.calls[..wait.number("call") as usize]
             .iter()

@@ -11,7 +11,7 @@ use std::process::Command;
 use crate::support::compile::{built, kept, slot, soft};
 use crate::support::process::{run, scratch, tool};
 use crate::support::tables::{Table, parse};
-use crate::support::{Recording, Row, Run, Tables, truth};
+use crate::support::{CsvRow, Recording, Run, Tables, truth};
 
 /// Compiles a program as a user would, unless this run has done so already.
 #[track_caller]
@@ -104,7 +104,7 @@ fn two_streams_are_one_graph_that_is_replayed_eight_times() {
     let [main, side] = stream_ids(&tables)[..] else {
         panic!("two streams")
     };
-    let of_node = |row: &Row| (row.number("stream_id"), row.text("kind").to_owned());
+    let of_node = |row: &CsvRow| (row.number("stream_id"), row.text("kind").to_owned());
     let found: Vec<_> = nodes.iter().map(of_node).collect();
     let expected = [
         (main, "memcpy"),

@@ -55,9 +55,9 @@ fn activities(contents: &Contents) -> Vec<ActivityRow> {
 }
 
 /// Tasks that were put on a stream to run there, instead of into a graph.
-fn submitted(tables: &Tables) -> Vec<crate::support::Row> {
+fn submitted(tables: &Tables) -> Vec<crate::support::CsvRow> {
     let tasks = tables.tasks.iter();
-    let is_captured = |task: &&crate::support::Row| task.text("untimed") != "captured";
+    let is_captured = |task: &&crate::support::CsvRow| task.text("untimed") != "captured";
     tasks.filter(is_captured).cloned().collect()
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::process::{run, tool};
-use crate::support::tables::Row;
+use crate::support::tables::CsvRow;
 use crate::support::{Recording, Run};
 use crate::ways::tool_in_path;
 
@@ -25,13 +25,13 @@ fn program(words: &[&str]) -> Option<Run> {
     )
 }
 
-fn ranges(recording: &Recording) -> Vec<Row> {
+fn ranges(recording: &Recording) -> Vec<CsvRow> {
     let folder = recording.beside("csv");
     let mut export = tool();
     export.arg("export").arg(recording.trace());
     export.args(["--format", "csv", "-o"]).arg(&folder);
     run(&mut export).expect(0);
-    Row::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
+    CsvRow::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
 }
 
 /// The same output, errors with their tracebacks included, and the same status.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::process::{run, tool};
-use crate::support::tables::Row;
+use crate::support::tables::CsvRow;
 use crate::support::{Recording, Run, program};
 use crate::ways::tool_in_path;
 
@@ -27,13 +27,13 @@ fn named_ranges(python: &Path) -> Run {
         .variable("PYTHONPATH", here("python").to_str().unwrap())
 }
 
-fn ranges(recording: &Recording) -> Vec<Row> {
+fn ranges(recording: &Recording) -> Vec<CsvRow> {
     let folder = recording.beside("csv");
     let mut export = tool();
     export.arg("export").arg(recording.trace());
     export.args(["--format", "csv", "-o"]).arg(&folder);
     run(&mut export).expect(0);
-    Row::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
+    CsvRow::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
 }
 
 /// The program prints the same, and the recording has its ranges, each where it was.
@@ -44,7 +44,7 @@ fn ranges_of_a_program_are_recorded_and_change_nothing() {
     recording.outcome.clone().expect(0);
     let ranges = ranges(&recording);
     let count = |kind: &str, name: &str, depth: i64| {
-        let is_it = |row: &&Row| {
+        let is_it = |row: &&CsvRow| {
             (row.text("kind"), row.text("name"), row.number("depth")) == (kind, name, depth)
         };
         ranges.iter().filter(is_it).count()

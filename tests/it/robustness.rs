@@ -2,7 +2,7 @@
 //! what the runtime answers them must be the same, and the trace must hold what they did.
 
 use crate::support::run::has_few_places;
-use crate::support::{Row, Run, Tables, program, truth};
+use crate::support::{CsvRow, Run, Tables, program, truth};
 
 fn compare(name: &str) -> Tables {
     Tables::of(&Run::new(&program(name)).compared())
@@ -110,7 +110,7 @@ fn events_that_are_destroyed_and_recorded_again_while_pending() {
         .dependencies
         .iter()
         .filter(|it| it.text("kind") == "record-wait");
-    let mut links: Vec<&Row> = links.collect();
+    let mut links: Vec<&CsvRow> = links.collect();
     assert_eq!(links.len(), 400);
     // The k-th wait is for the k-th record, though both belong to one event.
     links.sort_by_key(|link| link.number("to_seq"));

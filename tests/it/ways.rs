@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::engine;
 use crate::support::compile::built;
 use crate::support::process::clean;
-use crate::support::{Row, Run, Tables, run};
+use crate::support::{CsvRow, Run, Tables, run};
 
 const C: &[&str] = &["-std=gnu11", "-O1", "-pthread", "-ldl"];
 const LINKED: &[&str] = &[
@@ -82,7 +82,7 @@ const SEQUENCE: [&str; 13] = [
 
 /// Whether a call passed this, as the table's JSON has it.
 #[track_caller]
-fn passed(call: &Row, what: &str) {
+fn passed(call: &CsvRow, what: &str) {
     assert!(call.text("args").contains(what), "{what} in {call:?}");
 }
 

@@ -25,7 +25,7 @@ use crate::identity::Identity;
 use crate::inside::Inside;
 use crate::item::{Item, TrackKey};
 use crate::job::Jobs;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::{Layout, Wishes};
 use crate::list::List;
 use crate::marks::{Bookmark, Marks};
@@ -85,7 +85,7 @@ pub(crate) struct App {
     /// The span of the trace as far as it has been taken in.
     pub(crate) span: Option<(i64, i64)>,
     pub(crate) tracks: Tracks,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<ViewRow>,
     pub(crate) dependencies: Arc<Dependencies>,
     pub(crate) stalls: Arc<Stalls>,
     pub(crate) graphs: Graphs,
@@ -268,7 +268,7 @@ impl App {
     /// How many rows are pinned.
     fn pinned(&self) -> usize {
         let pinned = &self.arrangement.pinned;
-        let is_pinned = |row: &&Row| row.track().is_some_and(|key| pinned.contains(&key));
+        let is_pinned = |row: &&ViewRow| row.track().is_some_and(|key| pinned.contains(&key));
         self.rows.iter().take_while(is_pinned).count()
     }
 

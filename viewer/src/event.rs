@@ -8,9 +8,9 @@ pub(crate) use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, 
 
 use crate::source::Progress;
 
-/// Something that happened.
+/// Something that happened, for the view to take in.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Event {
+pub(crate) enum InputEvent {
     Key(KeyEvent),
     Mouse(term::MouseEvent),
     Paste(String),
@@ -23,7 +23,7 @@ pub(crate) enum Event {
     SourceFailed(String),
 }
 
-impl Event {
+impl InputEvent {
     /// What a terminal event means; nothing when it is of no use.
     pub(crate) fn from_terminal(event: term::Event) -> Option<Self> {
         match event {

@@ -14,9 +14,9 @@ use crate::ranges::Ranges;
 use crate::tracks::Tracks;
 use crate::unused;
 
-/// A line of the timeline.
+/// A row of the view: a line of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum ViewRow {
     Process(ProcessId),
     Device(ProcessId, u32),
     /// Lanes that are folded into this line.
@@ -24,7 +24,7 @@ pub(crate) enum Row {
     Track(TrackKey),
 }
 
-impl Row {
+impl ViewRow {
     pub(crate) fn track(self) -> Option<TrackKey> {
         match self {
             Self::Track(key) => Some(key),
@@ -65,20 +65,22 @@ impl Lanes<'_> {
 }
 
 /// All lines in the order in which they are shown; the pinned ones come first.
-pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<Row> {
+pub(crate) fn rows(lanes: Lanes<'_>) -> Vec<ViewRow> {
     let keys = keys(lanes.tracks, lanes.overview);
     let is_wanted = |key: &TrackKey| lanes.arrangement.wants(lanes.trace, *key);
     let pinned = lanes.arrangement.pinned.iter().copied().filter(is_wanted);
-    let mut rows: Vec<_> = pinned.map(Row::Track).collect();
+    let mut rows: Vec<_> = pinned.map(ViewRow::Track).collect();
     for index in 0..lanes.trace.processes().len() {
         let process = ProcessId(index as u32);
-        rows.push(Row::Process(process));
+        rows.push(ViewRow::Process(process));
         push_devices(lanes, &keys, process, &mut rows);
         push_threads(lanes, &keys, process, &mut rows);
         let meters = lanes.meters.of_process(process);
-        rows.extend(meters.filter(|key| lanes.shows(key)).map(Row::Track));
+        rows.extend(meters.filter(|key| lanes.shows(key)).map(ViewRow::Track));
         // A process of which nothing is to be seen is not named.
-        rows.pop_if(|row| *row == Row::Process(process) && !lanes.arrangement.filter.is_empty());
+        rows.pop_if(|row| {
+            *row == ViewRow::Process(process) && !lanes.arrangement.filter.is_empty()
+        });
     }
     rows
 }
@@ -95,7 +97,7 @@ fn push_devices(
     lanes: Lanes<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<ViewRow>,
 ) {
     let streams = (0..).map(StreamId).zip(lanes.trace.streams());
     let own: BTreeSet<_> = streams
@@ -129,32 +131,32 @@ fn push_devices(
         }
         let group = Group::Device(process, device);
         if lanes.arrangement.is_folded(group) {
-            rows.push(Row::Folded(group));
+            rows.push(ViewRow::Folded(group));
             continue;
         }
-        rows.push(Row::Device(process, device));
+        rows.push(ViewRow::Device(process, device));
         let unused = fold_unused(lanes, Group::Unused(process, device), &mut lines);
-        rows.extend(lines.into_iter().map(Row::Track));
+        rows.extend(lines.into_iter().map(ViewRow::Track));
         rows.extend(unused);
     }
 }
 
 /// Takes the lanes out that are put into one line because they never had a task.
-fn fold_unused(lanes: Lanes<'_>, group: Group, lines: &mut Vec<TrackKey>) -> Option<Row> {
+fn fold_unused(lanes: Lanes<'_>, group: Group, lines: &mut Vec<TrackKey>) -> Option<ViewRow> {
     let is_in = |key: &TrackKey| unused::group(lanes.trace, lanes.overview, *key) == Some(group);
     let number = lines.iter().filter(|key| is_in(key)).count();
     if number < unused::FOLDED || !lanes.arrangement.is_folded(group) {
         return None;
     }
     lines.retain(|key| !is_in(key));
-    Some(Row::Folded(group))
+    Some(ViewRow::Folded(group))
 }
 
 fn push_threads(
     lanes: Lanes<'_>,
     keys: &BTreeSet<TrackKey>,
     process: ProcessId,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<ViewRow>,
 ) {
     let of_process = |thread: ThreadId| lanes.trace.thread(thread).process == process;
     let is_wanted = |key: &TrackKey| match key {
@@ -166,7 +168,7 @@ fn push_threads(
     let mut keys = keys.into_iter();
     let group = Group::Threads(process);
     if lanes.arrangement.is_folded(group) {
-        rows.extend(keys.next().map(|_| Row::Folded(group)));
+        rows.extend(keys.next().map(|_| ViewRow::Folded(group)));
         return;
     }
     for key in keys {
@@ -176,10 +178,10 @@ fn push_threads(
         if depth == 0 {
             let lines = lanes.ranges.of_thread(thread);
             let lines = lines.map(|line| TrackKey::Ranges(thread, line));
-            rows.extend(lines.filter(|key| lanes.shows(key)).map(Row::Track));
+            rows.extend(lines.filter(|key| lanes.shows(key)).map(ViewRow::Track));
         }
         if depth == 0 || !lanes.arrangement.is_folded(Group::Nested(thread)) {
-            rows.push(Row::Track(key));
+            rows.push(ViewRow::Track(key));
         }
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 
 /// Below this the view says that it needs more room.
 pub(crate) const MIN_SIZE: (u16, u16) = (40, 10);
@@ -94,7 +94,7 @@ impl Layout {
     }
 
     /// How many lines rows have: the most for which there is room.
-    pub(crate) fn heights(&self, rows: &[Row]) -> Heights {
+    pub(crate) fn heights(&self, rows: &[ViewRow]) -> Heights {
         let has_room = |heights: &&Heights| {
             let lines = (0..rows.len()).map(|index| usize::from(heights.of(rows, index)));
             lines.sum::<usize>() <= usize::from(self.lanes.height)
@@ -104,9 +104,10 @@ impl Layout {
     }
 
     /// Lanes above and below those that are on screen.
-    pub(crate) fn off_screen(&self, rows: &[Row], scroll: usize) -> (usize, usize) {
-        let lanes = |rows: &[Row]| {
-            let has_slices = |row: &&Row| !matches!(row, Row::Process(_) | Row::Device(..));
+    pub(crate) fn off_screen(&self, rows: &[ViewRow], scroll: usize) -> (usize, usize) {
+        let lanes = |rows: &[ViewRow]| {
+            let has_slices =
+                |row: &&ViewRow| !matches!(row, ViewRow::Process(_) | ViewRow::Device(..));
             rows.iter().filter(has_slices).count()
         };
         let others = &rows[self.pinned.min(rows.len())..];
@@ -120,9 +121,9 @@ impl Layout {
     /// the one with number `scroll` on.
     pub(crate) fn visible<'a>(
         &self,
-        rows: &'a [Row],
+        rows: &'a [ViewRow],
         scroll: usize,
-    ) -> impl Iterator<Item = (usize, Row, u16)> + 'a {
+    ) -> impl Iterator<Item = (usize, ViewRow, u16)> + 'a {
         let heights = self.heights(rows);
         let (top, bottom) = (self.lanes.top(), self.lanes.bottom());
         let (pinned, others) = rows.split_at(self.pinned.min(rows.len()));
@@ -155,8 +156,8 @@ impl Heights {
     const BY_ROOM: [Self; 3] = [heights(2, 1, 0), heights(1, 1, 0), heights(1, 0, 1)];
 
     /// Lines of a row, free ones included.
-    pub(crate) fn of(self, rows: &[Row], index: usize) -> u16 {
-        let is_of_device = |row: &Row| row.track().is_some_and(TrackKey::is_of_device);
+    pub(crate) fn of(self, rows: &[ViewRow], index: usize) -> u16 {
+        let is_of_device = |row: &ViewRow| row.track().is_some_and(TrackKey::is_of_device);
         let Some(row) = rows.get(index) else {
             return 0;
         };
@@ -169,7 +170,7 @@ impl Heights {
     }
 
     /// Lines of a row that slices are drawn in.
-    pub(crate) fn bar_of(self, row: Row) -> u16 {
+    pub(crate) fn bar_of(self, row: ViewRow) -> u16 {
         if row.has_arrows() { self.bar } else { 1 }
     }
 }

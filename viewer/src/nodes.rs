@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ascend_trace_analysis::{Graph, Graphs};
-use ascend_trace_recording::{Part, StreamId, TaskId, Trace};
+use ascend_trace_recording::{StreamId, TaskId, TaskPart, Trace};
 
 /// A node in a replay, with its share of the replay's time.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl<'g> Nodes<'g> {
 }
 
 /// When the nodes of a graph ran in a replay, if that is known.
-fn times(graph: &Graph, parts: &[Part<'_>], begin: i64) -> Option<Vec<(i64, i64)>> {
+fn times(graph: &Graph, parts: &[TaskPart<'_>], begin: i64) -> Option<Vec<(i64, i64)>> {
     let mut spans: BTreeMap<u32, (i64, i64)> = BTreeMap::new();
     let known = parts.iter().filter_map(|part| {
         let node = part.node.filter(|node| *node > 0)?;

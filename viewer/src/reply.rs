@@ -1,7 +1,7 @@
 //! The terminal's answer to the question for its ground. It comes among the keys, whenever the terminal
 //! likes, or never: nothing waits for it.
 
-use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::theme::Ground;
 
 /// The question.
@@ -22,7 +22,7 @@ pub(crate) struct Replies {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Heard {
     /// The user's.
-    Event(Event),
+    Event(InputEvent),
     /// A part of an answer.
     Part,
     Ground(Ground),
@@ -33,8 +33,8 @@ impl Replies {
         self.asked = true;
     }
 
-    pub(crate) fn hear(&mut self, event: Event) -> Heard {
-        let Event::Key(key) = &event else {
+    pub(crate) fn hear(&mut self, event: InputEvent) -> Heard {
+        let InputEvent::Key(key) = &event else {
             return Heard::Event(event);
         };
         match &mut self.begun {
@@ -76,11 +76,11 @@ fn is(key: &KeyEvent, letter: char, modifiers: KeyModifiers) -> bool {
 mod tests {
     use super::*;
 
-    fn press(code: KeyCode, modifiers: KeyModifiers) -> Event {
-        Event::Key(KeyEvent::new(code, modifiers))
+    fn press(code: KeyCode, modifiers: KeyModifiers) -> InputEvent {
+        InputEvent::Key(KeyEvent::new(code, modifiers))
     }
 
-    fn letters(text: &str) -> impl Iterator<Item = Event> + '_ {
+    fn letters(text: &str) -> impl Iterator<Item = InputEvent> + '_ {
         text.chars()
             .map(|letter| press(KeyCode::Char(letter), KeyModifiers::NONE))
     }

@@ -7,7 +7,7 @@ use crate::action::Effect;
 use crate::app::Kept;
 use crate::app::{App, Follow, World};
 use crate::config::Config;
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::job::Order;
 use crate::reply;
 use crate::source::{Recording, Source};
@@ -183,7 +183,7 @@ fn is_busy(app: &App) -> bool {
 
 /// Tells the state what time it is.
 fn clock(app: &mut App, source: &dyn Source, time: Duration) {
-    update(app, world(source), Event::Clock(time));
+    update(app, world(source), InputEvent::Clock(time));
 }
 
 fn keep_bookmarks(app: &mut App, source: &mut dyn Source) {
@@ -205,7 +205,7 @@ fn draw(guard: &mut Guard, app: &mut App, world: World<'_>) -> io::Result<()> {
     guard.draw(|buffer| {
         let size = (buffer.area.width, buffer.area.height);
         if size != app.size {
-            update(app, world, Event::Resize(size.0, size.1));
+            update(app, world, InputEvent::Resize(size.0, size.1));
         }
         view(app, world, buffer);
     })
@@ -249,19 +249,19 @@ fn poll(app: &mut App, source: &mut dyn Source) -> bool {
         Ok(mut progress) => {
             progress.changed |= taken;
             let changed = progress.changed || progress.recording != before;
-            (Event::Data(progress), changed)
+            (InputEvent::Data(progress), changed)
         }
-        Err(error) => (Event::SourceFailed(error.to_string()), true),
+        Err(error) => (InputEvent::SourceFailed(error.to_string()), true),
     };
     let world = world(source);
-    if matches!(event, Event::SourceFailed(_)) {
+    if matches!(event, InputEvent::SourceFailed(_)) {
         // What was read before the failure is shown all the same.
         let progress = crate::source::Progress {
             changed: true,
             recording: Recording::Stopped,
             ..Default::default()
         };
-        update(app, world, Event::Data(progress));
+        update(app, world, InputEvent::Data(progress));
     }
     update(app, world, event);
     hear(app, source) || changed || was_loading || source.is_loading()
@@ -328,7 +328,7 @@ fn handle_events(
         };
         wait = Some(Duration::ZERO);
         heard = Heard::Something;
-        let Some(event) = Event::from_terminal(event) else {
+        let Some(event) = InputEvent::from_terminal(event) else {
             continue;
         };
         let event = match guard.pick_reply(event) {
@@ -340,8 +340,8 @@ fn handle_events(
             }
         };
         // How quickly a button is pressed again must be known where nobody asks for the time.
-        if matches!(event, Event::Mouse(_)) {
-            update(app, world, Event::Clock(begun.elapsed()));
+        if matches!(event, InputEvent::Mouse(_)) {
+            update(app, world, InputEvent::Clock(begun.elapsed()));
         }
         for effect in update(app, world, event) {
             match effect {

@@ -28,7 +28,7 @@ use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::{SigId, flag, low_level};
 
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::reply::{Heard, QUESTION, Replies};
 use crate::theme::{ColorMode, Ground};
 
@@ -209,7 +209,7 @@ impl Guard {
     }
 
     /// Tells the user's events from the terminal's answers.
-    pub(crate) fn pick_reply(&mut self, event: Event) -> Heard {
+    pub(crate) fn pick_reply(&mut self, event: InputEvent) -> Heard {
         self.replies.hear(event)
     }
 

@@ -1,6 +1,6 @@
 //! A recording in windows: read once, in order, of which only so much is kept as the rest depends on.
 //!
-//! A [`Window`] is what is in memory at a time, with what links it; its [`Part`] says which calls, tasks and
+//! A [`Window`] is what is in memory at a time, with what links it; its [`RecordingPart`] says which calls, tasks and
 //! stalls are its own, so that each belongs to one window. An analysis takes the windows one after another and
 //! carries what it needs: its answer does not depend on where the windows were cut. A trace in memory is one
 //! window.
@@ -42,7 +42,7 @@ impl Step {
 
 /// Which part of a recording belongs to a window; see [`crate::past`] for the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct RecordingPart {
     /// Where the part before began, and below which keys everything was known then.
     before: (i64, i64),
     /// Calls and tasks with keys in `from..until` belong to the part.
@@ -55,7 +55,7 @@ pub struct Part {
     pub begin: i64,
 }
 
-impl Part {
+impl RecordingPart {
     /// All of a trace.
     fn whole(trace: &Trace) -> Self {
         Self {
@@ -116,7 +116,7 @@ pub struct Window<'a> {
     pub graphs: Arc<Graphs>,
     pub keys: Arc<Keys>,
     pub places: Arc<Places>,
-    pub part: Part,
+    pub part: RecordingPart,
     /// Everything from here on is in memory.
     pub since: i64,
 }
@@ -125,7 +125,12 @@ impl<'a> Window<'a> {
     /// All of a trace.
     pub fn whole(trace: &'a Trace) -> Self {
         let keys = Keys::of(trace, Keys::default());
-        Self::of_part(trace, &mut Past::default(), keys, Part::whole(trace))
+        Self::of_part(
+            trace,
+            &mut Past::default(),
+            keys,
+            RecordingPart::whole(trace),
+        )
     }
 
     /// All of a trace whose dependencies and stalls are known already.
@@ -137,12 +142,12 @@ impl<'a> Window<'a> {
             graphs: Graphs::of(trace).into(),
             keys: Keys::of(trace, Keys::default()).into(),
             places: Places::of(trace).into(),
-            part: Part::whole(trace),
+            part: RecordingPart::whole(trace),
             since: i64::MIN,
         }
     }
 
-    fn of_part(trace: &'a Trace, past: &mut Past, keys: Keys, part: Part) -> Self {
+    fn of_part(trace: &'a Trace, past: &mut Past, keys: Keys, part: RecordingPart) -> Self {
         let dependencies = Dependencies::of(trace);
         let passage = Passage {
             keys: &keys,
@@ -256,7 +261,7 @@ impl Default for Past {
 pub struct Windows<'a> {
     replay: Replay<'a>,
     step: Step,
-    part: Part,
+    part: RecordingPart,
     past: Past,
 }
 
@@ -266,7 +271,7 @@ impl<'a> Windows<'a> {
         Self {
             replay: archive.replay(),
             step,
-            part: Part::none(begin),
+            part: RecordingPart::none(begin),
             past: Past::default(),
         }
     }

@@ -18,15 +18,15 @@ struct Patch {
 }
 
 #[derive(Default)]
-struct State {
+struct InterceptorState {
     in_transaction: bool,
     waiting: Vec<Patch>,
     replaced: BTreeSet<usize>,
 }
 
-static STATE: Mutex<Option<State>> = Mutex::new(None);
+static STATE: Mutex<Option<InterceptorState>> = Mutex::new(None);
 
-fn with<T>(action: impl FnOnce(&mut State) -> T) -> T {
+fn with<T>(action: impl FnOnce(&mut InterceptorState) -> T) -> T {
     let mut state = STATE.lock().unwrap_or_else(|error| error.into_inner());
     action(state.get_or_insert_default())
 }
@@ -114,7 +114,7 @@ pub unsafe extern "C" fn gum_interceptor_end_transaction(_: *mut c_void) {
     });
 }
 
-fn commit(state: &mut State) {
+fn commit(state: &mut InterceptorState) {
     for patch in state.waiting.drain(..) {
         memory::overwrite(patch.entry, &memory::jump(patch.replacement));
     }

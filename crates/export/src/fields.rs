@@ -6,7 +6,7 @@ use ascend_trace_analysis::stats::{StallStats, StepStats, Verdict};
 use ascend_trace_analysis::{Stall, queue_wait};
 use ascend_trace_format::api::RetKind;
 use ascend_trace_format::version::FILE_VERSION;
-use ascend_trace_recording::{Call, CallId, Part, ProcessId, Task, TaskId, Trace};
+use ascend_trace_recording::{Call, CallId, ProcessId, Task, TaskId, TaskPart, Trace};
 
 use crate::arguments::{slice_name, write_arguments, write_result};
 use crate::facts::Facts;
@@ -159,7 +159,7 @@ pub(crate) fn write_part<'t>(
     fields: &mut impl Fields<'t>,
     source: &Source<'t>,
     task: TaskId,
-    part: &Part<'t>,
+    part: &TaskPart<'t>,
 ) {
     if source.args == Args::None {
         return;

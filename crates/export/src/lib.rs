@@ -40,7 +40,7 @@ pub use parquet::Parquet;
 pub use perfetto::Perfetto;
 pub use selection::{Only, OnlyError, Pattern, Wanted};
 
-pub use ascend_trace_analysis::{Part, Step};
+pub use ascend_trace_analysis::{RecordingPart, Step};
 pub use part::Source;
 pub use stream::{StreamError, stream};
 

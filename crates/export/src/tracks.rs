@@ -42,17 +42,17 @@ pub(crate) struct LaneTracks {
     pub(crate) pid: u32,
     number: u32,
     /// Where calls and work go; the first is the lane's own.
-    pub(crate) slices: Row,
+    pub(crate) slices: ParallelTracks,
     /// Where a stream's records and waits go. No two slices of such a track touch.
-    pub(crate) events: Row,
+    pub(crate) events: ParallelTracks,
     /// Where the captures that a thread began go.
-    pub(crate) captures: Row,
+    pub(crate) captures: ParallelTracks,
     /// Where what ran inside of tasks goes that does not follow on what is drawn in them.
-    pub(crate) parts: Row,
+    pub(crate) parts: ParallelTracks,
     /// Where it is told why a stream did nothing.
-    pub(crate) stalls: Row,
+    pub(crate) stalls: ParallelTracks,
     /// Where the ranges that a thread began go.
-    pub(crate) ranges: Row,
+    pub(crate) ranges: ParallelTracks,
     /// What is open on the tracks of calls.
     nesting: Vec<Nesting>,
     /// When the last slice ended on each other track.
@@ -61,14 +61,14 @@ pub(crate) struct LaneTracks {
     making: Vec<Vec<(i64, i64)>>,
 }
 
-/// Tracks that hold what overlaps.
+/// Parallel tracks: what overlaps is on different ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct ParallelTracks {
     pub(crate) tracks: Vec<Track>,
     described: usize,
 }
 
-impl Row {
+impl ParallelTracks {
     /// Makes tracks of a process and a lane until there are so many.
     fn extend(&mut self, count: usize, (pid, lane): (u32, u32), ids: &mut Ids) {
         while self.tracks.len() < count {
@@ -87,8 +87,8 @@ impl Row {
 
 impl LaneTracks {
     fn has_tracks(&self) -> bool {
-        let rows = [&self.slices, &self.events, &self.captures];
-        rows.iter().any(|row| !row.tracks.is_empty())
+        let groups = [&self.slices, &self.events, &self.captures];
+        groups.iter().any(|group| !group.tracks.is_empty())
     }
 
     /// The lane's own track.
@@ -229,7 +229,7 @@ impl Tracks {
             self.threads.push(LaneTracks {
                 pid,
                 number,
-                slices: Row {
+                slices: ParallelTracks {
                     tracks: is_shown.then_some(own).into_iter().collect(),
                     described: 0,
                 },
@@ -375,10 +375,10 @@ impl Tracks {
         }
     }
 
-    /// The track of a row that something is on.
+    /// The one of parallel tracks that something is on.
     #[inline]
-    fn track(&self, trace: &Trace, row: &Row, node: Node) -> Track {
-        match row.tracks.as_slice() {
+    fn track(&self, trace: &Trace, parallel: &ParallelTracks, node: Node) -> Track {
+        match parallel.tracks.as_slice() {
             [only] => *only,
             tracks => {
                 let place = self.elsewhere.get(&key(trace, node));
@@ -421,11 +421,11 @@ impl Tracks {
         let task = trace.task(id);
         task.time?;
         let lane = &self.streams[task.stream.index()];
-        let row = match is_beside(task) {
+        let parallel = match is_beside(task) {
             true => &lane.events,
             false => &lane.slices,
         };
-        Some(self.track(trace, row, Node::Task(id)))
+        Some(self.track(trace, parallel, Node::Task(id)))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ctype::CType;
 use crate::error::Error;
 use crate::layout::Struct;
 use crate::model::{Alias, Callback, Enumeration, Function, Macro, Opaque, Param, StreamParam};
-use crate::table::{self, Row};
+use crate::table::{self, TableRow};
 
 const ENUMS: &str = "enums.tsv";
 const STRUCTS: &str = "structs.tsv";
@@ -41,7 +41,7 @@ pub(crate) fn functions(table: &'static str, text: &str) -> Result<Vec<Function>
         .collect()
 }
 
-fn function(row: &Row<'_, 10>) -> Result<Function, Error> {
+fn function(row: &TableRow<'_, 10>) -> Result<Function, Error> {
     let [
         name,
         header,
@@ -141,7 +141,7 @@ pub(crate) fn types(text: &str) -> Result<Types, Error> {
     Ok(types)
 }
 
-fn add_type(types: &mut Types, row: &Row<'_, 5>) -> Result<(), String> {
+fn add_type(types: &mut Types, row: &TableRow<'_, 5>) -> Result<(), String> {
     let [kind, name, header, shape, fields] = row.cells;
     let (key, header) = (name.to_owned(), header.to_owned());
     match kind {

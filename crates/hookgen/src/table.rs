@@ -3,13 +3,13 @@
 use crate::error::Error;
 
 /// The cells of one row that the caller asked for, in the order asked.
-pub(crate) struct Row<'a, const N: usize> {
+pub(crate) struct TableRow<'a, const N: usize> {
     table: &'static str,
     line: usize,
     pub(crate) cells: [&'a str; N],
 }
 
-impl<const N: usize> Row<'_, N> {
+impl<const N: usize> TableRow<'_, N> {
     /// An error about this row.
     pub(crate) fn error(&self, problem: impl Into<String>) -> Error {
         Error::Table {
@@ -25,7 +25,7 @@ pub(crate) fn parse<'a, const N: usize>(
     table: &'static str,
     text: &'a str,
     columns: [&str; N],
-) -> Result<Vec<Row<'a, N>>, Error> {
+) -> Result<Vec<TableRow<'a, N>>, Error> {
     let mut lines = text.lines().enumerate();
     let titles: Vec<&str> = lines
         .next()
@@ -54,7 +54,7 @@ pub(crate) fn parse<'a, const N: usize>(
                     problem,
                 });
             }
-            Ok(Row {
+            Ok(TableRow {
                 table,
                 line: number + 1,
                 cells: indices.map(|index| cells[index].trim()),

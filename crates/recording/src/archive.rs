@@ -35,7 +35,7 @@ pub use counts::Counts;
 pub use find::{Answer, Towards};
 pub use graphs::GraphCalls;
 pub use lanes::Summary;
-pub use parts::Part;
+pub use parts::ArchivePart;
 pub use replay::{Keep, Replay};
 pub use window::WindowError;
 

@@ -35,7 +35,7 @@ pub(crate) struct Entries {
 
 /// Something that ran inside of a task: a kernel of its operator, or a node of the graph that it replays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'t> {
+pub struct TaskPart<'t> {
     /// As the log calls it; copies and fills have no name there.
     pub name: Option<&'t str>,
     pub kind: Option<ActivityKind>,
@@ -138,7 +138,7 @@ impl Trace {
 
     /// What ran inside of a task, by the hardware's log, in the order of begins. Nothing where the log has the task as one
     /// piece, or was not read.
-    pub fn parts(&self, task: TaskId) -> Vec<Part<'_>> {
+    pub fn parts(&self, task: TaskId) -> Vec<TaskPart<'_>> {
         let task = self.task(task);
         let entries = match self.runs(task) {
             true => self.entries_of(task),
@@ -153,7 +153,7 @@ impl Trace {
         let timed = entries.iter().filter(|entry| entry.row.begin_ns != 0);
         let parts = timed.filter_map(|entry| {
             let row = &entry.row;
-            Some(Part {
+            Some(TaskPart {
                 name: self.entry_name(stream.process, row),
                 kind: ActivityKind::from_code(row.kind),
                 acl_id: row.acl_id,

@@ -28,7 +28,7 @@ pub use archive::{Archive, Summary};
 pub use category::Category;
 pub use cost::{Cost, Costs};
 pub use direction::Direction;
-pub use entries::Part;
+pub use entries::TaskPart;
 pub use file::{OpenError, Warning};
 pub use graph_calls::is_capture_code;
 pub use load::TraceBuilder;

@@ -80,13 +80,13 @@ fn defined(line: &str) -> Vec<String> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum State {
+pub(crate) enum FunctionState {
     Real,
     Accepted,
     Unsupported,
 }
 
-impl State {
+impl FunctionState {
     #[allow(dead_code, reason = "the manual's word")]
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -123,25 +123,25 @@ fn is_accepted(name: &str) -> bool {
             && !gives_data.iter().any(|start| name.starts_with(start)))
 }
 
-pub(crate) fn state(function: &Function, implemented: &BTreeSet<String>) -> State {
+pub(crate) fn state(function: &Function, implemented: &BTreeSet<String>) -> FunctionState {
     if implemented.contains(&function.name) {
-        State::Real
+        FunctionState::Real
     } else if is_accepted(&function.name) {
-        State::Accepted
+        FunctionState::Accepted
     } else {
-        State::Unsupported
+        FunctionState::Unsupported
     }
 }
 
 /// The list of a macro that a result type belongs to.
-fn shape(state: State, returns: &str) -> &'static str {
+fn shape(state: FunctionState, returns: &str) -> &'static str {
     let codes = ["aclError", "aclnnStatus", "hi_s32", "msptiResult", "int"];
     match returns {
         "void" => "nothing",
         "double" | "float" => "double",
-        "HcclResult" if state == State::Unsupported => "hccl",
+        "HcclResult" if state == FunctionState::Unsupported => "hccl",
         _ if codes.contains(&returns) => "code",
-        _ if state == State::Accepted && returns.ends_with('*') => "pointer",
+        _ if state == FunctionState::Accepted && returns.ends_with('*') => "pointer",
         _ => "zero",
     }
 }
@@ -152,12 +152,12 @@ pub(crate) fn source(root: &Path) -> io::Result<String> {
     let mut text = String::new();
     for (wanted, shapes, makro) in [
         (
-            State::Accepted,
+            FunctionState::Accepted,
             ["code", "pointer", "zero", "nothing", ""],
             "accepted",
         ),
         (
-            State::Unsupported,
+            FunctionState::Unsupported,
             ["code", "hccl", "zero", "nothing", "double"],
             "unsupported",
         ),

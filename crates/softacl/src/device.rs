@@ -25,11 +25,11 @@ pub(crate) struct Device {
     pub(crate) notify_ids: Arc<Numbers>,
     /// A submission has woken the thread that recycles.
     pub(crate) wants_recycling: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<DeviceState>,
 }
 
 #[derive(Default)]
-struct State {
+struct DeviceState {
     references: u64,
     primary: Option<Arc<Context>>,
     /// Explicit contexts, by handle.

@@ -18,11 +18,11 @@ pub(crate) struct Signal {
     pub(crate) handle: usize,
     lease: Arc<Lease>,
     device_use_only: bool,
-    state: Mutex<State>,
+    state: Mutex<SignalState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SignalState {
     value: u32,
     changed_ns: u64,
     waiters: Vec<Arc<Stream>>,

@@ -20,7 +20,7 @@ enum Making {
 }
 
 #[derive(Clone, Debug)]
-struct Event {
+struct EventState {
     making: Making,
     latest: Option<CallId>,
     /// Waits and their calls that the next record will release.
@@ -35,7 +35,7 @@ pub fn waits(trace: &Trace) -> Vec<Bound> {
     let mut calls: Vec<CallId> = (0..trace.calls().len() as u32).map(CallId).collect();
     calls.retain(|id| trace.call(*id).ret == 0);
     calls.sort_by_key(|id| (trace.call(*id).begin, id.0));
-    let mut events: HashMap<(ProcessId, u64), Event> = HashMap::new();
+    let mut events: HashMap<(ProcessId, u64), EventState> = HashMap::new();
     let mut bound: HashMap<CallId, Option<CallId>> = HashMap::new();
     let mut order = Vec::new();
     for id in calls {
@@ -82,8 +82,12 @@ pub fn waits(trace: &Trace) -> Vec<Bound> {
     order.into_iter().map(|id| (id, bound[&id])).collect()
 }
 
-fn create(events: &mut HashMap<(ProcessId, u64), Event>, key: (ProcessId, u64), making: Making) {
-    let event = Event {
+fn create(
+    events: &mut HashMap<(ProcessId, u64), EventState>,
+    key: (ProcessId, u64),
+    making: Making,
+) {
+    let event = EventState {
         making,
         latest: None,
         expecting: Vec::new(),

@@ -147,15 +147,15 @@ fn visit(object: &Object<'static>, is_late: bool) -> bool {
         }
         // SAFETY: the object's own slot, which the loader stores to.
         let value = unsafe { core::ptr::read_unaligned(slot as *const usize) };
-        match State::of(object, &reference, value) {
+        match SlotState::of(object, &reference, value) {
             // Data is the object's own, which may have stored there what it likes.
-            State::Incomplete | State::Unbound if is_data => {}
-            State::Incomplete => is_complete = false,
-            State::Empty => {}
+            SlotState::Incomplete | SlotState::Unbound if is_data => {}
+            SlotState::Incomplete => is_complete = false,
+            SlotState::Empty => {}
             state => {
                 let other = match (interest, walk::is_own_address(value)) {
                     (Interest::Known(id), is_ours)
-                        if is_ours || matches!(state, State::Unbound) =>
+                        if is_ours || matches!(state, SlotState::Unbound) =>
                     {
                         let scope = scope.get_or_insert_with(|| Scope::of(object.base));
                         let version = object.wanted_version(reference.rela.symbol());
@@ -192,17 +192,17 @@ impl Interest {
         }
     }
 
-    fn replacement(self, name: &CStr, state: State, value: usize) -> Option<usize> {
+    fn replacement(self, name: &CStr, state: SlotState, value: usize) -> Option<usize> {
         if walk::is_own_address(value) {
             return None;
         }
         match (self, state) {
-            (Self::Unknown, State::Bound) => stub(name, value),
+            (Self::Unknown, SlotState::Bound) => stub(name, value),
             (Self::Unknown, _) => stub(name, symbols::called(name)?),
-            (Self::Known(id), State::Bound) if symbols::is_past_us(value) => {
+            (Self::Known(id), SlotState::Bound) if symbols::is_past_us(value) => {
                 Some(real::wrapper_for(id, value)).filter(|wrapper| *wrapper != value)
             }
-            (Self::Lookup, State::Bound) if dlsym::is_real(name, value) => super::own(name),
+            (Self::Lookup, SlotState::Bound) if dlsym::is_real(name, value) => super::own(name),
             _ => None,
         }
     }
@@ -226,7 +226,7 @@ fn stub(name: &CStr, address: usize) -> Option<usize> {
 
 /// What a slot holds.
 #[derive(Clone, Copy)]
-enum State {
+enum SlotState {
     /// What the file has: the loader has not been there yet.
     Incomplete,
     /// Nothing: a weak reference to what is not there.
@@ -237,7 +237,7 @@ enum State {
     Bound,
 }
 
-impl State {
+impl SlotState {
     fn of(object: &Object<'_>, reference: &Reference<'_>, value: usize) -> Self {
         // What the file has counts from the object's begin.
         let is_raw = object.base != 0 && value < object.range().1;

@@ -4,13 +4,13 @@ use core::sync::atomic::AtomicBool;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::State;
+use super::ThreadState;
 use crate::session;
 
 /// What is to be done when something happens that lower layers find out.
 pub(crate) struct Duties {
     /// This process turns out to be a forked child: whatever is its parent's is forgotten.
-    pub(crate) become_child: fn(&State),
+    pub(crate) become_child: fn(&ThreadState),
     /// The process ends, and the runtime is still there.
     pub(crate) exiting: extern "C" fn(),
 }
@@ -29,7 +29,7 @@ fn duties() -> Option<&'static Duties> {
 
 /// Makes a forked child a process of its own, unless that has been done. `false` while another thread
 /// does it, and when nothing is recorded there: what belongs to the parent must not be touched.
-pub(crate) fn settle(state: &State) -> bool {
+pub(crate) fn settle(state: &ThreadState) -> bool {
     if let Some(duties) = duties()
         && session::is_new_child()
     {

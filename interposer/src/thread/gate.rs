@@ -9,7 +9,7 @@ use core::hint::black_box;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::compiler_fence;
 
-use super::{Channel, State};
+use super::{Channel, ThreadState};
 use crate::clock::ticks;
 use crate::{quiet, session};
 use ascend_trace_format::record::RecordKind;
@@ -81,7 +81,7 @@ impl Drop for Asking {
     }
 }
 
-impl State {
+impl ThreadState {
     /// Whether the tracer has called the runtime in this thread.
     #[inline]
     pub(crate) fn is_asking(&self) -> bool {
@@ -156,7 +156,7 @@ impl State {
             .set(if is_so { gate | bits } else { gate & !bits });
     }
 
-    /// The tracer begins to work in this thread. [`State::rest`] ends it.
+    /// The tracer begins to work in this thread. [`ThreadState::rest`] ends it.
     #[inline(always)]
     pub(crate) fn work(&self, at_work: &AtWork) {
         self.mark.set(at_work.0);

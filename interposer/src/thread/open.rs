@@ -10,7 +10,7 @@ use ascend_trace_format::session::OPEN_LEVELS;
 use ascend_trace_ring::OpenCall;
 
 use super::gate::AtWork;
-use super::{LEVELS, State};
+use super::{LEVELS, ThreadState};
 use crate::clock::ticks;
 use crate::quiet;
 use crate::seen::Seen;
@@ -34,7 +34,7 @@ pub(crate) struct Around {
 
 impl Around {
     /// For a call that came while the tracer was at work in the thread.
-    pub(crate) fn unknown(state: &State) -> Self {
+    pub(crate) fn unknown(state: &ThreadState) -> Self {
         Self {
             depth: state.depth.get(),
             submitting: 0,
@@ -44,7 +44,7 @@ impl Around {
     }
 }
 
-impl State {
+impl ThreadState {
     pub(crate) fn depth(&self) -> u8 {
         self.depth.get()
     }

@@ -4,14 +4,14 @@ use ascend_trace_format::record::call::{ArgText, NO_TEXTS};
 use ascend_trace_format::record::{Call, RecordKind, Recorded, SLOT_WORDS, STUB, Text, told};
 use ascend_trace_ring::Producer;
 
-use super::{State, spill, with};
+use super::{ThreadState, spill, with};
 use crate::introduce::tell;
 use crate::stubs;
 
 /// Publishes the record of a call, or counts it as lost. Answers as [`call`].
 #[inline]
 pub(crate) fn publish<'t>(
-    state: &State,
+    state: &ThreadState,
     call: &Call<'_>,
     texts: Option<impl Iterator<Item = ArgText<'t>> + Clone>,
 ) -> bool {
@@ -37,7 +37,7 @@ pub(crate) fn publish<'t>(
 }
 
 /// Records a call that was under way as `words` tell, and did not return.
-pub(crate) fn left(state: &State, words: &[u64; SLOT_WORDS], end: u64) {
+pub(crate) fn left(state: &ThreadState, words: &[u64; SLOT_WORDS], end: u64) {
     if let Some(call) = Call::take_open(words) {
         publish(state, &Call { end, ..call }, NO_TEXTS);
     }
@@ -45,7 +45,13 @@ pub(crate) fn left(state: &State, words: &[u64; SLOT_WORDS], end: u64) {
 
 /// Puts a call aside that has returned while the tracer was at work in its thread, or counts it.
 /// Nothing but its arguments is told of it.
-pub(crate) fn put_aside(state: &State, id: usize, args: &[u64], result: u64, times: (u64, u64)) {
+pub(crate) fn put_aside(
+    state: &ThreadState,
+    id: usize,
+    args: &[u64],
+    result: u64,
+    times: (u64, u64),
+) {
     let call = Call {
         depth: state.depth(),
         result,
@@ -64,7 +70,7 @@ pub(crate) fn put_aside(state: &State, id: usize, args: &[u64], result: u64, tim
 }
 
 /// Makes sure that the channel has told the name of a stub's function; `false` when it is full.
-fn introduce_stub(state: &State, producer: &mut Producer, index: u16) -> bool {
+fn introduce_stub(state: &ThreadState, producer: &mut Producer, index: u16) -> bool {
     if !state.lacks_stub(index.into()) {
         return true;
     }
@@ -80,7 +86,7 @@ fn introduce_stub(state: &State, producer: &mut Producer, index: u16) -> bool {
 }
 
 /// Records something that is no call, while the tracer is at work in the thread.
-pub(crate) fn record<'a>(state: &State, record: &impl Recorded<'a>) {
+pub(crate) fn record<'a>(state: &ThreadState, record: &impl Recorded<'a>) {
     state.record(|producer| {
         tell(producer, record);
     });

@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::objects::{self, ContextEntry};
+use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
 use crate::timing::harvest::{self, Ask, Limit};
 use crate::timing::host_clocks::HostClocks;
@@ -125,7 +126,7 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     // SAFETY: names the calling thread by a C string shorter than 16 bytes.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"ascend-trace".as_ptr()) };
     // Whatever the runtime calls back into from this thread is not the program's.
-    thread::with(thread::State::set_own);
+    thread::with(ThreadState::set_own);
     schedule::settle();
     let mut round = 0_u32;
     let mut clocks = HostClocks::read();

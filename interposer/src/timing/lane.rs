@@ -7,6 +7,7 @@ use ascend_trace_ring::ticks::monotonic;
 
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::{Guard, SpinLock};
+use crate::thread::ThreadState;
 use crate::timing::api::Api;
 use crate::timing::choice::Choice;
 use crate::timing::pair::Pair;
@@ -126,7 +127,7 @@ pub(crate) const UNREAD: i64 = i64::MIN;
 const FREE: u64 = u64::MAX;
 
 /// Whether a thread has the turn of this stream.
-pub(crate) fn has_turn(state: &thread::State, stream: &StreamEntry) -> bool {
+pub(crate) fn has_turn(state: &ThreadState, stream: &StreamEntry) -> bool {
     state
         .submission
         .has_turn(stream.lane.load(Acquire) as usize)

@@ -49,7 +49,7 @@ const NONE: Reference = Reference {
     shift: (i64::MIN, i64::MAX),
 };
 
-struct State {
+struct ClockState {
     now: Reference,
     /// References that were replaced; somebody may still be reading by one.
     retired: [(u64, Option<&'static ContextEntry>); MOST_RETIRED],
@@ -64,7 +64,7 @@ pub(crate) struct Clock {
     /// Times in a row that were older than they can be.
     refused: AtomicU32,
     record_time: RecordTime,
-    state: SpinLock<State>,
+    state: SpinLock<ClockState>,
 }
 
 /// So many times in a row that are too old: the device's clock has begun anew.
@@ -76,7 +76,7 @@ static CLOCKS: [Clock; DEVICES] = [const {
         latest: AtomicI64::new(i64::MIN),
         refused: AtomicU32::new(0),
         record_time: RecordTime::new(),
-        state: SpinLock::plain(State {
+        state: SpinLock::plain(ClockState {
             now: NONE,
             retired: [(0, None); MOST_RETIRED],
         }),

@@ -7,6 +7,7 @@ use ascend_trace_format::api::Untimed;
 use crate::clock::ticks;
 use crate::objects::{ContextEntry, StreamEntry};
 use crate::spin::Guard;
+use crate::thread::ThreadState;
 use crate::timing::api::{self, Api};
 use crate::timing::lane::{self, Lane, MOST_PENDING, Turn};
 use crate::timing::pair::Pair;
@@ -50,7 +51,7 @@ pub(crate) enum Extent {
 /// be measured. The stream is known to be neither captured nor bound.
 pub(crate) fn begin(
     stream: &'static StreamEntry,
-    state: &thread::State,
+    state: &ThreadState,
     extent: Extent,
     entry: u64,
 ) -> Result<Submission, Untimed> {
@@ -226,7 +227,7 @@ impl Submission {
     /// if it will not.
     pub(crate) fn finish(
         mut self,
-        state: &thread::State,
+        state: &ThreadState,
         sequence: Option<u32>,
         (begin, end): (u64, u64),
     ) -> Untimed {

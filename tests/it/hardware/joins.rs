@@ -9,7 +9,7 @@ use ascend_trace_format::record::Counter;
 
 use super::{contents, counter, submitted};
 use crate::support::tables::parse;
-use crate::support::{Recording, Row, Run, Tables, program, truth};
+use crate::support::{CsvRow, Recording, Run, Tables, program, truth};
 
 /// Two ticks.
 const OPEN_NS: i64 = 40;
@@ -55,14 +55,14 @@ impl Judge {
         }
     }
 
-    fn is_at(&self, row: &Row, begin: i64) -> bool {
+    fn is_at(&self, row: &CsvRow, begin: i64) -> bool {
         let told = row.maybe("log_begin_ns");
         told.is_none_or(|told| (told - self.offset - begin).abs() <= OPEN_NS)
     }
 
     /// An entry that is said to be of a task lies in it, and the first one begins with it, unless that one is lost.
     #[track_caller]
-    fn task(&self, row: &Row) {
+    fn task(&self, row: &CsvRow) {
         let tasks = &self.tasks[&key(row).unwrap()];
         let is_it = |task: &truth::Entry| match row.number("part") {
             0 if !self.is_lossy => self.is_at(row, task.begin),
@@ -71,7 +71,7 @@ impl Judge {
         assert!(tasks.iter().any(is_it), "{row:?} {tasks:?}");
     }
 
-    fn lies_in(&self, row: &Row, task: &truth::Entry) -> bool {
+    fn lies_in(&self, row: &CsvRow, task: &truth::Entry) -> bool {
         let told = (row.maybe("log_begin_ns"), row.maybe("log_end_ns"));
         let (Some(begin), Some(end)) = told else {
             return true;
@@ -82,7 +82,7 @@ impl Judge {
 
     /// An entry that is said to be of a node in a replay lies in that replay, and where that node ran.
     #[track_caller]
-    fn node(&self, row: &Row) {
+    fn node(&self, row: &CsvRow) {
         let Some(key) = key(row) else { return };
         let replays = &self.tasks[&key];
         let inside = replays.iter().any(|replay| self.lies_in(row, replay));
@@ -100,7 +100,7 @@ impl Judge {
     }
 }
 
-fn key(row: &Row) -> Option<(i64, i64)> {
+fn key(row: &CsvRow) -> Option<(i64, i64)> {
     Some((row.maybe("task_stream_id")?, row.maybe("sequence")?))
 }
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tables::{Row, Tables};
+use super::tables::{CsvRow, Tables};
 use super::truth::Entry;
 
 /// Times may be this far from the truth.
@@ -54,7 +54,7 @@ pub(crate) struct Accuracy(BTreeMap<(i64, i64), Device>);
 
 impl Accuracy {
     #[track_caller]
-    pub(crate) fn of(tables: &Tables, matched: &[(&Row, Entry)]) -> Self {
+    pub(crate) fn of(tables: &Tables, matched: &[(&CsvRow, Entry)]) -> Self {
         let windows = windows(tables);
         let mut devices: BTreeMap<(i64, i64), Device> = BTreeMap::new();
         for (task, truth) in matched
@@ -145,7 +145,7 @@ impl Device {
 
 /// For each call, by its number: how long its thread was between the calls before and after it.
 fn windows(tables: &Tables) -> Vec<i64> {
-    let mut threads: BTreeMap<i64, Vec<&Row>> = BTreeMap::new();
+    let mut threads: BTreeMap<i64, Vec<&CsvRow>> = BTreeMap::new();
     for call in tables.outer_calls() {
         threads.entry(call.number("tid")).or_default().push(call);
     }
@@ -165,8 +165,8 @@ fn windows(tables: &Tables) -> Vec<i64> {
 /// The shortest time from a launch to the end of a wait for its stream or device.
 #[track_caller]
 pub(crate) fn proof(tables: &Tables, pid: i64, device: i64) -> i64 {
-    let own = |call: &&Row| call.number("pid") == pid && call.maybe("device") == Some(device);
-    let mut calls: Vec<&Row> = tables.outer_calls().filter(own).collect();
+    let own = |call: &&CsvRow| call.number("pid") == pid && call.maybe("device") == Some(device);
+    let mut calls: Vec<&CsvRow> = tables.outer_calls().filter(own).collect();
     calls.sort_by_key(|call| call.number("begin_ns"));
     // By thread, and by stream or, for all of its streams, none.
     let mut launched: BTreeMap<(i64, &str), i64> = BTreeMap::new();

@@ -16,4 +16,4 @@ pub(crate) mod truth;
 pub(crate) use compile::{example, program};
 pub(crate) use process::{Outcome, feed, run, tool};
 pub(crate) use run::{Recording, Run};
-pub(crate) use tables::{Row, Tables};
+pub(crate) use tables::{CsvRow, Tables};

@@ -8,14 +8,14 @@ use super::run::{Recording, has_few_places};
 
 /// A line of a table, by the names of its columns. Some tables have millions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct CsvRow {
     columns: Arc<[String]>,
     /// All cells, one after another, and where each ends.
     text: Box<str>,
     ends: Box<[u32]>,
 }
 
-impl Row {
+impl CsvRow {
     #[track_caller]
     pub(crate) fn text(&self, column: &str) -> &str {
         let place = self.columns.iter().position(|name| name == column);
@@ -56,7 +56,7 @@ impl Row {
     }
 }
 
-pub(crate) type Table = Vec<Row>;
+pub(crate) type Table = Vec<CsvRow>;
 
 /// All tables of one trace.
 pub(crate) struct Tables {
@@ -96,7 +96,7 @@ impl Tables {
     }
 
     /// The program's own calls, not those that the runtime made inside them.
-    pub(crate) fn outer_calls(&self) -> impl Iterator<Item = &Row> {
+    pub(crate) fn outer_calls(&self) -> impl Iterator<Item = &CsvRow> {
         self.calls.iter().filter(|call| call.text("depth") == "0")
     }
 
@@ -159,7 +159,7 @@ pub(crate) fn parse(text: &str) -> Table {
         None => header = Some(cells.into()),
         Some(header) => {
             assert_eq!(cells.len(), header.len(), "{cells:?}");
-            table.push(Row::new(header, &cells));
+            table.push(CsvRow::new(header, &cells));
         }
     });
     assert!(header.is_some(), "a header");

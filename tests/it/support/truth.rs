@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::tables::{Row, Table};
+use super::tables::{CsvRow, Table};
 
 /// `ACL_EVENT_TIME_LINE` alone: what the tracer's own events are made with. No program of these
 /// tests makes such events.
@@ -153,7 +153,7 @@ fn lanes<T>(things: Vec<T>, place: impl Fn(&T) -> (i64, i64, i64, i64)) -> BTree
 /// Matches every task of a trace with its entry in the log, by its place on its stream. Fails when
 /// one has a task that the other has not.
 #[track_caller]
-pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t Row, Entry)> {
+pub(crate) fn matched<'t>(tasks: &'t Table, log: &Path) -> Vec<(&'t CsvRow, Entry)> {
     let entries = read(log).into_iter().filter(|entry| !entry.is_tracers());
     let mut truth = lanes(entries.collect(), |entry| {
         (entry.pid, entry.device, entry.stream_id, entry.seq)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{interpreter, program, source};
 use crate::support::process::{run, tool};
-use crate::support::tables::{Row, Tables};
+use crate::support::tables::{CsvRow, Tables};
 use crate::support::{Recording, Run};
 
 const PROGRAM: &str = "tests/programs/torch_ranges.py";
@@ -98,8 +98,8 @@ fn fifty_steps_have_phases_modules_and_a_verdict() {
     // A release that updates all weights by one operator has fewer.
     assert!(plans > 500, "{plans}");
     let file = recording.beside("csv").join("ranges.csv");
-    let ranges = Row::all(&std::fs::read_to_string(file).unwrap());
-    let span = |row: &Row| (row.number("begin_ns"), row.number("end_ns"));
+    let ranges = CsvRow::all(&std::fs::read_to_string(file).unwrap());
+    let span = |row: &CsvRow| (row.number("begin_ns"), row.number("end_ns"));
     let of = |kind: &'static str| ranges.iter().filter(move |row| row.text("kind") == kind);
     let passes: Vec<_> = of("phase")
         .filter(|row| row.text("name") == "backward")
@@ -148,7 +148,7 @@ fn workers_of_a_loader_are_processes_that_fetch() {
     assert_eq!(names, ["torch_ranges.py"; 3]);
     let file = recording.beside("csv");
     Tables::of(&recording);
-    let ranges = Row::all(&std::fs::read_to_string(file.join("ranges.csv")).unwrap());
+    let ranges = CsvRow::all(&std::fs::read_to_string(file.join("ranges.csv")).unwrap());
     let fetches = |process: i64| {
         let own = ranges.iter().filter(|row| row.number("process") == process);
         let own: Vec<&str> = own.map(|row| row.text("kind")).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{C, counts, own_library, text};
 use crate::support::compile::{built, built_from};
 use crate::support::process::has_cxx;
-use crate::support::{Row, Run, Tables, run, tool};
+use crate::support::{CsvRow, Run, Tables, run, tool};
 
 /// A program that is linked to the library.
 pub(super) fn program(name: &str, source: &str) -> std::path::PathBuf {
@@ -40,7 +40,7 @@ fn exceptions_pass_through() {
     let program = program("untyped_throw", "untyped_throw.cc");
     let tables = Tables::of(&Run::new(&program).compared());
     let depths = |name: &str, ending: &str| -> Vec<&str> {
-        let is_it = |call: &&Row| call.text("name") == name && call.text("ending") == ending;
+        let is_it = |call: &&CsvRow| call.text("name") == name && call.text("ending") == ending;
         let calls = tables.calls.iter().filter(is_it);
         calls.map(|call| call.text("depth")).collect()
     };

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{LIBRARY, LINKED, compare, text};
 use crate::support::compile::built_from;
-use crate::support::{Row, Run, run, tool};
+use crate::support::{CsvRow, Run, run, tool};
 
 /// Structures that are passed by value: anything of the right size and class will do.
 const STRUCTS: &str = "\
@@ -123,7 +123,7 @@ fn missing_library(functions: &[Value]) -> String {
 }
 
 /// The call was recorded with what the program passed.
-fn holds(call: &Row, function: &Value) {
+fn holds(call: &CsvRow, function: &Value) {
     let args: Value = serde_json::from_str(call.text("args")).unwrap();
     for (number, arg) in function["args"].as_array().unwrap().iter().enumerate() {
         let found = &args[word(arg, "name")];
@@ -154,7 +154,7 @@ fn every_function_of_the_table_is_called_and_caught() {
     let program = built_from("every", &source(&functions), &options);
     let folder = tempfile::tempdir().unwrap();
     let tables = compare(&Run::new(&program).folder(folder.path()));
-    let own: Vec<&Row> = tables.outer_calls().collect();
+    let own: Vec<&CsvRow> = tables.outer_calls().collect();
     let names: Vec<_> = own.iter().map(|call| call.text("name")).collect();
     let expected: Vec<_> = functions
         .iter()

@@ -5,7 +5,7 @@ use std::time::Duration;
 use ascend_trace_recording::Trace;
 
 use crate::item::TrackKey;
-use crate::lanes::{self, Lanes, Row};
+use crate::lanes::{self, Lanes, ViewRow};
 use crate::overview::Overview;
 use crate::text::{bytes, count};
 use crate::unused;
@@ -19,7 +19,7 @@ const LATE: Duration = Duration::from_millis(250);
 const MUCH_UNREAD: u64 = 1 << 20;
 
 impl App {
-    fn rows_of(&self, trace: &Trace, overview: &Overview) -> Vec<Row> {
+    fn rows_of(&self, trace: &Trace, overview: &Overview) -> Vec<ViewRow> {
         let all = Lanes {
             trace,
             tracks: &self.tracks,
@@ -43,14 +43,14 @@ impl App {
     /// Puts the lanes in the order that is wanted now.
     pub(crate) fn arrange(&mut self, world: World<'_>) {
         self.take_rows(world.trace, world.overview);
-        let is_there = |group| self.rows.contains(&Row::Folded(group));
+        let is_there = |group| self.rows.contains(&ViewRow::Folded(group));
         self.group = self.group.filter(|group| is_there(*group));
     }
 
     /// Makes sure that a lane is one of those that are shown.
     pub(crate) fn reveal_track(&mut self, world: World<'_>, key: TrackKey) {
         let unused = unused::group(world.trace, world.overview, key);
-        let unused = unused.filter(|group| self.rows.contains(&Row::Folded(*group)));
+        let unused = unused.filter(|group| self.rows.contains(&ViewRow::Folded(*group)));
         if let Some(group) = unused {
             self.arrangement.unfold(group);
         }

@@ -6,7 +6,7 @@ use ascend_trace_recording::{ProcessId, ThreadId, Trace};
 
 use crate::config::{Pattern, SavedLayout, rank};
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::names;
 
 use super::{Arrangement, Group};
@@ -37,7 +37,7 @@ impl Arrangement {
     }
 
     /// Arranges lanes that are new. Tells whether anything has changed by that.
-    pub(crate) fn meet(&mut self, trace: &Trace, rows: &[Row]) -> bool {
+    pub(crate) fn meet(&mut self, trace: &Trace, rows: &[ViewRow]) -> bool {
         let layout = &self.plan.layout;
         if layout.hide.is_empty() && layout.pin.is_empty() && layout.fold.is_empty() {
             return false;
@@ -45,14 +45,14 @@ impl Arrangement {
         let mut changed = false;
         for row in rows {
             match *row {
-                Row::Track(key) => {
+                ViewRow::Track(key) => {
                     changed |= self.meet_group(group_of(trace, key));
                     changed |= self.meet_lane(trace, key);
                 }
-                Row::Device(process, device) => {
+                ViewRow::Device(process, device) => {
                     changed |= self.meet_group(Some(Group::Device(process, device)));
                 }
-                Row::Process(_) | Row::Folded(_) => {}
+                ViewRow::Process(_) | ViewRow::Folded(_) => {}
             }
         }
         changed

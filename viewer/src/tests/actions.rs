@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::action::Effect;
 use crate::app::Mode;
-use crate::event::Event;
+use crate::event::InputEvent;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 
@@ -272,7 +272,7 @@ fn the_wheel_zooms_at_the_pointer_and_scrolls_on_labels() {
     let pointed = player.app.viewport.time(40, lanes.width);
     player.mouse(MouseEventKind::ScrollUp, lanes.x + 40, lanes.y);
     assert!((39..=41).contains(&player.app.viewport.cell(pointed, lanes.width)));
-    player.event(Event::Resize(80, 11));
+    player.event(InputEvent::Resize(80, 11));
     player.mouse(MouseEventKind::ScrollDown, 1, 4);
     assert_eq!(player.app.scroll, 2);
     player.mouse(MouseEventKind::ScrollUp, 1, 4);

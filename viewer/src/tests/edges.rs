@@ -5,7 +5,7 @@ use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 use proptest::prelude::*;
 
-use crate::event::Event;
+use crate::event::InputEvent;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
 
@@ -16,15 +16,15 @@ fn a_terminal_that_is_too_small_says_so() {
         player.picture().lines().next(),
         Some("terminal too small: 39x24, needs at")
     );
-    player.event(Event::Resize(40, 9));
+    player.event(InputEvent::Resize(40, 9));
     assert!(
         player
             .picture()
             .starts_with("terminal too small: 40x9, needs at least")
     );
-    player.event(Event::Resize(1, 1));
+    player.event(InputEvent::Resize(1, 1));
     assert_eq!(player.picture(), "t");
-    player.event(Event::Resize(40, 10));
+    player.event(InputEvent::Resize(40, 10));
     assert!(player.picture().contains("stream 1"));
 }
 
@@ -130,7 +130,7 @@ fn losses_are_on_screen_at_every_size() {
     builder.apply(ascend_trace_recording::rows::Row::Loss(loss));
     let mut player = Player::of(builder.finish(), SMALL);
     for size in [(40, 10), SMALL, LARGE] {
-        player.event(Event::Resize(size.0, size.1));
+        player.event(InputEvent::Resize(size.0, size.1));
         assert!(player.picture().contains("lost 20"), "{size:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::job::{Export, Job, Kind, News, Order, Reached};
 
 /// The export that the source is to begin.
@@ -34,7 +34,7 @@ fn an_export_is_named_followed_and_over() {
                 .line_with("writing train.json.gz")
                 .contains("esc: stop")
         );
-        player.event(Event::Clock(Duration::from_secs(10)));
+        player.event(InputEvent::Clock(Duration::from_secs(10)));
         player.hear(News::Reached(export.number, Reached::Part(1, 4)));
         player.line_with("writing train.json.gz: 25 %, 30.0 s left");
         // One at a time; what one looks at may change meanwhile.

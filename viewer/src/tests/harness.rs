@@ -12,7 +12,7 @@ use ratatui::buffer::{Buffer, Cell};
 use crate::action::Effect;
 use crate::app::Kept;
 use crate::app::{App, Selected, World};
-use crate::event::{Event, KeyModifiers};
+use crate::event::{InputEvent, KeyModifiers};
 use crate::item::Item;
 use crate::job::{Job, Kind, News, Order};
 use crate::keymap::key;
@@ -153,14 +153,14 @@ impl Player {
             Some((_, status)) => Recording::Ended { status },
             None => Recording::Running,
         };
-        self.event(Event::Data(Progress {
+        self.event(InputEvent::Data(Progress {
             changed: true,
             recording,
             ..Progress::default()
         }));
     }
 
-    pub(super) fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, event: InputEvent) {
         let log: Option<&dyn Log> = match &self.log {
             Some(lines) => Some(lines),
             None => None,
@@ -219,10 +219,10 @@ impl Player {
     pub(super) fn play(&mut self, script: &str) -> &mut Self {
         for word in script.split_whitespace() {
             match key(word) {
-                Some(key) => self.event(Event::Key(key)),
+                Some(key) => self.event(InputEvent::Key(key)),
                 None => word.chars().for_each(|letter| {
                     let key = key(&letter.to_string()).expect("a letter is a key");
-                    self.event(Event::Key(key));
+                    self.event(InputEvent::Key(key));
                 }),
             }
         }
@@ -231,7 +231,7 @@ impl Player {
 
     pub(super) fn mouse(&mut self, kind: MouseEventKind, column: u16, row: u16) -> &mut Self {
         let modifiers = KeyModifiers::NONE;
-        self.event(Event::Mouse(MouseEvent {
+        self.event(InputEvent::Mouse(MouseEvent {
             kind,
             column,
             row,

@@ -7,7 +7,7 @@ use ascend_trace_recording::rows::{CallRow, Row};
 use ascend_trace_testkit::Timeline;
 
 use crate::app::{FOLLOWED_NS, Follow};
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::source::{Counted, Progress, Recording};
 use crate::viewport::Viewport;
 
@@ -139,7 +139,7 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
     let mut growing = Growing::new(5);
     let shown = growing.player.app.counts.1;
     let mut tell = |calls, lag, recording| {
-        growing.player.event(Event::Data(Progress {
+        growing.player.event(InputEvent::Data(Progress {
             recording,
             lag: Some(Duration::from_millis(lag)),
             counted: Some(Counted { calls, lost: 7 }),
@@ -155,7 +155,7 @@ fn what_is_recorded_and_not_on_screen_is_told_and_so_is_what_was_lost() {
     let line = tell(shown, 900, Recording::Running);
     assert!(!line.contains("behind"), "{line}");
     // What another recorder writes is told in bytes.
-    growing.player.event(Event::Data(Progress {
+    growing.player.event(InputEvent::Data(Progress {
         unread: 5 << 20,
         ..Progress::default()
     }));
@@ -246,7 +246,7 @@ fn tasks_whose_times_are_still_to_come_are_drawn_at_their_launch() {
 #[test]
 fn a_source_that_fails_is_reported_and_the_view_stays() {
     let mut player = Player::new(PIPELINE, SMALL);
-    player.event(Event::SourceFailed("chunk 7 is damaged".to_owned()));
+    player.event(InputEvent::SourceFailed("chunk 7 is damaged".to_owned()));
     assert!(player.picture().contains("chunk 7 is damaged"));
     assert!(
         player
@@ -283,7 +283,7 @@ fn a_growing_trace_has_a_rate() {
     for second in 1..4 {
         growing
             .player
-            .event(Event::Clock(std::time::Duration::from_secs(second)));
+            .event(InputEvent::Clock(std::time::Duration::from_secs(second)));
         growing.grow(5);
     }
     assert!(growing.player.line_with("  lost 0").contains(" calls/s"));
@@ -299,7 +299,7 @@ fn opening_a_long_file_shows_how_far_it_is_and_how_long_it_takes() {
             opening: Some(percent),
             ..Default::default()
         };
-        player.event(Event::Clock(seconds(second)));
+        player.event(InputEvent::Clock(seconds(second)));
         player.data();
     }
     let line = player.line_with("reading the file:");

@@ -86,7 +86,7 @@ fn forget_peak() {
 
 /// What the reading thread of the command does for a range: with as much on either side, if that is not
 /// too much. What it hands over, and how long that took.
-fn look(player: &mut Player, archive: &mut Archive) -> (Part, Duration) {
+fn look(player: &mut Player, archive: &mut Archive) -> (LoadedPart, Duration) {
     let begin = Instant::now();
     let range = (player.app.viewport.begin(), player.app.viewport.end());
     let length = range.1 - range.0;
@@ -102,7 +102,7 @@ fn look(player: &mut Player, archive: &mut Archive) -> (Part, Duration) {
         is_final: true,
     };
     let derived = Derived::of(&trace, extent);
-    let part = Part {
+    let part = LoadedPart {
         trace,
         derived,
         range,
@@ -110,8 +110,8 @@ fn look(player: &mut Player, archive: &mut Archive) -> (Part, Duration) {
     (part, begin.elapsed())
 }
 
-/// What the reading thread hands over to the view.
-struct Part {
+/// A part of the recording, as the reading thread hands it over to the view.
+struct LoadedPart {
     trace: Trace,
     derived: Derived,
     range: Option<(i64, i64)>,

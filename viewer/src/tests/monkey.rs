@@ -4,7 +4,7 @@ use ascend_trace_testkit::timeline;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::action::Effect;
-use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job::{Kind, News};
 use crate::keymap::{KEYS, key};
 use crate::theme::{ColorMode, Ground, Theme};
@@ -123,14 +123,14 @@ fn end_source(player: &mut Player) {
 
 fn step(player: &mut Player, random: &mut Random, names: &[&str]) {
     let event = match random.below(20) {
-        0 => Event::Paste((*random.of(&TEXTS)).to_owned()),
-        1 => Event::Resize(random.below(240) as u16 + 1, random.below(70) as u16 + 1),
-        2 => Event::Clock(player.app.clock + std::time::Duration::from_millis(40)),
+        0 => InputEvent::Paste((*random.of(&TEXTS)).to_owned()),
+        1 => InputEvent::Resize(random.below(240) as u16 + 1, random.below(70) as u16 + 1),
+        2 => InputEvent::Clock(player.app.clock + std::time::Duration::from_millis(40)),
         3..7 => return a_gesture(player, random),
         7 => return player.data(),
         8 => return end_source(player),
-        9 => Event::Key(KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL)),
-        _ => Event::Key(a_key(random, names)),
+        9 => InputEvent::Key(KeyEvent::new(KeyCode::Char('l'), KeyModifiers::CONTROL)),
+        _ => InputEvent::Key(a_key(random, names)),
     };
     player.event(event);
 }
@@ -152,7 +152,7 @@ fn play(mut player: Player, seed: u64, events: usize, every: usize) {
         }
     }
     // It still does what it is told.
-    player.event(Event::Resize(80, 24));
+    player.event(InputEvent::Resize(80, 24));
     end_source(&mut player);
     player.play("esc esc esc esc esc esc q");
     let seen = player.picture();

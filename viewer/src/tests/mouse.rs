@@ -5,7 +5,7 @@ use std::time::Duration;
 use crossterm::event::{MouseButton, MouseEventKind};
 
 use crate::app::Follow;
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::theme::{ColorMode, Theme};
 use crate::viewport::Viewport;
 
@@ -23,7 +23,7 @@ fn player() -> Player {
 
 fn wait(player: &mut Player, milliseconds: u64) {
     let now = player.app.clock + Duration::from_millis(milliseconds);
-    player.event(Event::Clock(now));
+    player.event(InputEvent::Clock(now));
 }
 
 fn click(player: &mut Player, (x, y): (u16, u16)) {

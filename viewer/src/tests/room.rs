@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier};
 
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::Heights;
 use crate::theme::{ColorMode, Theme};
 
@@ -149,7 +149,7 @@ fn the_current_lane_is_on_screen_at_every_height() {
             let rows = player.app.layout();
             let mut rows = rows.visible(&player.app.rows, player.app.scroll);
             assert!(
-                rows.any(|row| row.1 == Row::Track(lane)),
+                rows.any(|row| row.1 == ViewRow::Track(lane)),
                 "{height} {lane:?}"
             );
         }
@@ -185,7 +185,7 @@ fn hidden(player: &mut Player) -> (usize, usize) {
     let changed = changed.filter(|at| is_slice(&without, *at) && with[*at] != without[*at]);
     let (heads, lines): (Vec<_>, Vec<_>) =
         changed.partition(|at| "▼▲►◄".contains(with[*at].symbol()));
-    let is_of_others = |at: &&(u16, u16)| !row_at(at.1).is_some_and(Row::has_arrows);
+    let is_of_others = |at: &&(u16, u16)| !row_at(at.1).is_some_and(ViewRow::has_arrows);
     (lines.len(), heads.iter().filter(is_of_others).count())
 }
 

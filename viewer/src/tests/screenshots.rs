@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ascend_trace_recording::Trace;
 
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::theme::{ColorMode, Ground, Theme};
 use crate::viewport::Viewport;
 
@@ -83,7 +83,7 @@ fn a_recording_as_it_is_first_seen() {
     for (name, theme) in looks {
         player.app.theme = theme;
         for (wide, high) in [(80, 24), (120, 35), (200, 50)] {
-            player.event(Event::Resize(wide, high));
+            player.event(InputEvent::Resize(wide, high));
             let path = folder().join(format!("{name}_{wide}x{high}.svg"));
             let drawn = match name {
                 "demo_light" => svg::render_light(&player.draw()),

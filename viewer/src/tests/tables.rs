@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crossterm::event::{MouseButton, MouseEventKind};
 
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::job::News;
 use crate::list::{List, RowId};
 use crate::quest::Quest;
@@ -148,7 +148,7 @@ fn letters_that_are_keys_are_typed_into_a_filter() {
     player.play("t / q t r < j backspace");
     assert_eq!(list(&player).filter, "qtr<");
     assert_eq!(list(&player).sort, None);
-    player.event(Event::Paste("ab\nc".to_owned()));
+    player.event(InputEvent::Paste("ab\nc".to_owned()));
     assert_eq!(list(&player).filter, "qtr<abc");
     player.play("esc");
     assert!(list(&player).filter.is_empty());
@@ -206,7 +206,7 @@ fn the_cursor_stays_on_its_row_while_a_recording_grows() {
         second += 1;
         growing
             .player
-            .event(Event::Clock(Duration::from_secs(second)));
+            .event(InputEvent::Clock(Duration::from_secs(second)));
         assert_eq!(current(&growing.player), row);
         places.push(list(&growing.player).cursor);
     }
@@ -223,7 +223,9 @@ fn stalls_of_a_growing_recording_are_listed_as_they_come() {
     growing.player.play("i down");
     let (row, count) = (current(&growing.player), list(&growing.player).len());
     growing.grow(usize::MAX);
-    growing.player.event(Event::Clock(Duration::from_secs(9)));
+    growing
+        .player
+        .event(InputEvent::Clock(Duration::from_secs(9)));
     assert!(list(&growing.player).len() > count);
     assert!(current(&growing.player).is_same(&row));
 }

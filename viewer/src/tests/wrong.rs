@@ -2,7 +2,7 @@
 
 use ratatui::style::Color;
 
-use crate::event::Event;
+use crate::event::InputEvent;
 use crate::source::{Progress, Recording};
 
 use super::harness::{LARGE, PIPELINE, Player, SMALL};
@@ -59,7 +59,7 @@ fn a_failed_call_is_seen_among_many_and_by_itself() {
 fn a_file_that_breaks_off_says_so() {
     let mut player = Player::of(running_scene(), SMALL);
     let told = |player: &mut Player, recording| {
-        player.event(Event::Data(Progress {
+        player.event(InputEvent::Data(Progress {
             recording,
             ..Progress::default()
         }));

@@ -3,7 +3,7 @@
 use crate::app::{App, World};
 use crate::arrangement::Group;
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::names;
 use crate::unused;
 
@@ -27,9 +27,9 @@ pub(super) fn fold(app: &mut App, world: World<'_>) {
     }
 }
 
-fn is_nested_in(row: Row, key: TrackKey) -> bool {
+fn is_nested_in(row: ViewRow, key: TrackKey) -> bool {
     match (row, key) {
-        (Row::Track(TrackKey::Thread(id, depth)), TrackKey::Thread(own, _)) => {
+        (ViewRow::Track(TrackKey::Thread(id, depth)), TrackKey::Thread(own, _)) => {
             id == own && depth > 0
         }
         _ => false,
@@ -100,8 +100,8 @@ pub(super) fn hide(app: &mut App, world: World<'_>) {
     app.arrangement.hide(key);
     app.arrange(world);
     let after = app.rows.iter().skip(place.unwrap_or(0));
-    let next = after.copied().find_map(Row::track);
-    let any = || app.rows.iter().rev().copied().find_map(Row::track);
+    let next = after.copied().find_map(ViewRow::track);
+    let any = || app.rows.iter().rev().copied().find_map(ViewRow::track);
     app.lane = next.or_else(any);
     let selected = app.selected.map(|it| it.track(world.trace));
     if selected.is_some_and(|lane| !app.arrangement.wants(world.trace, lane)) {
@@ -139,9 +139,9 @@ pub(super) fn filter(app: &mut App, world: World<'_>, text: &str) {
         app.message = Some(format!("no lane has “{text}” in its name"));
         return;
     }
-    let is_there = |lane| app.rows.contains(&Row::Track(lane));
+    let is_there = |lane| app.rows.contains(&ViewRow::Track(lane));
     if !app.lane.is_some_and(is_there) {
-        app.lane = app.rows.iter().copied().find_map(Row::track);
+        app.lane = app.rows.iter().copied().find_map(ViewRow::track);
     }
     app.scroll = 0;
     select::reveal_lane(app);

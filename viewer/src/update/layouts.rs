@@ -3,7 +3,7 @@
 use crate::app::{App, World};
 use crate::arrangement::Arrangement;
 use crate::config::{Arrows, Details, SavedLayout};
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 
 use super::select;
 
@@ -33,9 +33,9 @@ pub(super) fn show(app: &mut App, world: World<'_>, place: usize) {
     app.arrangement = Arrangement::planned(layout);
     app.scroll = 0;
     app.arrange(world);
-    let is_there = |lane| app.rows.contains(&Row::Track(lane));
+    let is_there = |lane| app.rows.contains(&ViewRow::Track(lane));
     if !app.lane.is_some_and(is_there) {
-        app.lane = app.rows.iter().copied().find_map(Row::track);
+        app.lane = app.rows.iter().copied().find_map(ViewRow::track);
     }
     select::reveal_lane(app);
 }

@@ -24,7 +24,7 @@ pub(crate) use walk::{causes, effects};
 
 use crate::action::{Action, Effect};
 use crate::app::{App, Follow, Mode, World, refresh_inside, refresh_rank};
-use crate::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crate::event::{InputEvent, KeyCode, KeyEvent, KeyModifiers};
 use crate::job;
 use crate::list::{Kind, List, Page, Which};
 use crate::prompt::Asked;
@@ -34,7 +34,7 @@ use crate::source::{Progress, Recording};
 const MOST_TIMES: u32 = 999;
 
 /// Lets the state answer to an event.
-pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
+pub(crate) fn update(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     let effects = answer(app, world, event);
     lists::refresh(app, world);
     flame::refresh(app, world);
@@ -43,21 +43,21 @@ pub(crate) fn update(app: &mut App, world: World<'_>, event: Event) -> Vec<Effec
     effects
 }
 
-fn answer(app: &mut App, world: World<'_>, event: Event) -> Vec<Effect> {
+fn answer(app: &mut App, world: World<'_>, event: InputEvent) -> Vec<Effect> {
     match event {
-        Event::Key(key) => return on_key(app, world, &key),
-        Event::Clock(time) => app.clock = time,
-        Event::Mouse(mouse) => mouse::on_mouse(app, world, mouse),
-        Event::Paste(text) => {
+        InputEvent::Key(key) => return on_key(app, world, &key),
+        InputEvent::Clock(time) => app.clock = time,
+        InputEvent::Mouse(mouse) => mouse::on_mouse(app, world, mouse),
+        InputEvent::Paste(text) => {
             prompts::paste(app, &text);
             lists::paste(app, world, &text);
         }
-        Event::Resize(width, height) => {
+        InputEvent::Resize(width, height) => {
             app.size = (width, height);
             select::reveal_lane(app);
         }
-        Event::Data(progress) => on_data(app, world, progress),
-        Event::SourceFailed(why) => app.failure = Some(why),
+        InputEvent::Data(progress) => on_data(app, world, progress),
+        InputEvent::SourceFailed(why) => app.failure = Some(why),
     }
     Vec::new()
 }

@@ -5,7 +5,7 @@ use ratatui::layout::Position;
 use crate::app::{App, Follow, World};
 use crate::arrangement::Group;
 use crate::event::{KeyModifiers, MouseButton, MouseEventKind};
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::Layout;
 use crate::pointer::Drag;
 use crate::text::duration;
@@ -98,9 +98,9 @@ fn press(app: &mut App, world: World<'_>, at: Position) {
         return;
     }
     let key = match row_at(app, at) {
-        Some(Row::Track(key)) => key,
-        Some(Row::Folded(group)) => return lanes::unfold(app, world, group),
-        Some(Row::Device(process, device)) if layout.gutter.contains(at) => {
+        Some(ViewRow::Track(key)) => key,
+        Some(ViewRow::Folded(group)) => return lanes::unfold(app, world, group),
+        Some(ViewRow::Device(process, device)) if layout.gutter.contains(at) => {
             return lanes::fold_group(app, world, Group::Device(process, device));
         }
         _ => return,
@@ -153,7 +153,7 @@ fn press_again(app: &mut App, world: World<'_>, at: Position) {
         return press(app, world, at);
     }
     // The first click has selected it.
-    if let Some(Row::Track(key)) = row_at(app, at)
+    if let Some(ViewRow::Track(key)) = row_at(app, at)
         && app.lane == Some(key)
         && app.selected.is_some_and(|it| it.is_on(world.trace, key))
     {

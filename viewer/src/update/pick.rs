@@ -4,12 +4,12 @@ use ratatui::layout::Position;
 
 use crate::app::{App, Selected, World, is_gap};
 use crate::item::{Item, TrackKey};
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 
 use super::along;
 
 /// The row that is drawn in a line.
-pub(crate) fn row_at(app: &App, at: Position) -> Option<Row> {
+pub(crate) fn row_at(app: &App, at: Position) -> Option<ViewRow> {
     let layout = app.layout();
     let rows = layout.visible(&app.rows, app.scroll);
     let row = rows.take_while(|(_, _, line)| *line <= at.y).last()?;

@@ -5,7 +5,7 @@ use ascend_trace_analysis::Stall;
 use crate::app::{App, Selected, World};
 use crate::identity::Identity;
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::overview::Overview;
 use crate::search::{Match, Search};
 use crate::selected::of_stall;
@@ -80,8 +80,8 @@ pub(super) fn nothing_more(app: &App, world: World<'_>, nothing: &str) -> String
 
 /// Goes to the lane above or below; a selection comes along to the nearest item there.
 pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
-    let stops = |row: &&Row| row.track().is_some() || row.folded().is_some();
-    let rows: Vec<Row> = app.rows.iter().filter(stops).copied().collect();
+    let stops = |row: &&ViewRow| row.track().is_some() || row.folded().is_some();
+    let rows: Vec<ViewRow> = app.rows.iter().filter(stops).copied().collect();
     let here = rows.iter().position(|row| is_current(app, *row));
     let next = match (here, down) {
         (Some(index), true) => index + 1,
@@ -91,7 +91,7 @@ pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
     let Some(&row) = rows.get(next) else {
         return;
     };
-    let Row::Track(key) = row else {
+    let ViewRow::Track(key) = row else {
         app.group = row.folded();
         return reveal_lane(app);
     };
@@ -107,11 +107,11 @@ pub(super) fn lane(app: &mut App, world: World<'_>, down: bool) {
 }
 
 /// Whether the cursor is on a row.
-pub(crate) fn is_current(app: &App, row: Row) -> bool {
+pub(crate) fn is_current(app: &App, row: ViewRow) -> bool {
     match row {
-        Row::Track(key) => app.group.is_none() && app.lane == Some(key),
-        Row::Folded(group) => app.group == Some(group),
-        Row::Process(_) | Row::Device(..) => false,
+        ViewRow::Track(key) => app.group.is_none() && app.lane == Some(key),
+        ViewRow::Folded(group) => app.group == Some(group),
+        ViewRow::Process(_) | ViewRow::Device(..) => false,
     }
 }
 

@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::app::Selected;
 use crate::arrangement::Group;
 use crate::item::{Item, TrackKey};
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::Layout;
 use crate::theme::Theme;
 
@@ -291,7 +291,7 @@ fn free_lines(scene: &Scene<'_>, layout: &Layout) -> Vec<i64> {
     let mut free = Vec::new();
     for (index, row, line) in layout.visible(rows, scene.app.scroll) {
         let drawn = match row {
-            Row::Process(_) | Row::Device(..) => 0,
+            ViewRow::Process(_) | ViewRow::Device(..) => 0,
             _ => heights.bar_of(row),
         };
         let lines = line + drawn..line + heights.of(rows, index);
@@ -304,13 +304,13 @@ fn free_lines(scene: &Scene<'_>, layout: &Layout) -> Vec<i64> {
 /// The row of a lane, or the one that it is folded into.
 fn row_of(scene: &Scene<'_>, key: TrackKey) -> Option<usize> {
     let (app, trace) = (scene.app, scene.world.trace);
-    let is_own = |row: &Row| match (*row, key) {
-        (Row::Track(track), _) => track == key,
-        (Row::Folded(Group::Device(process, device)), TrackKey::Stream(id)) => {
+    let is_own = |row: &ViewRow| match (*row, key) {
+        (ViewRow::Track(track), _) => track == key,
+        (ViewRow::Folded(Group::Device(process, device)), TrackKey::Stream(id)) => {
             let stream = trace.stream(id);
             stream.process == process && stream.device == device
         }
-        (Row::Folded(Group::Threads(process)), TrackKey::Thread(id, _)) => {
+        (ViewRow::Folded(Group::Threads(process)), TrackKey::Thread(id, _)) => {
             trace.thread(id).process == process
         }
         _ => false,

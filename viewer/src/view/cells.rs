@@ -141,7 +141,7 @@ impl Cell {
 
 /// A slice's part of a cell.
 #[derive(Clone, Copy)]
-struct Part {
+struct SlicePart {
     item: Item,
     from: u8,
     to: u8,
@@ -155,7 +155,7 @@ fn few(
     (cell, width): (i64, u16),
     (first, last): (usize, usize),
 ) -> Option<Cell> {
-    let mut parts: Vec<Part> = Vec::with_capacity(last - first);
+    let mut parts: Vec<SlicePart> = Vec::with_capacity(last - first);
     let mut mark = None;
     let mut marks = 0;
     for item in (first..last).filter_map(|index| track.item(index)) {
@@ -171,7 +171,7 @@ fn few(
         let least = if step(begin) >= 0 { from + 1 } else { 0 };
         let to = step(end).max(least).min(STEPS);
         if from < to {
-            parts.push(Part {
+            parts.push(SlicePart {
                 item,
                 from: from as u8,
                 to: to as u8,
@@ -191,7 +191,7 @@ fn few(
     }
 }
 
-impl Part {
+impl SlicePart {
     fn cell(self) -> Cell {
         Cell::Part {
             item: self.item,
@@ -210,7 +210,7 @@ impl Part {
 }
 
 /// A slice that is also seen in another cell leaves this one to the mark.
-fn beside_mark(part: Part, mark: Item) -> Option<Cell> {
+fn beside_mark(part: SlicePart, mark: Item) -> Option<Cell> {
     match (part.came_in(), part.goes_on()) {
         (true, true) => Some(part.cell()),
         (false, false) => None,
@@ -221,7 +221,7 @@ fn beside_mark(part: Part, mark: Item) -> Option<Cell> {
     }
 }
 
-fn two(left: Part, right: Part) -> Option<Cell> {
+fn two(left: SlicePart, right: SlicePart) -> Option<Cell> {
     match left.came_in() && right.goes_on() {
         true if left.to >= right.from => Some(Cell::Two {
             left: left.item,

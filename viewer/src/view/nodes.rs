@@ -2,7 +2,7 @@
 //! times are not known are drawn in their order and without ground, unlike slices.
 
 use ascend_trace_analysis::graphs::part_label;
-use ascend_trace_recording::{Part, StreamId, TaskId};
+use ascend_trace_recording::{StreamId, TaskId, TaskPart};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -119,7 +119,7 @@ fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
 }
 
 /// Draws parts whose times are known. Of those that run beside each other the one that began first is in front.
-fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[Part<'_>], line: &mut Line<'_>) {
+fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mut Line<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let (begin, end) = Item::Task(task).span(trace);
     let (first, last) = line.columns((begin, end));

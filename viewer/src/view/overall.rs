@@ -39,20 +39,20 @@ fn is_wrong(scene: &Scene<'_>) -> bool {
     scene.app.failed > 0 || lost(scene) > 0
 }
 
-/// A line of the panel.
-struct Row {
+/// A row of the panel.
+struct PanelRow {
     label: String,
     text: String,
     /// The key that leads there.
     key: &'static str,
 }
 
-fn row(label: impl Into<String>, text: String, key: &'static str) -> Row {
+fn row(label: impl Into<String>, text: String, key: &'static str) -> PanelRow {
     let label = label.into();
-    Row { label, text, key }
+    PanelRow { label, text, key }
 }
 
-fn lay_out(scene: &Scene<'_>, rows: Vec<Row>, room: usize) -> Vec<Line<'static>> {
+fn lay_out(scene: &Scene<'_>, rows: Vec<PanelRow>, room: usize) -> Vec<Line<'static>> {
     let theme = scene.app.theme;
     let wide = rows.iter().map(|row| row.label.len()).max().unwrap_or(0);
     let lines = rows.into_iter().map(|row| {
@@ -66,7 +66,7 @@ fn lay_out(scene: &Scene<'_>, rows: Vec<Row>, room: usize) -> Vec<Line<'static>>
     lines.collect()
 }
 
-fn devices(devices: &[Device]) -> Vec<Row> {
+fn devices(devices: &[Device]) -> Vec<PanelRow> {
     let words = |it: &Device| {
         let (compute, copy, both) = (share(it.compute), share(it.copy), share(it.both));
         let busy = share(it.busy);
@@ -88,7 +88,7 @@ fn devices(devices: &[Device]) -> Vec<Row> {
     vec![row(format!("{} devices", devices.len()), text, "t tab tab")]
 }
 
-fn causes(overall: &Overall) -> Option<Row> {
+fn causes(overall: &Overall) -> Option<PanelRow> {
     let named = overall.causes.iter().take(CAUSES);
     let named: Vec<_> = named
         .map(|(cause, part)| format!("{} {}", cause.name(), share(*part)))
@@ -100,7 +100,7 @@ fn causes(overall: &Overall) -> Option<Row> {
     Some(row("why streams stall", text, "t shift-tab"))
 }
 
-fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<Row> {
+fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<PanelRow> {
     let stall = overall.longest.as_ref()?;
     let trace = scene.world.trace;
     let words = blame::words(scene.app.known(), trace, stall).swap_remove(0);
@@ -111,7 +111,7 @@ fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<Row> {
     Some(row("longest stall", format!("{words}, {lane}"), "i"))
 }
 
-fn operation(overall: &Overall) -> Option<Row> {
+fn operation(overall: &Overall) -> Option<PanelRow> {
     let it = overall.operation.as_ref()?;
     let name = short_name(&it.name);
     let text = format!(

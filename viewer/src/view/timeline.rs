@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::Layout;
 use crate::text::{duration, fit, width};
 
@@ -26,17 +26,19 @@ pub(crate) fn draw(scene: &Scene<'_>, layout: &Layout, buffer: &mut Buffer) -> D
         let pinned = index < layout.pinned;
         label::draw(scene, row, pinned, at(layout.gutter), buffer);
         match row {
-            Row::Track(TrackKey::Ranges(thread, level)) => {
+            ViewRow::Track(TrackKey::Ranges(thread, level)) => {
                 let key = (thread, level);
                 ranges::draw(scene, key, at(layout.lanes), &mut drawn, buffer);
             }
-            Row::Track(TrackKey::Nodes(stream)) => {
+            ViewRow::Track(TrackKey::Nodes(stream)) => {
                 nodes::draw(scene, stream, at(layout.lanes), &mut drawn, buffer);
             }
-            Row::Track(key) if key.is_meter() => meters::draw(scene, key, at(layout.lanes), buffer),
-            Row::Track(key) => track::draw(scene, key, at(layout.lanes), &mut drawn, buffer),
-            Row::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
-            Row::Process(_) | Row::Device(..) => {}
+            ViewRow::Track(key) if key.is_meter() => {
+                meters::draw(scene, key, at(layout.lanes), buffer)
+            }
+            ViewRow::Track(key) => track::draw(scene, key, at(layout.lanes), &mut drawn, buffer),
+            ViewRow::Folded(group) => folded::draw(scene, group, at(layout.lanes), buffer),
+            ViewRow::Process(_) | ViewRow::Device(..) => {}
         }
     }
     border(scene, layout, buffer);

@@ -6,7 +6,7 @@ use ratatui::layout::Position;
 use crate::app::{Mode, Selected};
 use crate::blame;
 use crate::item::{Item, TrackKey};
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::layout::Layout;
 use crate::names;
 use crate::text::{duration, fit, short_name, width};
@@ -55,7 +55,7 @@ fn text(scene: &Scene<'_>, layout: &Layout, at: Position) -> Option<String> {
     if !in_lanes && !layout.gutter.contains(at) {
         return None;
     }
-    let Some(Row::Track(key)) = row_at(app, at) else {
+    let Some(ViewRow::Track(key)) = row_at(app, at) else {
         return None;
     };
     match in_lanes {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use ascend_trace_format::record::ActivityKind;
-use ascend_trace_recording::{CallId, Part, ProcessId, StreamId, Task, TaskId, Trace};
+use ascend_trace_recording::{CallId, ProcessId, StreamId, Task, TaskId, TaskPart, Trace};
 
 pub use explain::{Explanation, Refusal};
 
@@ -132,7 +132,7 @@ pub fn part_label<'t>(
     trace: &'t Trace,
     graphs: &Graphs,
     task: TaskId,
-    part: &Part<'t>,
+    part: &TaskPart<'t>,
 ) -> Cow<'t, str> {
     let node = || {
         let (graph, _) = graphs.replayed(trace, task)?;
@@ -144,7 +144,7 @@ pub fn part_label<'t>(
 }
 
 /// What a part of a task is, as the log has it.
-pub fn part_kind(part: &Part<'_>) -> &'static str {
+pub fn part_kind(part: &TaskPart<'_>) -> &'static str {
     part.kind.map_or("other", ActivityKind::name)
 }
 

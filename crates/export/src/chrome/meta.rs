@@ -12,7 +12,7 @@ use crate::fields::write_recording;
 use crate::labels::{
     RECORDED, RECORDING, numbered, parts_name, stalls_name, stream_name, thread_name,
 };
-use crate::tracks::{Row, Track, Tracks};
+use crate::tracks::{ParallelTracks, Track, Tracks};
 
 /// What is told of a process and of none of its threads.
 pub(super) fn of_process(pid: u32) -> Track {
@@ -57,34 +57,34 @@ pub(super) fn write_names(
     for (thread, lane) in trace.threads().iter().zip(&mut tracks.threads) {
         let order = i64::from(thread.tid);
         let name = || thread_name(thread);
-        write_row(output, &mut lane.slices, name, order)?;
+        write_parallel(output, &mut lane.slices, name, order)?;
         let captures = || format!("{} captures", thread_name(thread));
-        write_row(output, &mut lane.captures, captures, order)?;
+        write_parallel(output, &mut lane.captures, captures, order)?;
         let ranges = || format!("{} ranges", thread_name(thread));
-        write_row(output, &mut lane.ranges, ranges, order)?;
+        write_parallel(output, &mut lane.ranges, ranges, order)?;
     }
     for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
         let order = stream.number() * 2;
         let name = || stream_name(stream);
-        write_row(output, &mut lane.slices, name, order)?;
+        write_parallel(output, &mut lane.slices, name, order)?;
         let name = || format!("stream {} events", stream.number());
-        write_row(output, &mut lane.events, name, order + 1)?;
+        write_parallel(output, &mut lane.events, name, order + 1)?;
         let name = || parts_name(stream);
-        write_row(output, &mut lane.parts, name, order + 1)?;
+        write_parallel(output, &mut lane.parts, name, order + 1)?;
         let name = || stalls_name(stream);
-        write_row(output, &mut lane.stalls, name, order + 1)?;
+        write_parallel(output, &mut lane.stalls, name, order + 1)?;
     }
     Ok(())
 }
 
-/// Names the tracks of a row: the first after the lane, the others with a number.
-fn write_row(
+/// Names tracks that are parallel: the first after the lane, the others with a number.
+fn write_parallel(
     output: &mut Output<'_>,
-    row: &mut Row,
+    tracks: &mut ParallelTracks,
     name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (place, track) in row.fresh() {
+    for (place, track) in tracks.fresh() {
         let name = numbered(name(), place);
         write_label(output, track, "thread", &name, order)?;
     }

@@ -12,7 +12,7 @@ use ascend_trace_analysis::{Edge, EdgeKind, Node};
 use ascend_trace_recording::{CallId, Task, TaskId, Trace};
 
 use super::fields::event::INSTANT;
-use super::output::{Event, Output};
+use super::output::{Output, TrackEvent};
 use crate::Source;
 use crate::release::{arrives_early, drawn_end};
 use crate::tracks::{Track, Tracks, is_waiter};
@@ -400,13 +400,13 @@ impl Touch {
         self.arriving.iter().any(|entry| entry.0 == arrival)
     }
 
-    pub(super) fn write_leaving(&self, event: &mut Event<'_>) {
+    pub(super) fn write_leaving(&self, event: &mut TrackEvent<'_>) {
         self.leaving
             .iter()
             .for_each(|flow| event.flow_begins(*flow));
     }
 
-    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut Event<'_>) {
+    pub(super) fn write_arriving(&self, arrival: Arrival, event: &mut TrackEvent<'_>) {
         let arriving = self.arriving.iter().filter(|entry| entry.0 == arrival);
         arriving.for_each(|(_, flow)| event.flow_ends(*flow));
     }

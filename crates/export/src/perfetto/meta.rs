@@ -17,7 +17,7 @@ use crate::labels::{
     CRITICAL_PATH, RECORDED, RECORDING, numbered, parts_name, process_name, stalls_name,
     stream_name, thread_name,
 };
-use crate::tracks::{Row, Track, Tracks};
+use crate::tracks::{ParallelTracks, Track, Tracks};
 
 const PROCESSES: u64 = 2 << 32;
 /// Where a recording without processes is described.
@@ -113,22 +113,22 @@ pub(super) fn write_tracks(
             write_thread_track(output, thread, (own, place, track))?;
         }
         let captures = || format!("{} captures", thread_name(thread));
-        write_row(output, &mut lane.captures, process, captures, order)?;
+        write_parallel(output, &mut lane.captures, process, captures, order)?;
         let ranges = || format!("{} ranges", thread_name(thread));
         let parent = own.map_or(process, uuid);
-        write_row(output, &mut lane.ranges, parent, ranges, order)?;
+        write_parallel(output, &mut lane.ranges, parent, ranges, order)?;
     }
     for (stream, lane) in trace.streams().iter().zip(&mut tracks.streams) {
         let order = stream.number() * 2;
         let device = process_uuid(lane.pid);
         let name = || stream_name(stream);
-        write_row(output, &mut lane.slices, device, name, order)?;
+        write_parallel(output, &mut lane.slices, device, name, order)?;
         let name = || format!("stream {} events", stream.number());
-        write_row(output, &mut lane.events, device, name, order + 1)?;
+        write_parallel(output, &mut lane.events, device, name, order + 1)?;
         let name = || parts_name(stream);
-        write_row(output, &mut lane.parts, device, name, order + 1)?;
+        write_parallel(output, &mut lane.parts, device, name, order + 1)?;
         let name = || stalls_name(stream);
-        write_row(output, &mut lane.stalls, device, name, order + 1)?;
+        write_parallel(output, &mut lane.stalls, device, name, order + 1)?;
     }
     Ok(())
 }
@@ -158,15 +158,15 @@ fn write_thread_track(
     })
 }
 
-/// The new tracks of a row.
-fn write_row(
+/// The new ones of parallel tracks.
+fn write_parallel(
     output: &mut Output<'_>,
-    row: &mut Row,
+    tracks: &mut ParallelTracks,
     parent: Uuid,
     name: impl Fn() -> String,
     order: i64,
 ) -> io::Result<()> {
-    for (place, track) in row.fresh() {
+    for (place, track) in tracks.fresh() {
         let name = numbered(name(), place);
         write_track(output, uuid(track), order, |wire| {
             wire.text(track::NAME, &name);

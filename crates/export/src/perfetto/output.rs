@@ -93,7 +93,7 @@ impl<'w> Output<'w> {
         kind: u64,
         place: impl Into<Place>,
         time: i64,
-        fill: impl FnOnce(&mut Event<'_>),
+        fill: impl FnOnce(&mut TrackEvent<'_>),
     ) -> io::Result<()> {
         let place = place.into();
         let wire = &mut self.wire;
@@ -115,7 +115,7 @@ impl<'w> Output<'w> {
             wire.unsigned(event::TRACK_UUID, place.track.0);
         }
         let names = &mut sequence.names;
-        fill(&mut Event { wire, names });
+        fill(&mut TrackEvent { wire, names });
         wire.close_short(body, 1);
         if names.has_fresh() {
             let interned = wire.open(packet::INTERNED_DATA);
@@ -142,12 +142,12 @@ impl<'w> Output<'w> {
 }
 
 /// The members of one track event.
-pub(super) struct Event<'e> {
+pub(super) struct TrackEvent<'e> {
     wire: &'e mut Wire,
     names: &'e mut Names,
 }
 
-impl Event<'_> {
+impl TrackEvent<'_> {
     /// What is borrowed lasts as long as the part that is being written.
     #[inline]
     pub(super) fn named(&mut self, name: Cow<'_, str>, category: &str) {
@@ -194,7 +194,7 @@ impl Event<'_> {
     }
 }
 
-impl<'t> Fields<'t> for Event<'_> {
+impl<'t> Fields<'t> for TrackEvent<'_> {
     #[inline]
     fn integer(&mut self, name: impl Into<Name<'t>>, value: i64) {
         let name = name.into().text();

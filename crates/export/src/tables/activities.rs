@@ -10,7 +10,7 @@ use ascend_trace_recording::{ProcessId, Trace};
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-pub(super) struct Row<'s> {
+pub(super) struct ExportedActivity<'s> {
     trace: &'s Trace,
     process: Option<ProcessId>,
     /// Number of the stream of its task.
@@ -18,7 +18,7 @@ pub(super) struct Row<'s> {
     told: &'s ActivityRow,
 }
 
-impl<'s> Row<'s> {
+impl<'s> ExportedActivity<'s> {
     fn name(&self) -> Option<&'s str> {
         self.trace.entry_name(self.process?, self.told)
     }
@@ -39,7 +39,7 @@ impl<'s> Row<'s> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedActivity<'s>>> {
     vec![
         // Number of the process: pids do not tell processes apart.
         Column::number("process", |row, cell| cell.put(row.told.process)),
@@ -102,7 +102,7 @@ pub(super) fn write(
     let rows = entries.into_iter().map(|(_, told)| {
         let process = trace.process_numbered(told.process);
         let stream = process.zip(told.stream);
-        Row {
+        ExportedActivity {
             trace,
             process,
             task_stream: stream.and_then(|stream| streams.get(&stream).copied()),

@@ -10,14 +10,14 @@ use super::{Column, TableWriter, write_table};
 use crate::Source;
 use crate::arguments::{plain_name, write_arguments};
 
-pub(super) struct Row<'s, 't> {
+pub(super) struct ExportedCall<'s, 't> {
     source: &'s Source<'t>,
     trace: &'t Trace,
     id: CallId,
     call: &'t Call,
 }
 
-impl<'t> Row<'_, 't> {
+impl<'t> ExportedCall<'_, 't> {
     fn thread(&self) -> &'t Thread {
         self.trace.thread(self.call.thread)
     }
@@ -51,7 +51,7 @@ impl<'t> Row<'_, 't> {
     }
 }
 
-pub(super) fn columns<'s, 't>() -> Vec<Column<'t, Row<'s, 't>>> {
+pub(super) fn columns<'s, 't>() -> Vec<Column<'t, ExportedCall<'s, 't>>> {
     vec![
         // Number of the call, which other tables refer to.
         Column::number("call", |row, cell| cell.put(row.trace.call_number(row.id))),
@@ -105,7 +105,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
     let trace = source.trace;
     let all = trace.calls().iter().zip((0..).map(CallId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Call(*id)));
-    let rows = chosen.map(|(call, id)| Row {
+    let rows = chosen.map(|(call, id)| ExportedCall {
         source,
         trace,
         id,

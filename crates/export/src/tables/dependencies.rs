@@ -9,7 +9,7 @@ use ascend_trace_recording::{Call, Generation, Process, Stream, Task, Trace};
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-pub(super) struct Row<'t> {
+pub(super) struct ExportedDependency<'t> {
     trace: &'t Trace,
     edge: Edge,
     moments: Option<(i64, i64)>,
@@ -75,7 +75,7 @@ impl<'t> End<'t> {
     }
 }
 
-impl Row<'_> {
+impl ExportedDependency<'_> {
     /// The recording of an event that the dependency goes through.
     fn event(&self) -> Option<Generation> {
         self.from.task.and(self.from.call.event)
@@ -91,9 +91,12 @@ macro_rules! end_columns {
     ($prefix:literal, $end:ident, $moment:tt) => {
         [
             // task or call: which table the number refers to.
-            Column::word(concat!($prefix, "type"), |row: &Row<'t>, cell| {
-                cell.put(row.$end.kind());
-            }),
+            Column::word(
+                concat!($prefix, "type"),
+                |row: &ExportedDependency<'t>, cell| {
+                    cell.put(row.$end.kind());
+                },
+            ),
             Column::number(concat!($prefix, "number"), |row, cell| {
                 cell.put(row.$end.number());
             }),
@@ -127,15 +130,18 @@ macro_rules! end_columns {
     };
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
+pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedDependency<'t>>> {
     // The words of docs/STALLS.md.
-    let mut columns = vec![Column::word("kind", |row: &Row<'t>, cell| {
-        cell.put(row.edge.kind.name());
-    })];
+    let mut columns = vec![Column::word(
+        "kind",
+        |row: &ExportedDependency<'t>, cell| {
+            cell.put(row.edge.kind.name());
+        },
+    )];
     columns.extend(end_columns!("from_", from, 0));
     columns.extend(end_columns!("to_", to, 1));
     columns.extend([
-        Column::number("event_serial", |row: &Row<'t>, cell| {
+        Column::number("event_serial", |row: &ExportedDependency<'t>, cell| {
             cell.maybe(row.event_serial());
         }),
         Column::number("event_generation", |row, cell| {
@@ -152,7 +158,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         .all(trace)
         .chain(dependencies.stream_order(trace));
     let chosen = edges.filter(|edge| source.owns_edge(edge));
-    let rows = chosen.map(|edge| Row {
+    let rows = chosen.map(|edge| ExportedDependency {
         trace,
         edge,
         moments: edge.moments(trace),

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use ascend_trace_analysis::checks::Finding as Row;
+use ascend_trace_analysis::checks::Finding;
 
 use super::{Column, TableWriter, write_table};
 
-pub(super) fn columns() -> Vec<Column<'static, Row>> {
+pub(super) fn columns() -> Vec<Column<'static, Finding>> {
     vec![
         // The names of docs/CHECKS.md.
         Column::word("check", |row, cell| cell.put(row.check)),
@@ -29,6 +29,6 @@ pub(super) fn columns() -> Vec<Column<'static, Row>> {
     ]
 }
 
-pub(super) fn write(found: Vec<Row>, writer: &mut impl TableWriter) -> io::Result<()> {
+pub(super) fn write(found: Vec<Finding>, writer: &mut impl TableWriter) -> io::Result<()> {
     write_table(writer, &columns(), found.into_iter())
 }

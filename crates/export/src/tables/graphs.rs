@@ -9,7 +9,7 @@ use super::{Column, TableWriter, write_table};
 use crate::Source;
 use crate::facts::Facts;
 
-pub(super) struct Row<'s> {
+pub(super) struct ExportedNode<'s> {
     trace: &'s Trace,
     graph: &'s Graph,
     replays: u64,
@@ -17,7 +17,7 @@ pub(super) struct Row<'s> {
     node: Option<(&'s GraphNode, &'s [u32])>,
 }
 
-impl<'s> Row<'s> {
+impl<'s> ExportedNode<'s> {
     fn task(&self) -> Option<&'s Task> {
         Some(self.trace.task(self.node?.0.task))
     }
@@ -39,7 +39,7 @@ impl<'s> Row<'s> {
     }
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedNode<'s>>> {
     vec![
         // Number of the process: pids do not tell processes apart.
         Column::number("process", |row, cell| {
@@ -131,7 +131,7 @@ pub(super) fn write(
         let nodes = graph.nodes.iter().zip(after);
         let nodes = nodes.map(|(node, after)| Some((node, after.as_slice())));
         let none = graph.nodes.is_empty().then_some(None);
-        nodes.chain(none).map(|node| Row {
+        nodes.chain(none).map(|node| ExportedNode {
             trace,
             graph,
             replays: facts.replays(graph),

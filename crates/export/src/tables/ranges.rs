@@ -7,14 +7,14 @@ use ascend_trace_recording::{Range, Trace};
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-pub(super) struct Row<'s> {
+pub(super) struct ExportedRange<'s> {
     trace: &'s Trace,
     range: &'s Range,
     /// How many ranges of its thread are around it.
     depth: usize,
 }
 
-pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<'s, ExportedRange<'s>>> {
     vec![
         // Number of the process: pids do not tell processes apart.
         Column::number("process", |row, cell| {
@@ -55,7 +55,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         let depth = outer
             .by_ref()
             .filter(|it| it.begin < range.begin || it.begin == range.begin && it.end > range.end);
-        Row {
+        ExportedRange {
             trace,
             range,
             depth: depth.count(),

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use ascend_trace_analysis::stats::StallStats as Row;
+use ascend_trace_analysis::stats::StallStats;
 
 use super::{Column, TableWriter, write_table};
 use crate::Source;
 
-pub(super) fn columns() -> Vec<Column<'static, Row>> {
+pub(super) fn columns() -> Vec<Column<'static, StallStats>> {
     vec![
         // The words of docs/STALLS.md.
         Column::word("cause", |row, cell| cell.put(row.cause)),
@@ -93,7 +93,7 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
         .into_iter()
         .filter(|stall| source.owns_stall(stall))
         .map(|stall| {
-            Row::of(trace, dependencies, &source.stalls, stall).with_late(
+            StallStats::of(trace, dependencies, &source.stalls, stall).with_late(
                 trace,
                 &source.places,
                 stall,

@@ -8,9 +8,7 @@ use super::{Column, TableWriter, write_table};
 use crate::Source;
 use crate::facts::Facts;
 
-type Row<'s> = &'s StepStats;
-
-pub(super) fn columns<'s>() -> Vec<Column<'s, Row<'s>>> {
+pub(super) fn columns<'s>() -> Vec<Column<'s, &'s StepStats>> {
     vec![
         // Number of the process: pids do not tell processes apart.
         Column::number("process", |row, cell| cell.put(row.process)),
@@ -57,7 +55,7 @@ pub(super) fn write(
         .filter(|it| source.selection.thread(it.thread))
         .filter(|it| source.selection.span(it.begin, it.end))
         .filter_map(|it| facts.steps().of_range(trace, it));
-    let mut steps: Vec<Row<'_>> = steps.collect();
+    let mut steps: Vec<&StepStats> = steps.collect();
     steps.sort_by_key(|row| (row.begin_ns, row.process));
     write_table(writer, &columns(), steps.into_iter())
 }

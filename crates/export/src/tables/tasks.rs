@@ -11,13 +11,13 @@ use ascend_trace_recording::{Call, Direction, GraphRef, Process, Stream, Task, T
 use super::{Column, TableWriter, write_table};
 use crate::{Source, untimed_reason};
 
-pub(super) struct Row<'t> {
+pub(super) struct ExportedTask<'t> {
     trace: &'t Trace,
     id: TaskId,
     task: &'t Task,
 }
 
-impl<'t> Row<'t> {
+impl<'t> ExportedTask<'t> {
     fn stream(&self) -> &'t Stream {
         self.trace.stream(self.task.stream)
     }
@@ -42,7 +42,7 @@ impl<'t> Row<'t> {
     }
 }
 
-pub(super) fn columns<'t>() -> Vec<Column<'t, Row<'t>>> {
+pub(super) fn columns<'t>() -> Vec<Column<'t, ExportedTask<'t>>> {
     vec![
         // Number of the task, which other tables refer to.
         Column::number("task", |row, cell| cell.put(row.trace.task_number(row.id))),
@@ -114,6 +114,6 @@ pub(super) fn write(source: &Source<'_>, writer: &mut impl TableWriter) -> io::R
     let trace = source.trace;
     let all = trace.tasks().iter().zip((0..).map(TaskId));
     let chosen = all.filter(|(_, id)| source.owns(Node::Task(*id)));
-    let rows = chosen.map(|(task, id)| Row { trace, id, task });
+    let rows = chosen.map(|(task, id)| ExportedTask { trace, id, task });
     write_table(writer, &columns(), rows)
 }

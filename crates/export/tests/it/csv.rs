@@ -8,15 +8,15 @@ use ascend_trace_testkit::timeline;
 use super::chrome::{Key, chrome, flows};
 use super::memory::{Memory, export};
 
-pub(crate) type Row = HashMap<String, String>;
+pub(crate) type CsvRow = HashMap<String, String>;
 
-pub(crate) fn rows(files: &Memory, name: &str) -> Vec<Row> {
+pub(crate) fn rows(files: &Memory, name: &str) -> Vec<CsvRow> {
     let mut reader = ::csv::Reader::from_reader(files.text(name).as_bytes());
     let rows = reader.deserialize();
     rows.collect::<Result<_, _>>().expect("valid CSV")
 }
 
-fn number(row: &Row, column: &str) -> Option<i64> {
+fn number(row: &CsvRow, column: &str) -> Option<i64> {
     let text = &row[column];
     (!text.is_empty()).then(|| text.parse().expect("a number"))
 }
@@ -43,7 +43,7 @@ pub(crate) fn check(trace: &Trace) -> Memory {
     files
 }
 
-fn check_calls(trace: &Trace, rows: &[Row]) {
+fn check_calls(trace: &Trace, rows: &[CsvRow]) {
     assert_eq!(rows.len(), trace.calls().len());
     for (row, call) in rows.iter().zip(trace.calls()) {
         let thread = trace.thread(call.thread);
@@ -63,7 +63,7 @@ fn check_calls(trace: &Trace, rows: &[Row]) {
     }
 }
 
-fn check_tasks(trace: &Trace, rows: &[Row]) {
+fn check_tasks(trace: &Trace, rows: &[CsvRow]) {
     assert_eq!(rows.len(), trace.tasks().len());
     for (row, task) in rows.iter().zip(trace.tasks()) {
         let stream = trace.stream(task.stream);
@@ -103,7 +103,7 @@ fn check_dependencies(trace: &Trace, files: &Memory) {
 /// The dependencies in the terms of the Chrome JSON's flows, which need no order within streams:
 /// that shows on the tracks.
 fn as_flows(files: &Memory) -> BTreeSet<(String, Key, Key)> {
-    let end = |row: &Row, end: &str| -> Key {
+    let end = |row: &CsvRow, end: &str| -> Key {
         let get = |column: &str| number(row, &format!("{end}_{column}")).map(|it| it as u64);
         match get("seq") {
             None => (None, get("number")),

@@ -7,7 +7,7 @@ use ascend_trace_testkit::timeline;
 
 use super::checker::Imported;
 use super::chrome::chrome;
-use super::csv::{Row, rows};
+use super::csv::{CsvRow, rows};
 use super::memory::export;
 use super::perfetto::perfetto;
 
@@ -25,7 +25,7 @@ fn trace() -> Trace {
     timeline(EXAMPLE)
 }
 
-fn column<'r>(rows: &'r [Row], name: &str) -> Vec<&'r str> {
+fn column<'r>(rows: &'r [CsvRow], name: &str) -> Vec<&'r str> {
     rows.iter().map(|row| row[name].as_str()).collect()
 }
 

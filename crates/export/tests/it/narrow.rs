@@ -12,12 +12,12 @@ use ascend_trace_analysis::{Stats, Window};
 use ascend_trace_export::{Chrome, Csv, Exporter, Single, Source, Step, Wanted, stream};
 use ascend_trace_format::api::Role;
 use ascend_trace_recording::file::Writer;
-use ascend_trace_recording::rows::{EndRow, Row as ModelRow, SessionRow, TablesRow};
+use ascend_trace_recording::rows::{EndRow, Row, SessionRow, TablesRow};
 use ascend_trace_recording::{Archive, Trace};
 use ascend_trace_testkit::Timeline;
 use ascend_trace_testkit::workload::{self, Workload};
 
-use super::csv::{Row, rows};
+use super::csv::{CsvRow, rows};
 use super::memory::{Memory, export_some, export_source};
 use super::random::{Dice, random_text};
 use super::training::training;
@@ -48,7 +48,7 @@ fn tables(files: &Memory) -> Tables {
     TABLES.map(table).into()
 }
 
-fn shown(row: &Row) -> String {
+fn shown(row: &CsvRow) -> String {
     let is_task = |column: &str| row.get(column).is_some_and(|it| it == "task");
     let mut cells: Vec<String> = row
         .iter()
@@ -286,7 +286,7 @@ fn write_long(path: &Path, steps: u32) {
     };
     let mut end = EndRow::default();
     workload::run(workload, |row| match row {
-        ModelRow::End(row) => end = row,
+        Row::End(row) => end = row,
         row => writer.push(row).expect("room"),
     });
     let mut out = writer.finish(end).expect("room");

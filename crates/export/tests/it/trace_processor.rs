@@ -60,8 +60,8 @@ struct Importer {
     imported: Imported,
 }
 
-/// An event with everything that its sequence's state adds.
-struct Event<'a> {
+/// A track event with everything that its sequence's state adds.
+struct TrackEvent<'a> {
     time: i64,
     track: u64,
     body: Message<'a>,
@@ -90,7 +90,7 @@ pub(crate) fn import(bytes: &[u8]) -> Imported {
 
 impl Importer {
     /// What happens in the order of the file.
-    fn tokenize<'a>(&mut self, packet: &Message<'a>, is_first: bool) -> Option<Event<'a>> {
+    fn tokenize<'a>(&mut self, packet: &Message<'a>, is_first: bool) -> Option<TrackEvent<'a>> {
         packet.only(&[6, 8, 10, 11, 12, 13, 58, 59, 60, 87]);
         let id = packet.number(10).expect("a sequence");
         let flags = packet.number(13).unwrap_or(0);
@@ -159,7 +159,7 @@ impl Importer {
         assert!(before.is_none(), "track {uuid} is described twice");
     }
 
-    fn event<'a>(&self, time: i64, sequence: u64, body: Message<'a>) -> Event<'a> {
+    fn event<'a>(&self, time: i64, sequence: u64, body: Message<'a>) -> TrackEvent<'a> {
         body.only(&[3, 4, 9, 10, 11, 30, 47, 48]);
         let sequence = &self.sequences[&sequence];
         let names = &sequence.names;
@@ -172,7 +172,7 @@ impl Importer {
             let (key, value) = names.annotation(&annotation);
             assert!(args.insert(key, value).is_none(), "a key occurs twice");
         }
-        Event {
+        TrackEvent {
             time,
             track,
             name: name.unwrap_or_default(),
@@ -183,7 +183,7 @@ impl Importer {
     }
 
     /// What happens in the order of time.
-    fn parse(&mut self, event: &Event<'_>) {
+    fn parse(&mut self, event: &TrackEvent<'_>) {
         match event.body.number(9) {
             Some(1) => {
                 let index = self.begin(event, event.time);
@@ -211,7 +211,7 @@ impl Importer {
         }
     }
 
-    fn begin(&mut self, event: &Event<'_>, end: i64) -> usize {
+    fn begin(&mut self, event: &TrackEvent<'_>, end: i64) -> usize {
         assert!(!self.tracks[&event.track].is_counter);
         assert!(!event.name.is_empty());
         let slice = self.slice(event, end);
@@ -219,7 +219,7 @@ impl Importer {
         self.imported.slices.len() - 1
     }
 
-    fn slice(&self, event: &Event<'_>, end: i64) -> Slice {
+    fn slice(&self, event: &TrackEvent<'_>, end: i64) -> Slice {
         let (process, track) = self.place(event.track);
         Slice {
             process,
@@ -232,7 +232,7 @@ impl Importer {
         }
     }
 
-    fn flow(&mut self, event: &Event<'_>, index: usize) {
+    fn flow(&mut self, event: &TrackEvent<'_>, index: usize) {
         for flow in event.body.numbers(47) {
             if let Some(last) = self.active.insert(flow, index) {
                 self.join(last, index);
@@ -253,7 +253,7 @@ impl Importer {
         self.imported.flows.push((String::new(), from, to));
     }
 
-    fn counter(&mut self, event: &Event<'_>) {
+    fn counter(&mut self, event: &TrackEvent<'_>) {
         assert!(self.tracks[&event.track].is_counter);
         let (process, name) = self.place(event.track);
         let value = event.body.number(30).expect("a value") as i64;

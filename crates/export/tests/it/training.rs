@@ -6,7 +6,7 @@ use ascend_trace_recording::Trace;
 use ascend_trace_testkit::Timeline;
 
 use super::chrome::chrome;
-use super::csv::{Row, rows};
+use super::csv::{CsvRow, rows};
 use super::memory::{export, export_some};
 use super::perfetto::perfetto;
 use super::ranges;
@@ -31,7 +31,7 @@ pub(crate) fn training(steps: i64) -> Timeline {
     timeline
 }
 
-fn told(row: &Row) -> (String, String, i64, i64, i64, i64) {
+fn told(row: &CsvRow) -> (String, String, i64, i64, i64, i64) {
     let number = |name: &str| row[name].parse::<i64>().expect(name);
     (
         row["name"].clone(),

@@ -6,14 +6,14 @@ use super::{Archive, WindowError};
 
 /// One window of a sequence that covers an archive.
 #[derive(Debug)]
-pub struct Part {
+pub struct ArchivePart {
     pub trace: Trace,
     /// Calls that begin in `range.0..range.1` belong to this part, and so do the tasks that they
     /// launched; what else the trace holds belongs to others.
     pub range: (i64, i64),
 }
 
-impl Part {
+impl ArchivePart {
     /// Whether a call of the trace belongs to this part.
     pub fn owns(&self, call: &Call) -> bool {
         (self.range.0..self.range.1).contains(&call.begin)
@@ -46,13 +46,13 @@ impl Archive {
 
     /// The whole archive in parts of about so many rows, in the order of time. Every call is owned
     /// by exactly one part.
-    pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<Part, WindowError>> {
+    pub fn parts(&mut self, rows: u64) -> impl Iterator<Item = Result<ArchivePart, WindowError>> {
         let cuts = self.cuts(rows.max(1));
         let ranges: Vec<(i64, i64)> = cuts.windows(2).map(|two| (two[0], two[1])).collect();
         ranges.into_iter().map(move |range| {
             // What is asked for here is wanted whatever it takes.
             let trace = self.window((range.0, range.1 - 1), u64::MAX)?;
-            Ok(Part { trace, range })
+            Ok(ArchivePart { trace, range })
         })
     }
 }

@@ -19,21 +19,21 @@ const LEVEL: i32 = 12;
 /// file is damaged or has no end: then nothing but the file itself will do.
 pub fn repack<W: Write>(input: impl Read, output: W) -> Result<Option<W>, OpenError> {
     let mut repacker = Repacker {
-        state: State::Begin(output, SessionRow::default()),
+        state: RepackState::Begin(output, SessionRow::default()),
         written: Ok(()),
         ended: false,
     };
     let warnings = whole::read_items(input, Budget::unlimited(), &mut |item| repacker.take(item))?;
     repacker.written?;
     match repacker.state {
-        State::Rows(writer) if warnings.is_empty() && repacker.ended => {
+        RepackState::Rows(writer) if warnings.is_empty() && repacker.ended => {
             Ok(Some(writer.into_inner()))
         }
         _ => Ok(None),
     }
 }
 
-enum State<W: Write> {
+enum RepackState<W: Write> {
     /// The leading chunks are not complete yet.
     Begin(W, SessionRow),
     Rows(Box<Writer<W>>),
@@ -41,7 +41,7 @@ enum State<W: Write> {
 }
 
 struct Repacker<W: Write> {
-    state: State<W>,
+    state: RepackState<W>,
     written: io::Result<()>,
     ended: bool,
 }
@@ -55,17 +55,17 @@ impl<W: Write> Repacker<W> {
 
     fn write(&mut self, item: Item) -> io::Result<()> {
         match (&mut self.state, item) {
-            (State::Begin(_, known), Item::Session(session)) => *known = session,
-            (State::Begin(..), Item::Tables(tables)) => {
-                let begin = std::mem::replace(&mut self.state, State::Failed);
-                if let State::Begin(output, session) = begin {
+            (RepackState::Begin(_, known), Item::Session(session)) => *known = session,
+            (RepackState::Begin(..), Item::Tables(tables)) => {
+                let begin = std::mem::replace(&mut self.state, RepackState::Failed);
+                if let RepackState::Begin(output, session) = begin {
                     let writer = Writer::create(output, &session, &tables)?;
                     let writer = writer.with_packer(Packer::with_level(LEVEL)?);
-                    self.state = State::Rows(Box::new(writer));
+                    self.state = RepackState::Rows(Box::new(writer));
                 }
             }
-            (State::Rows(writer), Item::Tables(tables)) => writer.push_tables(tables),
-            (State::Rows(writer), Item::Row(row)) => {
+            (RepackState::Rows(writer), Item::Tables(tables)) => writer.push_tables(tables),
+            (RepackState::Rows(writer), Item::Row(row)) => {
                 self.ended |= matches!(row, Row::End(_));
                 writer.push(&row)?;
             }

@@ -35,14 +35,14 @@ pub(crate) struct Event {
     failures: Arc<Failures>,
     /// The id of an event that holds one from creation on.
     held_id: Option<Arc<Lease>>,
-    state: Mutex<State>,
+    state: Mutex<EventState>,
     /// Is there a capture in the state?
     is_captured: AtomicBool,
     uses: Uses,
 }
 
 #[derive(Default)]
-struct State {
+struct EventState {
     latest: Option<Arc<Record>>,
     /// What a wait issued before the first record is bound to.
     expected: Option<Arc<Record>>,
@@ -153,7 +153,7 @@ impl Event {
     fn with_room<'a>(
         &'a self,
         stream: &'a Arc<Stream>,
-    ) -> Outcome<(MutexGuard<'a, State>, Room<'a>)> {
+    ) -> Outcome<(MutexGuard<'a, EventState>, Room<'a>)> {
         loop {
             let state = lock(&self.state);
             if let Some(room) = stream.room()? {

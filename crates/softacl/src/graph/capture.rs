@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::body::Action;
 use super::modes::{RELAXED, this_thread};
 use super::route::{Seat, Target};
-use super::{Graph, Lane, Phase, State, can_be_captured};
+use super::{Graph, GraphState, Lane, Phase, can_be_captured};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_CAPTURE_UNMATCHED,
     RT_CAPTURE_WRONG_THREAD, RT_INTERNAL, RT_NOT_SUPPORTED, RT_PARAM_INVALID, RT_STREAM_CAPTURED,
@@ -54,7 +54,7 @@ impl Graph {
     /// Adds a stream to the capture: from now on its tasks become nodes.
     pub(super) fn enlist(
         self: &Arc<Self>,
-        state: &mut State,
+        state: &mut GraphState,
         stream: &Arc<Stream>,
     ) -> Outcome<Seat> {
         let hidden = runtime::get().with_context(|context| {
@@ -74,7 +74,7 @@ impl Graph {
     }
 
     /// Lets streams and events go.
-    pub(super) fn finish_capture(&self, state: &mut State) {
+    pub(super) fn finish_capture(&self, state: &mut GraphState) {
         let Some(capture) = state.capture.take() else {
             return;
         };
@@ -100,7 +100,7 @@ impl Graph {
 
     /// Is this capture good? Every stream that joined must have come back: its last task is a record
     /// that was waited for, and the origin waits for at least one of these.
-    fn check_join(state: &State) -> Outcome {
+    fn check_join(state: &GraphState) -> Outcome {
         const UNJOINED: Outcome = fault(
             RT_STREAM_UNJOINED,
             "a stream's last task is no record that another stream waits for",
@@ -226,7 +226,7 @@ pub(crate) fn end(stream: usize, wants_result: bool) -> Outcome<usize> {
     }
 }
 
-fn judge(state: &State) -> Outcome {
+fn judge(state: &GraphState) -> Outcome {
     let Some(capture) = &state.capture else {
         return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
     };

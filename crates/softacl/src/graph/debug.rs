@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::body::{Action, Node};
-use super::{Graph, State};
+use super::{Graph, GraphState};
 use crate::code::{INVALID_PARAM, Outcome, RT_PARAM_INVALID, fault};
 use crate::engine::task::Work;
 use crate::ffi::complain;
@@ -70,7 +70,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Which of the graph's records each node is about: the number that pairs a record with its waits.
-fn pairs(state: &State) -> HashMap<usize, usize> {
+fn pairs(state: &GraphState) -> HashMap<usize, usize> {
     let is_record = |node: &Arc<Node>| matches!(node.action, Action::Record { .. });
     let records = state.nodes.iter().enumerate();
     let records = records.filter(|(_, node)| is_record(node));
@@ -82,7 +82,7 @@ fn pairs(state: &State) -> HashMap<usize, usize> {
 
 fn describe(
     graph: &Graph,
-    state: &State,
+    state: &GraphState,
     pairs: &HashMap<usize, usize>,
     place: (usize, usize),
     detail: Detail,

@@ -187,7 +187,7 @@ fn external(event: &Arc<Event>, stream: &Stream, action: Action) -> Outcome {
     let Some(seat) = stream.route.capture() else {
         return fault(RT_STREAM_NOT_CAPTURED, "the stream is not capturing");
     };
-    let used = |state: &super::State| {
+    let used = |state: &super::GraphState| {
         state.nodes.iter().any(|node| {
             node.action.is_external()
                 && node

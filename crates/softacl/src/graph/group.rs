@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::body::Node;
 use super::route::{Seat, Target};
-use super::{Phase, State};
+use super::{GraphState, Phase};
 use crate::code::{
     Fault, INVALID_PARAM, Outcome, RT_CAPTURE_INVALIDATED, RT_INTERNAL, RT_INVALID_HANDLE,
     RT_STREAM_CAPTURED, RT_STREAM_MODEL, RT_STREAM_NOT_CAPTURED, RT_TASK_GROUP_STATUS,
@@ -46,7 +46,7 @@ const WRONG_TYPE: Fault = Fault {
 };
 
 /// Refuses what cannot be in the lane's open group; the group is then useless.
-pub(super) fn admit(state: &mut State, lane: usize, work: &Work) -> Outcome {
+pub(super) fn admit(state: &mut GraphState, lane: usize, work: &Work) -> Outcome {
     if state.lanes[lane].group.is_none() || is_kernel(work) {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(super) fn admit(state: &mut State, lane: usize, work: &Work) -> Outcome {
 }
 
 /// Notes a node as one of the lane's open group.
-pub(super) fn join(state: &mut State, lane: usize, index: usize) {
+pub(super) fn join(state: &mut GraphState, lane: usize, index: usize) {
     let node = Arc::clone(&state.nodes[index]);
     if let Some(group) = &mut state.lanes[lane].group {
         group.push(node);

@@ -52,14 +52,14 @@ pub(crate) struct Graph {
     pub(crate) id: u32,
     /// Handle of the context that it was made in.
     pub(crate) context: usize,
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
     /// Replays that were submitted and are not over.
     replays: AtomicU32,
     name: Mutex<String>,
     callbacks: Mutex<Vec<Callback>>,
 }
 
-struct State {
+struct GraphState {
     phase: Phase,
     lanes: Vec<Lane>,
     /// In the order of submission, so that what a node depends on comes before it.
@@ -103,7 +103,7 @@ impl Lane {
     }
 }
 
-impl State {
+impl GraphState {
     fn push(&mut self, lane: usize, action: Action) -> usize {
         let index = self.nodes.len();
         let seq = self.lanes[lane].nodes.len() as u32;
@@ -157,7 +157,7 @@ impl Graph {
             handle,
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             context: context.handle,
-            state: Mutex::new(State {
+            state: Mutex::new(GraphState {
                 phase,
                 lanes: Vec::new(),
                 nodes: Vec::new(),

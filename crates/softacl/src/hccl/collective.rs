@@ -28,7 +28,7 @@ pub(crate) struct Collective {
     pub(crate) name: &'static str,
     communicator: Arc<Communicator>,
     what: What,
-    state: Mutex<State>,
+    state: Mutex<CollectiveState>,
 }
 
 enum What {
@@ -39,7 +39,7 @@ enum What {
 }
 
 #[derive(Default)]
-struct State {
+struct CollectiveState {
     has_arrived: bool,
     /// Messages that are over, by place.
     over: Vec<bool>,
@@ -104,7 +104,7 @@ impl Collective {
     }
 
     /// Something is missing: is it still to come?
-    fn wait(&self, state: &mut State, begin: u64) -> Look {
+    fn wait(&self, state: &mut CollectiveState, begin: u64) -> Look {
         let now = mono();
         if now < state.next_check {
             return Look::Again;
@@ -122,7 +122,7 @@ impl Collective {
     }
 
     /// Is it one that is gone who has not come?
-    fn misses_a_lost_peer(&self, state: &State) -> bool {
+    fn misses_a_lost_peer(&self, state: &CollectiveState) -> bool {
         let communicator = &self.communicator;
         let is_missed = |lost: &usize| match &self.what {
             What::All { number, .. } => communicator.region.arrived(*lost, *number).is_none(),
@@ -144,7 +144,7 @@ impl Collective {
 
     fn look_at_all(
         &self,
-        state: &mut State,
+        state: &mut CollectiveState,
         plan: &Plan,
         number: u64,
         begin: u64,
@@ -189,7 +189,7 @@ impl Collective {
 
     fn look_at_messages(
         &self,
-        state: &mut State,
+        state: &mut CollectiveState,
         messages: &[(Message, u64)],
         begin: u64,
     ) -> Outcome<Option<u64>> {

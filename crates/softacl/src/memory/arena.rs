@@ -22,11 +22,11 @@ pub(crate) struct Arena {
     base: AtomicUsize,
     end: AtomicUsize,
     capacity: usize,
-    state: Mutex<State>,
+    state: Mutex<ArenaState>,
 }
 
 #[derive(Default)]
-struct State {
+struct ArenaState {
     /// First address that was never handed out.
     frontier: usize,
     /// End of the usable pages.
@@ -134,7 +134,7 @@ impl Arena {
         true
     }
 
-    fn grow(&self, state: &mut State, span: usize) -> Option<usize> {
+    fn grow(&self, state: &mut ArenaState, span: usize) -> Option<usize> {
         if self.base.load(Ordering::Acquire) == 0 {
             let (base, size) = reserve(self.capacity)?;
             state.frontier = base;
@@ -158,7 +158,7 @@ impl Arena {
     }
 }
 
-impl State {
+impl ArenaState {
     fn take_free(&mut self, span: usize) -> Option<usize> {
         let (size, start) = *self.free_by_size.range((span, 0)..).next()?;
         self.remove_free(start, size);

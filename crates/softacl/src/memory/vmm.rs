@@ -36,13 +36,13 @@ impl Drop for Physical {
 
 #[derive(Default)]
 pub(crate) struct Mappings {
-    state: Mutex<State>,
+    state: Mutex<MappingsState>,
     /// How many ranges are reserved: most programs have none, and their copies need not look.
     count: AtomicUsize,
 }
 
 #[derive(Default)]
-struct State {
+struct MappingsState {
     /// By first address.
     reserved: BTreeMap<usize, Reservation>,
     /// Ranges that were released, by their size. They stay accessible: a late task must not crash the process.

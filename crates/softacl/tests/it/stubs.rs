@@ -14,7 +14,7 @@ use crate::support::{compile, crate_dir, library_dir, programs_dir, scratch};
 #[allow(dead_code, reason = "the build script's part")]
 mod listed;
 
-use listed::{Function, State, implemented, state};
+use listed::{Function, FunctionState, implemented, state};
 
 /// Every function of the tables, by name.
 fn functions() -> Vec<Function> {
@@ -57,7 +57,7 @@ const TABLE_END: &str = "<!-- end -->\n";
 #[test]
 fn the_function_table_in_the_manual_is_current() {
     let (functions, implemented) = (functions(), implemented(crate_dir()).unwrap());
-    let mut counts: BTreeMap<State, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FunctionState, usize> = BTreeMap::new();
     let mut rows = String::new();
     for function in &functions {
         let state = state(function, &implemented);
@@ -76,9 +76,9 @@ fn the_function_table_in_the_manual_is_current() {
         "{TABLE_BEGIN}{} functions: {} real, {} accepted, {} unsupported.\n\n\
          | function | state | header |\n|---|---|---|\n{rows}{TABLE_END}",
         functions.len(),
-        count(State::Real),
-        count(State::Accepted),
-        count(State::Unsupported),
+        count(FunctionState::Real),
+        count(FunctionState::Accepted),
+        count(FunctionState::Unsupported),
     );
     let path = manual();
     let text = std::fs::read_to_string(&path).unwrap();

@@ -11,6 +11,7 @@ use super::{Refusal, buffers};
 use crate::clock::ticks;
 use crate::objects::keyed;
 use crate::table::HandleTable;
+use crate::thread::ThreadState;
 use crate::timing::counters;
 use crate::{emit, real, session, thread};
 
@@ -69,7 +70,7 @@ pub(super) extern "C" fn complete(buffer: *mut u8, _size: usize, valid: usize) {
     buffers::give_back(buffer as usize);
 }
 
-fn take_all(state: &thread::State, buffer: *mut u8, valid: usize) {
+fn take_all(state: &ThreadState, buffer: *mut u8, valid: usize) {
     let address = NEXT.load(Acquire);
     if address == 0 || buffer.is_null() {
         return;
@@ -144,7 +145,7 @@ fn read(bytes: &[u8], seen: u64) -> Option<(told::Activity, usize)> {
     Some((told, name as usize))
 }
 
-fn take(state: &thread::State, bytes: &[u8], seen: u64) {
+fn take(state: &ThreadState, bytes: &[u8], seen: u64) {
     let Some((activity, name)) = read(bytes, seen) else {
         return;
     };
@@ -157,7 +158,7 @@ fn take(state: &thread::State, bytes: &[u8], seen: u64) {
 }
 
 /// What stands for a name, which the trace gets to know; 0 for none.
-fn key_of(state: &thread::State, address: usize) -> u64 {
+fn key_of(state: &ThreadState, address: usize) -> u64 {
     let start = address as *const c_char;
     if start.is_null() {
         return 0;

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::arrangement::Group;
 use crate::item::TrackKey;
-use crate::lanes::Row;
+use crate::lanes::ViewRow;
 use crate::names;
 use crate::overview::working;
 use crate::text::{count, fit, share, width};
@@ -14,23 +14,23 @@ use crate::update::is_current;
 use crate::view::{Scene, describe, folded, meters};
 
 /// Names a row, and tells in a second line, if it has one, what there is in it.
-pub(super) fn draw(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw(scene: &Scene<'_>, row: ViewRow, pinned: bool, area: Rect, buffer: &mut Buffer) {
     let theme = scene.app.theme;
     let (indent, text, value) = match row {
-        Row::Process(process) => (0, process_name(scene, process), String::new()),
-        Row::Device(_, device) => (1, format!("device {device}"), String::new()),
-        Row::Folded(group) => folded_label(scene, group),
-        Row::Track(key) => {
+        ViewRow::Process(process) => (0, process_name(scene, process), String::new()),
+        ViewRow::Device(_, device) => (1, format!("device {device}"), String::new()),
+        ViewRow::Folded(group) => folded_label(scene, group),
+        ViewRow::Track(key) => {
             let (text, value) = track_label(scene, key, pinned);
             (2, text, value)
         }
     };
     let is_current = is_current(scene.app, row);
     let style = match row {
-        Row::Process(_) => theme.accent(),
-        Row::Device(..) | Row::Folded(_) => theme.strong(),
-        Row::Track(_) if is_current => theme.strong(),
-        Row::Track(_) => theme.plain(),
+        ViewRow::Process(_) => theme.accent(),
+        ViewRow::Device(..) | ViewRow::Folded(_) => theme.strong(),
+        ViewRow::Track(_) if is_current => theme.strong(),
+        ViewRow::Track(_) => theme.plain(),
     };
     let room = usize::from(area.width).saturating_sub(2);
     let text_room = room.saturating_sub(indent + value.len() + usize::from(!value.is_empty()));
@@ -41,7 +41,7 @@ pub(super) fn draw(scene: &Scene<'_>, row: Row, pinned: bool, area: Rect, buffer
     if is_current {
         buffer.set_stringn(area.x, area.y, "▶", 1, theme.strong());
     }
-    if let (Row::Track(key), 2..) = (row, area.height) {
+    if let (ViewRow::Track(key), 2..) = (row, area.height) {
         let text = fit(&contents(scene, key), room.saturating_sub(indent));
         buffer.set_stringn(left, area.y + 1, &text, room, theme.dim());
     }

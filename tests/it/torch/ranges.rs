@@ -200,6 +200,8 @@ fn steps_that_a_program_names_are_those_of_the_recording() {
     }
     let stats = document(&recording, "stats");
     let multiply = stats["ranges"].as_array().unwrap().iter();
-    let multiply: Vec<&Value> = multiply.filter(|range| range["name"] == "multiply").collect();
+    let multiply: Vec<&Value> = multiply
+        .filter(|range| range["name"] == "multiply")
+        .collect();
     assert_eq!(multiply.len(), 1, "{stats}");
 }

@@ -43,13 +43,27 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
 }
 
 fn script(shell: ShellWord) -> String {
-    let shell = match shell {
-        ShellWord::Bash => Shell::Bash,
-        ShellWord::Zsh => Shell::Zsh,
-        ShellWord::Fish => Shell::Fish,
-    };
+    match shell {
+        ShellWord::Bash => bash(),
+        ShellWord::Zsh => generated(Shell::Zsh, NAME),
+        ShellWord::Fish => generated(Shell::Fish, NAME),
+    }
+}
+
+/// The generator mixes up names of functions where the command's name has a hyphen, so it gets one without.
+fn bash() -> String {
+    let plain = NAME.replace('-', "_");
+    let script = generated(Shell::Bash, &plain);
+    let lines = script.lines().map(|line| match line.strip_suffix(&plain) {
+        Some(begin) if line.trim_start().starts_with("complete ") => format!("{begin}{NAME}\n"),
+        _ => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+fn generated(shell: Shell, name: &str) -> String {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut args::recording(), NAME, &mut text);
+    clap_complete::generate(shell, &mut args::recording(), name, &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
 
@@ -115,6 +129,45 @@ mod tests {
             for word in ["timing", "no-tui", "strict", "perfetto"] {
                 assert!(script.contains(word), "{shell:?} knows no {word}");
             }
+        }
+    }
+
+    /// What bash offers after these words, where there is a bash.
+    fn offered(words: &[&str]) -> Option<String> {
+        let (last, before) = words.split_last().unwrap();
+        let previous = before.last().unwrap();
+        let list: String = words.iter().map(|word| format!("'{word}' ")).collect();
+        let program = format!(
+            "{}\nCOMP_WORDS=({list})\nCOMP_CWORD={}\n_ascend_trace ascend-trace '{last}' '{previous}'\n\
+             echo \"${{COMPREPLY[@]}}\"\ncomplete -p ascend-trace",
+            script(ShellWord::Bash),
+            before.len(),
+        );
+        let mut bash = std::process::Command::new("bash");
+        let output = bash.args(["--norc", "-c", &program]).output().ok()?;
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    #[test]
+    fn bash_offers_commands_options_and_values() {
+        for (words, expected) in [
+            (&["ascend-trace", "st"][..], "stats steps"),
+            (
+                &["ascend-trace", "export", "--format", "p"],
+                "perfetto parquet",
+            ),
+            (
+                &["ascend-trace", "check", "--deny", ""],
+                "error warning info",
+            ),
+            (&["ascend-trace", "export", "--str"], "--strict"),
+            (&["ascend-trace", "--engine", "p"], "preload"),
+        ] {
+            let Some(text) = offered(words) else { return };
+            let mut lines = text.lines();
+            assert_eq!(lines.next(), Some(expected), "{words:?}: {text}");
+            let completed = lines.next().unwrap_or_default();
+            assert!(completed.ends_with(" ascend-trace"), "{text}");
         }
     }
 

@@ -13,6 +13,9 @@ use tempfile::TempDir;
 use crate::support::process::{feed, tool};
 use crate::support::screen::Screen;
 
+/// What stands for a status that may be that of damage, or not.
+const EITHER: i32 = -1;
+
 /// Words for the commands, `export` with where it writes to.
 const COMMANDS: [&[&str]; 4] = [
     &["info"],
@@ -157,7 +160,9 @@ impl Files {
         let path = self.path();
         fs::write(&path, bytes).unwrap();
         for (words, (loose, strict)) in COMMANDS.into_iter().zip(expected) {
-            assert_eq!(status(words, &path), loose, "{what}: {words:?}");
+            let given = status(words, &path);
+            let is_meant = given == loose || loose == EITHER && [0, DAMAGED].contains(&given);
+            assert!(is_meant, "{what}: {words:?} ends with {given}");
             let words = [words, &["--strict"]].concat();
             assert_eq!(status(&words, &path), strict, "{what}: {words:?}");
         }
@@ -199,10 +204,10 @@ fn long_traces_are_read_through_where_that_is_asked_for() {
     files.check("sound", &bytes, [(0, 0); 4]);
     let unended = cut(bytes.clone(), b"END ", 0);
     files.check("without an end", &unended, [(0, DAMAGED); 4]);
-    // The view looks at the end, and has not read the begin.
+    // The view looks at the end. Where it was left late, it has read the begin as well.
     let hit = damaged(bytes, true);
     let read = (DAMAGED, DAMAGED);
-    files.check("damaged", &hit, [read, read, read, (0, DAMAGED)]);
+    files.check("damaged", &hit, [read, read, read, (EITHER, DAMAGED)]);
 }
 
 #[test]

@@ -25,7 +25,8 @@ fn program(words: &[&str]) -> Option<Run> {
     )
 }
 
-fn ranges(recording: &Recording) -> Vec<CsvRow> {
+/// The ranges of a recording, from its table.
+pub(crate) fn ranges(recording: &Recording) -> Vec<CsvRow> {
     let folder = recording.beside("csv");
     let mut export = tool();
     export.arg("export").arg(recording.trace());

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::process::{run, tool};
+use crate::python::ranges;
+use crate::support::process::run;
 use crate::support::tables::CsvRow;
-use crate::support::{Recording, Run, program};
+use crate::support::{Run, program};
 use crate::ways::tool_in_path;
 
 fn here(place: &str) -> PathBuf {
@@ -25,15 +26,6 @@ fn named_ranges(python: &Path) -> Run {
     Run::new(python)
         .words(&["-B", script.to_str().unwrap()])
         .variable("PYTHONPATH", here("python").to_str().unwrap())
-}
-
-fn ranges(recording: &Recording) -> Vec<CsvRow> {
-    let folder = recording.beside("csv");
-    let mut export = tool();
-    export.arg("export").arg(recording.trace());
-    export.args(["--format", "csv", "-o"]).arg(&folder);
-    run(&mut export).expect(0);
-    CsvRow::all(&std::fs::read_to_string(folder.join("ranges.csv")).unwrap())
 }
 
 /// The program prints the same, and the recording has its ranges, each where it was.

@@ -211,31 +211,29 @@ impl Clock {
     /// what is known leaves too much of it open.
     pub(crate) fn drift_ppm(&self) -> Option<f64> {
         let steady = self.knots.windows(2).filter(|pair| !pair[1].after_step);
-        let (mut span, mut change, mut open) = (0.0, 0.0, 0.0);
+        let (mut span, mut change) = (0.0, 0.0);
         for pair in steady {
             span += elapsed(pair[0].device, pair[1].device);
             change += pair[1].offset - pair[0].offset;
         }
-        let ends = self.knots.first().zip(self.knots.last());
-        if let Some((first, last)) = ends.filter(|_| span > 0.0 && self.troubles().0 == 0) {
-            open = (first.error + last.error) / span;
-        }
-        // One stretch knows its rate better than its ends tell.
-        let narrowest = self
-            .events
-            .stretches
-            .iter()
-            .map(|stretch| stretch.slope().error);
-        let narrowest = narrowest.fold(f64::INFINITY, f64::min);
-        let open = if open > 0.0 {
-            open.min(narrowest)
-        } else {
-            narrowest
-        };
-        if open > KNOWN_RATE || span <= 0.0 {
+        if span <= 0.0 {
             return None;
         }
-        Some((1.0 / (1.0 + change / span) - 1.0) * 1e6)
+        let ends = self.knots.first().zip(self.knots.last());
+        let ends = ends.filter(|_| self.troubles().0 == 0);
+        let by_ends = ends.map(|(first, last)| Slope {
+            rate: change / span,
+            error: (first.error + last.error) / span,
+        });
+        // One stretch may know its rate better than the ends tell. The line between the ends is then none that is
+        // known so well: each of them is in the middle of what is possible there, whatever the other is.
+        let stretches = self.events.stretches.iter().map(|it| it.slope());
+        let known = stretches.chain(by_ends);
+        let best = known.min_by(|one, other| one.error.total_cmp(&other.error))?;
+        if best.error > KNOWN_RATE {
+            return None;
+        }
+        Some((1.0 / (1.0 + best.rate) - 1.0) * 1e6)
     }
 }
 

@@ -138,6 +138,10 @@ impl Recording {
             begin - called,
             2_000 + self.random.0 as i64 % 512,
         );
+        // What the call lost before the queue took the task is part of the call.
+        if let Some(Row::Call(row)) = self.rows.iter_mut().rev().nth(1) {
+            row.end_ns = called + lost;
+        }
         let before = self.clock.read(called - armed + latency + 50);
         if let Some(Row::TaskTime(row)) = self.rows.last_mut() {
             row.begin_device_ns = before;

@@ -28,6 +28,8 @@ pub(super) struct Links {
     /// What ended last, and whether another thread or stream ended then as well.
     last: Option<(i64, Code)>,
     is_tied: bool,
+    /// What began last of all that goes on where the range ends, and that begin.
+    running: Option<(i64, Code)>,
     causes: Causes,
 }
 
@@ -41,6 +43,7 @@ impl Links {
             ends: FxHashMap::default(),
             last: None,
             is_tied: false,
+            running: None,
             causes: Causes::default(),
         }
     }
@@ -61,6 +64,26 @@ impl Links {
         } else {
             known
         });
+    }
+
+    /// Takes in what goes on where the range ends.
+    fn note_running(&mut self, begin: i64, code: Code) {
+        let key = |(begin, code): (i64, Code)| (begin, code.rank());
+        let found = (begin, code);
+        if self.running.is_none_or(|known| key(found) >= key(known)) {
+            self.running = Some(found);
+        }
+    }
+
+    /// Where the path ends, and whether that goes on after the range: only if nothing ended in the range.
+    fn target(&self) -> Option<(Code, bool)> {
+        let ended = self.last.filter(|it| it.0 > self.range.0);
+        let running = || self.running.map(|it| (it.1, true));
+        let before = || self.last.map(|it| (it.1, false));
+        ended
+            .map(|it| (it.1, false))
+            .or_else(running)
+            .or_else(before)
     }
 
     fn end(&mut self, trace: &Trace, node: Node, cause: Cause) {
@@ -98,8 +121,10 @@ impl Links {
     fn walk(&self) -> Vec<(Code, Way)> {
         let mut path = Vec::new();
         let mut seen = Table::of(false);
-        let mut next = self.last.map(|it| it.1);
-        let mut is_early = false;
+        let target = self.target();
+        let mut next = target.map(|it| it.0);
+        // What ends a call that goes on has not come yet.
+        let mut is_early = target.is_some_and(|it| it.1);
         while let Some(code) = next.filter(|it| *it != Code::NONE && !seen.get(*it)) {
             seen.set(code, true);
             let end = self.ends.get(&code).filter(|_| !is_early);
@@ -132,9 +157,10 @@ impl Fold for Links {
             }
             // What was called inside of a call ends before that does.
             let is_inner = matches!(node, Node::Call(id) if trace.call(id).depth > 0);
-            let end = span(trace, node).map(|it| it.1);
-            if let Some(end) = end.filter(|it| *it <= until && !is_inner) {
-                self.note_end(end, code);
+            match span(trace, node).filter(|_| !is_inner) {
+                Some((_, end)) if end <= until => self.note_end(end, code),
+                Some((begin, _)) if begin < until => self.note_running(begin, code),
+                _ => {}
             }
         });
         self.causes = causes;
@@ -143,13 +169,15 @@ impl Fold for Links {
 
     fn finish(self) -> Path {
         let walked = self.walk();
+        let goes_on = self.target().is_some_and(|it| it.1);
         let mut is_on = Table::of(false);
         walked.iter().for_each(|it| is_on.set(it.0, true));
         let mut ends = self.ends;
         ends.retain(|code, _| is_on.get(*code));
         Path {
             range: self.range,
-            is_tied: self.is_tied,
+            is_tied: self.is_tied && !goes_on,
+            goes_on,
             ends,
             walked,
             is_on,
@@ -177,6 +205,8 @@ pub(super) struct Path {
     range: (i64, i64),
     /// Something else ended last as well.
     is_tied: bool,
+    /// Its last part ends after the range.
+    goes_on: bool,
     walked: Vec<(Code, Way)>,
     is_on: Table<bool>,
     ends: FxHashMap<Code, End>,
@@ -205,7 +235,7 @@ impl Path {
                 });
             }
         };
-        let mut is_early = false;
+        let mut is_early = self.goes_on;
         let mut last = None;
         for (code, way) in &self.walked {
             let Some(fact) = self.facts.get(code).filter(|_| moment > from) else {
@@ -213,7 +243,7 @@ impl Path {
             };
             if last.is_none() {
                 push(fact, Kind::Edge, (fact.end, until), false);
-                moment = fact.end;
+                moment = fact.end.min(until);
             }
             last = Some(fact);
             let end = self.ends.get(code).filter(|_| !is_early);
@@ -248,12 +278,14 @@ impl Fold for Path {
     fn take(&mut self, window: &Window<'_>) {
         let trace = window.trace;
         let (is_on, facts, range) = (&self.is_on, &mut self.facts, self.range);
+        let target = self.walked.first().map(|it| it.0);
         self.causes.of_begins(window, &mut |node, causes| {
             let code = Code::of(trace, node);
             let Some((begin, end)) = span(trace, node).filter(|_| is_on.get(code)) else {
                 return;
             };
-            if end < range.0 || begin > range.1 {
+            // All of a range where nothing goes on lies after what ended last.
+            if (end < range.0 && Some(code) != target) || begin > range.1 {
                 return;
             }
             let latest = latest(causes);

@@ -232,6 +232,19 @@ fn what_ran_on_no_side_is_named() {
 }
 
 #[test]
+fn a_range_in_which_nothing_ends_has_a_path_as_well() {
+    let text = "s1: MatMul[10us..30us] by t1[2us..4us]
+                t1: sync(s1)[5us..46us] aclrtMalloc(64)[50us..51us]";
+    // The call or task that goes on and began last.
+    assert_eq!(told(text, (2, 3)), [(Kind::Call, 2, 3)]);
+    assert_eq!(told(text, (12, 20)), [(Kind::Computing, 12, 20)]);
+    let launched = [(Kind::Launch, 8, 10), (Kind::Computing, 10, 20)];
+    assert_eq!(told(text, (8, 20)), launched);
+    // Nothing goes on.
+    assert_eq!(told(text, (47, 49)), [(Kind::Edge, 47, 49)]);
+}
+
+#[test]
 fn a_callback_and_another_thread_are_followed() {
     let text = "t1: aclnnAddGetWorkspaceSize(7)[0..5us]
                 s1: aclnnAdd(7)[20us..25us] by t2[10us..12us]";

@@ -14,6 +14,9 @@ use crate::support::{CsvRow, Recording, Run, Tables, named, program, truth};
 const CASES: usize = 240;
 /// Situations of one program.
 const PER_PROGRAM: usize = 40;
+/// So many tasks are pending at least where a queue of the scenarios' 64 places is full: a task takes up to three
+/// places, and what has ended may not have been taken off.
+const LEAST_PENDING: usize = 16;
 
 /// Names of the calls that operations of a script become.
 const OPERATIONS: [&str; 11] = [
@@ -123,11 +126,27 @@ impl<'t> Played<'t> {
                 returned += end - done;
             } else if other.text("name").starts_with("aclrtSynchronize") {
                 waited += end - begin;
-            } else if other.maybe("task").is_some() && end - other.number("begin_ns") >= 10_000 {
+            } else if self.was_full(place) {
                 submitted += end - begin;
             }
         }
         [waited, returned, submitted]
+    }
+
+    /// Whether a call that submits took long while many tasks were pending. On a busy machine a call may take as
+    /// long because its thread had no processor.
+    fn was_full(&self, call: usize) -> bool {
+        let (begin, end) = (
+            self.calls[call].number("begin_ns"),
+            self.calls[call].number("end_ns"),
+        );
+        let stream = self.calls[call].text("stream_id");
+        let is_pending = |other: &usize| {
+            let time = self.truth.get(&self.number(*other));
+            self.calls[*other].text("stream_id") == stream && time.is_some_and(|it| it.end > begin)
+        };
+        let is_long = self.calls[call].maybe("task").is_some() && end - begin >= 10_000;
+        is_long && (0..call).filter(is_pending).count() >= LEAST_PENDING
     }
 
     /// The call that made the stream of a call, and the one that submitted the task before.
@@ -381,12 +400,24 @@ fn check_waits(recording: &Recording) -> usize {
     let tables = Tables::of(recording);
     let (trace, _) = Trace::open(recording.trace()).unwrap();
     let links = links(&tables);
+    let has_losses = trace.losses().calls > 0;
     let waits = oracle::waits(&trace);
     for (wait, record) in &waits {
         let wait = i64::from(wait.0);
         let expected = record.map(|CallId(record)| i64::from(record));
         let call = &tables.calls[wait as usize];
-        assert_eq!(links.get(&wait).copied(), expected, "{call:?}");
+        let found = links.get(&wait).copied();
+        // Calls get lost on a machine that is busy. Then the last record that is there may be none that the wait is
+        // bound to: its generation says so.
+        let is_other = expected.is_some_and(|record| {
+            let record = &tables.calls[record as usize];
+            record.text("event_generation") != call.text("event_generation")
+        });
+        if has_losses && is_other {
+            assert_eq!(found, None, "{call:?}");
+            continue;
+        }
+        assert_eq!(found, expected, "{call:?}");
     }
     waits.len()
 }

@@ -207,8 +207,8 @@ impl Clock {
         self.events.slack as i64
     }
 
-    /// Rate of the device clock over the host clock, minus 1, over the whole of the mapping; `None` when
-    /// what is known leaves too much of it open.
+    /// Rate of the device clock over the host clock, minus 1: over the whole of the mapping, or in the one stretch
+    /// that leaves less of it open. `None` when both leave too much of it open.
     pub(crate) fn drift_ppm(&self) -> Option<f64> {
         let steady = self.knots.windows(2).filter(|pair| !pair[1].after_step);
         let (mut span, mut change) = (0.0, 0.0);

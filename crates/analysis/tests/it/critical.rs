@@ -266,18 +266,24 @@ fn a_path_does_not_depend_on_where_a_recording_is_cut() {
         let timeline = Timeline::parse(&text).expect("a timeline");
         let file = indexed(20, &timeline.session, &timeline.tables, timeline.rows);
         let mut archive = Archive::from_bytes(file).expect("it reads back");
-        let range = archive.span().expect("it has calls");
-        let mut path = |step: Step| {
-            let found = Critical::of_archive(&mut archive, step, range);
-            found.expect("it reads back")
-        };
-        let whole = path(Step::WHOLE);
-        let total: i64 = whole.segments.iter().map(|it| it.length()).sum();
-        assert_eq!(total, range.1 - range.0, "seed {seed}\n{text}");
-        for _ in 0..3 {
-            let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
-            let found = path(Step { rows, margin });
-            assert_eq!(found.segments, whole.segments, "seed {seed}\n{text}");
+        let (begin, end) = archive.span().expect("it has calls");
+        let length = (end - begin) as u64;
+        let (one, other) = (begin + dice.roll(length), begin + dice.roll(length));
+        // The whole, a part of it, and a range in which hardly anything ends.
+        let part = (one.min(other), one.max(other) + 1);
+        for range in [(begin, end), part, (one, one + 1)] {
+            let mut path = |step: Step| {
+                let found = Critical::of_archive(&mut archive, step, range);
+                found.expect("it reads back")
+            };
+            let whole = path(Step::WHOLE);
+            let total: i64 = whole.segments.iter().map(|it| it.length()).sum();
+            assert_eq!(total, range.1 - range.0, "seed {seed}, {range:?}\n{text}");
+            for _ in 0..3 {
+                let (rows, margin) = (1 + dice.roll(60) as u64, 1 + dice.roll(30) as usize);
+                let found = path(Step { rows, margin });
+                assert_eq!(found.segments, whole.segments, "seed {seed}\n{text}");
+            }
         }
     }
 }

@@ -50,6 +50,7 @@ fn forms(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
         Cause::Callback => {
             let name = Item::from(stall.node).label(trace);
             vec![
+                format!("host function '{name}'"),
                 format!("host function '{}'", short_name(&name)),
                 "host function".to_owned(),
             ]
@@ -75,7 +76,7 @@ fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
             (format!("waits for {what}"), what)
         }
         cause => {
-            let name = short_name(Item::from(stall.node).name(trace)).to_owned();
+            let name = Item::from(stall.node).name(trace).to_owned();
             let short = match cause {
                 Cause::QueueFull => "queue full",
                 Cause::HostCopy => "copy",
@@ -86,8 +87,13 @@ fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     };
     let (from, task) = source(trace, &culprit, device_of(trace, stall));
     vec![
-        format!("{long}{from}{task}"),
-        format!("{short}{from}{task}"),
+        format!("{long}{from}{}", quoted(task.as_deref())),
+        format!(
+            "{}{from}{}",
+            short_name(&long),
+            quoted(task.as_deref().map(short_name))
+        ),
+        format!("{short}{from}{}", quoted(task.as_deref().map(short_name))),
         format!("{short}{from}"),
         short,
     ]
@@ -95,25 +101,31 @@ fn awaited(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
 
 /// A call that had not returned though what it waited for had been done.
 fn returning(trace: &Trace, stall: &Stall) -> Vec<String> {
-    let name = short_name(Item::from(stall.node).name(trace)).to_owned();
+    let name = Item::from(stall.node).name(trace);
     vec![
         format!("{name} returns"),
+        format!("{} returns", short_name(name)),
         "return latency".to_owned(),
         "return".to_owned(),
     ]
 }
 
 /// Where a culprit is and what ran there.
-fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, String) {
+fn source(trace: &Trace, culprit: &Culprit, device: Option<u32>) -> (String, Option<String>) {
     let stream = culprit
         .stream
         .map(|id| names::stream_from(trace, id, device));
-    let task = culprit.task.map(|id| Item::Task(id).label(trace));
-    let task = task.as_deref().map(short_name);
+    let task = culprit
+        .task
+        .map(|id| Item::Task(id).label(trace).into_owned());
     (
         stream.map(|it| format!(" ← {it}")).unwrap_or_default(),
-        task.map(|it| format!(" '{it}'")).unwrap_or_default(),
+        task,
     )
+}
+
+fn quoted(name: Option<&str>) -> String {
+    name.map(|it| format!(" '{it}'")).unwrap_or_default()
 }
 
 fn device_of(trace: &Trace, stall: &Stall) -> Option<u32> {
@@ -143,11 +155,12 @@ fn held_up(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let Some(call) = blocker(known, stall, thread) else {
         return vec![short.to_owned()];
     };
-    let name = short_name(Item::Call(call).name(trace));
+    let name = Item::Call(call).name(trace);
     let thread = names::thread(trace, thread);
     vec![
         format!("{short} ← {thread} in {name}"),
-        format!("{short} ← {name}"),
+        format!("{short} ← {thread} in {}", short_name(name)),
+        format!("{short} ← {}", short_name(name)),
         short.to_owned(),
     ]
 }
@@ -169,7 +182,11 @@ fn of_peer(known: Known<'_>, trace: &Trace, stall: &Stall) -> Vec<String> {
     let evidence = known.stalls.evidence(trace, known.dependencies, stall);
     let (from, task) = source(trace, &evidence.culprit, device_of(trace, stall));
     vec![
-        format!("waits for a peer{from}{task}"),
+        format!("waits for a peer{from}{}", quoted(task.as_deref())),
+        format!(
+            "waits for a peer{from}{}",
+            quoted(task.as_deref().map(short_name))
+        ),
         format!("waits for a peer{from}"),
         "waits for a peer".to_owned(),
     ]

@@ -7,7 +7,6 @@ use ascend_trace_analysis::{Blame, Blamed, Cause, Dependencies, Nesting, Stall, 
 use ascend_trace_recording::Trace;
 
 use crate::names;
-use crate::text::short_name;
 
 /// A number for whom is to blame, as long as the view lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +93,9 @@ pub(crate) fn is_grouped(stall: &Stall, least: i64) -> bool {
 pub(crate) fn words(trace: &Trace, blame: &Blame) -> String {
     let stream = |id| names::lane(trace, crate::item::TrackKey::Stream(id));
     let whom = match &blame.whom {
-        Blamed::Task(id, name) => format!("{} '{}'", stream(*id), short_name(name)),
+        Blamed::Task(id, name) => format!("{} '{name}'", stream(*id)),
         Blamed::Stream(id) => stream(*id),
-        Blamed::Call(id, name) => format!("{} in {}", names::thread(trace, *id), short_name(name)),
+        Blamed::Call(id, name) => format!("{} in {name}", names::thread(trace, *id)),
         Blamed::Nobody if blame.cause == Cause::TracerOverhead => "ascend-trace".to_owned(),
         Blamed::Nobody => "not known".to_owned(),
     };

@@ -7,7 +7,6 @@ use ascend_trace_recording::{FunctionId, Trace};
 
 use crate::fuzzy;
 use crate::list::{RowId, Target};
-use crate::text::short_name;
 
 /// Names of one kind that are offered.
 pub(crate) const NAMES: usize = 5_000;
@@ -77,20 +76,9 @@ pub(crate) fn called(trace: &Trace) -> Vec<Choice> {
         task,
     };
     let operations = operations.into_iter().take(NAMES);
-    let operations = operations.map(|name| {
-        choice(
-            short_name(name).to_owned(),
-            "operation",
-            slowest(name, true),
-        )
-    });
-    let functions = functions.map(|name| {
-        choice(
-            short_name(name).to_owned(),
-            "function",
-            slowest(name, false),
-        )
-    });
+    let operations =
+        operations.map(|name| choice(name.to_owned(), "operation", slowest(name, true)));
+    let functions = functions.map(|name| choice(name.to_owned(), "function", slowest(name, false)));
     operations.chain(functions).collect()
 }
 

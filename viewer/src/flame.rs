@@ -4,7 +4,6 @@ use ascend_trace_analysis::calls::{CallTree, Frame};
 use ascend_trace_recording::{ThreadId, Trace};
 
 use crate::list::Basis;
-use crate::text::short_name;
 
 /// A box that the cursor is on is at least as wide, as far as what is around it can be left out.
 const WIDE: u32 = 12;
@@ -151,7 +150,7 @@ impl Flame {
         match &self.tree.nodes()[place].frame {
             Frame::Thread => "all",
             Frame::Range(name) => name,
-            Frame::Call(id) => short_name(&trace.function(*id).name),
+            Frame::Call(id) => &trace.function(*id).name,
         }
     }
 }

@@ -51,7 +51,7 @@ fn names_lead_to_lanes_operations_functions_and_bookmarks() {
     assert!(player.line_with("stream 4").starts_with('▶'));
     typed(&mut player, "free");
     assert!(
-        entries(&player).contains(&" Free function".to_owned()),
+        entries(&player).contains(&" aclrtFree function".to_owned()),
         "{:?}",
         entries(&player)
     );

@@ -67,7 +67,7 @@ fn an_idle_stretch_names_the_thread_that_came_late_and_what_it_did() {
     assert!(text.contains("stream 1 was idle"), "{text}");
     assert!(text.contains("host late ← thread 1001"), "{text}");
     assert!(
-        text.contains("meanwhile  Malloc ×1 36.0 µs  on its way to the device 28.0 µs  outside of AscendCL 4.00 µs"),
+        text.contains("meanwhile  aclrtMalloc ×1 36.0 µs  on its way to the device 28.0 µs  outside of AscendCL 4.00 µs"),
         "{text}"
     );
 }
@@ -86,13 +86,13 @@ fn a_wait_has_the_chain_down_to_its_root() {
 fn a_walk_shows_where_it_came_from_and_gets_shorter_on_the_way_back() {
     let mut player = Player::new(PIPELINE, LARGE);
     player.play("/ LayerNorm enter [ [");
-    let trail = "LayerNorm·s4 ← StreamWaitEvent·s4 ← RecordEvent·s2";
+    let trail = "LayerNorm·s4 ← aclrtStreamWaitEvent·s4 ← aclrtRecordEvent·s2";
     assert!(player.picture().contains(trail), "{}", player.picture());
     player.play("u");
     assert!(
         player
             .picture()
-            .contains("LayerNorm·s4 ← StreamWaitEvent·s4 ─")
+            .contains("LayerNorm·s4 ← aclrtStreamWaitEvent·s4 ─")
     );
     player.play("right");
     assert!(!player.picture().contains("LayerNorm·s4 ←"));

@@ -98,7 +98,17 @@ fn keys_go_into_what_took_most_and_beside_it_and_back() {
         seen.push(here(&player));
     }
     let expected = [
-        "step", "load", "Malloc", "load", "Malloc", "Malloc", "load", "step", "all", "all", "all",
+        "step",
+        "load",
+        "aclrtMalloc",
+        "load",
+        "aclrtMalloc",
+        "aclrtMalloc",
+        "load",
+        "step",
+        "all",
+        "all",
+        "all",
     ];
     assert_eq!(seen, expected);
     player.play("down");
@@ -121,7 +131,7 @@ fn enter_goes_to_the_longest_instance() {
     assert_eq!(player.selected(), "call Malloc at 300000");
     assert_eq!(
         player.app.message.as_deref(),
-        Some("the longest Malloc in view")
+        Some("the longest aclrtMalloc in view")
     );
     player.play("H down enter");
     assert_eq!(player.selected(), "range step at 0");

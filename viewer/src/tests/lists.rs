@@ -134,9 +134,9 @@ fn tab_turns_through_the_tables_and_enter_goes_to_lanes_and_causes() {
     assert!(player.line_with("thread 1002").starts_with('▶'));
     player.play("t tab tab tab tab");
     let functions = entries(&player);
-    let free = functions.iter().find(|it| it.starts_with("Free"));
+    let free = functions.iter().find(|it| it.starts_with("aclrtFree"));
     assert!(
-        free.is_some_and(|it| it.starts_with("Free 1 1")),
+        free.is_some_and(|it| it.starts_with("aclrtFree 1 1")),
         "{functions:?}"
     );
     player.play("tab");

@@ -78,7 +78,7 @@ fn with_little_room_each_device_has_one_line_for_arrows_after_its_streams() {
 #[test]
 fn the_second_line_of_a_slice_tells_what_the_first_has_no_room_for() {
     let player = with_lanes(FEW, 20);
-    let (x, y) = player.place_of("MemcpyAsync");
+    let (x, y) = player.place_of("aclrtMemcpyAsync");
     let below = line(&player.draw(), y + 1);
     let below: String = below.chars().skip(usize::from(x)).collect();
     assert!(below.starts_with("4 MiB at 8.42 GB/s"), "{below}");
@@ -115,7 +115,7 @@ fn the_second_line_of_a_label_counts_what_is_on_screen() {
 fn both_lines_of_a_slice_have_its_colour_and_marks_only_the_first() {
     let player = with_lanes(FEW, 20);
     let buffer = player.draw();
-    let (x, y) = player.place_of("MemcpyAsync");
+    let (x, y) = player.place_of("aclrtMemcpyAsync");
     assert_ne!(buffer[(x, y)].bg, Color::Reset);
     assert_eq!(buffer[(x, y)].bg, buffer[(x, y + 1)].bg);
     let player = with_lanes("s1: A[0us..400us] rec(e)\ns2: wait(e) B[402us..900us]", 20);
@@ -128,7 +128,7 @@ fn both_lines_of_a_slice_have_its_colour_and_marks_only_the_first() {
 fn a_click_in_any_line_of_a_lane_selects_what_is_there() {
     for below in 0..2 {
         let mut player = with_lanes(FEW, 20);
-        let (x, y) = player.place_of("MemcpyAsync");
+        let (x, y) = player.place_of("aclrtMemcpyAsync");
         let press = crossterm::event::MouseEventKind::Down(crossterm::event::MouseButton::Left);
         player.mouse(press, x, y + below);
         assert!(

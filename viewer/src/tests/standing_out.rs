@@ -51,7 +51,7 @@ fn a_selected_wait_says_what_released_it_where_and_when() {
     let player = with_a_wait();
     let text = details(&player);
     assert!(
-        text.contains("released by RecordEvent E5 #1, device 0 stream 2, at 1.700"),
+        text.contains("released by aclrtRecordEvent E5 #1, device 0 stream 2, at 1.700"),
         "{text}"
     );
 }
@@ -69,7 +69,7 @@ fn a_wait_whose_record_was_done_before_says_so() {
         text = details(&player);
     }
     assert!(
-        text.contains("released by RecordEvent E1 #1, stream 1"),
+        text.contains("released by aclrtRecordEvent E1 #1, stream 1"),
         "{text}"
     );
     assert!(text.contains("before this began"), "{text}");
@@ -158,7 +158,7 @@ fn a_record_that_shares_its_cell_is_shown_when_its_wait_is_selected() {
     assert!(cells(&player, "◆").is_empty(), "{}", player.picture());
     player.play("n");
     assert!(
-        details(&player).contains("released by RecordEvent"),
+        details(&player).contains("released by aclrtRecordEvent"),
         "{}",
         details(&player)
     );

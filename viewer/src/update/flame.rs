@@ -9,7 +9,6 @@ use crate::flame::Flame;
 use crate::identity::Identity;
 use crate::item::TrackKey;
 use crate::quest::Found;
-use crate::text::short_name;
 
 use super::{hunt, lists, select, walk};
 
@@ -156,7 +155,7 @@ pub(super) fn choose(app: &mut App, at: ratatui::layout::Position) {
 fn to_longest(app: &mut App, world: World<'_>) {
     let Some(flame) = &app.flame else { return };
     let node = &flame.tree.nodes()[flame.cursor];
-    let name = short_name(flame.name(world.trace, flame.cursor)).to_owned();
+    let name = flame.name(world.trace, flame.cursor).to_owned();
     let Some(found) = node.longest.map(|it| found(flame, &node.frame, it)) else {
         app.message = Some("this is all of the thread: go down first".to_owned());
         return;

@@ -16,7 +16,7 @@ use crate::overview::Overview;
 use crate::quest::{BlameQuest, CallsQuest, SlowestQuest, StallQuest, StatsQuest, Wanted};
 use crate::quest::{Course, Found, Kind as QuestKind, MatchQuest, Quest};
 use crate::results::{BlamedAll, FindingsAll, Longest, Summed};
-use crate::text::{fit, moment, short_name};
+use crate::text::{fit, moment};
 use crate::viewport::Viewport;
 
 use super::{flame, lists, navigate, select, walk};
@@ -128,7 +128,7 @@ pub(super) fn slowest(app: &mut App, name: &str, task: bool, range: (i64, i64)) 
         range,
         found: None,
     };
-    let what = format!("the slowest {}", short_name(name));
+    let what = format!("the slowest {name}");
     let course = Course::new(true, range.0, false);
     ask(app, what, QuestKind::Slowest(Box::new(quest)), course);
 }

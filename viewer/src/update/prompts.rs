@@ -8,7 +8,7 @@ use crate::marks::{Bookmark, Mark};
 use crate::parse;
 use crate::prompt::{Asked, Prompt, edit};
 use crate::search::Search;
-use crate::text::{duration, moment, short_name};
+use crate::text::{duration, moment};
 
 use super::{export, lanes, layouts, lists, navigate, select, walk};
 
@@ -23,7 +23,7 @@ pub(super) fn ask_bookmark(app: &mut App, world: World<'_>) {
         return;
     };
     let item = app.selected.and_then(crate::app::Selected::item);
-    let name = item.map(|item| short_name(&item.label(world.trace)).to_owned());
+    let name = item.map(|item| item.label(world.trace).to_string());
     let name = name.unwrap_or_else(|| {
         let from = app.viewport.begin().max(start).saturating_sub(start);
         format!("{} from {}", duration(app.viewport.length()), moment(from))

@@ -11,7 +11,7 @@ use crate::blame;
 use crate::item::Item;
 use crate::layout::Layout;
 use crate::names;
-use crate::text::{duration, fit, short_name};
+use crate::text::{duration, fit};
 use crate::update::{causes, effects};
 
 use super::drawn::Drawn;
@@ -282,7 +282,7 @@ fn names(scene: &Scene<'_>, items: &[Item]) -> Vec<String> {
     let trace = scene.world.trace;
     let name = |item: &Item| {
         let label = item.label(trace);
-        let name = short_name(&label);
+        let name = &label;
         match item {
             Item::Task(id) => {
                 let stream = describe::stream(trace, trace.task(*id).stream);

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use crate::app::App;
 use crate::flame::{Flame, FlameBox};
 use crate::names;
-use crate::text::{count, duration, fit, share, width};
+use crate::text::{count, duration, fit, share, short_name, width};
 
 use super::Scene;
 
@@ -96,9 +96,11 @@ fn draw_box(scene: &Scene<'_>, flame: &Flame, it: FlameBox, line: Rect, buffer: 
         false => style(scene, node, name),
     };
     let room = usize::from(line.width);
+    let length = duration(node.inside_ns);
     let text = match room {
         0..4 => String::new(),
-        _ => fit(&format!("{name} {}", duration(node.inside_ns)), room - 1),
+        _ if width(name) + width(&length) + 2 <= room => format!("{name} {length}"),
+        _ => fit(&format!("{} {length}", short_name(name)), room - 1),
     };
     let blank = " ".repeat(room.saturating_sub(width(&text) + 1));
     let mark = if it.x == 0 { " " } else { "▏" };

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use crate::blame;
 use crate::item::Item;
 use crate::names;
-use crate::text::{duration, short_name};
+use crate::text::duration;
 
 use super::Scene;
 use super::facts::{Group, flow, since_start, span};
@@ -90,8 +90,7 @@ fn culprit(scene: &Scene<'_>, site: &Site) -> Group {
         Span::styled("[ culprit ", theme.accent()),
         Span::raw(format!(
             "{} called {begin} by thread {}",
-            short_name(&site.name),
-            site.tid
+            site.name, site.tid
         )),
     ]
 }
@@ -107,7 +106,7 @@ fn meanwhile(scene: &Scene<'_>, known: &StallStats) -> Vec<Group> {
         let total = duration(it.total_ns);
         let text = match it.count {
             0 => format!("{} {total}", no_call(&it.name)),
-            count => format!("{} ×{count} {total}", short_name(&it.name)),
+            count => format!("{} ×{count} {total}", it.name),
         };
         vec![Span::raw(text)]
     }));

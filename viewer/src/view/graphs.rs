@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use crate::app::App;
 use crate::item::Item;
 use crate::nodes::Node;
-use crate::text::{duration, fit, short_name};
+use crate::text::{duration, fit};
 
 use super::facts::{Group, flow, since_start, span};
 use super::{Scene, describe};
@@ -193,7 +193,7 @@ fn nodes(scene: &Scene<'_>, graph: &Graph, number: u32) -> Vec<Group> {
     let listed = graph.nodes.iter().zip(dependencies).take(LISTED);
     let mut groups: Vec<Group> = listed
         .map(|(node, after)| {
-            let name = short_name(trace.task_name(trace.task(node.task)));
+            let name = trace.task_name(trace.task(node.task));
             let stream = describe::stream(trace, node.stream);
             let text = format!("{} {name}", node.number);
             let style = match of_call(node.call) {

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::text::{fit, width};
+use crate::text::{fit, short_name, width};
 use crate::viewport::Viewport;
 
 use super::drawn::Drawn;
@@ -15,7 +15,7 @@ const MARK: &str = "▪";
 /// Something with a begin, an end and a name.
 pub(super) struct Boxed<'a> {
     pub(super) span: (i64, i64),
-    /// The longest form of its name, and the short one, which is cut where there is no room.
+    /// The longest form of its name, and the one that loses its prefix and is cut where there is no room.
     pub(super) names: (String, &'a str),
     pub(super) filled: Style,
     pub(super) mark: Style,
@@ -57,7 +57,7 @@ impl Line<'_> {
         let room = usize::from(end - first);
         let text = match width(&boxed.names.0) + 2 <= room {
             true => boxed.names.0,
-            false => fit(boxed.names.1, room.saturating_sub(2)),
+            false => fit(short_name(boxed.names.1), room.saturating_sub(2)),
         };
         let blank = " ".repeat(room.saturating_sub(width(&text) + 1));
         let text = format!("▏{text}{blank}");

@@ -10,7 +10,6 @@ use ratatui::style::Modifier;
 use crate::app::Selected;
 use crate::item::{Category, Item, TrackKey};
 use crate::nodes::{Node, Nodes};
-use crate::text::short_name;
 
 use super::Scene;
 use super::cells::{Cell, cells};
@@ -102,7 +101,7 @@ fn replay(scene: &Scene<'_>, item: Item, line: &mut Line<'_>) {
 fn draw_node(scene: &Scene<'_>, node: Node, line: &mut Line<'_>) {
     let (app, trace) = (scene.app, scene.world.trace);
     let item = Item::Task(node.task);
-    let name = short_name(item.name(trace));
+    let name = item.name(trace);
     let style = match app.selected == Some(Selected::Node(node)) {
         true => app.theme.chosen(),
         false => {
@@ -136,7 +135,7 @@ fn draw_parts(scene: &Scene<'_>, task: TaskId, parts: &[TaskPart<'_>], line: &mu
         .take_while(|part| part.begin <= until)
     {
         let label = part_label(trace, &app.graphs, task, part);
-        let name = short_name(&label);
+        let name: &str = &label;
         let number = part.node.filter(|node| *node > 0);
         let is_chosen = matches!(app.selected, Some(Selected::Node(node))
             if node.replay == task && Some(node.number) == number);

@@ -69,13 +69,16 @@ pub(super) fn draw(
 }
 
 /// What is written on it, the longest form first.
-fn names_of(scene: &Scene<'_>, call: &Call) -> [String; 4] {
-    let name = short_name(&scene.world.trace.function(call.function).name);
+fn names_of(scene: &Scene<'_>, call: &Call) -> [String; 6] {
+    let name = &scene.world.trace.function(call.function).name;
+    let short = short_name(name);
     let length = duration(call.end.saturating_sub(call.begin));
     [
         format!("{name} {length}, under way"),
         format!("{name} {length}…"),
+        format!("{short} {length}…"),
         format!("{name}…"),
+        format!("{short}…"),
         "…".to_owned(),
     ]
 }

@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use crate::blame;
 use crate::overall::{Device, Overall};
-use crate::text::{count, duration, fit, share, short_name};
+use crate::text::{count, duration, fit, share};
 
 use super::Scene;
 
@@ -113,7 +113,7 @@ fn longest(scene: &Scene<'_>, overall: &Overall) -> Option<PanelRow> {
 
 fn operation(overall: &Overall) -> Option<PanelRow> {
     let it = overall.operation.as_ref()?;
-    let name = short_name(&it.name);
+    let name = &it.name;
     let text = format!(
         "{name} {} of the work, {} times, slowest {}",
         share(it.share),

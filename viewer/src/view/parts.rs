@@ -4,7 +4,7 @@ use ascend_trace_analysis::graphs::{part_kind, part_label};
 use ascend_trace_recording::TaskId;
 use ratatui::text::{Line, Span};
 
-use crate::text::{duration, short_name};
+use crate::text::duration;
 
 use super::Scene;
 use super::facts::{Group, flow};
@@ -28,7 +28,7 @@ pub(super) fn of(scene: &Scene<'_>, task: TaskId, room: usize) -> Vec<Line<'stat
         let number = number.map_or_else(String::new, |node| format!("{node} "));
         let length = duration(part.end.saturating_sub(part.begin));
         groups.push(vec![
-            Span::raw(format!("{number}{} {length}", short_name(&label))),
+            Span::raw(format!("{number}{label} {length}")),
             Span::styled(
                 format!(" ({} on stream {})", part_kind(part), part.acl_id),
                 theme.faint(),

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use crate::inside::Inside;
 use crate::names;
 use crate::ranges::RangeId;
-use crate::text::{count, duration, fit, short_name};
+use crate::text::{count, duration, fit};
 
 use super::Scene;
 use super::facts::{Group, flow, span};
@@ -86,7 +86,6 @@ fn most(scene: &Scene<'_>, inside: &Inside) -> Vec<Group> {
     let label = Span::styled("mostly", scene.app.theme.dim());
     let mut groups = vec![vec![label]];
     groups.extend(inside.most.iter().map(|(name, number, total)| {
-        let name = short_name(name);
         vec![Span::raw(format!("{name} ×{number} {}", duration(*total)))]
     }));
     groups

@@ -5,7 +5,6 @@ use ascend_trace_recording::Trace;
 
 use crate::item::{Category, Item};
 use crate::names;
-use crate::text::short_name;
 
 use super::facts::{Group, since_start};
 use super::{Scene, links};
@@ -75,7 +74,7 @@ fn words(scene: &Scene<'_>, edge: &Edge, waiter: Item) -> String {
     let trace = scene.world.trace;
     let from = Item::from(edge.from);
     let label = from.label(trace);
-    let mut text = short_name(&label).to_owned();
+    let mut text = label.to_string();
     let generation = trace.call(from.call(trace)).event;
     if let Some(generation) = generation.filter(|_| from.category(trace) == Category::Record) {
         let number = generation.number;

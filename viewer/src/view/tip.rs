@@ -9,7 +9,7 @@ use crate::item::{Item, TrackKey};
 use crate::lanes::ViewRow;
 use crate::layout::Layout;
 use crate::names;
-use crate::text::{duration, fit, short_name, width};
+use crate::text::{duration, fit, width};
 use crate::update::{moment_at, pick, row_at, whole_at};
 
 use super::Scene;
@@ -91,11 +91,11 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
         }
         Selected::Node(node) => {
             let label = Item::Task(node.task).label(trace);
-            format!("node {} {}", node.number, short_name(&label))
+            format!("node {} {label}", node.number)
         }
         Selected::Open(open) => {
             let call = open.find(trace)?;
-            let name = short_name(&trace.function(call.function).name);
+            let name = &trace.function(call.function).name;
             format!("{name} {length}, under way")
         }
     })
@@ -104,7 +104,7 @@ fn slice(scene: &Scene<'_>, key: TrackKey, cell: u16) -> Option<String> {
 fn name(scene: &Scene<'_>, item: Item) -> String {
     let trace = scene.world.trace;
     let label = item.label(trace);
-    let name = short_name(&label);
+    let name = &label;
     let failed = if item.failed(trace) { "! " } else { "" };
     match item.direction(trace) {
         Some(way) => format!("{failed}{name} {way}"),

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use crate::app::Selected;
 use crate::item::Item;
-use crate::text::{duration, fit, short_name, width};
+use crate::text::{duration, fit, width};
 
 use super::Scene;
 
@@ -56,15 +56,15 @@ fn name(scene: &Scene<'_>, selected: Selected) -> String {
         Selected::Open(open) => {
             let call = open.find(trace);
             let name = call.map_or("", |call| &trace.function(call.function).name);
-            format!("{}·{}", short_name(name), trace.thread(open.thread).tid)
+            format!("{name}·{}", trace.thread(open.thread).tid)
         }
         Selected::Node(node) => {
-            let name = short_name(Item::Task(node.task).name(trace));
+            let name = Item::Task(node.task).name(trace);
             format!("node {} {name}", node.number)
         }
         Selected::Item(item) => {
             let label = item.label(trace);
-            let name = short_name(&label);
+            let name = &label;
             match item {
                 Item::Task(id) => {
                     let stream = trace.stream(trace.task(id).stream).number();

@@ -399,10 +399,7 @@ fn to_slowest(app: &mut App, world: World<'_>, name: &str, task: bool, range: (i
     match rank::slowest(trace, is_wanted, range) {
         Some(item) => {
             select::select(app, world, Selected::Item(item));
-            app.message = Some(format!(
-                "the slowest {} in view",
-                crate::text::short_name(name)
-            ));
+            app.message = Some(format!("the slowest {name} in view"));
         }
         None => app.message = Some("none of them has a time".to_owned()),
     }

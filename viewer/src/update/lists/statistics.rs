@@ -9,7 +9,7 @@ use ascend_trace_recording::{Stream, StreamId, Thread, ThreadId, Trace};
 use crate::app::{App, World};
 use crate::list::{Cell, Column, Entry, Page, RowId, Target, left, right};
 use crate::names;
-use crate::text::{duration, short_name};
+use crate::text::duration;
 use crate::unused;
 
 use super::{Content, steps};
@@ -152,7 +152,7 @@ fn operations(stats: &Stats) -> Vec<Entry> {
         stats.operations.iter().partition(|row| row.share.is_some());
     let rows = work.into_iter().chain(others).map(|row| {
         let mut cells = vec![
-            short_name(&row.name).into(),
+            row.name.as_str().into(),
             row.kind.into(),
             Cell::count(row.count),
             row.share.map_or_else(Cell::unknown, Cell::percent),
@@ -171,7 +171,7 @@ fn operations(stats: &Stats) -> Vec<Entry> {
 fn functions(stats: &Stats) -> Vec<Entry> {
     let rows = stats.apis.iter().map(|row| {
         let mut cells = vec![
-            short_name(&row.name).into(),
+            row.name.as_str().into(),
             Cell::count(row.count),
             Cell::count(row.errors),
         ];

@@ -65,25 +65,26 @@ impl Painter<'_, '_> {
     fn text_of(&self, item: Item, room: usize) -> Option<String> {
         let trace = self.scene.world.trace;
         let label = item.label(trace);
-        let name = short_name(&label);
         let way = item.direction(trace);
         let length = duration(item.length(trace));
-        let full = way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
+        let going = |name: &str| way.map_or_else(|| name.to_owned(), |way| format!("{name} {way}"));
+        let (full, short) = (going(&label), going(short_name(&label)));
         let long = format!("{full} {length}");
+        let shortened = format!("{short} {length}");
         if !self.is_first {
-            let text = match width(&long) <= room {
+            let text = match width(&shortened) <= room {
                 true => speed(trace, item)?,
                 false => length,
             };
             return (width(&text) <= room).then_some(text);
         }
-        Some(match (room, way) {
-            (0..3, _) => return None,
-            _ if width(&long) <= room => long,
-            _ if width(&full) <= room => full,
-            (_, Some(way)) => way.to_owned(),
-            _ => fit(name, room),
-        })
+        let mut forms = [long, shortened, full, short].into_iter();
+        if room < 3 {
+            return None;
+        }
+        let form = forms.find(|form| width(form) <= room);
+        let form = form.or_else(|| way.map(str::to_owned));
+        Some(form.unwrap_or_else(|| fit(short_name(&label), room)))
     }
 
     /// Shows the parts of a wait, and says what it waited for.
@@ -94,7 +95,13 @@ impl Painter<'_, '_> {
             let label = item.label(trace);
             let name = short_name(&label);
             let length = duration(item.length(trace));
-            let forms = vec![format!("{name} {length}"), name.to_owned(), length];
+            let forms = vec![
+                format!("{label} {length}"),
+                label.to_string(),
+                format!("{name} {length}"),
+                name.to_owned(),
+                length,
+            ];
             return self.stall_text(item, first, room, &forms);
         }
         let viewport = self.app().viewport;

@@ -17,7 +17,7 @@ use crate::span::{Hold, Span, Step, TaskState};
 use crate::stubs::shapes::Known;
 use crate::thread::{Around, AtWork, ThreadState, Way};
 use crate::traits;
-use crate::{cost, graph_roles, last_task, roles, session, thread};
+use crate::{cost, graph_roles, last_task, paused, roles, session, thread};
 
 /// Tasks so far whose stream is not known.
 static STREAMLESS: AtomicU32 = AtomicU32::new(0);
@@ -51,6 +51,7 @@ impl Span {
         let mut span = Self {
             id,
             is_inside,
+            is_left_out: paused::leaves_out(traits),
             head: 0,
             function,
             traits,
@@ -208,13 +209,19 @@ impl Span {
                 ..Call::plain(self.id as u16, (self.begin, end), args)
             },
         };
-        let is_first = emit::call(state, &record);
+        let is_first = !self.is_kept_out(record.call.task) && emit::call(state, &record);
         if is_first | state.is_sampling() {
             cost::recorded(state, self.around.depth, is_first, (self.begin, end));
         }
         if has_role {
             roles::afterwards(self, &context, succeeded, end);
         }
+    }
+
+    /// Whether the call leaves no record, since the recording is paused. What a graph consists of is recorded always.
+    fn is_kept_out(&self, task: Option<TaskWord>) -> bool {
+        let builds = |it: TaskWord| matches!(it.untimed, Untimed::Captured | Untimed::Bound);
+        self.is_left_out && !task.is_some_and(builds)
     }
 
     /// Numbers the task that the call has submitted and ends its measuring.

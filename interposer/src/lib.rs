@@ -48,6 +48,7 @@ mod object_table;
 mod objects;
 mod outputs;
 mod page;
+mod paused;
 mod quiet;
 mod ranges;
 mod real;

@@ -18,8 +18,8 @@ use crate::timing::{
     api, capture, counters, driver, hardware, harvester, lane, reference, schedule, teardown,
 };
 use crate::{
-    cost, emit, engine, graphs, introduce, kernels, libraries, loader, meter, quiet, session,
-    streams, thread, until_exit, watched,
+    cost, emit, engine, graphs, introduce, kernels, libraries, loader, meter, quiet, ranges,
+    session, streams, thread, until_exit, watched,
 };
 
 /// The library has been loaded.
@@ -130,6 +130,7 @@ fn become_child(state: &ThreadState) {
     reference::forget();
     driver::forget();
     hardware::forget();
+    ranges::forget();
     harvester::forget();
     introduce::announce_again();
     state.forget_parent();

@@ -5,13 +5,16 @@ use core::ffi::{c_char, c_void};
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use ascend_trace_format::range::RangeKind;
+use ascend_trace_format::range::{PAUSE_ID, RangeKind};
 use ascend_trace_format::record::{MAX_STRING, Text, told};
 
 use crate::clock::ticks;
 use crate::errno::Errno;
 use crate::thread::{self, ThreadState};
-use crate::{emit, quiet, session};
+use crate::{emit, paused, quiet, session};
+
+/// The range of the pause that lasts, 0 for none.
+static PAUSE: AtomicU64 = AtomicU64::new(0);
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -27,6 +30,9 @@ extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u6
     let (Some(kind), false) = (kind, name.is_null()) else {
         return 0;
     };
+    if paused::is_on() {
+        return 0;
+    }
     let mut id = 0;
     let is_told = record(|state| {
         let at = if since == 0 { ticks() } else { since };
@@ -36,7 +42,11 @@ extern "C" fn ascend_trace_range_begin(kind: u32, name: *const c_char, since: u6
 }
 
 fn begin(state: &ThreadState, kind: RangeKind, at: u64, name: &[u8]) -> u64 {
-    let id = NEXT.fetch_add(1, Relaxed);
+    let pause = match kind {
+        RangeKind::Pause => PAUSE_ID,
+        _ => 0,
+    };
+    let id = NEXT.fetch_add(1, Relaxed) | pause;
     let name = Text::new(name);
     emit::record(state, &told::RangeBegin { kind, id, at, name });
     id
@@ -63,7 +73,7 @@ extern "C" fn ascend_trace_range_turn(name: *const c_char, _gradients: *const c_
             };
             end(state, before, at, false);
         }
-        if !name.is_empty() {
+        if !name.is_empty() && !paused::is_on() {
             let id = begin(state, RangeKind::Backward, now, name);
             state.turn.set((id, now));
         }
@@ -89,6 +99,34 @@ extern "C" fn ascend_trace_range_end(id: u64) -> u64 {
         });
     }
     at
+}
+
+/// Nothing is recorded from now on, but for what later calls depend on. Without effect where it is so already.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_pause() {
+    if paused::set(true) {
+        record(|state| {
+            let id = begin(state, RangeKind::Pause, ticks(), b"recording paused");
+            PAUSE.store(id, Relaxed);
+        });
+    }
+}
+
+/// Everything is recorded again. Without effect where that is so already. Another thread may have paused it.
+// SAFETY: as above.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+extern "C" fn ascend_trace_resume() {
+    if paused::set(false) {
+        let id = PAUSE.swap(0, Relaxed);
+        record(|state| end(state, id, ticks(), false));
+    }
+}
+
+/// This process is a forked child: the pause was its parent's.
+pub(crate) fn forget() {
+    paused::set(false);
+    PAUSE.store(0, Relaxed);
 }
 
 /// A range has not become what it was to be: it is left out.
@@ -154,5 +192,7 @@ mod tests {
         ascend_trace_range_turn(c"module".as_ptr(), core::ptr::null());
         ascend_trace_range_over();
         ascend_trace_thread_name(c"name".as_ptr());
+        ascend_trace_pause();
+        ascend_trace_resume();
     }
 }

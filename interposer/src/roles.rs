@@ -234,6 +234,7 @@ fn begin_task(span: &mut Span, call: &Context<'_>) {
     let begun = match (span.stream, untouchable) {
         (None, _) => Err(Untimed::Unknown),
         (_, Some(reason)) => Err(reason),
+        _ if span.is_left_out => Err(Untimed::Off),
         (Some(stream), None) => {
             measurable(call, event).and_then(|extent| match hardware::times(stream, call) {
                 Some(how) => Err(how),

@@ -14,7 +14,7 @@ use crate::functions::FUNCTIONS;
 use crate::outputs::read_outputs;
 use crate::thread::{AtWork, ThreadState, Way};
 use crate::traits;
-use crate::{cost, session, stubs, thread};
+use crate::{cost, paused, session, stubs, thread};
 
 /// A simple call under way. If the real function does not return normally (an exception, a thread that
 /// exits inside it), dropping this tells so.
@@ -135,6 +135,16 @@ impl Simple {
         true
     }
 
+    /// The recording is paused.
+    #[cold]
+    fn skip(self) {
+        if self.is_inside {
+            // SAFETY: as in `is_clear`.
+            unsafe { self.state.as_ref() }.end_inside();
+        }
+        self.done();
+    }
+
     /// The call has been recorded, or will not be.
     #[inline(always)]
     fn done(self) {
@@ -187,6 +197,9 @@ impl Simple {
 
     #[inline(always)]
     fn record<const ARGS: usize>(self, id: usize, mut args: [u64; ARGS], result: u64, end: u64) {
+        if paused::is_on() && traits::of(id).is_some_and(paused::leaves_out) {
+            return self.skip();
+        }
         if !self.is_clear(id) && !self.clear(id, &args, result, end) {
             return self.done();
         }
@@ -222,6 +235,9 @@ impl Simple {
     pub(crate) fn leave_stub(self, index: usize, args: &[u64], result: u64) {
         let end = ticks();
         let id = usize::from(STUB) + index;
+        if paused::leaves_out(stubs::shapes::UNTYPED.1) {
+            return self.skip();
+        }
         if !self.is_clear(id) && !self.clear(id, args, result, end) {
             return self.done();
         }

@@ -15,6 +15,8 @@ pub(crate) struct Span {
     pub(crate) id: usize,
     /// It came while the tracer was at work in its thread.
     pub(crate) is_inside: bool,
+    /// The program has paused the recording, and later calls do not depend on this one.
+    pub(crate) is_left_out: bool,
     /// Word 0 of the call as it is told of while it is under way.
     pub(crate) head: u64,
     pub(crate) function: &'static Function,

@@ -1,6 +1,6 @@
 //! What the hot path needs to know of each function, worked out at compile time.
 
-use ascend_trace_format::api::{Fact, Function, Role};
+use ascend_trace_format::api::{Fact, Function, Part, Place, Role};
 
 use crate::functions::FUNCTIONS;
 
@@ -19,6 +19,8 @@ pub(crate) struct Traits {
     pub(crate) has_role: bool,
     /// It is one of the runtime's, on either of its two layers.
     pub(crate) is_runtime: bool,
+    /// Later calls cannot be understood without it: it is recorded also while the program has paused that.
+    pub(crate) is_lasting: bool,
 }
 
 /// The libraries of the two layers.
@@ -38,6 +40,27 @@ const fn is_in(function: &Function, library: &str) -> bool {
     }
 }
 
+const fn lasts(function: &Function) -> bool {
+    let meaning = function.role.meaning();
+    let mut is_of_memory = false;
+    let mut parts = function.parts;
+    while let [(part, _), rest @ ..] = parts {
+        is_of_memory |= matches!(
+            part,
+            Part::Allocated | Part::Freed | Part::HostAllocated | Part::HostFreed
+        );
+        parts = rest;
+    }
+    meaning.changes
+        || meaning.bounds_life
+        || meaning.makes_graph
+        || meaning.annotates
+        || matches!(meaning.stream, Place::Gives)
+        || matches!(meaning.context, Place::Gives)
+        || function.names.is_some()
+        || is_of_memory
+}
+
 pub(crate) const fn traits_of(function: &Function) -> Traits {
     let mut traits = Traits {
         submits: function.task.is_some(),
@@ -50,6 +73,7 @@ pub(crate) const fn traits_of(function: &Function) -> Traits {
             || function.names.is_some()
             || function.facts.has(Fact::Profiles),
         is_runtime: is_in(function, UPPER) || is_in(function, LOWER),
+        is_lasting: lasts(function),
     };
     let mut args = function.args;
     while let [arg, rest @ ..] = args {
@@ -98,6 +122,7 @@ static TRAITS: [Traits; FUNCTIONS.len()] = {
         has_strings: false,
         has_role: false,
         is_runtime: false,
+        is_lasting: false,
     };
     let mut all = [nothing; FUNCTIONS.len()];
     let mut id = 0;

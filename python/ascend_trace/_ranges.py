@@ -1,10 +1,10 @@
-"""Ranges of a thread's time, as the preloaded library of `ascend-trace` takes them."""
+"""Ranges of a thread's time and pauses of the recording, as the preloaded library of `ascend-trace` takes them."""
 
 import ctypes
 import inspect
 import itertools
-from contextlib import ContextDecorator
-from typing import Any, Callable, List, Optional, TypeVar
+from contextlib import ContextDecorator, contextmanager
+from typing import Any, Callable, Iterator, List, Optional, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -22,10 +22,16 @@ class _Tracer:
         own = ctypes.PyDLL(None)
         try:
             begin, end = own.ascend_trace_range_begin, own.ascend_trace_range_end
+            pause, resume = own.ascend_trace_pause, own.ascend_trace_resume
         except AttributeError:
             self.begin: Optional[Any] = None
             self.end: Optional[Any] = None
+            self.pause: Optional[Any] = None
+            self.resume: Optional[Any] = None
             return
+        for function in (pause, resume):
+            function.restype, function.argtypes = None, ()
+        self.pause, self.resume = pause, resume
         begin.restype, begin.argtypes = ctypes.c_uint64, (ctypes.c_uint32, ctypes.c_char_p, ctypes.c_uint64)
         end.restype, end.argtypes = ctypes.c_uint64, (ctypes.c_uint64,)
         self.begin, self.end = begin, end
@@ -112,3 +118,29 @@ def mark(name: str) -> None:
     """Record that something happened now: a range that ends where it begins."""
     with range(name):
         pass
+
+
+def pause() -> None:
+    """Record no calls and tasks of this process until :func:`resume`.
+
+    Streams, events, contexts, memory, captures and mstx ranges are still recorded. Without effect if the recording is
+    paused already.
+    """
+    if _TRACER.pause is not None:
+        _TRACER.pause()
+
+
+def resume() -> None:
+    """Record everything again. Any thread may do that. Without effect if the recording is not paused."""
+    if _TRACER.resume is not None:
+        _TRACER.resume()
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Pause the recording inside of a ``with`` statement."""
+    pause()
+    try:
+        yield
+    finally:
+        resume()

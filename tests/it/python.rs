@@ -27,7 +27,7 @@ fn program(words: &[&str]) -> Option<Run> {
 
 /// The ranges of a recording, from its table.
 pub(crate) fn ranges(recording: &Recording) -> Vec<CsvRow> {
-    let folder = recording.beside("csv");
+    let folder = recording.beside("ranges");
     let mut export = tool();
     export.arg("export").arg(recording.trace());
     export.args(["--format", "csv", "-o"]).arg(&folder);

@@ -54,6 +54,7 @@ fn ranges_of_a_program_are_recorded_and_change_nothing() {
         ("step", "step 2", 0, 1),
         ("step", "last step", 0, 1),
         ("function", "a mark", 1, 1),
+        ("pause", "recording paused", 0, 1),
     ];
     for (kind, name, depth, times) in expected {
         assert_eq!(

@@ -24,6 +24,9 @@ for _ in range(3):
         call(0)
 with ascend_trace.step("last step"):
     ascend_trace.mark("a mark")
+with ascend_trace.paused():
+    with ascend_trace.range("not recorded"):
+        pass
 threads = [threading.Thread(target=call, args=(1,)) for _ in range(3)]
 for thread in threads:
     thread.start()

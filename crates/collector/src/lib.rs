@@ -273,7 +273,10 @@ impl Collector {
                     Record::Library(told) => coverage.load(told),
                     Record::Patch(told) => engine.patch(told),
                     Record::EngineFailure(told) => engine.fail(told),
-                    Record::RangeBegin(told) => ranges.begin(told, origin, clock),
+                    Record::RangeBegin(told) => ranges
+                        .begin(told, origin, clock)
+                        .iter()
+                        .for_each(|row| file.push(row)),
                     Record::RangeEnd(told) => ranges
                         .end(told, origin, clock)
                         .for_each(|row| file.push(&row)),
@@ -394,9 +397,20 @@ impl Collector {
                 }));
             }
         }
-        let ranges = self.ranges.close(end_ns);
+        let ended = |process| self.ended.get(&process).copied();
+        let ranges = self.ranges.close(end_ns, ended);
         for row in self.marks.close(end_ns).into_iter().chain(ranges) {
             self.file.push(&row);
+        }
+        for (process, count, ns) in self.ranges.pauses() {
+            let ns = u64::try_from(ns).unwrap_or(0);
+            for (what, value) in [(Counter::Pauses, count), (Counter::PausedNs, ns)] {
+                self.file.push(&Row::Counter(CounterRow {
+                    process,
+                    what: what as u16,
+                    value,
+                }));
+            }
         }
         for row in self.costs.close(end_ns, &self.clock) {
             self.file.push(&Row::Cost(row));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ascend_trace_format::range::RangeKind;
+use ascend_trace_format::range::{PAUSE_ID, RangeKind};
 use ascend_trace_format::record::told;
 use ascend_trace_recording::rows::{RangeRow, Row};
 
@@ -19,16 +19,31 @@ struct Begun {
 /// Passes of a process that are remembered.
 const PASSES: usize = 4096;
 
+/// Ends of pauses that are remembered until their begins are read.
+const EARLY: usize = 1024;
+
 /// Ranges that have begun and not ended, of each thread from the outside in.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     open: BTreeMap<(u32, u32), Vec<Begun>>,
     /// By process: when its last backward passes ended.
     passes: BTreeMap<u32, VecDeque<i64>>,
+    /// Pauses of the recording that last, by process and id: another thread may end one.
+    pauses: BTreeMap<(u32, u64), Begun>,
+    /// Ends of pauses whose begins have not been read yet, by process and id.
+    early: BTreeMap<(u32, u64), i64>,
+    /// How many there were by process, and for how many nanoseconds.
+    paused: BTreeMap<u32, (u64, i64)>,
 }
 
 impl Ranges {
-    pub(crate) fn begin(&mut self, told: &told::RangeBegin<'_>, at: Origin, clock: &Clock) {
+    /// A range begins. What ends by that: a pause whose end was read before.
+    pub(crate) fn begin(
+        &mut self,
+        told: &told::RangeBegin<'_>,
+        at: Origin,
+        clock: &Clock,
+    ) -> Option<Row> {
         let begin_ns = clock.ns(told.at);
         let row = RangeRow {
             process: at.process,
@@ -38,8 +53,17 @@ impl Ranges {
             domain: told.kind.domain(),
             name: string(told.name),
         };
-        let open = self.open.entry((at.process, at.thread)).or_default();
-        open.push(Begun { id: told.id, row });
+        let begun = Begun { id: told.id, row };
+        let key = (at.process, told.id);
+        if told.kind != RangeKind::Pause {
+            let open = self.open.entry((at.process, at.thread)).or_default();
+            open.push(begun);
+        } else if let Some(end_ns) = self.early.remove(&key) {
+            return rows(vec![self.count_pause(begun, end_ns)], end_ns).next();
+        } else {
+            self.pauses.insert(key, begun);
+        }
+        None
     }
 
     /// The range that ends, and those that were left open inside it: an exception has passed them, or their
@@ -50,13 +74,22 @@ impl Ranges {
         at: Origin,
         clock: &Clock,
     ) -> impl Iterator<Item = Row> {
+        let end_ns = clock.ns(told.at);
+        if let Some(begun) = self.pauses.remove(&(at.process, told.id)) {
+            return rows(vec![self.count_pause(begun, end_ns)], end_ns);
+        }
+        if told.id & PAUSE_ID != 0 {
+            if self.early.len() < EARLY {
+                self.early.insert((at.process, told.id), end_ns);
+            }
+            return rows(Vec::new(), end_ns);
+        }
         let open = self.open.entry((at.process, at.thread)).or_default();
         let place = open.iter().rposition(|begun| begun.id == told.id);
         let mut ended = open.split_off(place.unwrap_or(open.len()));
         if told.is_void && !ended.is_empty() {
             ended.remove(0);
         }
-        let end_ns = clock.ns(told.at);
         let is_pass = |it: &Begun| is(it, RangeKind::Phase) && it.row.name == "backward";
         if ended.first().is_some_and(is_pass) {
             let passes = self.passes.entry(at.process).or_default();
@@ -73,12 +106,40 @@ impl Ranges {
         left(open.unwrap_or_default(), passes, end_ns)
     }
 
-    /// What is open when the recording ends.
-    pub(crate) fn close(&mut self, end_ns: i64) -> impl Iterator<Item = Row> {
+    /// What is open when the recording ends. A pause ends with its process, if that has `ended` before: the record of
+    /// its end may be in the channel of any thread, so only now it is known that there is none.
+    pub(crate) fn close(
+        &mut self,
+        end_ns: i64,
+        ended: impl Fn(u32) -> Option<i64>,
+    ) -> impl Iterator<Item = Row> {
         let open = std::mem::take(&mut self.open);
         let passes = std::mem::take(&mut self.passes);
+        let pauses = std::mem::take(&mut self.pauses);
+        let pauses: Vec<Row> = pauses
+            .into_values()
+            .flat_map(|begun| {
+                let end_ns = ended(begun.row.process).unwrap_or(end_ns);
+                rows(vec![self.count_pause(begun, end_ns)], end_ns)
+            })
+            .collect();
         open.into_iter()
             .flat_map(move |((process, _), open)| left(open, passes.get(&process), end_ns))
+            .chain(pauses)
+    }
+
+    fn count_pause(&mut self, begun: Begun, end_ns: i64) -> Begun {
+        let counted = self.paused.entry(begun.row.process).or_default();
+        counted.0 += 1;
+        counted.1 += end_ns.saturating_sub(begun.row.begin_ns).max(0);
+        begun
+    }
+
+    /// How often each process paused the recording, and for how many nanoseconds.
+    pub(crate) fn pauses(&self) -> impl Iterator<Item = (u32, u64, i64)> + '_ {
+        self.paused
+            .iter()
+            .map(|(process, (count, ns))| (*process, *count, *ns))
     }
 }
 
@@ -186,7 +247,7 @@ mod tests {
         };
         let left = shown(ranges.end(&told, AT, &Clock::monotonic()));
         assert_eq!(left, [range("forward", 20, 30)]);
-        assert!(shown(ranges.close(90)).is_empty());
+        assert!(shown(ranges.close(90, |_| None)).is_empty());
     }
 
     #[test]
@@ -195,8 +256,8 @@ mod tests {
         begin(&mut ranges, 1, 10, "fetch");
         assert_eq!(shown(ranges.leave(AT, 15)), [range("fetch", 10, 15)]);
         begin(&mut ranges, 2, 20, "step");
-        assert_eq!(shown(ranges.close(90)), [range("step", 20, 90)]);
-        assert!(shown(ranges.close(90)).is_empty());
+        assert_eq!(shown(ranges.close(90, |_| None)), [range("step", 20, 90)]);
+        assert!(shown(ranges.close(90, |_| None)).is_empty());
     }
 
     #[test]
@@ -215,6 +276,49 @@ mod tests {
         // One that computes nothing.
         begin_kind(&mut ranges, RangeKind::Phase, 3, 50, "backward");
         assert_eq!(end(&mut ranges, 3, 60), [range("backward", 50, 60)]);
-        assert_eq!(shown(ranges.close(90)), [range("layer", 20, 40)]);
+        assert_eq!(shown(ranges.close(90, |_| None)), [range("layer", 20, 40)]);
+    }
+
+    #[test]
+    fn another_thread_ends_a_pause_whose_begin_may_be_read_later() {
+        let other = Origin { thread: 9, ..AT };
+        let clock = Clock::monotonic();
+        for early in [false, true] {
+            let mut ranges = Ranges::default();
+            let begin = told::RangeBegin {
+                kind: RangeKind::Pause,
+                id: PAUSE_ID | 1,
+                at: 10,
+                name: Text::new(b"recording paused"),
+            };
+            let end = told::RangeEnd {
+                id: PAUSE_ID | 1,
+                is_void: false,
+                at: 30,
+            };
+            let mut rows: Vec<Row> = Vec::new();
+            if early {
+                rows.extend(ranges.end(&end, other, &clock));
+            }
+            rows.extend(ranges.begin(&begin, AT, &clock));
+            if !early {
+                rows.extend(ranges.end(&end, other, &clock));
+            }
+            assert_eq!(shown(rows.into_iter()), [range("recording paused", 10, 30)]);
+            assert_eq!(ranges.pauses().collect::<Vec<_>>(), [(AT.process, 1, 20)]);
+            assert!(shown(ranges.close(90, |_| None)).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_pause_ends_with_its_process_or_the_recording() {
+        for (ended, end) in [(None, 90), (Some(50), 50)] {
+            let mut ranges = Ranges::default();
+            let id = PAUSE_ID | 1;
+            begin_kind(&mut ranges, RangeKind::Pause, id, 10, "recording paused");
+            assert!(ranges.leave(AT, 20).is_empty(), "its thread may end");
+            let closed = shown(ranges.close(90, |_| ended));
+            assert_eq!(closed, [range("recording paused", 10, end)]);
+        }
     }
 }

@@ -19,8 +19,14 @@ coded_enum! {
         Fetch = 6 "fetch",
         /// The gradients of what a module computed, as far as no other module of these begins.
         Backward = 7 "backward",
+        /// The program has paused the recording.
+        Pause = 8 "pause",
     }
 }
+
+/// What is set in the ids of pauses of the recording: another thread may end one, and its end may be read before its
+/// begin.
+pub const PAUSE_ID: u64 = 1 << 63;
 
 /// No domain that a program made has such a handle: it is no address of any architecture.
 const DOMAINS: u64 = 0x8000_0000_0000_0000;
@@ -55,7 +61,7 @@ mod tests {
             6,
             0x7fff_ffff_f000,
             DOMAINS,
-            DOMAINS | 8,
+            DOMAINS | 9,
             DOMAINS | 1 << 40,
         ] {
             assert_eq!(RangeKind::of_domain(domain), None, "{domain:#x}");

@@ -243,6 +243,9 @@ pub(crate) struct Cost {
     pub(crate) most_pending_pairs: u64,
     /// What happened to the host's clocks meanwhile.
     pub(crate) suspended_ns: u64,
+    /// How often the program paused the recording, and for how long in all.
+    pub(crate) pauses: u64,
+    pub(crate) paused_ns: u64,
     pub(crate) wall_clock_steps: u64,
     /// Functions that are in no table and whose calls are not seen because all stubs were taken.
     pub(crate) functions_without_stub: u64,
@@ -281,6 +284,8 @@ fn cost(trace: &Trace) -> Cost {
         harvest_ns: counter(Counter::HarvestNs),
         most_pending_pairs: counter(Counter::MostPendingPairs),
         suspended_ns: counter(Counter::SuspendedNs),
+        pauses: counter(Counter::Pauses),
+        paused_ns: counter(Counter::PausedNs),
         wall_clock_steps: counter(Counter::ClockSteps),
         functions_without_stub: counter(Counter::StubsShort),
         chained_streams: counter(Counter::ChainedStreams),

@@ -161,6 +161,14 @@ fn head(document: &Document) -> String {
             count(document.cost.short_tasks),
         ));
     }
+    if document.cost.pauses > 0 {
+        text.push_str(&format!(
+            "{:<12} the program paused the recording {} times, for {}\n",
+            "paused",
+            count(document.cost.pauses),
+            duration(i64::try_from(document.cost.paused_ns).unwrap_or(i64::MAX)),
+        ));
+    }
     if document.cost.suspended_ns > 0 || document.cost.wall_clock_steps > 0 {
         text.push_str(&format!(
             "{:<12} suspended for {}, wall clock set {} times\n",

@@ -72,6 +72,9 @@ coded_enum! {
         LooseEntries = 19,
         /// Stretches of streams in which the log did not agree with what had been submitted.
         LogMismatches = 20,
+        /// How often the program paused the recording, and for how long in all.
+        Pauses = 21,
+        PausedNs = 22,
     }
 }
 

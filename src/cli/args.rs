@@ -126,6 +126,8 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Write a trace in another format
     Export(ExportArgs),
+    /// Show a trace in Perfetto's UI, in a browser
+    Open(OpenArgs),
     /// Print tables per operation, stream and API function: counts and durations
     Stats(StatsArgs),
     /// Print the steps of a training loop, and why the slowest was slow
@@ -151,10 +153,11 @@ pub(crate) enum Command {
 }
 
 /// The names that stand for commands when they come first.
-pub(crate) const COMMANDS: [&str; 15] = [
+pub(crate) const COMMANDS: [&str; 16] = [
     "record",
     "view",
     "export",
+    "open",
     "stats",
     "steps",
     "critical",
@@ -420,6 +423,56 @@ pub(crate) struct ExportArgs {
     /// End with status 3 unless the recording is complete: ended, not damaged, nothing lost
     #[arg(long)]
     pub(crate) strict: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    /// The trace file; - is standard input
+    #[arg(value_parser = trace_file())]
+    pub(crate) file: PathBuf,
+
+    /// Only this part of the recording, counted from its begin, such as 1.5ms..20ms. You may
+    /// leave either end out
+    #[arg(long, value_name = "BEGIN..END", value_parser = range::parse)]
+    pub(crate) range: Option<TimeRange>,
+
+    /// Only calls and tasks that match, as for `export`
+    #[arg(long, value_name = "KEY=VALUE[,VALUE]...")]
+    pub(crate) only: Vec<String>,
+
+    /// Add a track with the critical path
+    #[arg(long)]
+    pub(crate) critical: bool,
+
+    /// Start a browser: the program in BROWSER, else xdg-open
+    #[arg(long)]
+    pub(crate) browser: bool,
+
+    /// The page that shows the trace, if you host one yourself
+    #[arg(long, value_name = "URL", default_value = "https://ui.perfetto.dev")]
+    pub(crate) ui: String,
+
+    /// The port of 127.0.0.1 to serve at. The page at ui.perfetto.dev uses no other one than 9001
+    #[arg(long, value_name = "PORT", default_value_t = 9001)]
+    pub(crate) port: u16,
+}
+
+impl OpenArgs {
+    /// The export that it shows.
+    pub(crate) fn export(&self) -> ExportArgs {
+        ExportArgs {
+            file: self.file.clone(),
+            format: FormatWord::Perfetto,
+            output: None,
+            range: self.range,
+            only: self.only.clone(),
+            args: ArgsWord::Full,
+            cuda_names: false,
+            critical: self.critical,
+            force: false,
+            strict: false,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

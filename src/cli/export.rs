@@ -28,6 +28,17 @@ use super::args::{ArgsWord, ExportArgs, FormatWord, STDIN};
 use super::trace::{self, Condition};
 use crate::output::{say, tell};
 
+/// Writes an export that is one file to a file that is open. Returns the status to end with.
+pub(super) fn into_unnamed(args: &ExportArgs, file: &mut File) -> anyhow::Result<u8> {
+    let exporter = exporter(args.format, args.cuda_names)?;
+    let only = only(&args.only)?;
+    let amount = amount(args.args, exporter)?;
+    let mut job = Job::open(args, exporter, (only, amount))?;
+    job.run(&mut Single::new(file))?;
+    job.say_what_is_missing(args);
+    Ok(Condition::of_archive(&job.archive).status(args.strict))
+}
+
 /// Stands for standard output.
 const STDOUT: &str = "-";
 

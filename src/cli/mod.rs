@@ -12,6 +12,7 @@ mod guess;
 mod hooks;
 mod info;
 mod install;
+mod open;
 mod range;
 mod record;
 mod soft;
@@ -100,6 +101,7 @@ fn act(command: Command) -> Result<u8, Failure> {
         Command::Record(args) => record::run(args),
         Command::View(args) => view::run(&args).map_err(Failure::from),
         Command::Export(args) => export::run(&args).map_err(Failure::from),
+        Command::Open(args) => open::run(&args).map_err(Failure::from),
         Command::Stats(args) => stats::run(&args).map_err(Failure::from),
         Command::Steps(args) => steps::run(&args).map_err(Failure::from),
         Command::Critical(args) => critical::run(&args).map_err(Failure::from),

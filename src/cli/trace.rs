@@ -128,7 +128,7 @@ fn spooled(pipe: &Path) -> anyhow::Result<File> {
 }
 
 /// A new file without a name.
-fn unnamed(folder: &Path) -> std::io::Result<File> {
+pub(crate) fn unnamed(folder: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
     let mut direct = options.clone();

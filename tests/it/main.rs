@@ -37,6 +37,7 @@ mod hostile;
 /// A program that is killed loses no call that had returned.
 mod kill;
 /// One trace for a whole tree of processes.
+mod opening;
 mod pausing;
 mod processes;
 /// The hook inside interpreters of Python.

@@ -235,7 +235,7 @@ impl Trace {
 fn span(entries: &[Numbered]) -> Option<TimeRange> {
     let timed = entries.iter().filter(|entry| entry.row.begin_ns != 0);
     let spans = timed.map(|entry| TimeRange::new(entry.row.begin_ns, entry.row.end_ns));
-    spans.reduce(TimeRange::joined)
+    spans.reduce(TimeRange::hull)
 }
 
 #[cfg(test)]

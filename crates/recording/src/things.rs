@@ -270,6 +270,11 @@ impl Range {
     pub fn kind(&self) -> Option<RangeKind> {
         RangeKind::of_domain(self.domain)
     }
+
+    /// When it was.
+    pub const fn time(&self) -> TimeRange {
+        TimeRange::new(self.begin, self.end)
+    }
 }
 
 /// What could not be recorded.

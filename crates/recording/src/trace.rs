@@ -312,8 +312,8 @@ impl Trace {
     }
 
     /// First and last moment of anything in the trace; `None` when it is empty.
-    pub fn span(&self) -> Option<(i64, i64)> {
-        self.span.map(TimeRange::into)
+    pub fn span(&self) -> Option<TimeRange> {
+        self.span
     }
 
     pub fn clocks(&self) -> &[DeviceClock] {

@@ -95,10 +95,7 @@ fn pattern(nodes: &[Node]) -> Pattern {
 
 /// What is in graphs that may have had a stream one after the other.
 fn kinds_in_turn(rivals: &[Rival<'_>]) -> Pattern {
-    let is_apart = |one: &Graph, other: &Graph| {
-        let ((from, until), (since, end)) = (one.life(), other.life());
-        until <= since || end <= from
-    };
+    let is_apart = |one: &Graph, other: &Graph| !one.life().shares_time(other.life());
     let has_turns = |own: &&Rival<'_>| {
         let mut others = rivals.iter();
         others.any(|other| is_apart(own.graph, other.graph))

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ascend_trace_format::api::Untimed;
 use ascend_trace_format::record::{ActivityKind, told};
+use ascend_trace_recording::TimeRange;
 use ascend_trace_recording::rows::TaskTimeRow;
 
 use super::axis::Axis;
@@ -99,7 +100,7 @@ pub(super) struct Stretch {
     /// All that ran before on any such stream is joined: what is left there is of these.
     pub(super) is_first: bool,
     /// The first of them was submitted, and all have ended.
-    pub(super) span: (i64, i64),
+    pub(super) span: TimeRange,
     /// What comes after them was not submitted before.
     pub(super) next: i64,
     /// Nothing more will come.
@@ -176,9 +177,9 @@ impl Lane {
     }
 
     /// Whether somebody is known to have had the stream at some moment of a time.
-    pub(super) fn is_taken(&self, (from, until): (i64, i64)) -> bool {
+    pub(super) fn is_taken(&self, time: TimeRange) -> bool {
         let mut owners = self.owners.iter();
-        owners.any(|known| known.since < until && known.until > from)
+        owners.any(|known| TimeRange::new(known.since, known.until).shares_time(time))
     }
 
     /// Whether an owner has been given anything here.
@@ -224,7 +225,7 @@ impl Lane {
         // What comes after the stretch ended after what waited for the stretch, and began after that.
         let is_possible = |entry: &&Entry| {
             let end = entry.told.end_ns.saturating_add(around(entry).least);
-            !is_timed(entry) || end <= stretch.span.1
+            !is_timed(entry) || end <= stretch.span.end
         };
         let is_certain = |entry: &Entry| {
             let begin = entry.told.begin_ns.saturating_add(around(entry).most);

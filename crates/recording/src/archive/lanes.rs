@@ -22,7 +22,7 @@ const MOST_ENTRIES: usize = 1 << 18;
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     /// The range that was asked for. Beyond it the sums may be incomplete.
-    pub range: (i64, i64),
+    pub range: TimeRange,
     streams: BTreeMap<StreamId, LaneSummary>,
     threads: BTreeMap<(ThreadId, u8), LaneSummary>,
 }
@@ -76,7 +76,7 @@ impl Archive {
 
     fn finish(&mut self, range: TimeRange, lanes: Gathered) -> Summary {
         let mut summary = Summary {
-            range: range.into(),
+            range,
             ..Summary::default()
         };
         for (key, lane) in lanes.lanes {

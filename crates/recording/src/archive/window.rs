@@ -63,8 +63,8 @@ fn share(rows: u32, span: Option<TimeRange>, range: TimeRange) -> f64 {
     let Some(span) = span.filter(|span| span.overlaps(range)) else {
         return 0.0;
     };
-    let part = span.clipped(range).length().max(1) as f64;
-    f64::from(rows) * (part / span.length().max(1) as f64).min(1.0)
+    let part = span.intersection(range).duration().max(1) as f64;
+    f64::from(rows) * (part / span.duration().max(1) as f64).min(1.0)
 }
 
 impl Archive {

@@ -263,7 +263,7 @@ fn put_span(columns: &mut Columns, at: usize, span: Option<TimeRange>, last: &mu
     let Some(span) = span else {
         return columns.put(at, 0);
     };
-    columns.put(at, span.length().unsigned_abs().saturating_add(1));
+    columns.put(at, span.duration().unsigned_abs().saturating_add(1));
     columns.put_signed(at + 1, span.begin.wrapping_sub(*last));
     *last = span.begin;
 }

@@ -5,6 +5,7 @@ use ascend_trace_format::api::{
 };
 use ascend_trace_format::range::RangeKind;
 use ascend_trace_format::record::Manner;
+use ascend_trace_format::time::HostNs;
 
 use crate::TimeRange;
 use crate::rows::{Ending, GraphRef};
@@ -210,6 +211,14 @@ impl TaskTime {
     pub const fn range(&self) -> TimeRange {
         TimeRange::new(self.begin, self.end)
     }
+}
+
+/// A time of another clock on the host's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostTime {
+    pub at: HostNs,
+    /// The true time lies no further from it than this.
+    pub error_ns: i64,
 }
 
 /// Work that a call put on a stream.

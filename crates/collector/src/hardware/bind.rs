@@ -257,13 +257,20 @@ fn period(entries: &[Entry]) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use ascend_trace_format::time::{DeviceNs, HostNs};
+
     use super::*;
+    use crate::clock::WallClock;
     use crate::hardware::graphs::{Ends, Launch};
     use crate::hardware::lane::Sync;
     use crate::hardware::replays::Replays;
     use ascend_trace_format::record::told;
 
     const OFFSET: i64 = -1_000_000_000_000;
+    const WALL: WallClock = WallClock {
+        behind_ns: OFFSET,
+        now: DeviceNs::new(2_000_000 - OFFSET),
+    };
     const KINDS: [ActivityKind; 2] = [ActivityKind::Kernel, ActivityKind::Communication];
 
     /// A graph whose two branches have the same kinds of nodes, replayed twice before a synchronisation.
@@ -318,7 +325,7 @@ mod tests {
             };
             lane.take(Entry {
                 told,
-                seen: i64::MAX,
+                seen: HostNs::MAX,
             });
         }
         lane.straighten();
@@ -333,7 +340,7 @@ mod tests {
         if hides {
             lanes.insert((0, 22), lane([90, 91], 1));
         }
-        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let axis = Axis::near(WALL);
         let whose = |place: Place, _: &Lane| match place.1 {
             22 => Whose::Unclear,
             _ => Whose::Nobodys,
@@ -364,7 +371,7 @@ mod tests {
             ((0, 21), second),
             ((0, 22), lane([90, 91], 3)),
         ]);
-        let axis = Axis::near(OFFSET, 2_000_000 - OFFSET);
+        let axis = Axis::near(WALL);
         let whose = |_: Place, _: &Lane| Whose::Nobodys;
         let stretch = graph.stretches(true).last().unwrap();
         assert!(find(&graph, &stretch, axis, &lanes, &whose, &[], true).is_none());

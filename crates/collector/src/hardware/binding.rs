@@ -1,11 +1,13 @@
 //! When it is tried to find out where the nodes of a process's graphs run (`bind.rs` finds it out).
 
+use ascend_trace_format::time::HostNs;
+use ascend_trace_recording::TimeRange;
+
 use super::Process;
 use super::axis::Axis;
 use super::bind::{self, Rival, Whose};
 use super::graphs::{Ends, Graph, Place};
 use super::lane::{Lane, Owner, Stretch};
-use ascend_trace_recording::TimeRange;
 
 /// So many stretches of a graph's replays are looked at each time.
 const MOST_TRIES: usize = 8;
@@ -47,7 +49,7 @@ impl Process {
         let axis = self.axis(graph.device);
         let is_apart = |stretch: &Stretch| {
             let end = stretch.span.end;
-            let open = axis.around(end.saturating_sub(axis.most)).open();
+            let open = open_at(axis, end);
             stretch.is_last || stretch.next.saturating_sub(end) >= open / 2
         };
         let stretches = graph.stretches(is_last).filter(is_apart);
@@ -72,16 +74,16 @@ impl Process {
     }
 
     fn axis(&self, device: u32) -> Axis {
-        let (offset, now) = self.comparison;
         let known = self.axes.get(&device).copied();
-        known.unwrap_or_else(|| Axis::near(offset, now))
+        known.unwrap_or_else(|| Axis::near(self.comparison))
     }
 
     /// Whether all that ran in a stretch is in the log by now, on whichever stream.
     fn has_come(&self, serial: u32, stretch: &Stretch) -> bool {
         let device = self.graphs.get(&serial).map_or(0, |graph| graph.device);
-        let whole = self.progress.get(&device).map_or(0, |it| it.whole());
-        whole.saturating_add(self.axis(device).around(whole).least) > stretch.span.end
+        let whole = self.progress.get(&device).map(|it| it.whole());
+        let whole = whole.unwrap_or_default();
+        self.axis(device).around(whole).earliest(whole) > HostNs::new(stretch.span.end)
     }
 
     /// Whether entries of other graphs may be left from before a moment.
@@ -105,7 +107,7 @@ impl Process {
         // What is taken for entries of the stretch may have run so long after it, and since nothing is left of before.
         let axis = self.axis(graph.device);
         let end = stretch.span.end;
-        let end = end.saturating_add(axis.around(end.saturating_sub(axis.most)).open());
+        let end = end.saturating_add(open_at(axis, end));
         let time = TimeRange::new(stretch.span.begin.min(stretch.floor), end);
         let rivals = self.graphs.iter().filter(|(other, graph)| {
             let may_run = graph.loose().is_some_and(|loose| loose.overlaps(time));
@@ -138,11 +140,16 @@ impl Process {
         if let Some(graph) = self.graphs.get_mut(&serial) {
             for branch in &branches {
                 let lane = ends.lanes.entry(branch.place).or_default();
-                lane.skip_before(axis, stretch.floor);
+                lane.skip_before(axis, HostNs::new(stretch.floor));
                 lane.move_in(Owner::Graph(serial), life.begin, life.end);
             }
             graph.bind(serial, branches, &mut ends);
         }
         true
     }
+}
+
+/// How much of the offset between the clocks is not known around a moment of the host's.
+fn open_at(axis: Axis, host_ns: i64) -> i64 {
+    axis.around(axis.on_log(HostNs::new(host_ns))).open()
 }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use ascend_trace_format::record::ActivityKind;
+use ascend_trace_format::time::HostNs;
 use ascend_trace_recording::TimeRange;
 
 use super::lane::{Expected, Lane, Owner, Stretch, Sync, Work};
@@ -416,7 +417,7 @@ impl Graph {
         if let Some(task) = launch.task {
             let is_told = !self.is_longer && self.awaited.is_subset(&self.recorded);
             ends.replays
-                .expect(task, launch.begin, nodes.sum(), is_told);
+                .expect(task, HostNs::new(launch.begin), nodes.sum(), is_told);
         }
         for branch in branches {
             let lane = ends.lanes.entry(branch.place).or_default();
